@@ -123,7 +123,21 @@ static bool begins_mapping(const char *line)
         return line[0] < 'A' || line[0] > 'Z';
 }
 
-/* A mapping's huge pages may be larger than what the buffers have of it. */
+/* "7f0123400000-7f0123600000 rw-p …" */
+static bool read_range(const char *line, uintptr_t *from, uintptr_t *to)
+{
+        char *end;
+        *from = strtoul(line, &end, 16);
+        if (end == line || *end != '-')
+                return false;
+        const char *second = end + 1;
+        *to = strtoul(second, &end, 16);
+        return end != second && *end == ' ';
+}
+
+/* A mapping's huge pages may be larger than what the buffers have of it. Lines of other
+ * mappings are not looked into: runs have more or fewer of these, and count what is
+ * executed here. */
 int64_t buffers_huge_bytes(const struct buffer **buffers, size_t count)
 {
         FILE *maps = fopen("/proc/self/smaps", "re");
@@ -134,11 +148,11 @@ int64_t buffers_huge_bytes(const struct buffer **buffers, size_t count)
         size_t next = 0;
         qsort(buffers, count, sizeof(*buffers), by_address);
         while (fgets(line, sizeof(line), maps)) {
-                unsigned long from, to;
+                uintptr_t from, to;
                 long long kib;
-                if (begins_mapping(line) && sscanf(line, "%lx-%lx ", &from, &to) == 2)
+                if (begins_mapping(line) && read_range(line, &from, &to))
                         inside = bytes_inside(buffers, count, &next, from, to);
-                else if (line[0] == 'A' &&
+                else if (inside > 0 && line[0] == 'A' &&
                          sscanf(line, "AnonHugePages: %lld kB", &kib) == 1)
                         huge += kib * 1024 < inside ? kib * 1024 : inside;
         }
