@@ -51,7 +51,7 @@ static int print_ledger(struct db *db, bool failed, FILE *out, struct diag *diag
 static int print_remedy(struct db *db, FILE *out, struct diag *diag)
 {
         sqlite3_stmt *row;
-        int code = statement_prepare(
+        int code = statement_first(
             db,
             "SELECT group_concat(name || coalesce(' (build-id ' || build_id || ')', ''),"
             "  ', '), EXISTS (SELECT 1 FROM ledger"
@@ -68,9 +68,6 @@ static int print_remedy(struct db *db, FILE *out, struct diag *diag)
                           "  GROUP BY module HAVING sum(latency_share) >= " FILE_SHARE_MIN
                           "  ORDER BY sum(latency_share) DESC, module)",
             &row, diag);
-        if (code)
-                return code;
-        code = statement_next(db, row, diag);
         char *files = code > 0 ? statement_printable(row, 0) : NULL;
         bool have_build_id = code > 0 && sqlite3_column_int(row, 2) > 0;
         /* Servers that did not deliver are no remedy; they know files by build-id. */
@@ -99,7 +96,7 @@ static int print_remedy(struct db *db, FILE *out, struct diag *diag)
 static int print_dwz(struct db *db, FILE *out, struct diag *diag)
 {
         sqlite3_stmt *row;
-        int code = statement_prepare(
+        int code = statement_first(
             db,
             "SELECT group_concat(path, ', ') FROM (SELECT s.path FROM line_finding AS f"
             "  JOIN module AS m ON m.path = f.module"
@@ -110,9 +107,6 @@ static int print_dwz(struct db *db, FILE *out, struct diag *diag)
             "  GROUP BY s.path HAVING sum(f.latency_share) >= " FILE_SHARE_MIN
             "  ORDER BY sum(f.latency_share) DESC, s.path)",
             &row, diag);
-        if (code)
-                return code;
-        code = statement_next(db, row, diag);
         char *files = code > 0 ? statement_printable(row, 0) : NULL;
         char *sentence = NULL;
         if (files &&
@@ -132,7 +126,7 @@ static int print_dwz(struct db *db, FILE *out, struct diag *diag)
 static int print_other_files(struct db *db, FILE *out, struct diag *diag)
 {
         sqlite3_stmt *row;
-        int code = statement_prepare(
+        int code = statement_first(
             db,
             "SELECT group_concat(name || ' (' || iif(role = 'missing', 'not there',"
             "  'another file now') || coalesce('; build-id ' || build_id, '') || ')', ', "
@@ -152,9 +146,6 @@ static int print_other_files(struct db *db, FILE *out, struct diag *diag)
                             ">= " FILE_SHARE_MIN
                             "  ORDER BY sum(latency_share) DESC, f.module)",
             &row, diag);
-        if (code)
-                return code;
-        code = statement_next(db, row, diag);
         char *files = code > 0 ? statement_printable(row, 0) : NULL;
         char *sentence = NULL;
         if (files &&

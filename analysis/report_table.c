@@ -169,10 +169,7 @@ static int explain_untyped(struct db *db, const struct report_options *options, 
         sqlite3_stmt *row = NULL;
         if (strcmp(options->kind->name, "type") != 0)
                 return 0;
-        int code = statement_prepare(db, untyped_sql, &row, diag);
-        if (code)
-                return code;
-        code = statement_next(db, row, diag);
+        int code = statement_first(db, untyped_sql, &row, diag);
         char *share = code > 0 ? statement_printable(row, 0) : NULL;
         char *line = code > 0 ? statement_printable(row, 1) : NULL;
         char *sentence = NULL;
@@ -213,10 +210,7 @@ static int explain_pools(struct db *db, const struct report_options *options, FI
         sqlite3_stmt *row = NULL;
         if (strcmp(options->kind->name, "object") != 0)
                 return 0;
-        int code = statement_prepare(db, pools_sql, &row, diag);
-        if (code)
-                return code;
-        code = statement_next(db, row, diag);
+        int code = statement_first(db, pools_sql, &row, diag);
         char *function = code > 0 ? statement_printable(row, 0) : NULL;
         char *sentence = NULL;
         if (function &&

@@ -46,6 +46,13 @@ int statement_next(struct db *db, struct sqlite3_stmt *statement, struct diag *d
         }
 }
 
+int statement_first(struct db *db, const char *sql, sqlite3_stmt **statement,
+                    struct diag *diag)
+{
+        int code = statement_prepare(db, sql, statement, diag);
+        return code ? code : statement_next(db, *statement, diag);
+}
+
 int statement_run(struct db *db, struct sqlite3_stmt *statement, struct diag *diag)
 {
         int code = statement_next(db, statement, diag);
@@ -68,10 +75,7 @@ int statement_each(struct db *db, const char *sql, statement_take *take, void *c
 int statement_number(struct db *db, const char *sql, int64_t *number, struct diag *diag)
 {
         sqlite3_stmt *statement;
-        int code = statement_prepare(db, sql, &statement, diag);
-        if (code)
-                return code;
-        code = statement_next(db, statement, diag);
+        int code = statement_first(db, sql, &statement, diag);
         *number = code > 0 ? sqlite3_column_int64(statement, 0) : 0;
         sqlite3_finalize(statement);
         return code < 0 ? code : 0;

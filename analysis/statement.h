@@ -24,6 +24,11 @@ int statement_run(struct db *db, struct sqlite3_stmt *statement, struct diag *di
 /* Steps to the next row: 1, or 0 at the end, or a negative errno value. */
 int statement_next(struct db *db, struct sqlite3_stmt *statement, struct diag *diag);
 
+/* Both: *STATEMENT is at the first row of SQL where the result is 1. The caller finalizes
+ * it in any case; columns of what is not at a row are NULL. */
+int statement_first(struct db *db, const char *sql, struct sqlite3_stmt **statement,
+                    struct diag *diag);
+
 /* Takes a row of a statement: 0 or -ENOMEM. */
 typedef int statement_take(void *context, struct sqlite3_stmt *row);
 
