@@ -234,13 +234,10 @@ enum { RED_ZONE_BYTES = 128 };
 
 /* A frame reaches up to its CFA, which the addresses of its callers' frames are above, on
  * the same stack: where CFAs fall, a signal's handler runs on one of its own. */
-static void set_stack_frame(const struct perf_deliver *deliver,
-                            const struct record_sample *sample,
+static void set_stack_frame(const struct perf_deliver *deliver, uint64_t stack_pointer,
                             struct event_sample *event)
 {
-        uint64_t stack_pointer;
-        if (!event->has_addr || !user_stack_pointer(sample, &stack_pointer) ||
-            event->addr + RED_ZONE_BYTES < stack_pointer)
+        if (!event->has_addr || event->addr + RED_ZONE_BYTES < stack_pointer)
                 return;
         uint64_t below = stack_pointer;
         for (size_t i = 0; i < event->depth && deliver->cfas[i] > below; i++) {
@@ -338,11 +335,12 @@ static int deliver_sample(struct perf_deliver *deliver, int64_t time_ns,
                 rc = deliver->amend(deliver->amend_context, sample, &event, diag);
         if (event.depth && event.frames == deliver->frames)
                 deliver->frames[0] = event.ip;
-        set_stack_frame(deliver, sample, &event);
         uint64_t stack_pointer;
-        if (rc == 0 && user_stack_pointer(sample, &stack_pointer))
+        if (rc == 0 && user_stack_pointer(sample, &stack_pointer)) {
+                set_stack_frame(deliver, stack_pointer, &event);
                 rc = sink_stack_in_use(deliver->sink, time_ns, event.image, event.tid,
                                        stack_pointer, diag);
+        }
         if (rc == 0)
                 rc = tell_kernel_mappings(deliver, process, time_ns, &event, record->misc,
                                           diag);
