@@ -270,12 +270,18 @@ void report_print_provenance(FILE *out, const struct report_summary *summary)
                 fprintf(out, " (%s%s%s)", summary->cpu, summary->sim_set ? " with " : "",
                         summary->sim_set ? summary->sim_set : "");
         const char *detail = summary->sim_detail ? summary->sim_detail : "";
-        if (strcmp(detail, "cache") == 0)
+        bool cache = strcmp(detail, "cache") == 0;
+        bool branches = strcmp(detail, "branches") == 0;
+        bool full = strcmp(detail, "full") == 0;
+        if (cache)
                 fputs(", caches only, without what waits for what", out);
-        if (strcmp(detail, "branches") == 0)
+        if (branches)
                 fputs(", with mispredicted branches", out);
-        if (strcmp(detail, "full") == 0)
+        if (full && !summary->without_prefetch)
                 fputs(", without mispredicted branches", out);
+        if (summary->without_prefetch)
+                fprintf(out, ", without prefetchers%s",
+                        full ? " and mispredicted branches" : "");
         if (strcmp(numbers, "modelled") == 0)
                 fputs(", not measured", out);
 }

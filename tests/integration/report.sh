@@ -10,7 +10,7 @@ synthetic_database memlag.db
 # ---- for people ---------------------------------------------------------------
 "$MEMLAG" report >out
 expect "the first line" "$(head -1 out)" \
-        "memlag: modelled by the simulated PMU (made-up), not measured: ./made-up --quick"
+        "memlag: modelled by the simulated PMU (made-up), without prefetchers, not measured: ./made-up --quick"
 tr '\n' ' ' <out >prose
 for words in "885 samples" "7 records lost" "4 of 10 intervals, 40% of the time" \
         "waited 400 cycles" "88% dram-contention" "30 samples: no line (symbolize)"; do
@@ -25,12 +25,12 @@ expect "colours in a pipe" "$(grep -c "$(printf '\033')" out || true)" 0
 cp memlag.db changed.db
 sqlite3 changed.db "INSERT INTO run VALUES ('sim_set', 'dram.latency_ns=200 dtlb.ways=2')"
 expect "the first line of a changed model" "$("$MEMLAG" report changed.db | head -1)" \
-        "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), not measured: ./made-up --quick"
+        "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), without prefetchers, not measured: ./made-up --quick"
 
 # Full detail takes every branch as predicted, however late what decides it.
 sqlite3 changed.db "INSERT INTO run VALUES ('sim_detail', 'full')"
 expect "the first line of full detail" "$("$MEMLAG" report changed.db | head -1)" \
-        "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), without mispredicted branches, not measured: ./made-up --quick"
+        "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), without prefetchers and mispredicted branches, not measured: ./made-up --quick"
 
 # Where no load waits for a value, nothing is said of what overlaps.
 sqlite3 changed.db "UPDATE run SET value = 'cache' WHERE key = 'sim_detail'"

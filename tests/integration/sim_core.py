@@ -252,7 +252,7 @@ for kernel in ("gather-prefetch", "gather-prefetch-forgotten"):
         sys.exit(f"{kernel}: {prefetching[CYCLES]:.0f} cycles, without {without[CYCLES]:.0f}")
 
 # Caches only: the same misses, but the chain's loads do not wait for each other.
-SAID = {"full": b", without mispredicted branches, ", "cache": b"caches",
+SAID = {"full": b", without prefetchers and mispredicted branches, ", "cache": b"caches",
         "branches": b", with mispredicted branches, "}
 for detail in SAID:
     assert totals("nothing", "--sim-detail", detail)[1] == detail
