@@ -148,7 +148,7 @@ static int add_wide_read(struct pass *pass, const struct raw_sample *sample,
 {
         struct attribution *to = pass->attribution;
 
-        return sample->store
+        return samples_is_store(&pass->from->sweep->samples, sample)
                    ? 0
                    : wide_reads_add(&to->wide_reads, &to->type_rows, type, field,
                                     pass->from->types, pass->from->names);

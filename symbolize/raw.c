@@ -272,6 +272,15 @@ static int read_total(struct reader *reader, sqlite3_stmt *row)
         return 0;
 }
 
+static int read_store(struct reader *reader, sqlite3_stmt *row)
+{
+        struct raw *raw = reader->raw;
+        int error = put_id(reader, &raw->store_ids, raw->store_count, row);
+
+        raw->store_count += error ? 0 : 1;
+        return error;
+}
+
 int raw_read(struct raw *raw, struct db *db, struct diag *diag)
 {
         static const struct {
@@ -315,6 +324,9 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
             {"SELECT stack_id, function, allocations, total_bytes, peak_bytes"
              " FROM allocation_total ORDER BY stack_id, function",
              read_total},
+            {"SELECT data_source_id FROM data_source WHERE op = 'store'"
+             " ORDER BY data_source_id",
+             read_store},
         };
         struct reader reader = {.db = db, .raw = raw, .diag = diag};
 
@@ -382,5 +394,6 @@ void raw_free(struct raw *raw)
         free(raw->stack_ids);
         free(raw->allocations);
         free(raw->totals);
+        free(raw->store_ids);
         *raw = (struct raw){0};
 }

@@ -94,6 +94,8 @@ struct raw {
         size_t allocation_count;
         struct raw_total *totals;
         size_t total_count;
+        int64_t *store_ids; /* the data sources of stores */
+        size_t store_count;
 };
 
 /* Reads everything. On error RAW is still to be freed. */

@@ -35,11 +35,15 @@ int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
         int found = has_row(samples, "SELECT 1 FROM stack_access LIMIT 1", diag);
 
         samples->in_frames = found > 0;
-        if (found >= 0)
-                found = has_row(samples, "SELECT 1 FROM data_source WHERE op = 'store'",
-                                diag);
-        samples->with_stores = found > 0;
         return found < 0 ? found : 0;
+}
+
+bool samples_is_store(const struct samples *samples, const struct raw_sample *sample)
+{
+        const struct raw *raw = samples->raw;
+
+        return sample->has_source && raw_index(sample->data_source_id, raw->store_ids,
+                                               raw->store_count) != RAW_NONE;
 }
 
 bool samples_begin_with_address(const struct samples *samples)
@@ -87,7 +91,7 @@ enum {
         COLUMN_IP,
         COLUMN_ADDR,
         COLUMN_STACK,
-        COLUMN_STORE,
+        COLUMN_SOURCE,
         COLUMNS,
         COLUMN_DEPTH = COLUMNS, /* only where samples tell frames */
         COLUMN_CFA_OFFSET,
@@ -114,7 +118,8 @@ static void take_row(const struct samples *samples, int count, sqlite3_value **r
             .addr = (uint64_t)sqlite3_value_int64(row[COLUMN_ADDR]),
             .has_addr = sqlite3_value_type(row[COLUMN_ADDR]) != SQLITE_NULL,
             .stack = index_of(row[COLUMN_STACK], raw->stack_ids, raw->stack_count),
-            .store = sqlite3_value_int(row[COLUMN_STORE]) != 0,
+            .has_source = sqlite3_value_type(row[COLUMN_SOURCE]) != SQLITE_NULL,
+            .data_source_id = sqlite3_value_int64(row[COLUMN_SOURCE]),
             .process = RAW_NONE,
             .stack_depth = RAW_NONE};
         if (count == COLUMNS_IN_FRAMES &&
@@ -154,20 +159,17 @@ static const char visit_name[] = "visit_sample";
 static int prepare(const struct samples *samples, const struct sample_range *range,
                    sqlite3_stmt **rows)
 {
-        static const char is_store[] = "data_source_id IN"
-                                       " (SELECT data_source_id FROM data_source"
-                                       " WHERE op = 'store')";
         char sql[512];
 
         snprintf(sql, sizeof(sql),
                  "SELECT 1 FROM (SELECT * FROM sample %s"
                  " WHERE sample_id BETWEEN %" PRId64 " AND %" PRId64
                  " ORDER BY %s sample_id %s) "
-                 "WHERE %s(sample_id, time_ns, thread_id, ip, addr, stack_id, %s %s)",
+                 "WHERE %s(sample_id, time_ns, thread_id, ip, addr, stack_id,"
+                 " data_source_id %s)",
                  samples->in_frames ? "LEFT JOIN stack_access USING (sample_id)" : "",
                  range->first, range->last, samples->by_time ? "time_ns," : "",
                  samples->by_time ? "LIMIT -1" : "", visit_name,
-                 samples->with_stores ? is_store : "0",
                  samples->in_frames ? ", depth, cfa_offset_bytes" : "");
         return sqlite3_prepare_v2(db_sqlite(samples->db), sql, -1, rows, NULL);
 }

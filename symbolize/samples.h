@@ -15,7 +15,8 @@ struct raw_sample {
         uint32_t thread;
         uint32_t stack;
         bool has_addr;
-        bool store; /* its data source says so: others load, or it is not known */
+        bool has_source;
+        int64_t data_source_id;
         uint32_t stack_depth; /* the frame that addr is in; RAW_NONE: unknown */
         int64_t cfa_offset_bytes;
 };
@@ -29,7 +30,6 @@ struct samples {
         bool addressed;    /* one so far had a data address */
         int64_t before_ns; /* time of the last one; INT64_MIN: there was none */
         bool in_frames;    /* some tell which frame of the stack they accessed */
-        bool with_stores;  /* there may be some */
 };
 
 /* Samples by their ids, both included. */
@@ -45,6 +45,8 @@ typedef int samples_visit(void *context, const struct raw_sample *sample);
 /* Looks how the samples of DB lie. 0 or a negative errno value. */
 int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
                  struct diag *diag);
+/* Whether the data source of SAMPLE says so: others load, or it is not known. */
+bool samples_is_store(const struct samples *samples, const struct raw_sample *sample);
 /* Whether one of those read so far, or of the first 65536, has a data address; false also
  * when that cannot be read. */
 bool samples_begin_with_address(const struct samples *samples);
