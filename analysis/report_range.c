@@ -21,7 +21,7 @@ static int prepare(struct db *db, const struct report_options *options,
                                     " first AS (SELECT samples, stalled_ratio_low AS low,"
                                     "           stalled_ratio_high AS high FROM top"
                                     "           ORDER BY stalled_ratio DESC LIMIT 1) "
-                                    "SELECT 100 * low, 100 * min(1, high), count(*) - 1"
+                                    "SELECT 100 * low, 100 * high, count(*) - 1"
                                     " FROM top, first WHERE stalled_ratio_high >= low"
                                     " AND stalled_ratio > 0 AND low < 1"
                                     " AND first.samples >= %lld",

@@ -174,7 +174,8 @@ struct share tally_stalled(const struct tally *part, const struct tally *whole,
         /* Of the ends, whose product is the square of the sum. */
         double high =
             sum + z * z * event / 2 + z * sqrt(event * sum + z * z * event * event / 4);
+        double low = high > 0 ? sum * sum / high : 0;
         return (struct share){.value = sum * loads_per_cycle,
-                              .low = high > 0 ? sum * sum / high * loads_per_cycle : 0,
-                              .high = high * loads_per_cycle};
+                              .low = fmin(1, low * loads_per_cycle),
+                              .high = fmin(1, high * loads_per_cycle)};
 }

@@ -82,7 +82,8 @@ double tally_mean_latency(double latency_cycles, int64_t latencies);
  * most of it, so that the interval is the score interval of a Poisson count (L. Brown, T.
  * Cai and A. DasGupta, Statistica Sinica 13, 2003) of events as large as makes the
  * variance that of the sum over a simple random sample of all loads (Cochran, Sampling
- * Techniques, 3rd edition, section 2.6); of no event, as large as WHOLE's. */
+ * Techniques, 3rd edition, section 2.6); of no event, as large as WHOLE's. Its ends are
+ * no more than all cycles, also where the estimate is. */
 struct share tally_stalled(const struct tally *part, const struct tally *whole,
                            double loads_per_sample, double loads_per_cycle);
 

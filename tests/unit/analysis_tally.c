@@ -126,6 +126,24 @@ static void stalls_of_all_loads_are_no_estimate(void **state)
         assert_near(stalled.high, stalled.value, 1e-12);
 }
 
+/* No program holds up more than all of its cycles, whatever its samples add up to: of the
+ * interval 5.432 to 18.409 of ten events what lies in them is left. */
+static void the_range_of_stalls_ends_at_all_cycles(void **state)
+{
+        (void)state;
+        struct tally whole = {0};
+        for (int i = 0; i < 1000000; i++)
+                add_retired(&whole, i < 10 ? 200 : 0);
+        struct share stalled = tally_stalled(&whole, &whole, 1e6, 0.09 / 200);
+        assert_near(stalled.value, 0.9, 1e-12);
+        assert_near(stalled.low, 0.4889, 1e-4);
+        assert_near(stalled.high, 1, 0);
+        stalled = tally_stalled(&whole, &whole, 1e6, 0.2 / 200);
+        assert_near(stalled.value, 2, 1e-12); /* for which it is reported */
+        assert_near(stalled.low, 1, 0);
+        assert_near(stalled.high, 1, 0);
+}
+
 /* One load in PERIOD, jittered by a quarter as the simulator does: a line whose loads
  * seldom stall, but then for long; one that often stalls a little; and others. */
 static void the_range_of_stalls_holds_the_truth_in_95_of_100_runs(void **state)
@@ -134,7 +152,7 @@ static void the_range_of_stalls_holds_the_truth_in_95_of_100_runs(void **state)
         enum { RUNS = 1000, LOADS = 200000, PERIOD = 1000, LINES = 3 };
         static int64_t cycles[LOADS];
         static unsigned char line[LOADS];
-        double truth[LINES] = {0};
+        double truth[LINES] = {0}, all = 0;
         int held[LINES] = {0};
         srand48(11);
         for (int i = 0; i < LOADS; i++) {
@@ -144,6 +162,7 @@ static void the_range_of_stalls_holds_the_truth_in_95_of_100_runs(void **state)
                             : u < 0.3 && u >= 0.1 ? (int64_t)(20 * drand48())
                                                   : 0;
                 truth[line[i]] += (double)cycles[i];
+                all += 2 * (double)cycles[i]; /* the other half waits for nothing */
         }
         for (int run = 0; run < RUNS; run++) {
                 struct tally part[LINES] = {0}, whole = {0};
@@ -154,8 +173,9 @@ static void the_range_of_stalls_holds_the_truth_in_95_of_100_runs(void **state)
                 }
                 for (int k = 0; k < LINES; k++) {
                         struct share stalled =
-                            tally_stalled(&part[k], &whole, PERIOD, PERIOD);
-                        held[k] += stalled.low <= truth[k] && truth[k] <= stalled.high;
+                            tally_stalled(&part[k], &whole, PERIOD, PERIOD / all);
+                        held[k] += stalled.low <= truth[k] / all &&
+                                   truth[k] / all <= stalled.high;
                 }
         }
         /* Three standard errors of a proportion of 0.95 in 1000, and one point for the
@@ -461,6 +481,7 @@ int main(void)
             cmocka_unit_test(the_interval_holds_the_truth_in_95_of_100_samples),
             cmocka_unit_test(rare_stalls_have_the_interval_of_a_count),
             cmocka_unit_test(stalls_of_all_loads_are_no_estimate),
+            cmocka_unit_test(the_range_of_stalls_ends_at_all_cycles),
             cmocka_unit_test(the_range_of_stalls_holds_the_truth_in_95_of_100_runs),
             cmocka_unit_test(percentiles_are_by_nearest_rank),
             cmocka_unit_test(percentiles_of_groups_do_not_mix),
