@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Functions, files, lines and inlined calls at random addresses, against eu-addr2line and
-# binutils' addr2line (tests/bench/agreement.py, which doc/attribution.md has figures of for
+# binutils' addr2line (tests/bench/agreement.py; doc/experiments/agreement.md has its figures of
 # large programs): glibc, and a C++ program by gcc and clang, also optimised at link time.
 set -eu
 
