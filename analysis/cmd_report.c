@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* memlag report [FILE]: shows what a recording found. Completes one that was cut
- * off before its names and findings were made. */
+/* memlag report [FILE]: shows what a recording found. */
 #include <argp.h>
 #include <errno.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "analysis.h"
 #include "cmd.h"
 #include "command.h"
+#include "completed.h"
 #include "report.h"
-#include "statement.h"
 
-enum { TABLE_ROWS = 20, ROOM_TIMES = 8 };
+enum { TABLE_ROWS = 20 };
 
 enum { OPTION_BY = 256, OPTION_FORMAT, OPTION_TOP, OPTION_NO_SOURCE, OPTION_SORT };
 
@@ -164,90 +159,6 @@ static const struct argp parser = {
            "phases of a recording (memlag.db) that waited most for memory.",
 };
 
-/* ---- a recording that was cut off before it was analysed ---- */
-
-struct missing {
-        int64_t names;
-        int64_t findings;
-};
-
-static int find_missing(struct db *db, struct missing *missing, struct diag *diag)
-{
-        int code = statement_number(db,
-                                    "SELECT EXISTS (SELECT 1 FROM sample) AND"
-                                    " NOT EXISTS (SELECT 1 FROM location)",
-                                    &missing->names, diag);
-        if (!code)
-                code = statement_number(
-                    db,
-                    "SELECT NOT EXISTS (SELECT 1 FROM threshold) OR NOT EXISTS"
-                    " (SELECT 1 FROM sqlite_schema WHERE name = 'line_view') OR"
-                    /* An early memlag of this version made it: analyze adds the table. */
-                    " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'wide_field')",
-                    &missing->findings, diag);
-        return code;
-}
-
-static int run_stage(const char *name, const char *file)
-{
-        char *argv[] = {(char *)name, (char *)file, NULL};
-        return command_run(name, 2, argv);
-}
-
-/* Names and findings may take several times the room of the samples. */
-static bool has_little_room(const char *file)
-{
-        struct statvfs room;
-        struct stat status;
-        return statvfs(file, &room) == 0 && stat(file, &status) == 0 &&
-               (uint64_t)room.f_bavail * room.f_frsize / ROOM_TIMES <=
-                   (uint64_t)status.st_size;
-}
-
-/* Runs the stages that are MISSING on FILE: an exit status. */
-static int complete(const char *file, const struct missing *missing)
-{
-        diag_printf("report", "%s has not been analysed yet; doing that first", file);
-        if (access(file, W_OK) != 0) {
-                diag_printf("report",
-                            "cannot write %s: copy it, and run 'memlag symbolize' and "
-                            "'memlag analyze' on the copy",
-                            file);
-                return EXIT_FAILED;
-        }
-        int status = missing->names ? run_stage("symbolize", file) : EXIT_OK;
-        if (status == EXIT_OK)
-                status = run_stage("analyze", file);
-        if (status != EXIT_OK && has_little_room(file))
-                diag_printf("report",
-                            "little room is left beside %s: copy it, and %s-wal if that "
-                            "is there, to a place with space and report there",
-                            file, file);
-        return status;
-}
-
-/* Opens FILE for reading, completed when need be; NULL after a message. */
-static struct db *open_complete(const char *file)
-{
-        struct diag diag;
-        struct db *db;
-        struct missing missing = {false, false};
-        int code = db_open(file, DB_READ_ONLY, &db, &diag);
-        if (!code)
-                code = find_missing(db, &missing, &diag);
-        if (!code && (missing.names || missing.findings)) {
-                db_close(db);
-                if (complete(file, &missing) != EXIT_OK)
-                        return NULL;
-                code = db_open(file, DB_READ_ONLY, &db, &diag);
-        }
-        if (!code)
-                return db;
-        db_close(db);
-        diag_print("report", &diag);
-        return NULL;
-}
-
 static int print(struct db *db, const struct report_options *report)
 {
         static int (*const printers[])(struct db *, const struct report_options *,
@@ -284,7 +195,7 @@ int cmd_report(int argc, char **argv)
         if (!arguments.top_given && arguments.report.format == FORMAT_TABLE)
                 arguments.report.top = TABLE_ROWS;
         arguments.report.width = cmd_terminal_width();
-        struct db *db = open_complete(arguments.file);
+        struct db *db = completed_open(arguments.file, "report");
         if (!db)
                 return EXIT_FAILED;
         int status = print(db, &arguments.report);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Completes a recording that was cut off before its names and findings were made. */
+#include "completed.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "statement.h"
+
+enum { ROOM_TIMES = 8 };
+
+struct missing {
+        int64_t names;
+        int64_t findings;
+};
+
+static int find_missing(struct db *db, struct missing *missing, struct diag *diag)
+{
+        int code = statement_number(db,
+                                    "SELECT EXISTS (SELECT 1 FROM sample) AND"
+                                    " NOT EXISTS (SELECT 1 FROM location)",
+                                    &missing->names, diag);
+        if (!code)
+                code = statement_number(
+                    db,
+                    "SELECT NOT EXISTS (SELECT 1 FROM threshold) OR NOT EXISTS"
+                    " (SELECT 1 FROM sqlite_schema WHERE name = 'line_view') OR"
+                    /* An early memlag of this version made it: analyze adds the table. */
+                    " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'wide_field')",
+                    &missing->findings, diag);
+        return code;
+}
+
+static int run_stage(const char *name, const char *file)
+{
+        char *argv[] = {(char *)name, (char *)file, NULL};
+        return command_run(name, 2, argv);
+}
+
+/* Names and findings may take several times the room of the samples. */
+static bool has_little_room(const char *file)
+{
+        struct statvfs room;
+        struct stat status;
+        return statvfs(file, &room) == 0 && stat(file, &status) == 0 &&
+               (uint64_t)room.f_bavail * room.f_frsize / ROOM_TIMES <=
+                   (uint64_t)status.st_size;
+}
+
+/* Runs the stages that are MISSING on FILE: an exit status. */
+static int complete(const char *file, const char *command, const struct missing *missing)
+{
+        diag_printf(command, "%s has not been analysed yet; doing that first", file);
+        if (access(file, W_OK) != 0) {
+                diag_printf(command,
+                            "cannot write %s: copy it, and run 'memlag symbolize' and "
+                            "'memlag analyze' on the copy",
+                            file);
+                return EXIT_FAILED;
+        }
+        int status = missing->names ? run_stage("symbolize", file) : EXIT_OK;
+        if (status == EXIT_OK)
+                status = run_stage("analyze", file);
+        if (status != EXIT_OK && has_little_room(file))
+                diag_printf(command,
+                            "little room is left beside %s: copy it, and %s-wal if that "
+                            "is there, to a place with space and go on there",
+                            file, file);
+        return status;
+}
+
+struct db *completed_open(const char *file, const char *command)
+{
+        struct diag diag;
+        struct db *db;
+        struct missing missing = {false, false};
+        int code = db_open(file, DB_READ_ONLY, &db, &diag);
+        if (!code)
+                code = find_missing(db, &missing, &diag);
+        if (!code && (missing.names || missing.findings)) {
+                db_close(db);
+                if (complete(file, command, &missing) != EXIT_OK)
+                        return NULL;
+                code = db_open(file, DB_READ_ONLY, &db, &diag);
+        }
+        if (!code)
+                return db;
+        db_close(db);
+        diag_print(command, &diag);
+        return NULL;
+}
