@@ -216,9 +216,14 @@ static struct object thread_object(const struct objects *objects, uint32_t place
                                    types->items[answer->variable.type].size_bytes};
 }
 
-static struct object mapping_object(struct objects *objects, uint32_t index)
+static struct object mapping_object(struct objects *objects, const struct target *target)
 {
-        const struct raw_mapping *mapping = &objects->from.sweep->raw->mappings[index];
+        const struct raw_mapping *mapping =
+            &objects->from.sweep->raw->mappings[target->index];
+        bool heap = mapping->kind == RAW_HEAP ||
+                    (mapping->kind == RAW_ANON &&
+                     arenas_hold(&objects->arenas, mapping->process,
+                                 mapping->start + target->offset_bytes));
         const char *path = mapping->module != RAW_NONE
                                ? objects->from.sweep->raw->modules[mapping->module].path
                                : NULL;
@@ -230,7 +235,7 @@ static struct object mapping_object(struct objects *objects, uint32_t index)
                                                  path ? path_base(path) : "[anon]");
         } else if (path) {
                 object.name = string_pool_put(objects->from.names, path);
-        } else if (mapping->kind == RAW_HEAP) {
+        } else if (heap) {
                 object.kind = OBJECT_HEAP;
                 object.name = string_pool_put(objects->from.names, "[heap]");
         } else {
@@ -286,7 +291,7 @@ int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
                     string_pool_put(objects->from.names, "[thread control block]");
                 break;
         case TARGET_MAPPING:
-                object = mapping_object(objects, target->index);
+                object = mapping_object(objects, target);
                 break;
         }
         int error = put_object(objects, &object, &result->object);
@@ -305,7 +310,9 @@ int objects_open(struct objects *objects, const struct object_sources *from)
         objects->sites = calloc(stacks + 1, sizeof(*objects->sites));
         objects->site_found = calloc(stacks + 1, sizeof(*objects->site_found));
         objects->paths = calloc(2 * (stacks + 1), sizeof(*objects->paths));
-        return objects->sites && objects->site_found && objects->paths ? 0 : -ENOMEM;
+        return objects->sites && objects->site_found && objects->paths
+                   ? arenas_find(&objects->arenas, from->sweep->raw)
+                   : -ENOMEM;
 }
 
 void objects_free(struct objects *objects)
@@ -315,5 +322,6 @@ void objects_free(struct objects *objects)
         free(objects->paths);
         free(objects->sites);
         free(objects->site_found);
+        arenas_free(&objects->arenas);
         *objects = (struct objects){0};
 }

@@ -3,6 +3,7 @@
 #ifndef MEMLAG_SYMBOLIZE_OBJECT_H
 #define MEMLAG_SYMBOLIZE_OBJECT_H
 
+#include "arena.h"
 #include "hash_index.h"
 #include "site.h"
 
@@ -54,6 +55,7 @@ struct objects {
         struct object_path *paths; /* of raw's stacks, blocks and regions apart */
         struct site *sites;        /* of raw's stacks, once found */
         bool *site_found;
+        struct arenas arenas;
 };
 
 /* What a sample's data address is a part of. */

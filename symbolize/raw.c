@@ -204,6 +204,7 @@ static int read_mapping(struct reader *reader, sqlite3_stmt *row)
             .start = (uint64_t)sqlite3_column_int64(row, 2),
             .file_offset_bytes = (uint64_t)sqlite3_column_int64(row, 4),
             .module = column_index(row, 5, raw->module_ids, raw->module_count),
+            .writable = protection && strchr(protection, 'w'),
             .executable = protection && strchr(protection, 'x'),
             .thread = column_index(row, 7, raw->thread_ids, raw->thread_count),
             .period = column_period(row, 8)};

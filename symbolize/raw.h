@@ -45,6 +45,7 @@ struct raw_mapping {
         uint32_t module;
         uint32_t thread;
         enum raw_mapping_kind kind;
+        bool writable;
         bool executable;
         bool kernel;
         bool in_image; /* a segment of a readable program or library, or the kernel */

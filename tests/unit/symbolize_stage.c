@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sys/mman.h>
 
 #include "symbolize.h"
@@ -569,6 +570,53 @@ static void blocks_at_one_address_are_told_apart_by_time(void **state)
                    call_line);
 }
 
+/* What lies between blocks is the heap's, wherever that has its memory from: in pieces
+ * that touch, and of a large block in its own pages. A region of the program's own is
+ * not, nor is memory in which no block is. */
+static void memory_between_blocks_is_the_heap(void **state)
+{
+        static const struct {
+                uint64_t addr;
+                const char *object;
+        } samples[] = {
+            {0x10000110, "heap inner"},  {0x10000300, "heap [heap]"},
+            {0x10001500, "heap [heap]"}, {0x10004500, "mmap [anon]"},
+            {0x20000008, "heap [heap]"}, {0x20041010, "heap [heap]"},
+            {0x20041fff, "heap [heap]"}, {0x20042000, "mmap [anon]"},
+            {0x30000100, "mmap inner"},  {0x40000200, "heap inner"},
+            {0x40300000, "heap [heap]"}, {0x3ffffff8, "mmap [anon]"},
+        };
+        const size_t count = sizeof(samples) / sizeof(*samples);
+        struct recording recording;
+        char *ip = outer();
+
+        (void)state;
+        begin(&recording);
+        record_own_mappings(&recording);
+        record_mapping(&recording, MAPPING_ANON, 0x10000000, 0x1000, 0, 0, "rw-");
+        record_mapping(&recording, MAPPING_ANON, 0x10001000, 0x1000, 0, 0, "rw-");
+        record_mapping(&recording, MAPPING_ANON, 0x10004000, 0x1000, 0, 0, "rw-");
+        record_mapping(&recording, MAPPING_ANON, 0x20000000, 0x44000, 0, 0, "rw-");
+        record_mapping(&recording, MAPPING_ANON, 0x30000000, 0x1000, 0, 0, "rw-");
+        record_mapping(&recording, MAPPING_ANON, 0x3ffff000, 0x1000, 0, 0, "rw-");
+        record_mapping(&recording, MAPPING_ANON, 0x40000000, 0x4000000, 0, 0, "---");
+        int64_t stack = record_stack(&recording, ip);
+
+        record_block(&recording, "malloc", 0x10000100, 64, stack, 0, 0);
+        record_block(&recording, "malloc", 0x20000010, 0x41000, stack, 0, 0);
+        record_block(&recording, "mmap", 0x30000000, 0x800, stack, 0, 0);
+        record_block(&recording, "malloc", 0x40000200, 64, stack, 0, 0);
+        for (size_t i = 0; i < count; i++)
+                record_sample(&recording, (int64_t)i + 1, ip, (void *)samples[i].addr, 0);
+        finish(&recording);
+        for (size_t i = 0; i < count; i++) {
+                const char *object = object_of((int)i + 1);
+
+                if (strncmp(object, samples[i].object, strlen(samples[i].object)) != 0)
+                        fail_msg("%#" PRIx64 " is %s", samples[i].addr, object);
+        }
+}
+
 /* Where the C library's frame, or a wrapper's, comes first, its caller is the site. */
 static void the_site_is_outside_the_allocator(void **state)
 {
@@ -773,6 +821,7 @@ int main(void)
             db_unit_test(stores_are_no_loads_of_several_fields),
             db_unit_test(names_mapped_files),
             db_unit_test(blocks_at_one_address_are_told_apart_by_time),
+            db_unit_test(memory_between_blocks_is_the_heap),
             db_unit_test(the_site_is_outside_the_allocator),
             db_unit_test(a_changed_or_missing_file_gives_no_names),
             db_unit_test(the_ledger_adds_up),

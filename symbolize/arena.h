@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Anonymous memory that malloc() and its like have from the kernel: between the blocks
+ * in it lie what the allocator knows of them, and free blocks. */
+#ifndef MEMLAG_SYMBOLIZE_ARENA_H
+#define MEMLAG_SYMBOLIZE_ARENA_H
+
+#include "interval_map.h"
+#include "raw.h"
+
+struct arenas {
+        struct interval_map *of_process; /* raw's */
+        size_t process_count;
+};
+
+/* Finds those of RAW, by the blocks that samples fell into. 0 or -ENOMEM; freed in any
+ * case. */
+int arenas_find(struct arenas *arenas, const struct raw *raw);
+void arenas_free(struct arenas *arenas);
+
+/* Whether ADDR, in anonymous memory of PROCESS, is an allocator's. */
+bool arenas_hold(const struct arenas *arenas, uint32_t process, uint64_t addr);
+
+#endif
