@@ -4,6 +4,7 @@
 #define MEMLAG_ANALYSIS_H
 
 int cmd_analyze(int argc, char **argv);
+int cmd_annotate(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_query(int argc, char **argv);
 

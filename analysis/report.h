@@ -127,6 +127,10 @@ struct duration_text report_duration(double seconds);
 /* The summary of a run of timer samples, in whole sentences. */
 void report_say_stalls(FILE *text, const struct report_summary *summary);
 
+/* The first lines of a report: what kind of numbers these are, of which command, and what
+ * limits all that follows. */
+void report_print_head(FILE *out, const struct report_summary *summary);
+
 /* What is above the table, and whether that says that waiting for memory is not what
  * the program's time goes to. */
 int report_print_summary(struct db *db, FILE *out, const struct report_summary *summary,
@@ -166,6 +170,10 @@ int report_csv(struct db *db, const struct report_options *options,
                const struct report_summary *summary, FILE *out, struct diag *diag);
 int report_json(struct db *db, const struct report_options *options,
                 const struct report_summary *summary, FILE *out, struct diag *diag);
+
+/* The same for programs: the beginning of a JSON object, up to the key "run". */
+int report_json_head(struct db *db, const struct report_summary *summary, FILE *out,
+                     struct diag *diag);
 
 /* Binds CHOICE to the parameters 2 to 4 of STATEMENT. */
 void report_bind_choice(struct sqlite3_stmt *statement,

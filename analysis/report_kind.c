@@ -26,13 +26,9 @@
         "     printf('%.0f%%', 100.0 * contended_samples / samples)) AS contended,"
 #define VERDICT CONTENDED " verdict,"
 
-#define SHARE_LEGEND "latency: share of the latency of all samples"
-#define DRAM_LEGEND "; DRAM: samples served by DRAM; mean"
 #define SAMPLES_LEGEND \
-        SHARE_LEGEND ", with the range that holds the true share with 95 % confidence" \
-        DRAM_LEGEND
-#define CONTENDED_LEGEND \
-        "; contended: samples that waited long while DRAM bandwidth was short"
+        REPORT_SHARE_LEGEND ", with the range that holds the true share with 95 % confidence" \
+        REPORT_DRAM_LEGEND
 
 /* One more column, "-" where VALUE is not known. */
 #define KNOWN(value, format, name) \
@@ -68,7 +64,7 @@ static const struct report_kind kinds[] = {
             " FROM top" REPORT_ORDER "line_id",
         .stalled = true,
         .alignment = "rrrrrrrrlll",
-        .legend = SAMPLES_LEGEND ", p95: cycles" CONTENDED_LEGEND,
+        .legend = SAMPLES_LEGEND ", p95: cycles" REPORT_CONTENDED_LEGEND,
     },
     {
         .name = "function",
@@ -85,7 +81,7 @@ static const struct report_kind kinds[] = {
             " FROM" REPORT_TOP_FUNCTIONS REPORT_ORDER "function_id",
         .stalled = true,
         .alignment = "rrrrrrrrlll",
-        .legend = SAMPLES_LEGEND ", p95: cycles" CONTENDED_LEGEND,
+        .legend = SAMPLES_LEGEND ", p95: cycles" REPORT_CONTENDED_LEGEND,
     },
     {
         .name = "object",
@@ -101,7 +97,7 @@ static const struct report_kind kinds[] = {
             " FROM top" REPORT_ORDER "object_id",
         .stalled = true,
         .alignment = "rrrrrrrlrrlll",
-        .legend = SAMPLES_LEGEND ": cycles" CONTENDED_LEGEND
+        .legend = SAMPLES_LEGEND ": cycles" REPORT_CONTENDED_LEGEND
                                  "; size: of all blocks that were live at once",
     },
     {
@@ -149,7 +145,7 @@ static const struct report_kind kinds[] = {
             MEAN " coalesce(verdict, '-') AS verdict," REPORT_FIELDS,
         .stalled = true,
         .alignment = "rrrrrrlrrrll",
-        .legend = SHARE_LEGEND DRAM_LEGEND ": cycles; " REPORT_FIELDS_LEGEND,
+        .legend = REPORT_SHARE_LEGEND REPORT_DRAM_LEGEND ": cycles; " REPORT_FIELDS_LEGEND,
     },
     {
         .name = "thread",
@@ -164,7 +160,7 @@ static const struct report_kind kinds[] = {
         .stalled = true,
         .alignment = "rrrrrrrrl",
         .legend = "latency: share of the latency of all samples; DRAM: samples served by "
-                  "DRAM; mean: cycles" CONTENDED_LEGEND,
+                  "DRAM; mean: cycles" REPORT_CONTENDED_LEGEND,
     },
     {
         .name = "interval",

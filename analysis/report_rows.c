@@ -271,6 +271,19 @@ static int json_run(struct db *db, FILE *out, struct diag *diag)
         return code;
 }
 
+int report_json_head(struct db *db, const struct report_summary *summary, FILE *out,
+                     struct diag *diag)
+{
+        struct cell source = text_cell(summary->source);
+        struct cell numbers = text_cell(summary->numbers);
+        fputs("{\"source\": ", out);
+        render_json_cell(out, &source);
+        fputs(", \"numbers\": ", out);
+        render_json_cell(out, &numbers);
+        fprintf(out, ", \"cut_off\": %s,\n", summary->cut_off ? "true" : "false");
+        return json_run(db, out, diag);
+}
+
 int report_json(struct db *db, const struct report_options *options,
                 const struct report_summary *summary, FILE *out, struct diag *diag)
 {
@@ -279,14 +292,7 @@ int report_json(struct db *db, const struct report_options *options,
         const struct report_rows rows = {.sql = options->kind->rows_sql,
                                          .top = options->top,
                                          .choice = options->choice};
-        struct cell source = text_cell(summary->source);
-        struct cell numbers = text_cell(summary->numbers);
-        fputs("{\"source\": ", out);
-        render_json_cell(out, &source);
-        fputs(", \"numbers\": ", out);
-        render_json_cell(out, &numbers);
-        fprintf(out, ", \"cut_off\": %s,\n", summary->cut_off ? "true" : "false");
-        int code = json_run(db, out, diag);
+        int code = report_json_head(db, summary, out, diag);
         if (!code)
                 code = json_rows(db, "thresholds", &thresholds, out, diag);
         if (!code)

@@ -53,6 +53,16 @@
         " iif(latency_share IS NULL, '-', printf('%.1f-%.1f', 100 * latency_share_low," \
         "     100 * latency_share_high)) AS \"95% range\","
 
+/* What those columns mean. */
+#define REPORT_SHARE_LEGEND "latency: share of the latency of all samples"
+#define REPORT_DRAM_LEGEND "; DRAM: samples served by DRAM; mean"
+#define REPORT_CONTENDED_LEGEND \
+        "; contended: samples that waited long while DRAM bandwidth was short"
+#define REPORT_STALLED_LEGEND \
+        "stalled: share of the run's cycles for which these loads held up what came " \
+        "behind them: about the most that making them faster can save"
+#define REPORT_STALLS_LEGEND "stalled: share of all time at loads"
+
 /* What costs the program most time comes first, or where that is not known, or ?4 asks for
  * it, what has most of the latency. */
 #define REPORT_STALLED " iif(?4, NULL, stalled_ratio) "

@@ -12,9 +12,8 @@
 /* SQL is laid out as SQL. */
 /* clang-format off */
 #define SHARE REPORT_SHARE("latency_share") " AS stalled," REPORT_SHARE_RANGE " samples,"
-#define STALLED_LEGEND "stalled: share of all time at loads"
 #define RANGE_LEGEND \
-        STALLED_LEGEND ", with the range that holds the true share with 95 % confidence"
+        REPORT_STALLS_LEGEND ", with the range that holds the true share with 95 % confidence"
 
 static const struct report_kind kinds[] = {
     {
@@ -53,7 +52,7 @@ static const struct report_kind kinds[] = {
             "SELECT" REPORT_SHARE("latency_share") " AS stalled,"
             REPORT_SHARE("self_latency_share") " AS self, samples," REPORT_CALLERS,
         .alignment = "rrrl",
-        .legend = STALLED_LEGEND ", in the function and in what it calls; self: in the "
+        .legend = REPORT_STALLS_LEGEND ", in the function and in what it calls; self: in the "
                                  "function itself",
     },
     {
@@ -69,7 +68,7 @@ static const struct report_kind kinds[] = {
             "SELECT" REPORT_SHARE("latency_share") " AS stalled,"
             " coalesce(samples, 0) AS samples," REPORT_WIDE REPORT_FIELDS,
         .alignment = "rrrrrrll",
-        .legend = STALLED_LEGEND "; " REPORT_FIELDS_LEGEND,
+        .legend = REPORT_STALLS_LEGEND "; " REPORT_FIELDS_LEGEND,
     },
     {
         .name = "thread",
@@ -77,7 +76,7 @@ static const struct report_kind kinds[] = {
             "SELECT" REPORT_SHARE("latency_share") " AS stalled, samples, pid, tid,"
             " coalesce(name, '-') AS thread FROM (" REPORT_THREADS ") LIMIT ?1",
         .alignment = "rrrrl",
-        .legend = STALLED_LEGEND,
+        .legend = REPORT_STALLS_LEGEND,
     },
     /* Nothing was counted: what there is of an interval is its samples. */
     {
@@ -93,7 +92,7 @@ static const struct report_kind kinds[] = {
             "WHERE stall_ns > 0 AND length_ns > 0 GROUP BY interval "
             "ORDER BY sum(stall_ns) DESC, interval LIMIT ?1",
         .alignment = "rrrrr",
-        .legend = STALLED_LEGEND "; at loads: of all CPUs together",
+        .legend = REPORT_STALLS_LEGEND "; at loads: of all CPUs together",
     },
 };
 /* clang-format on */

@@ -91,7 +91,7 @@ static void print_without_waits(FILE *out, bool timed)
                          "--sim-detail full.");
 }
 
-static void print_head(FILE *out, const struct report_summary *summary)
+void report_print_head(FILE *out, const struct report_summary *summary)
 {
         fputs("memlag: ", out);
         report_print_provenance(out, summary);
@@ -297,11 +297,7 @@ static int print_rows(struct db *db, const struct report_options *options, bool 
         putc('\n', out);
         prose_wrapped(out, options->kind->legend);
         if (options->kind->stalled && stalled)
-                prose_wrapped(
-                    out, "stalled: share of the run's cycles for which these loads held "
-                         "up what "
-                         "came behind them: about the most that making them faster can "
-                         "save");
+                prose_wrapped(out, REPORT_STALLED_LEGEND);
         if (options->kind->stalled && (!stalled || options->choice.by_latency))
                 explain_threshold(db, out);
         if (!code && stalled && !options->choice.by_latency)
@@ -447,7 +443,7 @@ int report_table(struct db *db, const struct report_options *options,
         struct report_kind stalls = report_kind_of_stalls(options->kind);
         if (summary->timed)
                 shown.kind = &stalls;
-        print_head(out, summary);
+        report_print_head(out, summary);
         int code = report_print_summary(db, out, summary, diag);
         if (!code && !summary->timed && !report_waits_little(summary))
                 code = print_advice(db, &options->choice, out, summary, diag);

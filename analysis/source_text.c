@@ -16,7 +16,7 @@
 
 enum { CONTEXT_LINES = 2, TAB_WIDTH = 8, LINE_WIDTH = 200 };
 
-static FILE *open_regular(const char *path, struct stat *status)
+FILE *source_text_open(const char *path, struct stat *status)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         if (fd < 0)
@@ -24,6 +24,8 @@ static FILE *open_regular(const char *path, struct stat *status)
         FILE *file = NULL;
         if (fstat(fd, status) == 0 && S_ISREG(status->st_mode))
                 file = fdopen(fd, "r");
+        else
+                errno = EINVAL;
         if (!file)
                 close(fd);
         return file;
@@ -39,17 +41,15 @@ static bool newer_than_module(const struct stat *source, const char *module)
 
 /* A program that was built again meanwhile is no sign that the text is still the
  * recording's. */
-static const char *what_it_is_newer_than(const struct stat *source, int64_t recorded_s,
-                                         const char *module)
+const char *source_text_newer_than(const struct stat *source, int64_t recorded_s,
+                                   const char *module)
 {
         if (source->st_mtim.tv_sec > recorded_s)
                 return "recording";
         return newer_than_module(source, module) ? "program" : NULL;
 }
 
-/* One line from FILE without its end and the blanks before that, tabs expanded, cut at
- * LINE_WIDTH; NULL at the end of the file. */
-static char *read_line(FILE *file)
+char *source_text_line(FILE *file)
 {
         char buffer[LINE_WIDTH];
         size_t length = 0, column = 0;
@@ -68,7 +68,7 @@ static char *read_line(FILE *file)
         return text_printable(buffer, length);
 }
 
-static void skip_lines(FILE *file, int64_t count)
+void source_text_skip(FILE *file, int64_t count)
 {
         while (count > 0) {
                 int c = getc_unlocked(file);
@@ -83,9 +83,9 @@ static int print_around(FILE *out, FILE *file, int64_t line)
         int64_t first = line > CONTEXT_LINES ? line - CONTEXT_LINES : 1;
         char *lines[2 * CONTEXT_LINES + 1] = {0};
         size_t count = 0;
-        skip_lines(file, first - 1);
+        source_text_skip(file, first - 1);
         while (count < (size_t)(line - first) + 1 + CONTEXT_LINES &&
-               (lines[count] = read_line(file)))
+               (lines[count] = source_text_line(file)))
                 count++;
         bool found = first + (int64_t)count > line;
         for (size_t i = 0; i < count; i++) {
@@ -103,12 +103,12 @@ int source_text_print(FILE *out, const char *path, int64_t line, int64_t recorde
                       const char *module)
 {
         struct stat status;
-        FILE *file = line > 0 ? open_regular(path, &status) : NULL;
+        FILE *file = line > 0 ? source_text_open(path, &status) : NULL;
         if (!file)
                 return -ENOENT;
         int code = print_around(out, file, line);
         fclose(file);
-        const char *older = what_it_is_newer_than(&status, recorded_s, module);
+        const char *older = source_text_newer_than(&status, recorded_s, module);
         if (!code && older)
                 fprintf(out, "  (the file is newer than the %s: lines may have moved)\n",
                         older);

@@ -23,6 +23,7 @@ static const struct command commands[] = {
     {"symbolize", cmd_symbolize, "Find the names of a recording's addresses again"},
     {"analyze", cmd_analyze, "Judge a recording's intervals, lines and objects again"},
     {"report", cmd_report, "Show what waits for memory, by line, object or interval"},
+    {"annotate", cmd_annotate, "Show source text with what each line waited for memory"},
     {"query", cmd_query, "Run SQL on a recording, or a query from the library"},
     {"doctor", cmd_doctor, "Tell what this machine can record with, and what is missing"},
     {"bench", cmd_bench, "Run a kernel with known behaviour and take its time"},

@@ -41,7 +41,7 @@ check_files()
 {
         local prefix=$1 path
         for path in bin/memlag libexec/memlag share/memlag share/man/man1/memlag.1 \
-                share/man/man1/memlag-record.1 share/man/man1/memlag-report.1 \
+                share/man/man1/memlag-record.1 share/man/man1/memlag-report.1 share/man/man1/memlag-annotate.1 \
                 share/man/man1/memlag-query.1 share/doc/memlag/examples/contention/contention.c \
                 share/doc/memlag/examples/arguments.h; do
                 [ -e "$prefix/$path" ] || fail "$path is missing in $prefix"
@@ -85,7 +85,7 @@ offers()
 [ -z "$(offers report fi)" ] || fail "memlag report fi<Tab>: $(offers report fi)"
 
 # ---- help, by either name ----
-for command in record import report query symbolize analyze doctor bench calibrate validate; do
+for command in record import report annotate query symbolize analyze doctor bench calibrate validate; do
         "$prefix/bin/memlag" help "$command" >by-name.txt && "$prefix/bin/memlag" "$command" --help >by-option.txt &&
                 diff by-name.txt by-option.txt || fail "memlag help $command"
 done

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* memlag annotate [FUNCTION|FILE[:LINE]]...: source text with what samples found there.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "array.h"
+#include "choice.h"
+#include "cmd.h"
+#include "command.h"
+#include "completed.h"
+#include "option_path.h"
+#include "places.h"
+#include "report.h"
+#include "show.h"
+#include "source_file.h"
+#include "source_lines.h"
+
+enum { HOTTEST = 3, CONTEXT_LINES = 3 };
+
+enum {
+        OPTION_CONTEXT = 256,
+        OPTION_FORMAT,
+        OPTION_SOURCE_PATH,
+        OPTION_SUBSTITUTE_PATH,
+        OPTION_TOP
+};
+
+struct arguments {
+        const char *file;
+        const char **names; /* what is to be annotated */
+        size_t name_count, name_capacity;
+        int64_t top;
+        int64_t context;
+        struct source_search search;
+        size_t substitution_capacity, directory_capacity;
+        struct show_options show;
+};
+
+static const struct argp_option options[] = {
+    {"context", OPTION_CONTEXT, "N", 0,
+     "Show N lines (3) around each line that samples were on", 0},
+    {"format", OPTION_FORMAT, "FORMAT", 0, "table (the default), csv or json", 0},
+    {"input", 'i', "FILE", 0, "The database (memlag.db)", 0},
+    {"source-path", OPTION_SOURCE_PATH, "DIR", 0,
+     "Look for source files that are not where they were compiled below DIR too; may be "
+     "given more than once",
+     0},
+    {"substitute-path", OPTION_SUBSTITUTE_PATH, "FROM=TO", 0,
+     "Look for source files whose path begins with FROM in TO; may be given more than "
+     "once",
+     0},
+    {"top", OPTION_TOP, "N", 0,
+     "Without a name: show the N functions (3) that come first in reports", 0},
+    {0}};
+
+static int64_t parse_count(const char *option, const char *text, int64_t least,
+                           struct argp_state *state)
+{
+        char *end;
+        errno = 0;
+        long long value = strtoll(text, &end, 10);
+        if (errno || end == text || *end || value < least || value > INT32_MAX)
+                argp_error(state, "%s: '%s' is not a number", option, text);
+        return value;
+}
+
+static void check_memory(int code, struct argp_state *state)
+{
+        if (code)
+                argp_failure(state, EXIT_FAILED, ENOMEM, "annotate");
+}
+
+static void add_substitution(struct arguments *arguments, const char *text,
+                             struct argp_state *state)
+{
+        struct source_search *search = &arguments->search;
+        check_memory(
+            array_reserve(&search->substitutions, &arguments->substitution_capacity,
+                          search->substitution_count, sizeof(*search->substitutions)),
+            state);
+        if (!source_substitution_parse(
+                text, &search->substitutions[search->substitution_count++]))
+                argp_error(state, "--substitute-path: '%s' is not FROM=TO", text);
+}
+
+static void add_directory(struct arguments *arguments, const char *text,
+                          struct argp_state *state)
+{
+        struct source_search *search = &arguments->search;
+        struct diag diag;
+        if (option_directory("--source-path", text, &diag))
+                argp_error(state, "%s", diag.text);
+        check_memory(array_reserve(&search->directories, &arguments->directory_capacity,
+                                   search->directory_count, sizeof(*search->directories)),
+                     state);
+        search->directories[search->directory_count++] = text;
+}
+
+static void add_name(struct arguments *arguments, const char *text,
+                     struct argp_state *state)
+{
+        if (!*text)
+                argp_error(state, "the name of a function or file is empty");
+        check_memory(array_reserve(&arguments->names, &arguments->name_capacity,
+                                   arguments->name_count, sizeof(*arguments->names)),
+                     state);
+        arguments->names[arguments->name_count++] = text;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+        struct arguments *arguments = state->input;
+        switch (key) {
+        case OPTION_CONTEXT:
+                arguments->context = parse_count("--context", text, 0, state);
+                return 0;
+        case OPTION_FORMAT:
+                if (!format_named(text, &arguments->show.format))
+                        argp_error(state, "--format: '%s' is not table, csv or json",
+                                   text);
+                return 0;
+        case OPTION_SOURCE_PATH:
+                add_directory(arguments, text, state);
+                return 0;
+        case OPTION_SUBSTITUTE_PATH:
+                add_substitution(arguments, text, state);
+                return 0;
+        case OPTION_TOP:
+                arguments->top = parse_count("--top", text, 1, state);
+                return 0;
+        case 'i':
+                arguments->file = text;
+                return 0;
+        case ARGP_KEY_ARG:
+                add_name(arguments, text, state);
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static const struct argp parser = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "[FUNCTION|FILE[:LINE[-LINE]]]...",
+    .doc = "Show the source text of functions, files or lines of a recording (memlag.db) "
+           "with what each line waited for memory; without a name, that of the functions "
+           "that waited most.",
+};
+
+static int choose(struct db *db, const struct arguments *arguments, struct diag *diag)
+{
+        int code = 0;
+        for (size_t i = 0; !code && i < arguments->name_count; i++)
+                code = choice_add(db, arguments->names[i], (int64_t)i, diag);
+        return code || arguments->name_count ? code
+                                             : choice_hottest(db, arguments->top, diag);
+}
+
+static void print_notes(const char *notes)
+{
+        while (*notes) {
+                int length = (int)strcspn(notes, "\n");
+                diag_printf("annotate", "%.*s", length, notes);
+                notes += length + (notes[length] == '\n');
+        }
+}
+
+static int annotate(struct db *db, const struct arguments *arguments,
+                    const struct report_summary *summary, struct diag *diag)
+{
+        char *notes = NULL;
+        size_t size;
+        FILE *text = open_memstream(&notes, &size);
+        if (!text)
+                return diag_no_memory(diag);
+        int code = places_prepare(db, diag);
+        if (!code)
+                code = choose(db, arguments, diag);
+        if (!code)
+                code = places_find(db, diag);
+        if (!code)
+                code = source_lines_read(db, &arguments->search, arguments->context, text,
+                                         diag);
+        if (fclose(text) && !code)
+                code = diag_no_memory(diag);
+        if (!code)
+                code = show(db, &arguments->show, summary, notes, stdout, diag);
+        if (!code && arguments->show.format != FORMAT_TABLE)
+                print_notes(notes);
+        free(notes);
+        return code;
+}
+
+static int run(const struct arguments *arguments)
+{
+        struct diag diag;
+        struct report_summary summary;
+        struct db *db = completed_open(arguments->file, "annotate");
+        if (!db)
+                return EXIT_FAILED;
+        int code = report_summary_read(db, &summary, &diag);
+        if (!code)
+                code = annotate(db, arguments, &summary, &diag);
+        report_summary_free(&summary);
+        db_close(db);
+        if (!code)
+                return cmd_finish_output("annotate");
+        diag_print("annotate", &diag);
+        return EXIT_FAILED;
+}
+
+int cmd_annotate(int argc, char **argv)
+{
+        struct arguments arguments = {
+            .file = "memlag.db", .top = HOTTEST, .context = CONTEXT_LINES};
+        cmd_parse(&parser, "memlag annotate", argc, argv, &arguments);
+        arguments.show.width = cmd_terminal_width();
+        int status = run(&arguments);
+        free(arguments.names);
+        free(arguments.search.substitutions);
+        free(arguments.search.directories);
+        return status;
+}

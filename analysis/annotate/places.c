@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* SQL over samples and names. A line's figures are those of its finding; those of a part
+ * of it are made of its samples as findings are. */
+#include "places.h"
+
+/* SQL is laid out as SQL. */
+/* clang-format off */
+
+/* Memory samples are chosen as for findings (statement.h), and a latency that is not known
+ * costs what a timer found stalled. Whether contention is told is as in reports by thread. */
+static const char prepare_sql[] =
+    "CREATE TEMP TABLE annotated_sample AS "
+    "SELECT p.location_id, a.object_id, a.field_id, count(*) AS samples,"
+    " sum(v.level IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples,"
+    " count(iif(s.latency_cycles >= 0, 1, NULL)) AS latencies,"
+    " total(iif(s.latency_cycles >= 0, s.latency_cycles, 0)) AS latency_cycles,"
+    " total(iif(s.latency_cycles >= 0, s.latency_cycles, max(coalesce(s.stall_ns, 0), 0)))"
+    " AS cost,"
+    " count(iif(s.retire_latency_cycles >= 0, 1, NULL)) AS retirements,"
+    " total(iif(s.retire_latency_cycles >= 0, s.retire_latency_cycles, 0)) AS retire_cycles,"
+    " total(v.contended) AS contended, count(v.contended) AS told,"
+    " count(v.contended + i.contended) AS told_by_interval "
+    "FROM sample AS s JOIN sample_view AS v USING (sample_id)"
+    " JOIN sample_location AS p USING (sample_id)"
+    " LEFT JOIN attribution AS a USING (sample_id)"
+    " LEFT JOIN interval AS i USING (interval_id) "
+    "WHERE CASE WHEN s.data_source_id IS NULL THEN s.addr IS NOT NULL"
+    "      ELSE v.op <> 'NA' OR v.level <> 'NA' END "
+    "GROUP BY 1, 2, 3;"
+
+    "CREATE TEMP TABLE annotated_frame AS "
+    "WITH sampled AS MATERIALIZED (SELECT location_id, path AS module, function,"
+    "  function_offset, file, line"
+    "  FROM location LEFT JOIN module USING (module_id)"
+    "  WHERE location_id IN (SELECT location_id FROM annotated_sample)) "
+    "SELECT location_id, 0 AS depth, module, function, function_offset, file, line "
+    "FROM sampled "
+    "UNION ALL "
+    "SELECT location_id, f.depth, module, f.function, NULL, i.call_file, i.call_line "
+    "FROM sampled JOIN inline_frame AS f USING (location_id)"
+    " JOIN inline_frame AS i USING (location_id) WHERE f.depth > 0 AND i.depth = f.depth - 1;"
+    "CREATE INDEX temp.annotated_frame_function ON annotated_frame (function);"
+    "CREATE INDEX temp.annotated_frame_file ON annotated_frame (file);"
+
+    /* choice_order: that of what the user named. */
+    "CREATE TEMP TABLE annotated_block ("
+    "  block_id INTEGER PRIMARY KEY, choice_order INTEGER, module TEXT, function TEXT,"
+    "  function_offset INTEGER, file TEXT, first_line INTEGER, last_line INTEGER)";
+
+/* What sums of annotated_sample make. */
+#define FIGURES \
+    " sum(s.samples) AS samples, sum(s.dram_samples) AS dram_samples," \
+    " sum(s.latency_cycles) / nullif(sum(s.latencies), 0) AS mean_latency_cycles," \
+    " sum(s.cost) / nullif((SELECT sum(cost) FROM annotated_sample), 0) AS latency_share," \
+    " iif(sum(s.told_by_interval) OR sum(s.told) = sum(s.samples)," \
+    "     CAST(sum(s.contended) AS INTEGER), NULL) AS contended_samples," \
+    " iif(sum(s.retirements), sum(s.retire_cycles)" \
+    "     * (SELECT sum(stalled_ratio) FROM function_finding)" \
+    "     / nullif((SELECT sum(retire_cycles) FROM annotated_sample), 0), NULL)" \
+    " AS stalled_ratio"
+
+static const char find_sql[] =
+    "CREATE TEMP TABLE annotated_part AS "
+    "WITH chosen AS ("
+    /* The innermost of a function's frames, if it is inlined into itself. */
+    " SELECT block_id, f.location_id, min(f.depth) AS depth, f.file, f.line"
+    " FROM annotated_block AS b JOIN annotated_frame AS f"
+    "  ON f.function IS b.function AND f.module IS b.module"
+    "  AND f.function_offset IS b.function_offset"
+    " WHERE b.file IS NULL GROUP BY block_id, f.location_id"
+    " UNION ALL"
+    " SELECT block_id, f.location_id, min(f.depth), f.file, f.line"
+    " FROM annotated_block AS b JOIN annotated_frame AS f ON f.file = b.file"
+    "  AND (b.first_line IS NULL OR f.line BETWEEN b.first_line AND b.last_line)"
+    " GROUP BY block_id, f.location_id) "
+    "SELECT block_id, location_id, c.file, c.line, c.depth > 0 AS inlined,"
+    " o.module, o.function, o.function_offset, o.file AS own_file, o.line AS own_line,"
+    " dense_rank() OVER (ORDER BY block_id, c.file, c.line, c.depth > 0, o.module,"
+    "                    o.function, o.function_offset, o.file, o.line) AS place_id "
+    "FROM chosen AS c JOIN annotated_frame AS o USING (location_id) WHERE o.depth = 0;"
+
+    "CREATE TEMP TABLE annotated_row AS "
+    "SELECT 0 AS level, block_id, place_id, NULL AS location_id, p.inlined, p.file, p.line,"
+    " p.module, p.function, p.function_offset, p.own_file, p.own_line,"
+    " NULL AS address_offset, NULL AS object_kind, NULL AS object, NULL AS type,"
+    " NULL AS field," FIGURES ", NULL AS p95_latency_cycles, NULL AS verdict,"
+    " count(DISTINCT location_id) AS parts "
+    "FROM annotated_part AS p JOIN annotated_sample AS s USING (location_id) "
+    "GROUP BY place_id;"
+
+    "INSERT INTO annotated_row "
+    "SELECT 1, block_id, place_id, location_id, p.inlined, p.file, p.line,"
+    " p.module, p.function, p.function_offset, p.own_file, p.own_line,"
+    " l.address_offset, NULL, NULL, NULL, NULL," FIGURES ", NULL, NULL, count(*) "
+    "FROM annotated_part AS p JOIN annotated_sample AS s USING (location_id)"
+    " JOIN code_location AS l USING (location_id) "
+    "GROUP BY place_id, location_id;"
+
+    "INSERT INTO annotated_row "
+    "SELECT 2, block_id, place_id, location_id, p.inlined, p.file, p.line,"
+    " p.module, p.function, p.function_offset, p.own_file, p.own_line,"
+    " l.address_offset, o.kind, o.name, t.name, f.name," FIGURES ", NULL, NULL, 0 "
+    "FROM annotated_part AS p JOIN annotated_sample AS s USING (location_id)"
+    " JOIN code_location AS l USING (location_id)"
+    " LEFT JOIN data_object AS o USING (object_id)"
+    " LEFT JOIN type_field AS f USING (field_id)"
+    " LEFT JOIN data_type AS t USING (type_id) "
+    "GROUP BY place_id, location_id, object_id, field_id;"
+
+    /* All samples of a line that is not inlined are here. */
+    "UPDATE annotated_row AS r SET p95_latency_cycles = f.p95_latency_cycles,"
+    " verdict = f.verdict, latency_share = f.latency_share,"
+    " contended_samples = f.contended_samples, stalled_ratio = f.stalled_ratio,"
+    " mean_latency_cycles = f.mean_latency_cycles "
+    "FROM line_finding AS f WHERE r.level = 0 AND NOT r.inlined"
+    " AND f.line IS r.own_line AND f.file IS r.own_file AND f.function IS r.function"
+    " AND f.function_offset IS r.function_offset AND f.module IS r.module"
+    " AND f.samples = r.samples;";
+/* clang-format on */
+
+int places_prepare(struct db *db, struct diag *diag)
+{
+        return db_exec(db, prepare_sql, diag);
+}
+
+int places_find(struct db *db, struct diag *diag)
+{
+        return db_exec(db, find_sql, diag);
+}

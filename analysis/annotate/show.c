@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables for people: one for each file of a block, its source text in the last column.
+ * And rows for programs. */
+#include "show.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prose.h"
+#include "report_sql.h"
+#include "short_name.h"
+#include "statement.h"
+
+/* SQL is laid out as SQL. */
+/* clang-format off */
+
+/* Places of a line in the order of reports, and blocks in that of the command line. */
+#define PLACES \
+        " place AS (SELECT *, row_number() OVER (PARTITION BY block_id, file, line" \
+        "  ORDER BY inlined, stalled_ratio DESC, latency_share DESC, samples DESC, place_id)" \
+        "  AS place_rank FROM annotated_row WHERE level = 0)," \
+        " ordered AS (SELECT block_id, row_number() OVER (ORDER BY b.choice_order," \
+        "  total(r.stalled_ratio) DESC, total(r.latency_share) DESC, block_id) AS block_order," \
+        "  max(r.stalled_ratio) AS most_stalled, max(r.latency_share) AS most_latency" \
+        "  FROM annotated_block AS b LEFT JOIN annotated_row AS r" \
+        "   USING (block_id) WHERE coalesce(level, 0) = 0 GROUP BY block_id) "
+
+/* A file that has text may be shown without a sample on its lines. */
+static const char blocks_sql[] =
+    "WITH" PLACES
+    "SELECT b.block_id, coalesce(b.file || coalesce(':' || b.first_line"
+    "        || iif(b.last_line > b.first_line, '-' || b.last_line, ''), ''),"
+             REPORT_FUNCTION_NAME "|| coalesce(' in ' ||" REPORT_BASE("module") ", '')),"
+    " total(r.samples), sum(r.latency_share), sum(r.stalled_ratio),"
+    " total(iif(r.inlined, r.samples, 0)) "
+    "FROM annotated_block AS b JOIN ordered USING (block_id)"
+    " LEFT JOIN (SELECT block_id, inlined, samples, latency_share, stalled_ratio FROM place)"
+    "  AS r USING (block_id) GROUP BY b.block_id ORDER BY block_order";
+
+#define BLANK(column) " iif(level < 0, ''," column ")"
+#define SHARE(column) BLANK(REPORT_SHARE(column))
+#define ONLY_PLACE(column) " iif(level <> 0 OR inlined, ''," column ")"
+
+/* One block, ?1. Columns: the file, the row's level, and those of the table. */
+#define LINES_SQL(figures) \
+    "WITH" PLACES "," \
+    " shown AS (" \
+    "  SELECT r.*, place_rank, iif(r.level = 0 AND NOT r.inlined AND place_rank = 1," \
+    "   (SELECT text FROM annotated_text AS t WHERE t.file = r.file AND t.line = r.line)," \
+    "   NULL) AS text" \
+    "  FROM annotated_row AS r JOIN (SELECT place_id, place_rank FROM place) USING (place_id)" \
+    "  WHERE r.block_id = ?1 AND r.level = 0" \
+    "  UNION ALL" \
+    "  SELECT DISTINCT -1, ?1, NULL, NULL, 0, t.file, t.line, NULL, NULL, NULL, NULL, NULL," \
+    "   NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
+    "   0, t.text" \
+    "  FROM annotated_wanted AS w JOIN annotated_text AS t ON t.file = w.file" \
+    "   AND t.line BETWEEN w.first AND w.last" \
+    "  WHERE w.block_id = ?1 AND NOT EXISTS (SELECT 1 FROM place AS p WHERE p.block_id = ?1" \
+    "   AND p.file = t.file AND p.line = t.line AND NOT p.inlined)) " \
+    "SELECT file, level, iif(level > 0 OR place_rank > 1, NULL, line)," figures \
+    " iif(level > 0 OR place_rank > 1 OR file IS NULL, '', coalesce(line, '?')) AS line," \
+    " CASE WHEN level < 0 THEN text" \
+    "      WHEN inlined THEN '    inlined ' ||" REPORT_FUNCTION_NAME \
+    "       || coalesce(', ' ||" REPORT_BASE("own_file") \
+    "                   || ':' || coalesce(own_line, '?'), '')" \
+    "      ELSE coalesce(text, '    ' ||" REPORT_FUNCTION_NAME ") END AS source " \
+    "FROM shown ORDER BY file IS NULL, file, shown.line, place_rank, place_id, level"
+
+#define FIGURES_OF_LOADS \
+    SHARE("stalled_ratio") " AS stalled," SHARE("latency_share") " AS latency," \
+    BLANK("samples") " AS samples," \
+    BLANK(" printf('%.0f%%', 100.0 * dram_samples / samples)") " AS DRAM," \
+    BLANK(" iif(mean_latency_cycles IS NULL, '-', printf('%.0f', mean_latency_cycles))") \
+    " AS mean," \
+    BLANK(" iif(contended_samples IS NULL, '-'," \
+          "     printf('%.0f%%', 100.0 * contended_samples / samples))") " AS contended," \
+    ONLY_PLACE(" coalesce(verdict, '-')") " AS verdict,"
+#define FIGURES_OF_STALLS \
+    SHARE("latency_share") " AS stalled," BLANK("samples") " AS samples,"
+
+static const char loads_sql[] = LINES_SQL(FIGURES_OF_LOADS);
+static const char stalls_sql[] = LINES_SQL(FIGURES_OF_STALLS);
+
+static const char rows_sql[] =
+    "WITH" PLACES
+    "SELECT iif(b.file IS NULL," 
+    "           (SELECT" REPORT_FUNCTION_NAME
+    "            FROM annotated_block AS f WHERE f.block_id = b.block_id), b.file)"
+    " AS annotated,"
+    " iif(r.inlined, 'inlined', 'line') AS kind, r.file AS file, r.line AS line,"
+    " (SELECT text FROM annotated_text AS t WHERE t.file = r.file AND t.line = r.line)"
+    " AS source_text,"
+    " r.module, r.function, r.function_offset,"
+    " iif(r.inlined, r.own_file, NULL) AS inlined_file,"
+    " iif(r.inlined, r.own_line, NULL) AS inlined_line,"
+    " r.samples, r.dram_samples, r.mean_latency_cycles, r.p95_latency_cycles,"
+    " r.latency_share, r.contended_samples, r.verdict, r.stalled_ratio "
+    "FROM place AS r"
+    " JOIN ordered USING (block_id) JOIN annotated_block AS b USING (block_id) "
+    "ORDER BY block_order, r.file IS NULL, r.file, r.line, place_rank";
+/* clang-format on */
+
+enum { COLUMN_FILE, COLUMN_LEVEL, COLUMN_LINE, COLUMN_CELLS };
+
+/* ---- for people ---- */
+
+struct shape {
+        const char *sql;
+        const char *alignment; /* of the cells */
+        size_t left_out;       /* cells, from the first */
+};
+
+static struct shape shape_of(const struct report_summary *summary)
+{
+        if (summary->timed)
+                return (struct shape){stalls_sql, "rrrl", 0};
+        return (struct shape){loads_sql, "rrrrrrlrl",
+                              isnan(summary->loads_stalled_ratio)};
+}
+
+static int begin_table(struct render **render, const char **names, size_t count,
+                       sqlite3_stmt *row, size_t width, FILE *out, struct diag *diag)
+{
+        char *file = statement_printable(row, COLUMN_FILE);
+        if (file)
+                fprintf(out, "%s\n", file);
+        free(file);
+        *render = render_begin(FORMAT_TABLE, out, names, count, width);
+        return *render ? 0 : diag_no_memory(diag);
+}
+
+static bool same_file(const char *file, sqlite3_stmt *row)
+{
+        const char *other = (const char *)sqlite3_column_text(row, COLUMN_FILE);
+        return file == other || (file && other && strcmp(file, other) == 0);
+}
+
+/* Between lines that do not follow each other. */
+static int render_gap(struct render *render, struct cell *cells, size_t count)
+{
+        for (size_t i = 0; i < count; i++)
+                cells[i] = (struct cell){.type = CELL_TEXT, .bytes = "", .length = 0};
+        cells[count - 1] = (struct cell){.type = CELL_TEXT, .bytes = "...", .length = 3};
+        return render_row(render, cells);
+}
+
+static int render_line(struct render *render, const struct shape *shape,
+                       sqlite3_stmt *row, struct cell *cells, size_t count)
+{
+        for (size_t i = 0; i < count; i++) {
+                size_t column = i + shape->left_out;
+                cells[i] = cell_of_column(row, (int)(COLUMN_CELLS + column));
+                cells[i].right = shape->alignment[column] == 'r';
+        }
+        return render_row(render, cells);
+}
+
+/* The tables of one block, at whose first row ROWS will stand. */
+static int show_tables(struct db *db, const struct shape *shape, sqlite3_stmt *rows,
+                       size_t width, FILE *out, struct diag *diag)
+{
+        size_t count =
+            (size_t)sqlite3_column_count(rows) - COLUMN_CELLS - shape->left_out;
+        const char **names = calloc(count + 1, sizeof(*names));
+        struct cell *cells = calloc(count + 1, sizeof(*cells));
+        struct render *render = NULL;
+        char *file = NULL;
+        int64_t line_before = 0;
+        int code = names && cells ? 0 : diag_no_memory(diag);
+        for (size_t i = 0; !code && i < count; i++)
+                names[i] =
+                    sqlite3_column_name(rows, (int)(COLUMN_CELLS + shape->left_out + i));
+        while (!code && (code = statement_next(db, rows, diag)) > 0) {
+                const char *name = (const char *)sqlite3_column_text(rows, COLUMN_FILE);
+                int64_t line = sqlite3_column_int64(rows, COLUMN_LINE);
+                code = 0;
+                if (!render || !same_file(file, rows)) {
+                        render_end(render);
+                        free(file);
+                        file = name ? strdup(name) : NULL;
+                        code = begin_table(&render, names, count, rows, width, out, diag);
+                } else if (line > line_before + 1 && render_gap(render, cells, count)) {
+                        code = diag_no_memory(diag);
+                }
+                if (!code && render_line(render, shape, rows, cells, count))
+                        code = diag_no_memory(diag);
+                if (line > 0)
+                        line_before = line;
+        }
+        render_end(render);
+        free(file);
+        free(names);
+        free(cells);
+        return code;
+}
+
+/* Columns as in blocks_sql. */
+static void show_heading(sqlite3_stmt *block, bool timed, FILE *out)
+{
+        char *name = statement_printable(block, 1);
+        int64_t samples = sqlite3_column_int64(block, 2);
+        int64_t inlined = sqlite3_column_int64(block, 5);
+        fprintf(out, "%s: ", name ? name : "");
+        prose_counted(out, samples, "samples");
+        if (sqlite3_column_type(block, 3) != SQLITE_NULL)
+                fprintf(out, ", %.1f%% of the %s", 100 * sqlite3_column_double(block, 3),
+                        timed ? "time at loads" : "latency");
+        if (sqlite3_column_type(block, 4) != SQLITE_NULL)
+                fprintf(out, ", stalled %.1f%% of the cycles",
+                        100 * sqlite3_column_double(block, 4));
+        if (inlined > 0)
+                fprintf(out, "; %" PRId64 " of them in what is inlined there", inlined);
+        fputs("\n\n", out);
+        free(name);
+}
+
+static int show_blocks(struct db *db, const struct show_options *options,
+                       const struct report_summary *summary, FILE *out, struct diag *diag)
+{
+        const struct shape shape = shape_of(summary);
+        sqlite3_stmt *blocks = NULL, *rows = NULL;
+        int code = statement_prepare(db, blocks_sql, &blocks, diag);
+        if (!code)
+                code = statement_prepare(db, shape.sql, &rows, diag);
+        while (!code && (code = statement_next(db, blocks, diag)) > 0) {
+                show_heading(blocks, summary->timed, out);
+                sqlite3_bind_int64(rows, 1, sqlite3_column_int64(blocks, 0));
+                code = show_tables(db, &shape, rows, options->width, out, diag);
+                sqlite3_reset(rows);
+                putc('\n', out);
+        }
+        sqlite3_finalize(blocks);
+        sqlite3_finalize(rows);
+        return code;
+}
+
+static void show_legend(const struct report_summary *summary, const char *notes,
+                        FILE *out)
+{
+        if (summary->timed)
+                prose_wrapped(out, REPORT_STALLS_LEGEND);
+        else
+                prose_wrapped(out, REPORT_SHARE_LEGEND REPORT_DRAM_LEGEND
+                              ": cycles" REPORT_CONTENDED_LEGEND);
+        if (!summary->timed && !isnan(summary->loads_stalled_ratio))
+                prose_wrapped(out, REPORT_STALLED_LEGEND);
+        while (*notes) {
+                size_t length = strcspn(notes, "\n");
+                char *sentence = strndup(notes, length);
+                if (sentence)
+                        prose_wrapped(out, sentence);
+                free(sentence);
+                notes += length + (notes[length] == '\n');
+        }
+}
+
+/* ---- for programs ---- */
+
+static struct cell text_cell(const char *text)
+{
+        return text ? (struct cell){.type = CELL_TEXT,
+                                    .bytes = text,
+                                    .length = strlen(text)}
+                    : (struct cell){.type = CELL_NULL};
+}
+
+static int show_csv(struct db *db, const struct report_summary *summary, FILE *out,
+                    struct diag *diag)
+{
+        static const char *const extra_names[] = {"source", "numbers"};
+        const struct cell extra[] = {text_cell(summary->source),
+                                     text_cell(summary->numbers)};
+        const struct report_rows rows = {.sql = rows_sql,
+                                         .extra_names = extra_names,
+                                         .extra = extra,
+                                         .extra_count = 2};
+        return report_render(db, &rows, FORMAT_CSV, out, diag);
+}
+
+static int show_json(struct db *db, const struct report_summary *summary, FILE *out,
+                     struct diag *diag)
+{
+        const struct report_rows rows = {.sql = rows_sql};
+        int code = report_json_head(db, summary, out, diag);
+        fputs(",\n\"rows\": ", out);
+        if (!code)
+                code = report_render(db, &rows, FORMAT_JSON, out, diag);
+        fputs("\n}\n", out);
+        return code;
+}
+
+int show(struct db *db, const struct show_options *options,
+         const struct report_summary *summary, const char *notes, FILE *out,
+         struct diag *diag)
+{
+        if (options->format == FORMAT_CSV)
+                return show_csv(db, summary, out, diag);
+        if (options->format == FORMAT_JSON)
+                return show_json(db, summary, out, diag);
+        report_print_head(out, summary);
+        int code = show_blocks(db, options, summary, out, diag);
+        if (!code)
+                show_legend(summary, notes, out);
+        return code;
+}

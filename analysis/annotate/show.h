@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What was found for the chosen places, in one of the formats. */
+#ifndef MEMLAG_ANNOTATE_SHOW_H
+#define MEMLAG_ANNOTATE_SHOW_H
+
+#include <stdio.h>
+
+#include "report.h"
+
+struct show_options {
+        enum format format;
+        size_t width; /* of the terminal; 0: none */
+};
+
+/* NOTES: a sentence a line, which end a table; other formats leave them to the caller. */
+int show(struct db *db, const struct show_options *options,
+         const struct report_summary *summary, const char *notes, FILE *out,
+         struct diag *diag);
+
+#endif
