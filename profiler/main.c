@@ -25,6 +25,7 @@ static const struct command commands[] = {
     {"report", cmd_report, "Show what waits for memory, by line, object or interval"},
     {"annotate", cmd_annotate, "Show source text with what each line waited for memory"},
     {"query", cmd_query, "Run SQL on a recording, or a query from the library"},
+    {"export", cmd_export, "Write a recording for flame graphs or KCachegrind"},
     {"doctor", cmd_doctor, "Tell what this machine can record with, and what is missing"},
     {"bench", cmd_bench, "Run a kernel with known behaviour and take its time"},
     {"calibrate", cmd_calibrate, "Measure this machine's memory for later runs"},

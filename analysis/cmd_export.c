@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* memlag export [FILE]: a recording for other programs to draw. */
+#include <argp.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "cmd.h"
+#include "command.h"
+#include "completed.h"
+#include "export.h"
+
+enum { OPTION_FORMAT = 256, OPTION_WEIGHT };
+
+struct arguments {
+        const char *file;
+        bool callgrind;
+        bool weight_given;
+        enum export_weight weight;
+};
+
+static const struct argp_option options[] = {
+    {"format", OPTION_FORMAT, "FORMAT", 0,
+     "folded (the default): call stacks for flame graphs; or callgrind: lines, functions "
+     "and calls for callgrind_annotate and KCachegrind",
+     0},
+    {"input", 'i', "FILE", 0, "The database, as FILE", 0},
+    {"weight", OPTION_WEIGHT, "WHAT", 0,
+     "What a stack weighs: stalled (the default where that is known), latency or samples",
+     0},
+    {0}};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+        struct arguments *arguments = state->input;
+        switch (key) {
+        case OPTION_FORMAT:
+                arguments->callgrind = strcmp(text, "callgrind") == 0;
+                if (!arguments->callgrind && strcmp(text, "folded") != 0)
+                        argp_error(state, "--format: '%s' is not folded or callgrind",
+                                   text);
+                return 0;
+        case OPTION_WEIGHT:
+                if (!export_weight_named(text, &arguments->weight))
+                        argp_error(state,
+                                   "--weight: '%s' is not stalled, latency or samples",
+                                   text);
+                arguments->weight_given = true;
+                return 0;
+        case 'i':
+                arguments->file = text;
+                return 0;
+        case ARGP_KEY_ARG:
+                if (state->arg_num > 0)
+                        return ARGP_ERR_UNKNOWN;
+                arguments->file = text;
+                return 0;
+        case ARGP_KEY_END:
+                if (arguments->weight_given && arguments->callgrind)
+                        argp_error(state, "--weight: files for callgrind have all "
+                                          "weights; it is for --format=folded");
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+static const struct argp parser = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "[FILE]",
+    .doc =
+        "Write the calls that led to a recording's samples (memlag.db) as flame graphs "
+        "and KCachegrind read them.",
+};
+
+static int write_out(struct db *db, const struct arguments *arguments,
+                     const struct report_summary *summary, struct diag *diag)
+{
+        bool stalls_known = !isnan(summary->loads_stalled_ratio);
+        if (arguments->callgrind)
+                return export_callgrind(db, summary, stdout, diag);
+        if (arguments->weight_given && arguments->weight == EXPORT_STALLED &&
+            !stalls_known)
+                return diag_set(diag, -ENODATA,
+                                "--weight=stalled: the recording does not tell for how "
+                                "long loads held up the program; there is "
+                                "--weight=latency");
+        enum export_weight weight = arguments->weight_given ? arguments->weight
+                                    : stalls_known          ? EXPORT_STALLED
+                                                            : EXPORT_LATENCY;
+        return export_folded(db, summary, weight, stdout, diag);
+}
+
+int cmd_export(int argc, char **argv)
+{
+        struct arguments arguments = {.file = "memlag.db"};
+        cmd_parse(&parser, "memlag export", argc, argv, &arguments);
+        struct db *db = completed_open(arguments.file, "export");
+        if (!db)
+                return EXIT_FAILED;
+        struct diag diag;
+        struct report_summary summary;
+        int code = report_summary_read(db, &summary, &diag);
+        if (!code)
+                code = write_out(db, &arguments, &summary, &diag);
+        report_summary_free(&summary);
+        db_close(db);
+        if (!code)
+                return cmd_finish_output("export");
+        fflush(stdout);
+        diag_print("export", &diag);
+        return EXIT_FAILED;
+}
