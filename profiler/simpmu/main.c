@@ -4,12 +4,14 @@
  * options: where that file is, where the bell is, and which image was before. */
 #include "tool.h"
 
+#include "pub_tool_clientstate.h"
 #include "pub_tool_libcassert.h"
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcproc.h"
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_options.h"
 
+#include "exec_fd.h"
 #include "model/fetch.h"
 
 struct sim_hot tool_hot __attribute__((aligned(64)));
@@ -99,6 +101,7 @@ static void after_options(void)
         const struct simpmu_control *control;
         ULong start_ns;
 
+        exec_fd_begun(VG_(args_the_exename));
         if (!ring_open(shared_path, bell_path, image_option))
                 return;
         control = ring_control();

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Programs that the target executes by the link of a process to its program, such as
- * /proc/self/exe. For the kernel these name the engine, which cannot run itself; here
- * they are replaced by the path of the target's own program.
+ * /proc/self/exe, or by a descriptor. For the kernel the first name the engine, which
+ * cannot run itself; here they are replaced by the path of the target's own program. For
+ * the second the engine knows the file's name only, which may be gone, as that of a file
+ * in memory always is; or the descriptor closes before the engine opens it.
  *
  * The linker puts this in the place of the engine's functions: see CMakeLists.txt. */
 #include "pub_tool_aspacehl.h"
@@ -11,6 +13,7 @@
 #include "pub_tool_libcprint.h"
 
 #include "core_call.h"
+#include "exec_fd.h"
 #include "syscalls.h"
 
 #define PROC       "/proc/"
@@ -18,7 +21,8 @@
 #define AT_PHDR    3 /* from linux/auxvec.h */
 #define PATH_BYTES 4096
 #define LINK_BYTES 64
-#define NAME_BYTES 24 /* of a process in /proc */
+#define NAME_BYTES 24     /* of a process in /proc */
+#define EMPTY_PATH 0x1000 /* AT_EMPTY_PATH, from linux/fcntl.h */
 
 /* Global in libcoregrind, though not in its public headers. The descriptors are of the
  * executed file, which may be a script, and of the auxiliary vector. */
@@ -119,21 +123,42 @@ static HChar *page_of_target(void)
         return page;
 }
 
+/* PROGRAM in the target's memory; PATH where there is none. */
+static UWord for_target(const HChar *program, UWord path)
+{
+        HChar *page = page_of_target();
+
+        if (page == NULL)
+                return path;
+        VG_(strcpy)(page, program);
+        return (UWord)page;
+}
+
+/* A name of the file at FD in the target's memory, or PATH. */
+static UWord descriptor(Int fd, UWord path)
+{
+        HChar program[EXEC_FD_PATH_BYTES];
+
+        return exec_fd_path(fd, program) ? for_target(program, path) : path;
+}
+
 /* What to execute in place of PATH: PATH itself when it is no such link. */
 static UWord replaced(UWord path)
 {
         static HChar program[PATH_BYTES];
         HChar process[NAME_BYTES];
-        HChar *page;
+        Int fd;
 
-        if (path == 0 || !VG_(am_is_valid_for_client)(path, 1, VKI_PROT_READ) ||
-            !process_of((const HChar *)path, process) || !our_program(process, program))
+        if (path == 0 || !VG_(am_is_valid_for_client)(path, 1, VKI_PROT_READ))
                 return path;
-        page = page_of_target();
-        if (page == NULL)
+        fd = exec_fd_named((const HChar *)path);
+        if (fd >= 0)
+                return exec_fd_closes(fd) ? descriptor(fd, path) : path;
+        if (!process_of((const HChar *)path, process) || !our_program(process, program))
                 return path;
-        VG_(strcpy)(page, program);
-        return (UWord)page;
+        return !is_script(VG_(cl_exec_fd)) && exec_fd_nameless(VG_(cl_exec_fd))
+                   ? descriptor(VG_(cl_exec_fd), path)
+                   : for_target(program, path);
 }
 
 CORE_FUNCTION(vgSysWrap_generic_sys_execve_before)
@@ -142,12 +167,26 @@ CORE_FUNCTION(vgSysWrap_generic_sys_execve_before)
 
         changed.argument[0] = replaced(call->argument[0]);
         __real_vgSysWrap_generic_sys_execve_before(tid, layout, &changed, status, flags);
+        exec_fd_failed();
+}
+
+static Bool names_descriptor(const struct core_call *call)
+{
+        const HChar *path = (const HChar *)call->argument[1];
+
+        return (call->argument[4] & EMPTY_PATH) != 0 && (Int)call->argument[0] >= 0 &&
+               VG_(am_is_valid_for_client)((Addr)path, 1, VKI_PROT_READ) && *path == '\0';
 }
 
 CORE_FUNCTION(vgSysWrap_linux_sys_execveat_before)
 {
         struct core_call changed = *call;
+        Int fd = (Int)call->argument[0];
 
-        changed.argument[1] = replaced(call->argument[1]);
+        if (!names_descriptor(call))
+                changed.argument[1] = replaced(call->argument[1]);
+        else if (exec_fd_nameless(fd))
+                changed.argument[1] = descriptor(fd, call->argument[1]);
         __real_vgSysWrap_linux_sys_execveat_before(tid, layout, &changed, status, flags);
+        exec_fd_failed();
 }

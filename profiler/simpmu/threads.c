@@ -19,6 +19,7 @@
 #include "pub_tool_machine.h"
 #include "pub_tool_threadstate.h"
 
+#include "exec_fd.h"
 #include "limits.h"
 #include "syscalls.h"
 
@@ -360,12 +361,14 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
                 runnable_changed();
                 return;
         }
-        if (!sr_isError(result))
+        if (!sr_isError(result)) {
                 images_after_syscall(number, arguments, sr_Res(result));
-        else if (call_executes(number))
+                exec_fd_opened(number, arguments, (Int)sr_Res(result));
+        } else if (call_executes(number)) {
                 ring_set_executing(False);
-        else
+        } else {
                 ring_after_failed_fork(threads_now_ns(), threads[tid]->lwp);
+        }
         if (call_waits_for_child(number) && !sr_isError(result))
                 advance_clock(threads[tid], slots_at_ns(ring_children_end_ns()));
         come_back(tid);
@@ -455,8 +458,10 @@ static void on_first_instruction(ThreadId tid)
         VG_(set_shadow_regs_area)(tid, 1, 0, sizeof(middle), (const UChar *)&middle);
         threads[tid]->lwp = (UInt)VG_(gettid)();
         threads_tell(tid);
-        if (tid == 1)
+        if (tid == 1) {
                 argv0_restore(tid);
+                preload_restore(tid);
+        }
 }
 
 static void write_exit(ThreadId tid)

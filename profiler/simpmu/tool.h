@@ -133,6 +133,10 @@ void argv0_before_exec(const HChar *program, const HChar *const *arguments);
 Bool argv0_option(const HChar *argument);  /* whether it is the option that tells it */
 void argv0_restore(ThreadId first_thread); /* before its first instruction */
 
+/* preload.c: before its first instruction, a program that cannot or need not load the
+ * heap tracker gets back the environment that it would have alone. */
+void preload_restore(ThreadId first_thread);
+
 /* heap.c: requests of the heap tracker, and its code, which is not simulated. */
 void heap_register(void);
 Bool heap_is_tracker(Addr ip);

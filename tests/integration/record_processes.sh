@@ -384,6 +384,122 @@ for way in /proc/self/exe /proc/thread-self/exe number vfork; do
         [ "$(ask again.db "SELECT count(*) FROM process WHERE executable LIKE '%/again'")" = $images ] ||
                 fail "again $way: $(ask again.db 'SELECT executable FROM process')"
 done
+# Files that are executed by a descriptor: with a name or without one, as in memory or
+# removed, whether the descriptor closes at the exec or not, and by each way to it. The
+# program sees no descriptor more than alone.
+cat >by_fd.c <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+extern char **environ;
+static int copy_to(int to)
+{
+        int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+        while (sendfile(to, from, NULL, 1 << 20) > 0)
+                ;
+        close(from);
+        return to;
+}
+static int file(const char *kind, int closes)
+{
+        if (strcmp(kind, "memory") == 0)
+                return copy_to(memfd_create("program", closes ? MFD_CLOEXEC : 0));
+        if (strcmp(kind, "named") == 0)
+                return open("/proc/self/exe", O_RDONLY | (closes ? O_CLOEXEC : 0));
+        int written = copy_to(open("removed", O_CREAT | O_WRONLY, 0755));
+        int fd = open("removed", O_RDONLY | (closes ? O_CLOEXEC : 0));
+        close(written);
+        unlink("removed");
+        return fd;
+}
+static int begun(const char *name, char **arguments)
+{
+        printf("%s:", name);
+        for (int fd = 0; fd < 100; fd++)
+                if (fcntl(fd, F_GETFD) >= 0)
+                        printf(" %d", fd);
+        puts("");
+        fflush(stdout);
+        if (!arguments[2])
+                return 7;
+        arguments[2] = NULL; /* once more: a file that may have no name */
+        execv("/proc/self/exe", arguments);
+        return 4;
+}
+int main(int count, char **arguments)
+{
+        if (strcmp(arguments[1], "begun") == 0)
+                return begun(arguments[0], arguments);
+        char path[64];
+        char *again[] = {"by another name", "begun", count > 4 ? "again" : NULL, NULL};
+        int fd = file(arguments[1], strcmp(arguments[2], "closes") == 0);
+        snprintf(path, sizeof(path), "%s/%d", arguments[3], fd);
+        if (strcmp(arguments[3], "itself") == 0)
+                fexecve(fd, again, environ);
+        else
+                execv(path, again);
+        return 3;
+}
+END
+"$CC" -D_GNU_SOURCE -O1 -o by_fd by_fd.c
+by_fd()
+{
+        ./by_fd "$@" >alone && fail "by_fd $*: alone"
+        status=0
+        "$MEMLAG" record --source sim --no-heap --force -o by_fd.db -- ./by_fd "$@" >out 2>err ||
+                status=$?
+        [ "$status" -eq 7 ] || fail "by_fd $*: status $status: $(cat err)"
+        grep '^by another name' out | cmp -s - alone || fail "by_fd $*: $(cat alone out)"
+}
+by_fd memory stays itself
+by_fd memory closes itself again
+by_fd memory closes /proc/self/fd
+by_fd removed closes /dev/fd again
+by_fd removed stays itself
+by_fd named closes itself
+
+# Programs that cannot load the heap tracker, as they have another C library or none that
+# is loaded: they run, see nothing of it, and the ledger counts them.
+cat >variables.c <<'END'
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+extern char **environ;
+int main(int count, char **arguments)
+{
+        for (char **variable = environ; *variable; variable++)
+                puts(*variable);
+        printf("%lu\n", getauxval(AT_PAGESZ));
+        fflush(stdout);
+        return count > 1 ? execv(arguments[1], arguments + 1) : 5;
+}
+END
+"$CC" -O1 -static -o variables_static variables.c
+"$CC" -O1 -o variables variables.c
+another=
+if command -v musl-gcc >/dev/null; then
+        musl-gcc -O1 -o variables_musl variables.c
+        another=./variables_musl
+else
+        echo "record_processes: SKIPPED: no other C library here (musl-gcc)" >&2
+fi
+for users in A=1 LD_PRELOAD=libm.so LD_PRELOAD=; do
+        for heap in '' --no-heap; do
+                status=0
+                env -i $users B=2 ./variables_static $another ./variables >alone || status=$?
+                [ "$status" -eq 5 ] || fail "variables: status $status alone"
+                env -i $users B=2 "$MEMLAG" record --source sim $heap --force -o variables.db -- \
+                        ./variables_static $another ./variables >out 2>err && fail "variables: status 0"
+                head -n "$(wc -l <alone)" out | cmp -s - alone || fail "variables: $(cat alone out err)"
+                [ -n "$heap" ] || [ "$(ask variables.db "SELECT value FROM ledger
+                        WHERE kind = 'processes without heap objects'")" = $((1 + ${another:+1})) ] ||
+                        fail "variables: the ledger does not tell: $(cat err)"
+        done
+done
+
 printf '#!/bin/sh\nexec /proc/self/exe -c "echo again; exit 5"\n' >itself
 chmod +x itself
 status=0

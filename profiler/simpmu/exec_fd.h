@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files that the target executes by a descriptor, under a path that the engine's launcher
+ * and the next engine can open. */
+#ifndef SIMPMU_EXEC_FD_H
+#define SIMPMU_EXEC_FD_H
+
+#include "pub_tool_basics.h"
+
+/* Of a path that exec_fd_path makes. */
+#define EXEC_FD_PATH_BYTES 64
+
+/* The target's open file that PATH names as one of the process's descriptors; -1: none.
+ */
+Int exec_fd_named(const HChar *path);
+/* Whether the file open at FD has no name, or only one that leads elsewhere by now. */
+Bool exec_fd_nameless(Int fd);
+Bool exec_fd_closes(Int fd); /* at the exec */
+
+/* Makes PATH a name of the file that is open at FD. Where FD closes at the exec, it is
+ * that of a copy which does not, and which exec_fd_failed closes if there is none, or
+ * exec_fd_begun in the program that PROGRAM names. False: there is no place
+ * for a copy. */
+Bool exec_fd_path(Int fd, HChar path[EXEC_FD_PATH_BYTES]);
+void exec_fd_failed(void);
+void exec_fd_begun(const HChar *program);
+
+/* After a system call that returned FD, if it opened a file: the engine opens some
+ * itself, as those that tell of the process, and forgets that they are to close at an
+ * exec. */
+void exec_fd_opened(UInt number, const UWord *arguments, Int fd);
+
+#endif
