@@ -7,6 +7,7 @@
 
 #include "bit_use.h"
 #include "byte_call.h"
+#include "flow_ahead.h"
 #include "flow_effect.h"
 #include "flow_result.h"
 #include "flow_walk.h"
@@ -141,6 +142,27 @@ static struct flow_state state_before(const struct flow_walk *walk, size_t step)
         return state;
 }
 
+/* Has what is not known of the base of the operand of STEP from what comes after it. */
+static void look_ahead(const struct flow_walk *walk, struct flow_state *state,
+                       size_t step)
+{
+        const struct flow_step *at = &walk->code->steps[step];
+        const struct memory_operand *memory = &at->instruction.memory;
+
+        if (!at->instruction.has_memory || memory->thread_local ||
+            memory->base >= REGISTER_COUNT || memory->index != REGISTER_NONE)
+                return;
+        struct place_value base =
+            flow_state_held(walk->context, state, memory->base, at->vaddr);
+
+        if (base.kind != PLACE_UNKNOWN && !(base.kind == PLACE_POINTER && base.guessed))
+                return;
+        base = flow_ahead(walk->context, walk->code, step, memory->base,
+                          memory->displacement);
+        if (base.kind != PLACE_UNKNOWN)
+                state->registers[memory->base] = base;
+}
+
 static void answer(const struct flow_walk *walk, struct flow_answer *answer)
 {
         const struct flow_code *code = walk->code;
@@ -164,6 +186,7 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 answer_frame(walk->context, &state, &code->steps[step], answer);
                 break;
         case FLOW_OPERAND:
+                look_ahead(walk, &state, step);
                 answer_operand(walk->context, &state, &code->steps[step], answer);
                 answer->access.bits = bit_use(code, step);
                 break;

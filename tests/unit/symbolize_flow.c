@@ -63,6 +63,36 @@ BITS(copies_all, "movl (%rdi), %eax\n test $1, %al\n jne 1f\n mov %eax, (%rsi)\n
 BITS(calls, "movl (%rdi), %edi\n and $3, %edi\n jmp 1f\n1: call 2f\n2: pop %rax\n"
             "xor %eax, %eax\n ret")
 
+/* ---- functions that read what lies before a block ---- */
+
+struct header {
+        uint64_t before_bytes;
+        uint64_t bytes;
+        struct header *next;
+        uint64_t unused[3];
+};
+
+/* HEADER has its name only behind all of CODE, in which READ is where it is read from. */
+#define READS(name, read, code)                                                          \
+        extern const char name##_reads[];                                                \
+        __attribute__((noinline, used)) static uint64_t name(void *block)                \
+        {                                                                                \
+                struct header *header;                                                   \
+                uint64_t word;                                                           \
+                                                                                         \
+                __asm__ volatile("lea -16(%2), %0\n" #name "_reads: mov " read           \
+                                 "(%2), %1\n" code                                       \
+                                 : "=&r"(header), "=&r"(word)                            \
+                                 : "r"(block));                                          \
+                __asm__ volatile("nop" : : "r"(header));                                 \
+                return word + header->bytes;                                             \
+        }
+
+READS(reads_header, "-8", "")
+READS(reads_before_header, "-24", "")
+READS(reads_behind_header, "32", "")
+READS(jumps, "-8", "test %1, %1\n jne 1f\n nop\n1:")
+
 /* The first instruction of the function NAME of this program. */
 static struct code_place beginning_of(struct dwarf_file *dwarf, const char *name)
 {
@@ -97,9 +127,11 @@ static void cut(struct elf_file *file, uint64_t vaddr)
                             vaddr + 1 - file->segments[i].vaddr;
 }
 
-/* What becomes of a question about the first instruction of the function NAME, of which
- * the file has all, or only the first byte. */
-static struct flow_answer answer_in_file(const char *name, bool has_all)
+/* What becomes of a question about the instruction that is AT bytes from the beginning of
+ * the function NAME, of which the file has all, or only the first byte. *TYPE_BYTES: the
+ * size of the type that it reads from. */
+static struct flow_answer answer_at(const char *name, size_t at, bool has_all,
+                                    uint64_t *type_bytes)
 {
         const struct symbol_table symbols = {0};
         struct string_pool *names = string_pool_new();
@@ -115,15 +147,26 @@ static struct flow_answer answer_in_file(const char *name, bool has_all)
 
         if (!has_all)
                 cut(&file, place.vaddr);
+        place.vaddr += at;
         type_reader_open(&reader, &dwarf, &types, names);
         assert_int_equal(access_find(&reader, &file, &symbols, &list, 1), 0);
         assert_true(access.asked);
+        *type_bytes = access.flow.place.kind == PLACE_POINTER
+                          ? types.items[access.flow.place.type].size_bytes
+                          : 0;
         type_reader_close(&reader);
         types_free(&types);
         string_pool_free(names);
         dwarf_file_close(&dwarf);
         elf_file_close(&file);
         return access.flow;
+}
+
+static struct flow_answer answer_in_file(const char *name, bool has_all)
+{
+        uint64_t type_bytes;
+
+        return answer_at(name, 0, has_all, &type_bytes);
 }
 
 static enum flow_outcome outcome_in(const char *name)
@@ -180,6 +223,39 @@ static void knows_which_bits_are_used(void **state)
         }
 }
 
+static void knows_a_pointer_by_its_later_name(void **state)
+{
+        (void)state;
+        const struct {
+                const char *function;
+                const void *start;
+                const char *read;
+                bool known;
+        } cases[] = {
+            {"reads_header", reads_header, reads_header_reads, true},
+            {"reads_before_header", reads_before_header, reads_before_header_reads,
+             false},
+            {"reads_behind_header", reads_behind_header, reads_behind_header_reads,
+             false},
+            {"jumps", jumps, jumps_reads, false},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                uint64_t type_bytes;
+                size_t at = (size_t)(cases[i].read - (const char *)cases[i].start);
+                struct flow_answer answer =
+                    answer_at(cases[i].function, at, true, &type_bytes);
+
+                assert_true(at > 0);
+                if ((answer.outcome == FLOW_FOUND) != cases[i].known)
+                        fail_msg("%s: outcome %d", cases[i].function, answer.outcome);
+                if (!cases[i].known)
+                        continue;
+                assert_int_equal(type_bytes, sizeof(struct header));
+                assert_int_equal(answer.place.offset, offsetof(struct header, bytes));
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -187,6 +263,7 @@ int main(void)
             cmocka_unit_test(does_not_follow_a_part_of_a_function),
             cmocka_unit_test(does_not_follow_what_it_cannot_decode),
             cmocka_unit_test(knows_which_bits_are_used),
+            cmocka_unit_test(knows_a_pointer_by_its_later_name),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
