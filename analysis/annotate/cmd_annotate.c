@@ -12,6 +12,7 @@
 #include "cmd.h"
 #include "command.h"
 #include "completed.h"
+#include "instructions.h"
 #include "option_path.h"
 #include "places.h"
 #include "report.h"
@@ -22,8 +23,11 @@
 enum { HOTTEST = 3, CONTEXT_LINES = 3 };
 
 enum {
-        OPTION_CONTEXT = 256,
+        OPTION_ASM = 256,
+        OPTION_CONTEXT,
         OPTION_FORMAT,
+        OPTION_INTEL,
+        OPTION_NO_ASM,
         OPTION_SOURCE_PATH,
         OPTION_SUBSTITUTE_PATH,
         OPTION_TOP
@@ -35,16 +39,24 @@ struct arguments {
         size_t name_count, name_capacity;
         int64_t top;
         int64_t context;
+        enum disassembly_style style;
         struct source_search search;
         size_t substitution_capacity, directory_capacity;
         struct show_options show;
 };
 
 static const struct argp_option options[] = {
+    {"asm", OPTION_ASM, NULL, 0,
+     "Show the instructions with samples of every line, not of those alone that have a "
+     "tenth of what their function has",
+     0},
     {"context", OPTION_CONTEXT, "N", 0,
      "Show N lines (3) around each line that samples were on", 0},
     {"format", OPTION_FORMAT, "FORMAT", 0, "table (the default), csv or json", 0},
     {"input", 'i', "FILE", 0, "The database (memlag.db)", 0},
+    {"intel", OPTION_INTEL, NULL, 0, "Show instructions in Intel's syntax, not AT&T's",
+     0},
+    {"no-asm", OPTION_NO_ASM, NULL, 0, "Show no instructions", 0},
     {"source-path", OPTION_SOURCE_PATH, "DIR", 0,
      "Look for source files that are not where they were compiled below DIR too; may be "
      "given more than once",
@@ -115,6 +127,15 @@ static error_t parse(int key, char *text, struct argp_state *state)
 {
         struct arguments *arguments = state->input;
         switch (key) {
+        case OPTION_ASM:
+                arguments->show.instructions = SHOW_ALL_INSTRUCTIONS;
+                return 0;
+        case OPTION_NO_ASM:
+                arguments->show.instructions = SHOW_NO_INSTRUCTIONS;
+                return 0;
+        case OPTION_INTEL:
+                arguments->style = DISASSEMBLY_INTEL;
+                return 0;
         case OPTION_CONTEXT:
                 arguments->context = parse_count("--context", text, 0, state);
                 return 0;
@@ -186,6 +207,8 @@ static int annotate(struct db *db, const struct arguments *arguments,
         if (!code)
                 code = source_lines_read(db, &arguments->search, arguments->context, text,
                                          diag);
+        if (!code && arguments->show.instructions != SHOW_NO_INSTRUCTIONS)
+                code = instructions_read(db, arguments->style, text, diag);
         if (fclose(text) && !code)
                 code = diag_no_memory(diag);
         if (!code)
@@ -217,7 +240,11 @@ static int run(const struct arguments *arguments)
 int cmd_annotate(int argc, char **argv)
 {
         struct arguments arguments = {
-            .file = "memlag.db", .top = HOTTEST, .context = CONTEXT_LINES};
+            .file = "memlag.db",
+            .top = HOTTEST,
+            .context = CONTEXT_LINES,
+            .show = {.instructions = SHOW_HOT_INSTRUCTIONS},
+        };
         cmd_parse(&parser, "memlag annotate", argc, argv, &arguments);
         arguments.show.width = cmd_terminal_width();
         int status = run(&arguments);

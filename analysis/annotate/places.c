@@ -107,6 +107,8 @@ static const char find_sql[] =
     " LEFT JOIN data_type AS t USING (type_id) "
     "GROUP BY place_id, location_id, object_id, field_id;"
 
+    "CREATE INDEX temp.annotated_row_place ON annotated_row (place_id, level, location_id);"
+
     /* All samples of a line that is not inlined are here. */
     "UPDATE annotated_row AS r SET p95_latency_cycles = f.p95_latency_cycles,"
     " verdict = f.verdict, latency_share = f.latency_share,"
@@ -115,7 +117,9 @@ static const char find_sql[] =
     "FROM line_finding AS f WHERE r.level = 0 AND NOT r.inlined"
     " AND f.line IS r.own_line AND f.file IS r.own_file AND f.function IS r.function"
     " AND f.function_offset IS r.function_offset AND f.module IS r.module"
-    " AND f.samples = r.samples;";
+    " AND f.samples = r.samples;"
+
+    "CREATE TEMP TABLE annotated_code (location_id INTEGER PRIMARY KEY, text TEXT NOT NULL)";
 /* clang-format on */
 
 int places_prepare(struct db *db, struct diag *diag)

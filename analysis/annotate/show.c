@@ -44,19 +44,44 @@ static const char blocks_sql[] =
 #define SHARE(column) BLANK(REPORT_SHARE(column))
 #define ONLY_PLACE(column) " iif(level <> 0 OR inlined, ''," column ")"
 
-/* One block, ?1. Columns: the file, the row's level, and those of the table. */
+/* What an instruction accesses, in a row of level 2. */
+#define ACCESS \
+    " iif(type IS NULL, '', type || coalesce('.' || field, '') || ' of ')" \
+    " || coalesce(object, 'an unknown object') "
+
+/* Whether a place's instructions are shown, by ?2 (enum show_instructions): one whose line
+ * is not known has nothing else to show. So are accesses, but for rare ones. */
+#define IS_HOT \
+    " CASE ?2 WHEN 0 THEN 0 WHEN 1 THEN" \
+    "  file IS NULL OR line IS NULL" \
+    "  OR latency_share >= 0.1 * sum(latency_share) OVER (PARTITION BY block_id)" \
+    "  OR stalled_ratio >= 0.1 * sum(stalled_ratio) OVER (PARTITION BY block_id)" \
+    " ELSE 1 END "
+
+/* One block, ?1. Columns: the file, the row's level and line, and those of the table. An
+ * instruction's only access stands beside it. */
 #define LINES_SQL(figures) \
     "WITH" PLACES "," \
+    " hot AS (SELECT place_id, place_rank," IS_HOT "AS hot FROM place WHERE block_id = ?1)," \
     " shown AS (" \
-    "  SELECT r.*, place_rank, iif(r.level = 0 AND NOT r.inlined AND place_rank = 1," \
-    "   (SELECT text FROM annotated_text AS t WHERE t.file = r.file AND t.line = r.line)," \
-    "   NULL) AS text" \
-    "  FROM annotated_row AS r JOIN (SELECT place_id, place_rank FROM place) USING (place_id)" \
-    "  WHERE r.block_id = ?1 AND r.level = 0" \
-    "  UNION ALL" \
+    "  SELECT r.*, place_rank," \
+    "   CASE r.level WHEN 0 THEN iif(r.inlined OR place_rank > 1, NULL," \
+    "     (SELECT text FROM annotated_text AS t WHERE t.file = r.file AND t.line = r.line))" \
+    "   WHEN 1 THEN" \
+    "     (SELECT text FROM annotated_code AS c WHERE c.location_id = r.location_id) END" \
+    "   AS text," \
+    "   iif(r.level = 1 AND r.parts = 1, (SELECT '  # ' ||" ACCESS "FROM annotated_row AS a" \
+    "    WHERE a.place_id = r.place_id AND a.level = 2 AND a.location_id = r.location_id), '')" \
+    "   AS access" \
+    "  FROM hot JOIN annotated_row AS r USING (place_id)" \
+    "  WHERE r.level = 0 OR hot AND (r.level = 1 OR EXISTS"                              \
+        "   (SELECT 1 FROM annotated_row AS i WHERE i.place_id = r.place_id AND i.level = 1"  \
+        "     AND i.location_id = r.location_id AND i.parts > 1"                              \
+        "     AND (?2 = 2 OR 20 * r.samples >= i.samples)))"                                  \
+        "  UNION ALL" \
     "  SELECT DISTINCT -1, ?1, NULL, NULL, 0, t.file, t.line, NULL, NULL, NULL, NULL, NULL," \
     "   NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
-    "   0, t.text" \
+    "   0, t.text, NULL" \
     "  FROM annotated_wanted AS w JOIN annotated_text AS t ON t.file = w.file" \
     "   AND t.line BETWEEN w.first AND w.last" \
     "  WHERE w.block_id = ?1 AND NOT EXISTS (SELECT 1 FROM place AS p WHERE p.block_id = ?1" \
@@ -64,11 +89,14 @@ static const char blocks_sql[] =
     "SELECT file, level, iif(level > 0 OR place_rank > 1, NULL, line)," figures \
     " iif(level > 0 OR place_rank > 1 OR file IS NULL, '', coalesce(line, '?')) AS line," \
     " CASE WHEN level < 0 THEN text" \
+    "      WHEN level = 1 THEN printf('%12x:  ', address_offset) || coalesce(text, '') || access" \
+    "      WHEN level = 2 THEN printf('%16s# ', '') ||" ACCESS \
     "      WHEN inlined THEN '    inlined ' ||" REPORT_FUNCTION_NAME \
     "       || coalesce(', ' ||" REPORT_BASE("own_file") \
     "                   || ':' || coalesce(own_line, '?'), '')" \
     "      ELSE coalesce(text, '    ' ||" REPORT_FUNCTION_NAME ") END AS source " \
-    "FROM shown ORDER BY file IS NULL, file, shown.line, place_rank, place_id, level"
+    "FROM shown ORDER BY file IS NULL, file, shown.line, place_rank, place_id," \
+    " address_offset, location_id, level, stalled_ratio DESC, latency_share DESC, samples DESC"
 
 #define FIGURES_OF_LOADS \
     SHARE("stalled_ratio") " AS stalled," SHARE("latency_share") " AS latency," \
@@ -85,23 +113,32 @@ static const char blocks_sql[] =
 static const char loads_sql[] = LINES_SQL(FIGURES_OF_LOADS);
 static const char stalls_sql[] = LINES_SQL(FIGURES_OF_STALLS);
 
+/* ?1: the last level. */
 static const char rows_sql[] =
     "WITH" PLACES
-    "SELECT iif(b.file IS NULL," 
+    "SELECT iif(b.file IS NULL,"
     "           (SELECT" REPORT_FUNCTION_NAME
     "            FROM annotated_block AS f WHERE f.block_id = b.block_id), b.file)"
     " AS annotated,"
-    " iif(r.inlined, 'inlined', 'line') AS kind, r.file AS file, r.line AS line,"
-    " (SELECT text FROM annotated_text AS t WHERE t.file = r.file AND t.line = r.line)"
-    " AS source_text,"
+    " CASE r.level WHEN 0 THEN iif(r.inlined, 'inlined', 'line') WHEN 1 THEN 'instruction'"
+    " ELSE 'access' END AS kind, r.file AS file, r.line AS line,"
+    " iif(r.level = 0, (SELECT text FROM annotated_text AS t"
+    "  WHERE t.file = r.file AND t.line = r.line), NULL) AS source_text,"
     " r.module, r.function, r.function_offset,"
     " iif(r.inlined, r.own_file, NULL) AS inlined_file,"
     " iif(r.inlined, r.own_line, NULL) AS inlined_line,"
+    " r.address_offset, iif(r.level = 1, (SELECT text FROM annotated_code AS c"
+    "  WHERE c.location_id = r.location_id), NULL) AS instruction,"
+    " r.object_kind, r.object, r.type, r.field,"
     " r.samples, r.dram_samples, r.mean_latency_cycles, r.p95_latency_cycles,"
     " r.latency_share, r.contended_samples, r.verdict, r.stalled_ratio "
-    "FROM place AS r"
+    "FROM (SELECT block_id, place_id, place_rank FROM place) AS p"
+    " JOIN annotated_row AS r USING (block_id, place_id)"
     " JOIN ordered USING (block_id) JOIN annotated_block AS b USING (block_id) "
-    "ORDER BY block_order, r.file IS NULL, r.file, r.line, place_rank";
+    "WHERE r.level <= ?1 "
+    "ORDER BY block_order, r.file IS NULL, r.file, r.line, place_rank, place_id,"
+    " address_offset, location_id, level, r.stalled_ratio DESC, r.latency_share DESC,"
+    " r.samples DESC";
 /* clang-format on */
 
 enum { COLUMN_FILE, COLUMN_LEVEL, COLUMN_LINE, COLUMN_CELLS };
@@ -229,6 +266,7 @@ static int show_blocks(struct db *db, const struct show_options *options,
         while (!code && (code = statement_next(db, blocks, diag)) > 0) {
                 show_heading(blocks, summary->timed, out);
                 sqlite3_bind_int64(rows, 1, sqlite3_column_int64(blocks, 0));
+                sqlite3_bind_int(rows, 2, (int)options->instructions);
                 code = show_tables(db, &shape, rows, options->width, out, diag);
                 sqlite3_reset(rows);
                 putc('\n', out);
@@ -268,23 +306,30 @@ static struct cell text_cell(const char *text)
                     : (struct cell){.type = CELL_NULL};
 }
 
-static int show_csv(struct db *db, const struct report_summary *summary, FILE *out,
-                    struct diag *diag)
+/* All instructions, or none: programs choose for themselves. */
+static int64_t last_level(const struct show_options *options)
+{
+        return options->instructions == SHOW_NO_INSTRUCTIONS ? 0 : 2;
+}
+
+static int show_csv(struct db *db, const struct show_options *options,
+                    const struct report_summary *summary, FILE *out, struct diag *diag)
 {
         static const char *const extra_names[] = {"source", "numbers"};
         const struct cell extra[] = {text_cell(summary->source),
                                      text_cell(summary->numbers)};
         const struct report_rows rows = {.sql = rows_sql,
+                                         .top = last_level(options),
                                          .extra_names = extra_names,
                                          .extra = extra,
                                          .extra_count = 2};
         return report_render(db, &rows, FORMAT_CSV, out, diag);
 }
 
-static int show_json(struct db *db, const struct report_summary *summary, FILE *out,
-                     struct diag *diag)
+static int show_json(struct db *db, const struct show_options *options,
+                     const struct report_summary *summary, FILE *out, struct diag *diag)
 {
-        const struct report_rows rows = {.sql = rows_sql};
+        const struct report_rows rows = {.sql = rows_sql, .top = last_level(options)};
         int code = report_json_head(db, summary, out, diag);
         fputs(",\n\"rows\": ", out);
         if (!code)
@@ -298,9 +343,9 @@ int show(struct db *db, const struct show_options *options,
          struct diag *diag)
 {
         if (options->format == FORMAT_CSV)
-                return show_csv(db, summary, out, diag);
+                return show_csv(db, options, summary, out, diag);
         if (options->format == FORMAT_JSON)
-                return show_json(db, summary, out, diag);
+                return show_json(db, options, summary, out, diag);
         report_print_head(out, summary);
         int code = show_blocks(db, options, summary, out, diag);
         if (!code)

@@ -7,7 +7,16 @@
 
 #include "report.h"
 
+/* Those below lines with at least a tenth of what their function or file has, and of
+ * lines that are not known; or of all lines. */
+enum show_instructions {
+        SHOW_NO_INSTRUCTIONS,
+        SHOW_HOT_INSTRUCTIONS,
+        SHOW_ALL_INSTRUCTIONS
+};
+
 struct show_options {
+        enum show_instructions instructions;
         enum format format;
         size_t width; /* of the terminal; 0: none */
 };

@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 }
 END
 "$CC" -O2 -g hot.c -o hot
-"$MEMLAG" record --source sim --no-heap --period 7 -o hot.db -- ./hot >/dev/null 2>&1
+"$MEMLAG" record --source sim --period 7 -o hot.db -- ./hot >/dev/null 2>&1
 line_of() { grep -n "/\* $1 \*/" hot.c | cut -d: -f1; }
 chase=$(line_of chase) call=$(line_of call) inlined=$(line_of inlined)
 
@@ -88,13 +88,80 @@ for function in walk pick entry; do
 done
 expect "samples inlined into pick" "$(rows_of pick "SELECT sum(samples) FROM r WHERE kind = 'inlined' AND line = $call AND inlined_line = $inlined")" \
         "$(count "SELECT samples FROM line_view WHERE function = 'entry' AND line = $inlined")"
-expect "stalled share of what is inlined" "$(rows_of pick "SELECT printf('%.6f', sum(stalled_ratio)) FROM r WHERE inlined_line = $inlined")" \
+expect "stalled share of what is inlined" "$(rows_of pick "SELECT printf('%.6f', sum(stalled_ratio)) FROM r WHERE kind = 'inlined' AND inlined_line = $inlined")" \
         "$(count "SELECT printf('%.6f', stalled_ratio) FROM line_view WHERE function = 'entry' AND line = $inlined")"
 expect "lines of the file" "$(rows_of hot.c "SELECT sum(samples) FROM r WHERE kind = 'line'")" \
         "$(count "SELECT sum(samples) FROM line_view WHERE file LIKE '%/hot.c'")"
-expect "one line" "$(rows_of "hot.c:$chase" "SELECT group_concat(DISTINCT line || source_text) FROM r")" \
+expect "one line" "$(rows_of "hot.c:$chase" "SELECT group_concat(DISTINCT line || source_text) FROM r WHERE kind = 'line'")" \
         "$chase                node = node->next; /* chase */"
 expect "lines of a range" "$(rows_of "hot.c:$inlined-$chase" "SELECT min(line) || ' ' || max(line) FROM r")" "$inlined $chase"
+
+# ---- instructions -----------------------------------------------------------------
+for function in walk pick entry hot.c; do
+        "$MEMLAG" annotate -i hot.db --format csv $function >rows.csv
+        expect "samples of lines, instructions and accesses of $function" \
+                "$(sqlite3 ':memory:' ".mode csv" ".import rows.csv r" ".mode list" "SELECT group_concat(n, ' ')
+                        FROM (SELECT sum(samples) AS n FROM r GROUP BY iif(kind = 'inlined', 'line', kind))" |
+                        tr ' ' '\n' | uniq | wc -l)" 1
+done
+# Their text is objdump's, in both syntaxes.
+for syntax in att intel; do
+        objdump -d --no-show-raw-insn -M $syntax hot >objdump.txt
+        option=$([ $syntax = intel ] && echo --intel || true)
+        "$MEMLAG" annotate -i hot.db $option --format json hot.c >rows.json
+        /usr/bin/python3 - objdump.txt rows.json <<'END' || fail "instructions are not objdump's ($syntax)"
+import json, re, sys
+
+def plain(text):
+    return re.sub(r"\s+", " ", re.sub(r"\s*[#<].*", "", text)).replace(" 0x0(", " (").strip().lower()
+
+objdump = {int(m[1], 16): plain(m[2]) for m in re.finditer(r"^ *([0-9a-f]+):\t(.*)$", open(sys.argv[1]).read(), re.M)}
+rows = [r for r in json.load(open(sys.argv[2]))["rows"] if r["kind"] == "instruction"]
+assert len(rows) >= 3, rows
+for row in rows:
+    assert plain(row["instruction"]) == objdump[row["address_offset"]], (row, objdump[row["address_offset"]])
+END
+done
+"$MEMLAG" annotate -i hot.db walk >out
+objdump -d --no-show-raw-insn hot | sed -n '/<walk[.a-z0-9]*>:/,/^$/p' | grep 'mov  *(' | head -1 | sed 's/^ *//; s/:.*//' >address
+grep -q "^ .* $(cat address):  mov  *(%r[a-z]*),%r[a-z]*  # struct node.next of main at hot.c:[0-9]*$" out ||
+        fail "the instruction of line $chase: $(cat out)"
+grep -q "DWORD PTR\|qword ptr" rows.json || fail "--intel has no effect"
+! "$MEMLAG" annotate -i hot.db --no-asm walk | grep -q '%r' || fail "--no-asm has instructions"
+expect "kinds with --no-asm" "$("$MEMLAG" annotate -i hot.db --no-asm --format csv walk | cut -d, -f2 | sort -u | tr '\n' ' ')" "kind line "
+# Lines with less than a tenth have theirs with --asm alone.
+[ "$("$MEMLAG" annotate -i hot.db --asm hot.c | grep -c '%r')" -ge "$("$MEMLAG" annotate -i hot.db hot.c | grep -c '%r')" ] ||
+        fail "--asm shows less"
+
+# Another program in its place: it is said, and its instructions are not taken for the recorded.
+cp hot hot.recorded
+"$CC" -O2 hot.c -o hot -DOTHER -Wl,--build-id=0x1234
+"$MEMLAG" annotate -i hot.db walk >out
+! grep -q '%r' out || fail "instructions of another program: $(cat out)"
+tr '\n' ' ' <out | grep -q 'No machine code of .*/hot: it is another than was recorded' || fail "another program is not told: $(cat out)"
+"$MEMLAG" annotate -i hot.db --format csv walk 2>err >rows.csv
+grep -q "^memlag annotate: No machine code of .*/hot: " err || fail "another program is not told in CSV"
+rm hot
+"$MEMLAG" annotate -i hot.db walk | tr '\n' ' ' | grep -q 'No machine code of .*/hot: it was not found' || fail "a lost program is not told"
+# Damaged ones: cut off at every 997th byte, and with other bytes in its headers.
+/usr/bin/python3 - <<'END' || fail "a damaged program"
+import os, subprocess
+whole = open("hot.recorded", "rb").read()
+damaged = [whole[:n] for n in range(0, len(whole), 997)]
+damaged += [whole[:n] + bytes([0xff] * 8) + whole[n + 8:] for n in range(0, 900, 24)]
+for data in damaged:
+    open("hot", "wb").write(data)
+    done = subprocess.run([os.environ["MEMLAG"], "annotate", "-i", "hot.db", "walk"], capture_output=True, timeout=20)
+    assert done.returncode == 0 and b"chase" in done.stdout, (done, len(data))
+END
+cp hot.recorded hot
+
+# What has no lines has its instructions.
+strip hot -o stripped
+"$MEMLAG" record --source sim --no-heap --period 29 -o stripped.db -- ./stripped >/dev/null 2>&1
+"$MEMLAG" annotate -i stripped.db --top 1 >out
+grep -q "^stripped+0x[0-9a-f]* in stripped: " out || fail "a function without a name: $(cat out)"
+grep -q "^ .* $(cat address):  mov  *(%r" out || fail "instructions without lines: $(cat out)"
 
 # Without a name those that the report has first.
 expect "the hottest functions" "$("$MEMLAG" annotate -i hot.db --format json --top 2 |
@@ -145,3 +212,4 @@ sqlite3 nameless.db "UPDATE code_location SET function_id = NULL, file_id = NULL
         DELETE FROM code_frame"
 "$MEMLAG" analyze nameless.db
 "$MEMLAG" annotate -i nameless.db >out || fail "without names: status $?"
+grep -q "^\[hot\] in hot: [0-9]* samples" out || fail "a module is not shown where functions have no names: $(cat out)"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the GNU build-id of a file. Files are hostile and may change meanwhile. */
-#ifndef MEMLAG_BUILD_ID_H
-#define MEMLAG_BUILD_ID_H
+#ifndef MEMLAG_CODE_BUILD_ID_H
+#define MEMLAG_CODE_BUILD_ID_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The machine code at the chosen places. */
+#ifndef MEMLAG_ANNOTATE_INSTRUCTIONS_H
+#define MEMLAG_ANNOTATE_INSTRUCTIONS_H
+
+#include <stdio.h>
+
+#include "db.h"
+#include "disassembly.h"
+
+/* Makes the temporary table annotated_code: the instruction at each location of
+ * annotated_row whose file is the one that was recorded, and is where symbolize found it.
+ * NOTES gets a sentence a line on files that are not. */
+int instructions_read(struct db *db, enum disassembly_style style, FILE *notes,
+                      struct diag *diag);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Formatting by Zydis, whose mnemonics are Intel's first names; binutils and perf, and
+ * whoever reads their output, use others. */
+#include "disassembly.h"
+
+#include <Zydis/Zydis.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Conditions at the end of j..., cmov... and set... */
+static const struct {
+        const char *zydis, *binutils;
+} conditions[] = {{"z", "e"},   {"nz", "ne"}, {"nb", "ae"}, {"nbe", "a"},
+                  {"nl", "ge"}, {"nle", "g"}, {"np", "np"}};
+
+/* Whose names tell sizes in AT&T's syntax, without a change of the operands. */
+static const struct {
+        ZydisMnemonic mnemonic;
+        const char *name;
+} att_names[] = {{ZYDIS_MNEMONIC_CBW, "cbtw"},  {ZYDIS_MNEMONIC_CWDE, "cwtl"},
+                 {ZYDIS_MNEMONIC_CDQE, "cltq"}, {ZYDIS_MNEMONIC_CWD, "cwtd"},
+                 {ZYDIS_MNEMONIC_CDQ, "cltd"},  {ZYDIS_MNEMONIC_CQO, "cqto"}};
+
+static char size_letter(ZyanU16 bits)
+{
+        return bits == 8 ? 'b' : bits == 16 ? 'w' : bits == 32 ? 'l' : 'q';
+}
+
+/* The name of INSTRUCTION in AT&T's syntax where that is another than Zydis's; "": it is
+ * not. */
+static void att_name(const ZydisDecodedInstruction *instruction,
+                     const ZydisDecodedOperand *operands, char name[16])
+{
+        *name = '\0';
+        switch (instruction->mnemonic) {
+        case ZYDIS_MNEMONIC_MOVZX:
+        case ZYDIS_MNEMONIC_MOVSX:
+        case ZYDIS_MNEMONIC_MOVSXD:
+                snprintf(name, 16, "mov%c%c%c",
+                         instruction->mnemonic == ZYDIS_MNEMONIC_MOVZX ? 'z' : 's',
+                         size_letter(operands[1].size), size_letter(operands[0].size));
+                return;
+        default:
+                break;
+        }
+        for (size_t i = 0; i < sizeof(att_names) / sizeof(att_names[0]); i++)
+                if (att_names[i].mnemonic == instruction->mnemonic)
+                        snprintf(name, 16, "%s", att_names[i].name);
+}
+
+static bool has_vector_register(const ZydisDecodedInstruction *instruction,
+                                const ZydisDecodedOperand *operands)
+{
+        for (size_t i = 0; i < instruction->operand_count_visible; i++) {
+                if (operands[i].type != ZYDIS_OPERAND_TYPE_REGISTER)
+                        continue;
+                ZydisRegisterClass kind = ZydisRegisterGetClass(operands[i].reg.value);
+                if (kind == ZYDIS_REGCLASS_XMM || kind == ZYDIS_REGCLASS_YMM ||
+                    kind == ZYDIS_REGCLASS_ZMM)
+                        return true;
+        }
+        return false;
+}
+
+/* Vector registers tell the width, but of integers that are converted: Zydis's letter for
+ * it is no part of the name. */
+static void drop_width(const ZydisDecodedInstruction *instruction,
+                       const ZydisDecodedOperand *operands, char *mnemonic)
+{
+        const char *bare = ZydisMnemonicGetString(instruction->mnemonic);
+        size_t length = bare ? strlen(bare) : 0;
+        if (length && strncmp(mnemonic, bare, length) == 0 && mnemonic[length] &&
+            !mnemonic[length + 1] &&
+            instruction->meta.category != ZYDIS_CATEGORY_CONVERT &&
+            has_vector_register(instruction, operands))
+                mnemonic[length] = '\0';
+}
+
+/* The same of conditions, in both syntaxes. MNEMONIC is Zydis's. */
+static void condition_name(const char *mnemonic, size_t length, char name[16])
+{
+        static const char *const families[] = {"cmov", "set", "j"};
+        for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
+                size_t stem = strlen(families[f]);
+                if (length <= stem || strncmp(mnemonic, families[f], stem) != 0)
+                        continue;
+                for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
+                        if (strlen(conditions[i].zydis) == length - stem &&
+                            strncmp(mnemonic + stem, conditions[i].zydis,
+                                    length - stem) == 0)
+                                snprintf(name, 16, "%s%s", families[f],
+                                         conditions[i].binutils);
+        }
+}
+
+static void prepare(ZydisFormatter *formatter, enum disassembly_style style)
+{
+        static const struct {
+                ZydisFormatterProperty property;
+                ZyanUPointer value;
+        } properties[] = {
+            {ZYDIS_FORMATTER_PROP_FORCE_RELATIVE_RIPREL, ZYAN_TRUE},
+            {ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE, ZYDIS_PADDING_DISABLED},
+            {ZYDIS_FORMATTER_PROP_ADDR_PADDING_RELATIVE, ZYDIS_PADDING_DISABLED},
+            {ZYDIS_FORMATTER_PROP_DISP_PADDING, ZYDIS_PADDING_DISABLED},
+            {ZYDIS_FORMATTER_PROP_IMM_PADDING, ZYDIS_PADDING_DISABLED},
+            {ZYDIS_FORMATTER_PROP_IMM_SIGNEDNESS, ZYDIS_SIGNEDNESS_UNSIGNED},
+            {ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE}};
+        ZydisFormatterInit(formatter, style == DISASSEMBLY_INTEL
+                                          ? ZYDIS_FORMATTER_STYLE_INTEL
+                                          : ZYDIS_FORMATTER_STYLE_ATT);
+        for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++)
+                ZydisFormatterSetProperty(formatter, properties[i].property,
+                                          properties[i].value);
+        if (style == DISASSEMBLY_INTEL)
+                ZydisFormatterSetProperty(formatter, ZYDIS_FORMATTER_PROP_FORCE_SIZE,
+                                          ZYAN_TRUE);
+}
+
+/* Where a branch leads to: an address is no number, and AT&T's syntax has a star before
+ * what holds one. */
+static const char *branch_operand(const ZydisDecodedInstruction *instruction,
+                                  const ZydisDecodedOperand *operand,
+                                  enum disassembly_style style, const char **text)
+{
+        bool branch = instruction->meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
+                      instruction->meta.category == ZYDIS_CATEGORY_COND_BR ||
+                      instruction->meta.category == ZYDIS_CATEGORY_CALL;
+        if (!branch || instruction->operand_count_visible != 1)
+                return "";
+        if (operand->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+                return style == DISASSEMBLY_ATT ? "*" : "";
+        if (strncmp(*text, "0x", 2) == 0)
+                *text += 2;
+        return "";
+}
+
+/* The operands begin in a column of their own, and no blank parts them. */
+static void lay_out(const char *name, const char *star, const char *operands, char *text)
+{
+        size_t at = (size_t)snprintf(text, DISASSEMBLY_TEXT_BYTES,
+                                     *operands ? "%-6s %s" : "%s", name, star);
+        for (; *operands && at + 1 < DISASSEMBLY_TEXT_BYTES; operands++)
+                if (*operands != ' ' || operands[-1] != ',')
+                        text[at++] = *operands;
+        text[at] = '\0';
+}
+
+size_t disassembly_text(const uint8_t *code, size_t length, uint64_t address,
+                        enum disassembly_style style, char text[DISASSEMBLY_TEXT_BYTES])
+{
+        ZydisDecoder decoder;
+        ZydisDecodedInstruction instruction;
+        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+        ZydisFormatter formatter;
+        char formatted[DISASSEMBLY_TEXT_BYTES / 2], name[16] = "";
+        ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+        prepare(&formatter, style);
+        if (!ZYAN_SUCCESS(
+                ZydisDecoderDecodeFull(&decoder, code, length, &instruction, operands)) ||
+            !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
+                &formatter, &instruction, operands, instruction.operand_count_visible,
+                formatted, sizeof(formatted), address, NULL)))
+                return 0;
+        size_t mnemonic = strcspn(formatted, " ");
+        const char *at = formatted + mnemonic;
+        if (*at) {
+                formatted[mnemonic] = '\0';
+                at++;
+        }
+        if (style == DISASSEMBLY_ATT) {
+                drop_width(&instruction, operands, formatted);
+                att_name(&instruction, operands, name);
+        }
+        condition_name(formatted, mnemonic, name);
+        const char *star = branch_operand(&instruction, operands, style, &at);
+        lay_out(*name ? name : formatted, star, at, text);
+        return instruction.length;
+}

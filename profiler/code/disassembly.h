@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of one x86-64 instruction, as objdump writes it. Pure: bytes in. */
+#ifndef MEMLAG_CODE_DISASSEMBLY_H
+#define MEMLAG_CODE_DISASSEMBLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum disassembly_style { DISASSEMBLY_ATT, DISASSEMBLY_INTEL };
+
+enum { DISASSEMBLY_TEXT_BYTES = 256, DISASSEMBLY_CODE_BYTES = 15 };
+
+/* Writes the instruction at the beginning of CODE, which is at ADDRESS, to TEXT, and
+ * returns its length in bytes; 0 when there is none. */
+size_t disassembly_text(const uint8_t *code, size_t length, uint64_t address,
+                        enum disassembly_style style, char text[DISASSEMBLY_TEXT_BYTES]);
+
+#endif
