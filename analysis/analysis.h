@@ -6,6 +6,7 @@
 int cmd_analyze(int argc, char **argv);
 int cmd_annotate(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_query(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 

@@ -93,7 +93,8 @@ struct report_summary {
         int64_t ldlat_cycles; /* loads of less were not sampled; 0: all, or not known */
         double lmrl_factor;   /* of idle LMRL; 0: there was no limit */
         char *lmrl_factor_origin; /* NULL: it was not measured */
-        /* The estimated latency of all loads over the run's cycles; more than 1 when
+        double latency_cycles; /* of all loads, estimated; NAN: the period is not known */
+        /* The same over the run's cycles; more than 1 when
          * loads overlap much. NAN when cycles or the period are not known. */
         double latency_per_cycle;
         /* Cycles that executed nothing beside a load that missed L1, over the run's; NAN

@@ -158,6 +158,7 @@ static void set_ratios(const struct reading *reading)
         struct report_summary *summary = reading->summary;
         const double *counts = reading->counts;
         double cycles = counts[CONCEPT_CYCLES];
+        summary->latency_cycles = reading->latency_cycles;
         summary->latency_per_cycle = reading->latency_cycles / cycles;
         if (summary->without_waits)
                 cycles = NAN;

@@ -24,6 +24,7 @@ static const struct command commands[] = {
     {"analyze", cmd_analyze, "Judge a recording's intervals, lines and objects again"},
     {"report", cmd_report, "Show what waits for memory, by line, object or interval"},
     {"annotate", cmd_annotate, "Show source text with what each line waited for memory"},
+    {"diff", cmd_diff, "Compare two recordings: what became better or worse, and where"},
     {"query", cmd_query, "Run SQL on a recording, or a query from the library"},
     {"export", cmd_export, "Write a recording for flame graphs or KCachegrind"},
     {"doctor", cmd_doctor, "Tell what this machine can record with, and what is missing"},

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* Compares two recordings: which rows are the same place, and what they differ by. */
+#include "diff.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff_match.h"
+#include "report_sql.h"
+#include "statement.h"
+
+/* ---- what can be compared ---- */
+
+static const char *known(const char *text)
+{
+        return text ? text : "unknown";
+}
+
+static int refuse_samples(const struct diff_side *side, struct diag *diag)
+{
+        return diag_set(diag, -EINVAL,
+                        "%s does not tell how many loads a sample stands for (it was "
+                        "recorded by frequency), so that its rows cannot be compared; "
+                        "--by run compares what was counted",
+                        side->file);
+}
+
+/* Chooses what the rows of both sides are compared by. A side without samples, which
+ * waited for nothing, is compared by the other's. */
+static int choose_figure(struct diff *diff, struct diag *diag)
+{
+        const struct diff_side *before = &diff->before, *after = &diff->after;
+        bool timed = before->summary.timed;
+        if (timed != after->summary.timed)
+                return diag_set(diag, -EINVAL,
+                                "%s is of timer samples and %s is not: time at loads "
+                                "cannot be compared with latencies",
+                                timed ? before->file : after->file,
+                                timed ? after->file : before->file);
+        enum diff_figure of_before = diff_side_figure(before);
+        enum diff_figure of_after = diff_side_figure(after);
+        if (!before->summary.memory_samples)
+                of_before = of_after;
+        if (!after->summary.memory_samples)
+                of_after = of_before;
+        if (of_before == DIFF_NONE || of_after == DIFF_NONE)
+                return refuse_samples(of_before == DIFF_NONE ? before : after, diag);
+        diff->figure = of_before > of_after ? of_before : of_after;
+        if (diff->figure != DIFF_LATENCY_CYCLES)
+                return 0;
+        if (before->summary.memory_samples && !isfinite(before->loads_per_sample))
+                return refuse_samples(before, diag);
+        if (after->summary.memory_samples && !isfinite(after->loads_per_sample))
+                return refuse_samples(after, diag);
+        return 0;
+}
+
+static int check_numbers(const struct diff *diff, struct diag *diag)
+{
+        const char *before = known(diff->before.summary.numbers);
+        const char *after = known(diff->after.summary.numbers);
+        if (strcmp(before, after) == 0)
+                return 0;
+        return diag_set(diag, -EINVAL,
+                        "%s has %s numbers and %s has %s ones: they cannot be compared",
+                        diff->before.file, before, diff->after.file, after);
+}
+
+/* ---- the program, which may have another name after its change ---- */
+
+/* The names of the programs that ran in SIDE, each between two slashes. */
+static int read_programs(const struct diff_side *side, char **programs, struct diag *diag)
+{
+        static const char sql[] =
+            "SELECT '/' || group_concat(name, '/') || '/' FROM (SELECT "
+            "DISTINCT" REPORT_BASE("executable") "AS name FROM process"
+                                                 " WHERE executable IS NOT NULL AND "
+                                                 "executable NOT GLOB '[[]*')";
+        sqlite3_stmt *row;
+        int code = statement_first(side->db, sql, &row, diag);
+        *programs = code < 0 ? NULL : strdup(statement_text(row, 0));
+        sqlite3_finalize(row);
+        if (code < 0)
+                return code;
+        return *programs ? 0 : diag_no_memory(diag);
+}
+
+static bool has_program(const char *programs, const char *name, size_t length)
+{
+        for (const char *at = programs; (at = strchr(at, '/')) && at[1]; at++)
+                if (strncmp(at + 1, name, length) == 0 && at[1 + length] == '/')
+                        return true;
+        return false;
+}
+
+/* A copy of the only name of PROGRAMS that OTHERS lack; NULL: it is not the only one. */
+static char *only_own(const char *programs, const char *others)
+{
+        const char *own = NULL;
+        size_t own_length = 0, count = 0;
+        for (const char *at = programs; *at && at[1]; at += 1 + strcspn(at + 1, "/")) {
+                size_t length = strcspn(at + 1, "/");
+                if (has_program(others, at + 1, length))
+                        continue;
+                own = at + 1;
+                own_length = length;
+                count++;
+        }
+        return count == 1 ? strndup(own, own_length) : NULL;
+}
+
+static int read_rows(struct diff *diff, struct diag *diag)
+{
+        char *before = NULL, *after = NULL, *from = NULL, *to = NULL;
+        int code = read_programs(&diff->before, &before, diag);
+        if (!code)
+                code = read_programs(&diff->after, &after, diag);
+        if (!code) {
+                from = only_own(before, after);
+                to = only_own(after, before);
+                code = diff_rows_read(&diff->before, diff->kind, diff->figure,
+                                      to ? from : NULL, from ? to : NULL, "before", diag);
+        }
+        if (!code)
+                code = diff_rows_read(&diff->after, diff->kind, diff->figure, NULL, NULL,
+                                      "after", diag);
+        free(before);
+        free(after);
+        free(from);
+        free(to);
+        return code;
+}
+
+/* ---- pairs ---- */
+
+static void add_pair(struct diff *diff, const struct diff_row *before,
+                     const struct diff_row *after)
+{
+        /* What a sample that was not there would have told, if there is none at all. */
+        double event_before = diff->before.event ?: diff->after.event;
+        double event_after = diff->after.event ?: diff->before.event;
+        struct diff_pair *pair = &diff->pairs[diff->pair_count++];
+        pair->before = before;
+        pair->after = after;
+        pair->from = before ? before->estimate : estimate_of_none(event_before);
+        pair->to = after ? after->estimate : estimate_of_none(event_after);
+        pair->difference = estimate_difference(&pair->from, &pair->to);
+}
+
+static size_t group_end(const struct diff_side *side, size_t start)
+{
+        size_t end = start;
+        while (end < side->row_count &&
+               strcmp(side->rows[end].group, side->rows[start].group) == 0)
+                end++;
+        return end;
+}
+
+static void copy_lines(const struct diff_row *rows, size_t count,
+                       struct match_line *lines)
+{
+        for (size_t i = 0; i < count; i++)
+                lines[i] = (struct match_line){rows[i].line, rows[i].samples};
+}
+
+/* Pairs the rows of one group, of which there are some on both sides. */
+static int pair_group(struct diff *diff, const struct diff_row *before,
+                      size_t before_count, const struct diff_row *after,
+                      size_t after_count, struct diag *diag)
+{
+        struct match_line *lines = calloc(before_count + after_count, sizeof(*lines));
+        size_t *partners = calloc(before_count, sizeof(*partners));
+        bool *met = calloc(after_count, sizeof(*met));
+        bool same = *before->build && strcmp(before->build, after->build) == 0;
+        int code = lines && partners && met ? 0 : -ENOMEM;
+        if (!code) {
+                copy_lines(before, before_count, lines);
+                copy_lines(after, after_count, lines + before_count);
+                code = match_lines(lines, before_count, lines + before_count, after_count,
+                                   same, partners);
+        }
+        for (size_t i = 0; !code && i < before_count; i++) {
+                bool meets = partners[i] != MATCH_NONE;
+                add_pair(diff, &before[i], meets ? &after[partners[i]] : NULL);
+                if (meets)
+                        met[partners[i]] = true;
+        }
+        for (size_t i = 0; !code && i < after_count; i++)
+                if (!met[i])
+                        add_pair(diff, NULL, &after[i]);
+        free(lines);
+        free(partners);
+        free(met);
+        return code ? diag_no_memory(diag) : 0;
+}
+
+static int pair_all(struct diff *diff, struct diag *diag)
+{
+        const struct diff_side *before = &diff->before, *after = &diff->after;
+        int code = 0;
+        for (size_t b = 0, a = 0;
+             !code && (b < before->row_count || a < after->row_count);) {
+                int order = b == before->row_count ? 1
+                            : a == after->row_count
+                                ? -1
+                                : strcmp(before->rows[b].group, after->rows[a].group);
+                if (order < 0) {
+                        add_pair(diff, &before->rows[b++], NULL);
+                } else if (order > 0) {
+                        add_pair(diff, NULL, &after->rows[a++]);
+                } else {
+                        size_t b_end = group_end(before, b), a_end = group_end(after, a);
+                        code = pair_group(diff, &before->rows[b], b_end - b,
+                                          &after->rows[a], a_end - a, diag);
+                        b = b_end;
+                        a = a_end;
+                }
+        }
+        return code;
+}
+
+/* The order of pairs that differ by the same: those that have more, then by name. */
+static int by_name(const struct diff_pair *a, const struct diff_pair *b)
+{
+        const struct diff_row *left = a->before ? a->before : a->after;
+        const struct diff_row *right = b->before ? b->before : b->after;
+        int order = strcmp(left->group, right->group);
+        return order ? order : (left->line > right->line) - (left->line < right->line);
+}
+
+static int by_difference(const void *left, const void *right)
+{
+        const struct diff_pair *a = left, *b = right;
+        double of_a = fabs(a->difference.value), of_b = fabs(b->difference.value);
+        if (of_a != of_b)
+                return of_a < of_b ? 1 : -1;
+        double most_a = fmax(a->from.value, a->to.value);
+        double most_b = fmax(b->from.value, b->to.value);
+        if (most_a != most_b)
+                return most_a < most_b ? 1 : -1;
+        return by_name(a, b);
+}
+
+int diff_make(struct diff *diff, const struct diff_kind *kind, struct diag *diag)
+{
+        diff->kind = kind;
+        diff->figure = DIFF_NONE;
+        int code = check_numbers(diff, diag);
+        if (code || !kind)
+                return code;
+        code = choose_figure(diff, diag);
+        if (!code)
+                code = read_rows(diff, diag);
+        if (code)
+                return code;
+        if (!diff->before.row_count)
+                diff->before.whole = estimate_of_none(diff->after.event);
+        if (!diff->after.row_count)
+                diff->after.whole = estimate_of_none(diff->before.event);
+        diff->pairs = calloc(diff->before.row_count + diff->after.row_count + 1,
+                             sizeof(*diff->pairs));
+        code = diff->pairs ? pair_all(diff, diag) : diag_no_memory(diag);
+        if (code)
+                return code;
+        qsort(diff->pairs, diff->pair_count, sizeof(*diff->pairs), by_difference);
+        diff->difference = estimate_difference(&diff->before.whole, &diff->after.whole);
+        return 0;
+}
+
+void diff_free(struct diff *diff)
+{
+        free(diff->pairs);
+        diff_side_free(&diff->before);
+        diff_side_free(&diff->after);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Two recordings beside each other: what was counted in each, and their lines, functions,
+ * objects or types, each with the one that it is in the other recording. */
+#ifndef MEMLAG_DIFF_H
+#define MEMLAG_DIFF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "db.h"
+#include "difference.h"
+#include "render.h"
+#include "report.h"
+
+/* What rows are compared by; the later tells less. */
+enum diff_figure {
+        DIFF_STALLED_CYCLES, /* for which loads held up those behind them */
+        DIFF_STALLED_NS,     /* at loads, of timer samples */
+        DIFF_LATENCY_CYCLES, /* of all loads, estimated */
+        DIFF_NONE
+};
+
+/* What was counted in a whole run. */
+enum diff_count {
+        COUNT_DURATION,
+        COUNT_CYCLES,
+        COUNT_INSTRUCTIONS,
+        COUNT_DRAM_READ,
+        COUNT_DRAM_WRITE,
+        COUNT_LMRL,
+        COUNT_INTERVALS,
+        COUNT_CONTENDED,
+        DIFF_COUNTS
+};
+
+/* A kind of rows, as SQL over findings. */
+struct diff_kind {
+        const char *name;
+        const char *sql;
+        /* The names of a row for programs, and which of them have a line behind them that
+         * is another before and after. */
+        const char *names[4];
+        const char *line; /* the names of that line's columns begin so; NULL: none */
+};
+
+enum { DIFF_NAMES = 4 };
+
+/* The kind called NAME, or NULL. */
+const struct diff_kind *diff_kind_named(const char *name);
+
+/* One row of a recording. */
+struct diff_row {
+        char *group; /* is equal where rows may be one, but for their lines */
+        char *build; /* of the file that LINE is of; "": not known */
+        int64_t line;
+        char *names[DIFF_NAMES]; /* NULL: not known */
+        int64_t samples;
+        char *verdict;
+        struct estimate estimate;
+};
+
+struct diff_side {
+        const char *file; /* as the user called it */
+        struct db *db;
+        struct report_summary summary;
+        double counts[DIFF_COUNTS]; /* NAN: not counted */
+        double loads_per_sample;    /* NAN: not known */
+        struct diff_row *rows;      /* by group and line, each once */
+        size_t row_count, row_capacity;
+        struct estimate whole; /* sum of the rows */
+        double event;          /* of whole, as estimate_event */
+};
+
+/* A row of one recording or of both. */
+struct diff_pair {
+        const struct diff_row *before, *after; /* NULL: it was not sampled there */
+        struct estimate from, to, difference;
+};
+
+struct diff {
+        struct diff_side before, after;
+        const struct diff_kind *kind;
+        enum diff_figure figure;
+        struct diff_pair *pairs; /* by the size of the difference */
+        size_t pair_count;
+        struct estimate difference; /* of the wholes */
+};
+
+struct diff_options {
+        const struct diff_kind *kind; /* NULL: only what was counted */
+        enum format format;
+        int64_t top; /* rows; -1: all */
+        size_t width;
+};
+
+/* Reads what was counted in SIDE's database; diff_side_free frees it, and closes that. */
+int diff_side_read(struct diff_side *side, struct diag *diag);
+void diff_side_free(struct diff_side *side);
+
+/* What SIDE's rows can be compared by at best; DIFF_NONE where samples tell nothing. */
+enum diff_figure diff_side_figure(const struct diff_side *side);
+
+/* The unit of FIGURE: "cycles" or "ns". */
+const char *diff_unit(enum diff_figure figure);
+
+/* Reads SIDE's rows of KIND. A program called FROM there is called TO in them, as in the
+ * other recording; NULL: none is. MARK goes into the groups of what only the same build
+ * can have. */
+int diff_rows_read(struct diff_side *side, const struct diff_kind *kind,
+                   enum diff_figure figure, const char *from, const char *to,
+                   const char *mark, struct diag *diag);
+
+/* Compares the two sides of DIFF, which were read, by KIND. -EINVAL: they cannot be
+ * compared. */
+int diff_make(struct diff *diff, const struct diff_kind *kind, struct diag *diag);
+void diff_free(struct diff *diff);
+
+int diff_print(const struct diff *diff, const struct diff_options *options, FILE *out,
+               struct diag *diag);
+
+/* Above the table: what is not alike in the two recordings. */
+int diff_print_notes(const struct diff *diff, FILE *out, struct diag *diag);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* One of two recordings that are compared: what was counted in it, and its rows. */
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "diff.h"
+#include "facts.h"
+#include "report_sql.h"
+#include "statement.h"
+
+/* SQL is laid out as SQL. */
+/* clang-format off */
+
+/* The name of a module that stays over a rebuild: that of the program may be ?1 here and
+ * ?2 in the other recording; libraries lose their versions. */
+#define MODULE_KEY(path) \
+        " CASE WHEN" REPORT_BASE(path) "= ?1 THEN ?2" \
+        "      WHEN instr(" path ", '.so.') THEN" \
+        "           substr(" REPORT_BASE(path) ", 1, instr(" REPORT_BASE(path) ", '.so.') + 2)" \
+        "      ELSE coalesce(" REPORT_BASE(path) ", '') END "
+#define FIELD_END " || char(31) || "
+/* NULL: not known. */
+#define BUILD_OF_MODULE \
+        " (SELECT group_concat(id) FROM (SELECT hex(build_id) AS id FROM module AS b" \
+        "  WHERE b.path = f.module AND build_id IS NOT NULL ORDER BY 1)) "
+/* Of all files: of blocks it is not known which file's line asked for them. */
+#define BUILD_OF_ALL \
+        " (SELECT iif(sum(build_id IS NULL), NULL, group_concat(id)) FROM" \
+        "  (SELECT build_id, " REPORT_BASE("path") " || hex(build_id) AS id" \
+        "   FROM module WHERE path NOT GLOB '[[]*' ORDER BY 2)) "
+/* A function without a name is told by its place, which only the same build has. */
+#define FUNCTION_KEY \
+        " coalesce(function, iif(function_offset IS NULL, ''," \
+        "   function_offset || char(31) || coalesce(" BUILD_OF_MODULE ", ?3))) "
+/* Those of stalled time where ?4. */
+#define ESTIMATE \
+        " iif(?4, f.stalled_ratio, f.latency_share)," \
+        " iif(?4, f.stalled_ratio_low, f.latency_share_low)," \
+        " iif(?4, f.stalled_ratio_high, f.latency_share_high)"
+
+/* Columns: group, build, line, four names, samples, verdict, estimate. */
+static const struct diff_kind kinds[] = {
+    {
+        .name = "line",
+        .names = {"module", "function", "file"},
+        .line = "line",
+        .sql = "SELECT" MODULE_KEY("module") FIELD_END FUNCTION_KEY FIELD_END
+               " coalesce(" REPORT_BASE("file") ", '')," BUILD_OF_MODULE ", line,"
+               " module," REPORT_FUNCTION_NAME ", file, NULL, samples, verdict,"
+               ESTIMATE " FROM line_finding AS f",
+    },
+    {
+        .name = "function",
+        .names = {"module", "function"},
+        .sql = "SELECT" MODULE_KEY("module") FIELD_END FUNCTION_KEY "," BUILD_OF_MODULE
+               ", NULL, module," REPORT_FUNCTION_NAME ", NULL, NULL, samples, verdict,"
+               ESTIMATE " FROM function_finding AS f",
+    },
+    {
+        .name = "object",
+        .names = {"object_kind", "object", "alloc_function", "alloc_file"},
+        .line = "alloc_line",
+        .sql = "SELECT kind" FIELD_END
+               " CASE WHEN alloc_file IS NOT NULL THEN coalesce(alloc_function, '')" FIELD_END
+               REPORT_BASE("alloc_file")
+               " WHEN name GLOB 'stack of thread *' THEN 'stack of thread'"
+               " WHEN kind = 'heap' AND name GLOB '*+0x*' THEN"
+               "  name" FIELD_END "coalesce(" BUILD_OF_ALL ", ?3)"
+               " ELSE name END,"
+               BUILD_OF_ALL ", alloc_line, kind,"
+               " iif(name GLOB 'stack of thread *', 'stacks of threads', name),"
+               " alloc_function, alloc_file, samples, verdict,"
+               ESTIMATE " FROM object_finding AS f JOIN data_object USING (object_id)",
+    },
+    {
+        .name = "type",
+        .names = {"type", "field"},
+        .sql = "SELECT coalesce(d.name, '?')" FIELD_END "coalesce(t.name, ''), NULL, NULL,"
+               " d.name, t.name, NULL, NULL, samples, verdict,"
+               ESTIMATE " FROM field_finding AS f JOIN type_field AS t USING (field_id)"
+               " JOIN data_type AS d USING (type_id)",
+    },
+};
+/* clang-format on */
+
+enum {
+        COLUMN_GROUP,
+        COLUMN_BUILD,
+        COLUMN_LINE,
+        COLUMN_NAMES,
+        COLUMN_SAMPLES = COLUMN_NAMES + DIFF_NAMES,
+        COLUMN_VERDICT,
+        COLUMN_ESTIMATE
+};
+
+const struct diff_kind *diff_kind_named(const char *name)
+{
+        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+                if (strcmp(kinds[i].name, name) == 0)
+                        return &kinds[i];
+        return NULL;
+}
+
+const char *diff_unit(enum diff_figure figure)
+{
+        return figure == DIFF_STALLED_NS ? "ns" : "cycles";
+}
+
+/* ---- what was counted ---- */
+
+static double counted(const struct run_counters *counters, const struct interval *sum,
+                      enum concept concept)
+{
+        return counters->known[concept] ? sum->gained[concept] : NAN;
+}
+
+static void set_counts(struct diff_side *side, const struct run_counters *counters)
+{
+        struct interval sum = {.end_ns = 1};
+        for (size_t i = 0; i < counters->series.count; i++)
+                for (int c = 0; c < CONCEPT_COUNT; c++)
+                        sum.gained[c] += counters->series.intervals[i].gained[c];
+        bool told = side->summary.intervals > side->summary.unknown_intervals;
+        double *counts = side->counts;
+        counts[COUNT_DURATION] = side->summary.duration_s * 1e9;
+        counts[COUNT_CYCLES] = counters->total_cycles;
+        counts[COUNT_INSTRUCTIONS] = counted(counters, &sum, CONCEPT_INSTRUCTIONS);
+        counts[COUNT_DRAM_READ] = counted(counters, &sum, CONCEPT_DRAM_READ);
+        counts[COUNT_DRAM_WRITE] = counted(counters, &sum, CONCEPT_DRAM_WRITE);
+        counts[COUNT_LMRL] = interval_metrics(&sum, counters->known, NAN).lmrl_cycles;
+        counts[COUNT_INTERVALS] = told ? (double)side->summary.intervals : NAN;
+        counts[COUNT_CONTENDED] = told ? (double)side->summary.contended_intervals : NAN;
+}
+
+int diff_side_read(struct diff_side *side, struct diag *diag)
+{
+        struct run_counters counters = {0};
+        int code = report_summary_read(side->db, &side->summary, diag);
+        if (!code)
+                code = facts_counters(side->db, &counters, diag);
+        int64_t period = db_run_int(side->db, "period_loads", 0);
+        side->loads_per_sample = period > 0 ? (double)period : NAN;
+        if (!code)
+                set_counts(side, &counters);
+        facts_counters_free(&counters);
+        return code;
+}
+
+static void free_row(struct diff_row *row)
+{
+        free(row->group);
+        free(row->build);
+        free(row->verdict);
+        for (size_t i = 0; i < DIFF_NAMES; i++)
+                free(row->names[i]);
+}
+
+void diff_side_free(struct diff_side *side)
+{
+        for (size_t i = 0; i < side->row_count; i++)
+                free_row(&side->rows[i]);
+        free(side->rows);
+        report_summary_free(&side->summary);
+        db_close(side->db);
+}
+
+enum diff_figure diff_side_figure(const struct diff_side *side)
+{
+        const struct report_summary *summary = &side->summary;
+        if (summary->timed)
+                return DIFF_STALLED_NS;
+        if (isfinite(summary->loads_stalled_ratio) &&
+            isfinite(side->counts[COUNT_CYCLES]))
+                return DIFF_STALLED_CYCLES;
+        return isfinite(side->loads_per_sample) ? DIFF_LATENCY_CYCLES : DIFF_NONE;
+}
+
+/* ---- rows ---- */
+
+struct reading {
+        struct diff_side *side;
+        enum diff_figure figure;
+        double total; /* of what a row's estimate is a part */
+};
+
+static char *copy_of(sqlite3_stmt *row, int column)
+{
+        const char *text = (const char *)sqlite3_column_text(row, column);
+        return text ? strdup(text) : NULL;
+}
+
+static bool read_estimate(const struct reading *reading, sqlite3_stmt *row,
+                          struct estimate *estimate)
+{
+        if (sqlite3_column_type(row, COLUMN_ESTIMATE) == SQLITE_NULL)
+                return false;
+        double value = sqlite3_column_double(row, COLUMN_ESTIMATE);
+        double low = sqlite3_column_double(row, COLUMN_ESTIMATE + 1);
+        double high = sqlite3_column_double(row, COLUMN_ESTIMATE + 2);
+        return reading->figure == DIFF_STALLED_CYCLES
+                   ? estimate_scaled(value, low, high, reading->total, estimate)
+                   : estimate_of_share(value, low, high, reading->total, estimate);
+}
+
+static int take_row(void *context, sqlite3_stmt *row)
+{
+        struct reading *reading = context;
+        struct diff_side *side = reading->side;
+        struct diff_row taken = {.line = sqlite3_column_int64(row, COLUMN_LINE),
+                                 .samples = sqlite3_column_int64(row, COLUMN_SAMPLES)};
+        if (!read_estimate(reading, row, &taken.estimate))
+                return 0;
+        if (array_reserve(&side->rows, &side->row_capacity, side->row_count,
+                          sizeof(*side->rows)))
+                return -ENOMEM;
+        taken.group = strdup(statement_text(row, COLUMN_GROUP));
+        taken.build = strdup(statement_text(row, COLUMN_BUILD));
+        taken.verdict = strdup(statement_text(row, COLUMN_VERDICT));
+        for (int i = 0; i < DIFF_NAMES; i++)
+                taken.names[i] = copy_of(row, COLUMN_NAMES + i);
+        side->rows[side->row_count++] = taken;
+        return taken.group && taken.build && taken.verdict ? 0 : -ENOMEM;
+}
+
+static int by_group_and_line(const void *left, const void *right)
+{
+        const struct diff_row *a = left, *b = right;
+        int order = strcmp(a->group, b->group);
+        return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+/* Makes one of rows that nothing tells apart, such as those of two objects of one name;
+ * the verdict is that of the one that has more. */
+static void join_equal(struct diff_side *side)
+{
+        size_t kept = 0;
+        for (size_t i = 0; i < side->row_count; i++) {
+                struct diff_row *row = &side->rows[i];
+                struct diff_row *last = kept ? &side->rows[kept - 1] : NULL;
+                if (!last || by_group_and_line(last, row) != 0) {
+                        side->rows[kept++] = *row;
+                        continue;
+                }
+                if (row->estimate.value > last->estimate.value) {
+                        char *verdict = last->verdict;
+                        last->verdict = row->verdict;
+                        row->verdict = verdict;
+                }
+                last->samples += row->samples;
+                estimate_add(&last->estimate, &row->estimate);
+                free_row(row);
+        }
+        side->row_count = kept;
+}
+
+static void sum_up(struct diff_side *side)
+{
+        double variance = 0;
+        for (size_t i = 0; i < side->row_count; i++) {
+                const struct estimate *estimate = &side->rows[i].estimate;
+                variance += estimate_event(estimate) * estimate->value;
+                estimate_add(&side->whole, estimate);
+        }
+        side->event = side->whole.value > 0 ? variance / side->whole.value : 0;
+}
+
+static double total_of(const struct diff_side *side, enum diff_figure figure)
+{
+        const struct report_summary *summary = &side->summary;
+        double cycles = side->counts[COUNT_CYCLES];
+        switch (figure) {
+        case DIFF_STALLED_CYCLES:
+                return cycles;
+        case DIFF_STALLED_NS:
+                return summary->stalled_s * 1e9;
+        default:
+                return summary->latency_cycles;
+        }
+}
+
+int diff_rows_read(struct diff_side *side, const struct diff_kind *kind,
+                   enum diff_figure figure, const char *from, const char *to,
+                   const char *mark, struct diag *diag)
+{
+        struct reading reading = {side, figure, total_of(side, figure)};
+        sqlite3_stmt *rows;
+        int code = statement_prepare(side->db, kind->sql, &rows, diag);
+        if (code)
+                return code;
+        sqlite3_bind_text(rows, 1, from, -1, SQLITE_STATIC);
+        sqlite3_bind_text(rows, 2, to, -1, SQLITE_STATIC);
+        sqlite3_bind_text(rows, 3, mark, -1, SQLITE_STATIC);
+        sqlite3_bind_int(rows, 4, figure == DIFF_STALLED_CYCLES);
+        while (!code && (code = statement_next(side->db, rows, diag)) > 0)
+                code = take_row(&reading, rows) ? diag_no_memory(diag) : 0;
+        sqlite3_finalize(rows);
+        if (code)
+                return code;
+        if (side->row_count)
+                qsort(side->rows, side->row_count, sizeof(*side->rows),
+                      by_group_and_line);
+        join_equal(side);
+        sum_up(side);
+        return 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Intervals of estimates and of their differences. Knows nothing of the database. */
+#include "difference.h"
+
+#include <math.h>
+#include <stddef.h>
+
+/* Two-sided 95 % of the normal distribution. */
+static const double z = 1.959964;
+
+bool estimate_scaled(double value, double low, double high, double scale,
+                     struct estimate *estimate)
+{
+        *estimate = (struct estimate){value * scale, fmin(low, value) * scale,
+                                      fmax(high, value) * scale};
+        return value >= 0 && low >= 0 && scale >= 0 && isfinite(estimate->high);
+}
+
+/* The score interval of VALUE, a sum of equal events. */
+static struct estimate of_events(double value, double event)
+{
+        double high = value + z * z * event / 2 +
+                      z * sqrt(event * value + z * z * event * event / 4);
+        return (struct estimate){
+            .value = value, .low = high > 0 ? value * value / high : 0, .high = high};
+}
+
+bool estimate_of_share(double share, double low, double high, double total,
+                       struct estimate *estimate)
+{
+        if (!estimate_scaled(share, low, high, total, estimate) || !(share > 0))
+                return share == 0 && isfinite(estimate->high);
+        /* The product of Wilson's limits is share^2 / (1 + z^2 / samples). */
+        double excess = share * share / (low * high) - 1;
+        double samples = excess > 0 ? z * z / excess : 0;
+        if (isfinite(samples) && samples > 0)
+                *estimate = of_events(share * total, total / samples);
+        return true;
+}
+
+double estimate_event(const struct estimate *estimate)
+{
+        return fmax(0, estimate->low + estimate->high - 2 * estimate->value) / (z * z);
+}
+
+struct estimate estimate_of_none(double event)
+{
+        return of_events(0, event);
+}
+
+void estimate_add(struct estimate *sum, const struct estimate *part)
+{
+        double below = hypot(sum->value - sum->low, part->value - part->low);
+        double above = hypot(sum->high - sum->value, part->high - part->value);
+        sum->value += part->value;
+        sum->low = fmax(0, sum->value - below);
+        sum->high = sum->value + above;
+}
+
+struct estimate estimate_difference(const struct estimate *before,
+                                    const struct estimate *after)
+{
+        double value = after->value - before->value;
+        return (struct estimate){
+            .value = value,
+            .low = value - hypot(after->value - after->low, before->high - before->value),
+            .high =
+                value + hypot(after->high - after->value, before->value - before->low)};
+}
+
+enum change change_of(const struct estimate *difference)
+{
+        if (difference->high < 0)
+                return CHANGE_BETTER;
+        return difference->low > 0 ? CHANGE_WORSE : CHANGE_NOT_TOLD;
+}
+
+const char *change_name(enum change change)
+{
+        static const char *const names[] = {[CHANGE_BETTER] = "better",
+                                            [CHANGE_WORSE] = "worse",
+                                            [CHANGE_NOT_TOLD] = "no-difference"};
+        return names[change];
+}

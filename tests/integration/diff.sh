@@ -1,0 +1,212 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# memlag diff: of recordings whose truth is known (synthetic.sql, 1000 loads a sample,
+# 72 080 000 cycles), and of programs of which one line was made cheaper.
+set -eu
+. "$SOURCE_DIR/tests/integration/synthetic.sh"
+
+# column DATABASES COLUMNS CONDITION: of the rows as CSV, whose values are text
+column()
+{
+        "$MEMLAG" diff --format csv $1 >rows.csv || fail "diff $1"
+        sqlite3 -csv :memory: ".import rows.csv r" "SELECT $2 FROM r WHERE $3"
+}
+
+refused()
+{
+        status=0
+        "$MEMLAG" diff "$@" >out 2>err || status=$?
+        expect "status of diff $*" "$status" 1
+        expect "lines on standard error" "$(wc -l <err)" 1
+        [ ! -s out ] || fail "diff $*: printed $(cat out)"
+}
+
+# ---- figures that follow from the recording ----
+
+synthetic_database before.db
+sqlite3 before.db "
+        UPDATE sample SET retire_latency_cycles = 0;
+        UPDATE sample SET retire_latency_cycles = 180 WHERE ip = 0x401020;"
+cp before.db after.db
+sqlite3 after.db "UPDATE sample SET retire_latency_cycles = 45 WHERE ip = 0x401020;"
+"$MEMLAG" analyze before.db
+"$MEMLAG" analyze after.db
+walk="function = 'walk'"
+for by in line function; do
+        expect "the walk by $by" "$(column "--by $by before.db after.db" \
+                'round("before"), round("after"), round(difference), verdict, figure, unit' \
+                "$walk")" "18000000.0,4500000.0,-13500000.0,better,stalled,cycles"
+done
+expect "the ring" "$(column "--by object before.db after.db" \
+        'round("before"), round("after"), verdict' "object = 'ring'")" "18000000.0,4500000.0,better"
+expect "the range holds the change" "$(column "before.db after.db" \
+        'difference_low + 0 < -13500000 AND difference_low + 0 > -18000000
+        AND difference_high + 0 > -13500000 AND difference_high + 0 < -9000000' \
+        "$walk")" 1
+expect "what did not change" "$(column "before.db after.db" "count(*)" \
+        "NOT $walk AND (verdict <> 'no-difference' OR difference + 0 <> 0)")" 0
+expect "the other way round" "$(column "after.db before.db" verdict "$walk")" worse
+expect "the same twice" "$(column "before.db before.db" "count(*) > 2" 1)" 1
+for by in line function object type; do
+        expect "the same twice by $by" "$(column "--by $by before.db before.db" "count(*)" \
+                "difference + 0 <> 0 OR verdict <> 'no-difference'")" 0
+done
+"$MEMLAG" diff before.db after.db >table || fail "no table"
+grep -q '^ *18\.0 M  *4\.50 M  *-13\.5 M .* better .* walk$' table || fail "table: $(cat table)"
+grep -q '^cycles  *72\.1 M  *72\.1 M  *1\.000$' table || fail "no cycles: $(cat table)"
+! grep -q 'Not alike' table || fail "alike recordings are not: $(cat table)"
+"$MEMLAG" diff --format json before.db after.db >json
+expect "JSON" "$(python3 -c '
+import json
+d = json.load(open("json"))
+run = {r["name"]: r for r in d["run"]}
+walk = [r for r in d["rows"] if r["function"] == "walk"][0]
+print(d["by"], d["after"]["file"], run["cycles"]["before"], walk["verdict"])')" \
+        "line after.db 72080000 better"
+expect "--top" "$("$MEMLAG" diff --format csv --top 1 before.db after.db | sed 1d | wc -l)" 1
+
+# Without the time of retirement, the latency of all loads: as in the report's summary.
+sqlite3 before.db "UPDATE sample SET retire_latency_cycles = NULL"
+"$MEMLAG" analyze before.db
+expect "latency" "$(column "--by function before.db after.db" \
+        "DISTINCT figure, unit" 1)" "latency,cycles"
+sum=$(answer before.db "SELECT 1000 * sum(latency_cycles) FROM sample
+        JOIN data_source USING (data_source_id) WHERE op <> 'NA'")
+expect "sum of the latency" "$(column "--by function before.db after.db" \
+        'round(sum("before"))' 1)" "$sum.0"
+
+# ---- what is said, and what is refused ----
+
+# setting KEY VALUE: of after.db
+setting()
+{
+        cp before.db other.db
+        sqlite3 other.db "INSERT OR REPLACE INTO run VALUES ('$1', '$2')"
+}
+for key in command cpu ldlat_cycles period_loads sim_detail sim_prefetch sim_set; do
+        setting $key 1000000
+        "$MEMLAG" diff before.db other.db | grep -q '^Not alike: .* before, 1000000 after' ||
+                fail "nothing is said of another $key"
+done
+setting numbers imported
+refused before.db other.db
+grep -q 'cannot be compared$' err || fail "another provenance: $(cat err)"
+setting source clock
+refused before.db other.db
+grep -q 'other.db is of timer samples' err || fail "timer samples: $(cat err)"
+setting period_loads 0
+refused before.db other.db
+grep -q 'by run compares' err || fail "by frequency: $(cat err)"
+"$MEMLAG" diff --by run before.db other.db >out || fail "what was counted is not compared"
+setting state recording
+"$MEMLAG" diff before.db other.db | grep -q '^other.db is not whole' || fail "it is not said that it was cut off"
+refused before.db missing.db
+refused before.db /dev/null
+for wrong in "before.db" "before.db before.db before.db" "--by thread before.db before.db" \
+        "--format xml before.db before.db" "--top -1 before.db before.db"; do
+        status=0
+        "$MEMLAG" diff $wrong >out 2>err || status=$?
+        expect "status of $wrong" "$status" 2
+done
+
+# One without findings gets them, where it can be written.
+cp before.db raw.db
+sqlite3 raw.db "DELETE FROM threshold"
+expect "without findings" "$(column "raw.db before.db" "count(*)" "difference + 0 <> 0")" 0
+sqlite3 raw.db "DELETE FROM threshold"
+if [ "$(id -u)" != 0 ]; then
+        chmod a-w raw.db
+        "$MEMLAG" diff raw.db before.db >out 2>err && fail "it is shown without findings"
+        grep -q "cannot write raw.db" err || fail "not writable: $(cat err)"
+fi
+# Reading leaves the files as they are.
+chmod a-w before.db after.db
+sum=$(cat before.db after.db | cksum)
+"$MEMLAG" diff before.db after.db >out
+expect "the files" "$(cat before.db after.db | cksum)" "$sum"
+
+# ---- programs ----
+
+cat >slow.c <<'EOF'
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ITEMS = 1 << 16, FEW = 20000, MANY = 80000 };
+
+static long follow(const long *next, long steps)
+{
+        long at = 0;
+        for (long i = 0; i < steps; i++)
+                at = next[at * 8];
+        return at;
+}
+
+static long again(const long *next, long steps)
+{
+        long at = 0;
+        for (long i = 0; i < steps; i++)
+                at = next[at * 8];
+        return at;
+}
+
+int main(void)
+{
+        long *next = malloc(sizeof(long) * 8 * ITEMS);
+        for (long i = 0; i < ITEMS; i++)
+                next[i * 8] = (i + 4099) % ITEMS;
+        long end = again(next, FEW); /* first, so that nothing before it differs */
+        printf("%ld %ld\n", end, follow(next, MANY));
+        return 0;
+}
+EOF
+# A quarter of the steps, three lines further down, in a program of another name and place.
+mkdir -p changed
+{
+        printf '/* One\n * two\n * three. */\n'
+        sed 's/follow(next, MANY)/follow(next, FEW)/' slow.c
+} >changed/slow.c
+"$CC" -O1 -g -o slow slow.c
+(cd changed && "$CC" -O1 -g -o quick slow.c)
+for program in slow changed/quick; do
+        "$MEMLAG" record --source sim --sim-detail full -o "$(basename $program).db" -- ./$program >out 2>&1 ||
+                fail "record: $(cat out)"
+done
+"$MEMLAG" record --source sim --sim-detail full -o slow2.db -- ./slow >out 2>&1
+
+quarter='"after_low" * 4 <= "before_high" + 0 AND "after_high" * 4 >= "before_low" + 0'
+for by in line function; do
+        expect "a quarter of the steps by $by" "$(column "--by $by slow.db quick.db" \
+                "verdict, $quarter" "function = 'follow'")" "better,1"
+        expect "the other function by $by" "$(column "--by $by slow.db quick.db" verdict \
+                "function = 'again'")" "no-difference"
+done
+expect "lines that moved" "$(column "slow.db quick.db" \
+        "line_before, line_after" "function = 'follow'")" "10,13"
+"$MEMLAG" diff slow.db quick.db | grep -q ' slow\.c:13 (was 10) *follow$' || fail "not shown as moved"
+expect "the block" "$(column "--by object slow.db quick.db" \
+        "alloc_line_before, alloc_line_after, verdict" "alloc_function = 'main'")" "24,27,better"
+expect "by type" "$(column "--by type slow.db quick.db" verdict "type = 'long int'")" better
+
+# The model does the same twice.
+for by in line function object type; do
+        expect "the same program twice by $by" "$(column "--by $by slow.db slow2.db" "count(*)" \
+                "difference + 0 <> 0 OR verdict <> 'no-difference'")" 0
+done
+
+# The time at loads of timer samples.
+"$MEMLAG" record --source sim --freq 100000 -o slow.db --force -- ./slow >out 2>&1
+"$MEMLAG" record --source sim --freq 100000 -o quick.db --force -- changed/quick >out 2>&1
+expect "time of a quarter" "$(column "slow.db quick.db" "verdict, unit, $quarter" \
+        "function = 'follow'")" "better,ns,1"
+expect "time of the other" "$(column "slow.db quick.db" verdict "function = 'again'")" no-difference
+
+# Functions without a name are known in the same build alone.
+for program in slow changed/quick; do
+        strip -o "$program.bare" $program
+        "$MEMLAG" record --source sim -o "$(basename $program).db" --force -- ./$program.bare >out 2>&1
+done
+expect "the same stripped" "$(column "--by function slow.db slow.db" "count(*)" \
+        "verdict LIKE 'only%'")" 0
+expect "another build" "$(column "--by function slow.db quick.db" \
+        "min(verdict), max(verdict)" "function LIKE '%.bare+0x%' AND samples_before + samples_after > 30")" \
+        "only-after,only-before"

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Intervals of estimates and of their differences: published values, and how often they
+ * hold a difference of samples whose truth is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "difference.h"
+#include "tally.h"
+
+static struct estimate exactly(double value, double low, double high)
+{
+        return (struct estimate){value, low, high};
+}
+
+static void near(double is, double must_be)
+{
+        assert_true(fabs(is - must_be) < 0.01);
+}
+
+/* The score interval of a Poisson count of 10 is 5.43 to 18.41, of 0 it is 0 to 3.84. */
+static void ten_events_of_many(void **state)
+{
+        (void)state;
+        struct tally part = {.samples = 10, .cost = 10, .cost_squared = 10};
+        struct tally whole = {.samples = 1000, .cost = 1000, .cost_squared = 1000};
+        struct share share = cost_share(&part, &whole);
+        struct estimate estimate;
+        assert_true(
+            estimate_of_share(share.value, share.low, share.high, 1000, &estimate));
+        near(estimate.value, 10);
+        near(estimate.low, 5.43);
+        near(estimate.high, 18.41);
+        near(estimate_event(&estimate), 1);
+        near(estimate_of_none(1).low, 0);
+        near(estimate_of_none(1).high, 3.84);
+}
+
+/* All samples of a recording are as uncertain as their number. */
+static void all_of_a_hundred(void **state)
+{
+        (void)state;
+        struct tally whole = {.samples = 100, .cost = 100, .cost_squared = 100};
+        struct share share = cost_share(&whole, &whole);
+        struct estimate estimate;
+        assert_true(
+            estimate_of_share(share.value, share.low, share.high, 100, &estimate));
+        near(estimate.low, 82.22);
+        near(estimate.high, 121.62);
+}
+
+static void half_widths_add_as_squares(void **state)
+{
+        (void)state;
+        struct estimate before = exactly(30, 26, 33), after = exactly(20, 17, 24);
+        struct estimate difference = estimate_difference(&before, &after);
+        near(difference.value, -10);
+        near(difference.low, -10 - hypot(3, 3));
+        near(difference.high, -10 + hypot(4, 4));
+        assert_int_equal(change_of(&difference), CHANGE_BETTER);
+        difference = estimate_difference(&after, &before);
+        assert_int_equal(change_of(&difference), CHANGE_WORSE);
+        difference = estimate_difference(&after, &after);
+        near(difference.value, 0);
+        assert_int_equal(change_of(&difference), CHANGE_NOT_TOLD);
+        estimate_add(&before, &after);
+        near(before.value, 50);
+        near(before.low, 45);
+        near(before.high, 55);
+}
+
+static void damaged_figures_are_refused(void **state)
+{
+        (void)state;
+        struct estimate estimate;
+        assert_false(estimate_scaled(NAN, 0, 0, 1, &estimate));
+        assert_false(estimate_scaled(-1, -2, 0, 1, &estimate));
+        assert_false(estimate_scaled(1, 1, 1e308, 1e308, &estimate));
+        assert_false(estimate_of_share(0.5, NAN, INFINITY, 1, &estimate));
+        assert_true(estimate_of_share(0.5, 0, 1, 10, &estimate));
+        assert_true(estimate_scaled(2, 3, 1, 1, &estimate));
+        assert_true(estimate.low <= 2 && estimate.high >= 2);
+}
+
+/* Knuth's way to a Poisson number. */
+static int poisson(unsigned short seed[3], double mean)
+{
+        double limit = exp(-mean), product = erand48(seed);
+        int count = 0;
+        for (; product > limit; count++)
+                product *= erand48(seed);
+        return count;
+}
+
+static struct estimate of_count(int count)
+{
+        struct tally part = {.cost = count, .cost_squared = count};
+        struct tally whole = {.cost = 100000, .cost_squared = 100000};
+        struct share share = cost_share(&part, &whole);
+        struct estimate estimate;
+        assert_true(
+            estimate_of_share(share.value, share.low, share.high, 100000, &estimate));
+        return count ? estimate : estimate_of_none(1);
+}
+
+/* Of two recordings of one program about one row of twenty seems to differ, and of a
+ * program whose row has become twice as fast few do not. */
+static void chance_differs_as_often_as_it_may(void **state)
+{
+        (void)state;
+        unsigned short seed[3] = {1, 2, 3};
+        enum { PAIRS = 20000 };
+        for (double mean = 1; mean <= 200; mean *= 3) {
+                int differ = 0, better = 0;
+                for (int i = 0; i < PAIRS; i++) {
+                        struct estimate before = of_count(poisson(seed, mean));
+                        struct estimate after = of_count(poisson(seed, mean));
+                        struct estimate half = of_count(poisson(seed, mean / 2));
+                        struct estimate same = estimate_difference(&before, &after);
+                        struct estimate halved = estimate_difference(&before, &half);
+                        differ += change_of(&same) != CHANGE_NOT_TOLD;
+                        better += change_of(&halved) == CHANGE_BETTER;
+                }
+                assert_true(differ <= PAIRS * 0.055);
+                if (mean >= 9)
+                        assert_true(differ >= PAIRS * 0.035);
+                if (mean == 81) /* 0.957 of normal ones: 40.5 is 3.67 deviations */
+                        assert_true(fabs(better / (double)PAIRS - 0.957) < 0.02);
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(ten_events_of_many),
+            cmocka_unit_test(all_of_a_hundred),
+            cmocka_unit_test(half_widths_add_as_squares),
+            cmocka_unit_test(damaged_figures_are_refused),
+            cmocka_unit_test(chance_differs_as_often_as_it_may),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
