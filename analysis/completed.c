@@ -29,8 +29,10 @@ static int find_missing(struct db *db, struct missing *missing, struct diag *dia
                     db,
                     "SELECT NOT EXISTS (SELECT 1 FROM threshold) OR NOT EXISTS"
                     " (SELECT 1 FROM sqlite_schema WHERE name = 'line_view') OR"
-                    /* An early memlag of this version made it: analyze adds the table. */
-                    " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'wide_field')",
+                    /* An early memlag of this version made it: analyze adds those. */
+                    " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'wide_field') OR"
+                    " NOT EXISTS (SELECT 1 FROM pragma_table_info('type_view')"
+                    "             WHERE name = 'undecided_samples')",
                     &missing->findings, diag);
         return code;
 }

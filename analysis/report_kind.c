@@ -10,9 +10,9 @@
 /* SQL is laid out as SQL. */
 /* clang-format off */
 
-#define MEAN \
-        " iif(mean_latency_cycles IS NULL, '-', printf('%.0f', mean_latency_cycles))" \
-        " AS mean,"
+#define MEAN_CYCLES \
+        " iif(mean_latency_cycles IS NULL, '-', printf('%.0f', mean_latency_cycles))"
+#define MEAN MEAN_CYCLES " AS mean,"
 #define SHARE \
         REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") \
         " AS latency," REPORT_SHARE_RANGE " samples," \
@@ -138,11 +138,14 @@ static const struct report_kind kinds[] = {
         .rows_sql = "SELECT * FROM type_view WHERE type_id IN" REPORT_TOP_TYPES("")
                     REPORT_TYPES_IN_ORDER,
         .table_sql =
-            "SELECT" REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") " AS latency,"
-            " coalesce(samples, 0) AS samples," REPORT_WIDE
-            " iif(dram_samples IS NULL, '-',"
-            "     printf('%.0f%%', 100.0 * dram_samples / samples)) AS DRAM,"
-            MEAN " coalesce(verdict, '-') AS verdict," REPORT_FIELDS,
+            REPORT_FIELDS(
+            REPORT_FIELD_FIGURE(REPORT_SHARE("stalled_ratio"), "stalled")
+            REPORT_FIELD_FIGURE(REPORT_SHARE("latency_share"), "latency")
+            REPORT_FIELD_SAMPLES
+            REPORT_FIELD_FIGURE(" iif(samples, printf('%.0f%%', 100.0 * dram_samples /"
+                                " samples), '-')", "DRAM")
+            REPORT_FIELD_FIGURE(MEAN_CYCLES, "mean")
+            REPORT_FIELD_FIGURE(" coalesce(verdict, '-')", "verdict")),
         .stalled = true,
         .alignment = "rrrrrrlrrrll",
         .legend = REPORT_SHARE_LEGEND REPORT_DRAM_LEGEND ": cycles; " REPORT_FIELDS_LEGEND,

@@ -208,26 +208,51 @@
         " sum(latency_share) OVER (PARTITION BY type_id) DESC," \
         " sum(samples) OVER (PARTITION BY type_id) DESC, type_id, offset_bytes"
 
-/* Beside a field's samples. */
-#define REPORT_WIDE " coalesce(wide_samples, '-') AS wide,"
-
-/* The end of a row of a field, and where rows come from, in layout order. */
-#define REPORT_FIELDS \
-        " t.offset_bytes AS offset, t.size_bytes AS size, t.offset_bytes / 64 AS line," \
-        " coalesce(d.name, '?') AS type, coalesce(t.name, '') AS field " \
-        "FROM type_field AS t JOIN data_type AS d USING (type_id)" \
-        " LEFT JOIN field_finding AS f USING (field_id)" \
-        " LEFT JOIN wide_field AS w USING (field_id) " \
-        "WHERE t.type_id IN" \
-        REPORT_TOP_TYPES(REPORT_NOTABLE_TYPES) \
-        "ORDER BY sum(" REPORT_STALLED ") OVER (PARTITION BY t.type_id) DESC," \
-        " sum(latency_share) OVER (PARTITION BY t.type_id) DESC," \
-        " sum(samples) OVER (PARTITION BY t.type_id) DESC," \
-        " t.type_id, t.offset_bytes, t.field_id"
+/* The fields of these types in layout order, each as the row of type_view with FIGURES
+ * before its place. Unless all are asked for, fields without samples that follow each other
+ * are one row, so that what was loaded is not lost among them. */
+#define REPORT_FOLDED_MIN "3"
+#define REPORT_FIELDS(figures) \
+        "WITH whole AS (" \
+        "        SELECT *, sum(" REPORT_STALLED ") OVER of_type AS type_stalled," \
+        "         sum(latency_share) OVER of_type AS type_latency," \
+        "         sum(samples) OVER of_type AS type_samples," \
+        "         samples + wide_samples + undecided_samples > 0 AS met" \
+        "        FROM type_view WHERE type_id IN" REPORT_TOP_TYPES(REPORT_NOTABLE_TYPES) \
+        "        WINDOW of_type AS (PARTITION BY type_id))," \
+        " parted AS (" \
+        "        SELECT *, row_number() OVER of_type - row_number() OVER alike AS part" \
+        "        FROM whole WINDOW of_type AS (PARTITION BY type_id ORDER BY" \
+        "         offset_bytes, field_id), alike AS (PARTITION BY type_id, met ORDER BY" \
+        "         offset_bytes, field_id))," \
+        " counted AS (" \
+        "        SELECT *, count(*) OVER run AS fields," \
+        "         max(offset_bytes + size_bytes) OVER run AS end_bytes," \
+        "         row_number() OVER (run ORDER BY offset_bytes, field_id) AS place" \
+        "        FROM parted WINDOW run AS (PARTITION BY type_id, met, part))," \
+        " shown AS (" \
+        "        SELECT *, ?1 >= 0 AND NOT met AND fields >= " REPORT_FOLDED_MIN \
+        "         AS folded FROM counted) " \
+        "SELECT" figures " offset_bytes AS offset," \
+        " iif(folded, end_bytes - offset_bytes, size_bytes) AS size," \
+        " cache_line || iif(folded AND (end_bytes - 1) / 64 > cache_line," \
+        "                   '-' || (end_bytes - 1) / 64, '') AS line, type," \
+        " iif(folded, printf('... %d fields without samples', fields)," \
+        "     coalesce(field, '')) AS field " \
+        "FROM shown WHERE NOT folded OR place = 1 " \
+        "ORDER BY type_stalled DESC, type_latency DESC, type_samples DESC, type_id," \
+        " offset_bytes, field_id"
+/* A figure of a field; a row of several fields has none. */
+#define REPORT_FIELD_FIGURE(value, name) " iif(folded, ''," value ") AS " name ","
+#define REPORT_FIELD_SAMPLES \
+        REPORT_FIELD_FIGURE(" iif(undecided_samples, printf('%d-%d', samples," \
+                            " samples + undecided_samples), samples)", "samples") \
+        REPORT_FIELD_FIGURE(" iif(wide_samples, wide_samples, '-')", "wide")
 #define REPORT_FIELDS_LEGEND \
         "offset and size: bytes, in layout order; line: of 64 bytes, if the type begins " \
-        "at one; wide: more samples, of loads of several fields at once, each of which " \
-        "counts for the first of them"
+        "at one; samples as in 2-9: 2, and at most 7 more of rows that name " \
+        "several fields; wide: more samples, of loads of several fields at once, each " \
+        "of which counts for the first of them"
 
 /* The ?1 most important callers; a caller has no smaller share than what it calls, so
  * that they are a tree too. */

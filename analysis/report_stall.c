@@ -65,8 +65,8 @@ static const struct report_kind kinds[] = {
     {
         .name = "type",
         .table_sql =
-            "SELECT" REPORT_SHARE("latency_share") " AS stalled,"
-            " coalesce(samples, 0) AS samples," REPORT_WIDE REPORT_FIELDS,
+            REPORT_FIELDS(REPORT_FIELD_FIGURE(REPORT_SHARE("latency_share"), "stalled")
+                          REPORT_FIELD_SAMPLES),
         .alignment = "rrrrrrll",
         .legend = REPORT_STALLS_LEGEND "; " REPORT_FIELDS_LEGEND,
     },

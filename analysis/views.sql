@@ -51,7 +51,8 @@ WHERE run.key = 'calibration' AND atom IS NOT NULL;
 CREATE VIEW sample_view (
         sample_id, time_ns, pid, tid, cpu, ip, addr, op, latency_cycles, level, tlb,
         snoop, locked, module, function, file, line, object_kind, object, interval_id,
-        contended, type, field, retire_latency_cycles, function_offset) AS
+        contended, type, field, retire_latency_cycles, function_offset, object_id,
+        field_id) AS
 SELECT
         s.sample_id, s.time_ns, p.pid, t.tid, s.cpu,
         printf('0x%x', s.ip),
@@ -67,7 +68,7 @@ SELECT
              THEN 0
              WHEN EXISTS (SELECT 1 FROM threshold WHERE name = 'high_latency_cycles')
              THEN iif(i.bound = 'bandwidth', 1, i.contended) END,
-        y.name, f.name, s.retire_latency_cycles, l.function_offset
+        y.name, f.name, s.retire_latency_cycles, l.function_offset, o.object_id, f.field_id
 FROM sample AS s
 LEFT JOIN thread AS t ON t.thread_id = s.thread_id
 LEFT JOIN process AS p ON p.process_id = t.process_id
@@ -139,32 +140,34 @@ CREATE VIEW line_view (
         module, function, file, line, samples, dram_samples, mean_latency_cycles,
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
         caller_function, caller_file, caller_line, caller_share, function_offset,
-        stalled_ratio) AS
+        stalled_ratio, line_id) AS
 SELECT
         module, function, file, line, samples, dram_samples, mean_latency_cycles,
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
         caller_function, caller_file, caller_line, caller_share, function_offset,
-        stalled_ratio
+        stalled_ratio, line_id
 FROM line_finding
 ORDER BY stalled_ratio DESC, latency_share DESC, samples DESC, line_id;
 
 CREATE VIEW object_view (
         object_kind, object, alloc_function, alloc_file, alloc_line, size_bytes,
         allocations, samples, dram_samples, mean_latency_cycles, latency_share,
-        contended_samples, verdict, stalled_ratio) AS
+        contended_samples, verdict, stalled_ratio, object_id) AS
 SELECT
         o.kind, o.name, o.alloc_function, o.alloc_file, o.alloc_line, o.size_bytes,
         o.allocations, f.samples, f.dram_samples, f.mean_latency_cycles, f.latency_share,
-        f.contended_samples, f.verdict, f.stalled_ratio
+        f.contended_samples, f.verdict, f.stalled_ratio, f.object_id
 FROM object_finding AS f JOIN data_object AS o USING (object_id)
 ORDER BY f.stalled_ratio DESC, f.latency_share DESC, f.samples DESC, f.object_id;
 
 CREATE VIEW line_object_view (
         file, line, function, object_kind, object, type, field, samples,
-        mean_latency_cycles, contended_samples, module, function_offset) AS
+        mean_latency_cycles, contended_samples, module, function_offset, line_id, object_id,
+        field_id) AS
 SELECT
         l.file, l.line, l.function, o.kind, o.name, d.name, t.name, f.samples,
-        f.mean_latency_cycles, f.contended_samples, l.module, l.function_offset
+        f.mean_latency_cycles, f.contended_samples, l.module, l.function_offset, f.line_id,
+        f.object_id, f.field_id
 FROM line_object_finding AS f
 JOIN line_finding AS l USING (line_id)
 LEFT JOIN data_object AS o USING (object_id)
@@ -176,29 +179,53 @@ ORDER BY f.samples * f.mean_latency_cycles DESC, f.samples DESC, f.line_id, f.ob
 -- Lines that wait for what another line has asked for, and that one (NULL: it is in another
 -- function).
 CREATE VIEW line_asker_view (
-        file, line, function, samples, share, asker_file, asker_line, asker_function) AS
+        file, line, function, samples, share, asker_file, asker_line, asker_function,
+        line_id, asker_id) AS
 SELECT
-        l.file, l.line, l.function, f.samples, f.share, a.file, a.line, a.function
+        l.file, l.line, l.function, f.samples, f.share, a.file, a.line, a.function,
+        f.line_id, f.asker_id
 FROM line_asker_finding AS f
 JOIN line_finding AS l USING (line_id)
 LEFT JOIN line_finding AS a ON a.line_id = f.asker_id
 ORDER BY l.latency_share DESC, f.line_id, f.samples DESC, f.asker_id;
 
 -- Every field of each type that samples met, in layout order, the type that held up most
--- first, or that with the most latency. cache_line counts from the type's first byte.
+-- first, or that with the most latency. cache_line counts from the type's first byte. A row
+-- of several fields, "u.word|half", tells of the last step of their names, in which each may
+-- have more: "u.half[].low".
 CREATE VIEW type_view (
         type_id, type, type_size_bytes, field, field_type, offset_bytes, size_bytes, cache_line,
         samples, dram_samples, mean_latency_cycles, latency_share, contended_samples,
-        verdict, stalled_ratio, wide_samples) AS
+        verdict, stalled_ratio, wide_samples, field_id, undecided_samples) AS
+WITH several AS MATERIALIZED (
+        SELECT type_id, offset_bytes, size_bytes, samples, way,
+               '|' || substr(name, length(way) + 1) || '|' AS steps
+        FROM (SELECT *, rtrim(substr(name, 1, instr(name, '|') - 1),
+                           replace(substr(name, 1, instr(name, '|') - 1), '.', '')) AS way
+              FROM type_field JOIN field_finding USING (field_id)
+              WHERE instr(name, '|'))),
+undecided AS MATERIALIZED (
+        SELECT field_id, sum(samples) AS samples
+        FROM (SELECT field_id, s.samples, steps, substr(name, length(way) + 1) AS rest
+              FROM several AS s JOIN type_field AS t USING (type_id)
+              WHERE NOT instr(name, '|') AND substr(name, 1, length(way)) = way
+              AND t.offset_bytes < s.offset_bytes + s.size_bytes
+              AND t.offset_bytes + t.size_bytes > s.offset_bytes)
+        WHERE instr(steps, '|(anonymous)|')
+        OR instr(steps, '|' || substr(rest, 1, min(instr(rest || '.', '.'),
+                                                   instr(rest || '[', '[')) - 1) || '|')
+        GROUP BY field_id)
 SELECT
         t.type_id, d.name, d.size_bytes, t.name, t.type, t.offset_bytes, t.size_bytes,
         t.offset_bytes / 64, coalesce(f.samples, 0), coalesce(f.dram_samples, 0),
         f.mean_latency_cycles, f.latency_share, iif(f.field_id IS NULL, 0, f.contended_samples),
-        f.verdict, f.stalled_ratio, coalesce(w.wide_samples, 0)
+        f.verdict, f.stalled_ratio, coalesce(w.wide_samples, 0), t.field_id,
+        coalesce(u.samples, 0)
 FROM type_field AS t
 JOIN data_type AS d USING (type_id)
 LEFT JOIN field_finding AS f USING (field_id)
 LEFT JOIN wide_field AS w USING (field_id)
+LEFT JOIN undecided AS u USING (field_id)
 ORDER BY sum(f.stalled_ratio) OVER (PARTITION BY t.type_id) DESC,
         sum(f.latency_share) OVER (PARTITION BY t.type_id) DESC,
         sum(f.samples) OVER (PARTITION BY t.type_id) DESC, t.type_id, t.offset_bytes,

@@ -209,3 +209,29 @@ symbolize,no line,30,samples"
 expect untyped-by-line "$(tail -n +2 untyped-by-line.csv)" \
 "no debug information,5,/src/few.c,50,once,/bin/made-up"
 expect run "$(grep ^samples run.csv)" "samples,885"
+
+# Objects and fields of one name are told apart, and found again in other views, by their ids.
+cp memlag.db alike.db
+objects=$(sqlite3 alike.db "
+        INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 'struct same', 16);
+        INSERT INTO type_field (field_id, type_id, name, type, offset_bytes, size_bytes)
+                VALUES (8, 9, 'same', 'long', 0, 8), (9, 9, 'same', 'long', 8, 8);
+        UPDATE attribution SET field_id = 8 + sample_id % 2 WHERE object_id IS NOT NULL;
+        UPDATE data_object SET kind = 'heap', name = 'same';
+        SELECT count(*) FROM object_finding")
+"$MEMLAG" analyze alike.db
+[ "$objects" -gt 1 ] || fail "there is one object"
+both()
+{
+        sqlite3 alike.db "SELECT group_concat(id || ' ' || samples, ', ') FROM
+                (SELECT $1 AS id, $2 AS samples FROM $3 WHERE $1 IS NOT NULL GROUP BY 1 ORDER BY 1)"
+}
+for id in object_id field_id; do
+        found=$(both $id 'count(*)' sample_view)
+        expect "samples by $id" "$(both $id 'sum(samples)' \
+                "$([ $id = object_id ] && echo object_view || echo type_view)")" "$found"
+        expect "samples of lines by $id" "$(both $id 'sum(samples)' line_object_view)" "$found"
+        [ "$(echo "$found" | tr ',' '\n' | wc -l)" -ge 2 ] || fail "one $id: $found"
+done
+expect "samples of lines" "$(both line_id 'sum(samples)' line_object_view)" \
+        "$(both line_id 'sum(samples)' line_view)"

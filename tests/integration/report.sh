@@ -92,6 +92,34 @@ done
 # Fields are pointed to where they are known, of the whole run.
 sqlite3 full.db "UPDATE line_finding SET verdict = 'cache'"
 ! "$MEMLAG" report full.db | grep -q -e '--by type' || fail "fields that are not known are offered"
+# Of a type every field is a row, but those without samples that follow each other are one,
+# unless all are asked for. A row of several fields may be of each that it names, of one
+# within such a field too.
+cp full.db folded.db
+sqlite3 folded.db "INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 'struct folded', 160);
+        INSERT INTO type_field (field_id, type_id, name, type, offset_bytes, size_bytes) VALUES
+                (1, 9, 'head', 'long', 0, 8), (2, 9, 'is.a', 'int', 8, 1), (3, 9, 'is.b', 'int', 8, 1),
+                (4, 9, 'is.c', 'int', 8, 1), (5, 9, 'u.x', 'long', 16, 8),
+                (6, 9, 'u.y[].low', 'int', 16, 4), (7, 9, 'u.y[].high', 'int', 20, 4),
+                (8, 9, 'u.z', 'char', 16, 1), (9, 9, 'one', 'long', 24, 8),
+                (20, 9, 'is.a|b', 'int', 8, 1), (21, 9, 'u.x|y', 'union u', 16, 8);
+        WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9)
+        INSERT INTO type_field (field_id, type_id, name, type, offset_bytes, size_bytes)
+                SELECT 10 + i, 9, 'rest' || i, 'long', 32 + 8 * i, 8 FROM n;
+        INSERT INTO field_finding (field_id, samples, dram_samples, latency_share, verdict) VALUES
+                (1, 800, 0, 0.5, 'cache'), (2, 2, 0, 0.1, 'cache'), (20, 7, 0, 0.1, 'cache'),
+                (21, 50, 0, 0.1, 'cache'), (9, 3, 0, 0.1, 'cache')"
+expect "samples that may be of a field" "$(sqlite3 folded.db "
+        SELECT group_concat(field || ' ' || samples || ' ' || undecided_samples, ', ')
+        FROM type_view WHERE field NOT LIKE 'rest%'")" \
+        'head 800 0, is.a 2 7, is.b 0 7, is.c 0 0, is.a|b 7 0, u.x 0 50, u.y[].low 0 50, u.z 0 0, u.x|y 50 0, u.y[].high 0 50, one 3 0'
+"$MEMLAG" report --by type folded.db >folded.out
+grep -q ' 2-9  .* struct folded  *is\.a$' folded.out || fail "no range of samples: $(cat folded.out)"
+grep -q '^  *32  *80  *0-1  *struct folded  *\.\.\. 10 fields without samples$' folded.out ||
+        fail "fields without samples are not one row: $(cat folded.out)"
+expect "rows of a type" "$(grep -c ' struct folded ' folded.out)" 12
+"$MEMLAG" report --by type --top 0 folded.db >folded.out
+expect "all rows of a type" "$(grep -c ' struct folded ' folded.out)" 21
 cp full.db fields.db
 sqlite3 fields.db "INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 'struct node', 16);
         INSERT INTO type_field (field_id, type_id, name, type, offset_bytes, size_bytes)
@@ -251,11 +279,11 @@ for by in line function object caller interval; do
         python3 -m json.tool $by.json >/dev/null || fail "--by $by: not JSON"
 done
 expect "the columns of line_view, and where the numbers come from" "$(head -1 line.csv)" \
-"module,function,file,line,samples,dram_samples,mean_latency_cycles,p95_latency_cycles,latency_share,contended_samples,verdict,caller_module,caller_function,caller_file,caller_line,caller_share,function_offset,stalled_ratio,source,numbers"
+"module,function,file,line,samples,dram_samples,mean_latency_cycles,p95_latency_cycles,latency_share,contended_samples,verdict,caller_module,caller_function,caller_file,caller_line,caller_share,function_offset,stalled_ratio,line_id,source,numbers"
 expect "the worst function" "$(sed -n 2p function.csv | cut -d, -f2,3,9)" \
         "stream,400,dram-contention"
 expect "the worst object" "$(sed -n 2p object.csv | cut -d, -f1,2,13-)" \
-        "heap,orders,dram-contention,,sim,modelled"
+        "heap,orders,dram-contention,,1,sim,modelled"
 expect "the intervals" "$(tail -n +2 interval.csv | wc -l)" 10
 expect "the most contended interval" "$(sed -n 2p interval.csv | cut -d, -f10,11)" "1,bandwidth"
 expect "JSON" "$(python3 -c '
