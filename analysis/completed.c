@@ -30,7 +30,8 @@ static int find_missing(struct db *db, struct missing *missing, struct diag *dia
                     "SELECT NOT EXISTS (SELECT 1 FROM threshold) OR NOT EXISTS"
                     " (SELECT 1 FROM sqlite_schema WHERE name = 'line_view') OR"
                     /* An early memlag of this version made it: analyze adds those. */
-                    " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'wide_field') OR"
+                    " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'wide_field') "
+                    "OR"
                     " NOT EXISTS (SELECT 1 FROM pragma_table_info('type_view')"
                     "             WHERE name = 'undecided_samples')",
                     &missing->findings, diag);
@@ -56,7 +57,10 @@ static bool has_little_room(const char *file)
 /* Runs the stages that are MISSING on FILE: an exit status. */
 static int complete(const char *file, const char *command, const struct missing *missing)
 {
-        diag_printf(command, "%s has not been analysed yet; doing that first", file);
+        diag_printf(
+            command,
+            "%s has not been analysed yet, or by an earlier memlag; doing that first",
+            file);
         if (access(file, W_OK) != 0) {
                 diag_printf(command,
                             "cannot write %s: copy it, and run 'memlag symbolize' and "

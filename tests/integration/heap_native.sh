@@ -637,16 +637,16 @@ MEMLAG_HEAP=1:2:3 LD_PRELOAD=$place/engine/vgpreload_memlag-amd64-linux.so \
 ! grep -q 'MEMLAG_HEAP\|vgpreload' out || fail "without memlag: $(cat out)"
 [ ! -s err ] || fail "without memlag: $(cat err)"
 
-# A killed memlag: the target goes on.
-"$consume" events ./threads &
+# A killed memlag: the target, all of whose threads wait for room by then, goes on.
+SLOW=4000 "$consume" events ./threads &
 consumer=$!
 target=$(until cat /proc/$consumer/task/$consumer/children | grep . 2>/dev/null; do :; done)
+target=${target% }
+until [ "$(readlink /proc/$target/exe)" = "$PWD/threads" ]; do :; done
+until [ "$(ls /proc/$target/task | wc -l)" -eq 9 ]; do :; done
 kill -STOP $consumer
-sleep 0.2
+until ! sed 's/.*) //' /proc/$target/task/*/stat | grep -q '^[^S]'; do :; done
+kill -0 $target 2>/dev/null || fail "the target ended before memlag was killed"
 kill -KILL $consumer
 wait $consumer || true
-for i in $(seq 600); do
-        kill -0 $target 2>/dev/null || break
-        sleep 0.1
-done
-! kill -0 $target 2>/dev/null || fail "a target waits for a memlag that was killed"
+timeout 60 tail --pid=$target -f /dev/null || fail "a target waits for a memlag that was killed"
