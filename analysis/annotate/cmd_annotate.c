@@ -67,6 +67,8 @@ static const struct argp_option options[] = {
      0},
     {"top", OPTION_TOP, "N", 0,
      "Without a name: show the N functions (3) that come first in reports", 0},
+    {"wide", 'W', NULL, 0, "Show names whole, with all template arguments, in tables too",
+     0},
     {0}};
 
 static int64_t parse_count(const char *option, const char *text, int64_t least,
@@ -152,6 +154,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 return 0;
         case OPTION_TOP:
                 arguments->top = parse_count("--top", text, 1, state);
+                return 0;
+        case 'W':
+                arguments->show.whole_names = true;
                 return 0;
         case 'i':
                 arguments->file = text;

@@ -68,12 +68,12 @@ static struct module_code *open_module(sqlite3_stmt *module, const char **why)
 {
         const char *role = (const char *)sqlite3_column_text(module, COLUMN_ROLE);
         const char *path = statement_text(module, COLUMN_FILE);
-        *why = "it was not found";
+        *why = "not found";
         if (role && strcmp(role, "changed") == 0)
-                *why = "there is another than was recorded";
+                *why = "another file is there";
         if (!role || strcmp(role, "file") != 0 || access(path, R_OK) != 0)
                 return NULL;
-        *why = "it is another than was recorded";
+        *why = "another file is there";
         if (!is_recorded(module, path))
                 return NULL;
         *why = "it cannot be read";
@@ -97,7 +97,6 @@ struct reading {
         enum disassembly_style style;
         sqlite3_stmt *locations; /* ?1: the module */
         sqlite3_stmt *insert;
-        FILE *notes;
         struct diag *diag;
 };
 
@@ -121,18 +120,16 @@ static int read_locations(struct reading *reading, const struct module_code *cod
         return result;
 }
 
-static void note(struct reading *reading, sqlite3_stmt *module, const char *why)
+static void note(FILE *unread, sqlite3_stmt *module, const char *why)
 {
         char *path = statement_printable(module, COLUMN_PATH);
         if (path)
-                fprintf(reading->notes,
-                        "No machine code of %s: %s. Where a copy is, 'memlag symbolize "
-                        "--symfs', --build-id-dir or (of the kernel) --vmlinux tells.\n",
-                        path, why);
+                fprintf(unread, "%s%s (%s)", ftell(unread) > 0 ? ", " : "", path, why);
         free(path);
 }
 
-static int read_modules(struct reading *reading)
+/* UNREAD gets the names of those whose machine code is not at hand. */
+static int read_modules(struct reading *reading, FILE *unread)
 {
         sqlite3_stmt *modules;
         int result = statement_prepare(reading->db, modules_sql, &modules, reading->diag);
@@ -141,7 +138,7 @@ static int read_modules(struct reading *reading)
                 const char *why;
                 struct module_code *code = open_module(modules, &why);
                 if (!code)
-                        note(reading, modules, why);
+                        note(unread, modules, why);
                 result = code ? read_locations(reading, code,
                                                sqlite3_column_int64(modules, COLUMN_ID))
                               : 0;
@@ -154,7 +151,12 @@ static int read_modules(struct reading *reading)
 int instructions_read(struct db *db, enum disassembly_style style, FILE *notes,
                       struct diag *diag)
 {
-        struct reading reading = {.db = db, .style = style, .notes = notes, .diag = diag};
+        struct reading reading = {.db = db, .style = style, .diag = diag};
+        char *names = NULL;
+        size_t size;
+        FILE *unread = open_memstream(&names, &size);
+        if (!unread)
+                return diag_no_memory(diag);
         int code = statement_prepare(
             db,
             "SELECT location_id, address_offset FROM code_location WHERE module_id = ?1"
@@ -164,7 +166,14 @@ int instructions_read(struct db *db, enum disassembly_style style, FILE *notes,
                 code = statement_prepare(db, "INSERT INTO annotated_code VALUES (?1, ?2)",
                                          &reading.insert, diag);
         if (!code)
-                code = read_modules(&reading);
+                code = read_modules(&reading, unread);
+        if (fclose(unread) == 0 && *names)
+                fprintf(notes,
+                        "No machine code of %s. Where copies of the recorded files are, "
+                        "'memlag symbolize --symfs', --build-id-dir or (of the kernel) "
+                        "--vmlinux tells.\n",
+                        names);
+        free(names);
         sqlite3_finalize(reading.locations);
         sqlite3_finalize(reading.insert);
         return code;

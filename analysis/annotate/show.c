@@ -33,7 +33,7 @@ static const char blocks_sql[] =
     "WITH" PLACES
     "SELECT b.block_id, coalesce(b.file || coalesce(':' || b.first_line"
     "        || iif(b.last_line > b.first_line, '-' || b.last_line, ''), ''),"
-             REPORT_FUNCTION_NAME "|| coalesce(' in ' ||" REPORT_BASE("module") ", '')),"
+             REPORT_FUNCTION_NAME "|| iif(function IS NULL, '', ' in ' ||" REPORT_BASE("module") ")),"
     " total(r.samples), sum(r.latency_share), sum(r.stalled_ratio),"
     " total(iif(r.inlined, r.samples, 0)) "
     "FROM annotated_block AS b JOIN ordered USING (block_id)"
@@ -47,7 +47,7 @@ static const char blocks_sql[] =
 /* What an instruction accesses, in a row of level 2. */
 #define ACCESS \
     " iif(type IS NULL, '', type || coalesce('.' || field, '') || ' of ')" \
-    " || coalesce(object, 'an unknown object') "
+    " || coalesce(object, '[unknown]') "
 
 /* Whether a place's instructions are shown, by ?2 (enum show_instructions): one whose line
  * is not known has nothing else to show. So are accesses, but for rare ones. */
@@ -58,8 +58,8 @@ static const char blocks_sql[] =
     "  OR stalled_ratio >= 0.1 * sum(stalled_ratio) OVER (PARTITION BY block_id)" \
     " ELSE 1 END "
 
-/* One block, ?1. Columns: the file, the row's level and line, and those of the table. An
- * instruction's only access stands beside it. */
+/* One block, ?1. Columns: the file, the line, whether the last one has names, and those of
+ * the table. An instruction's only access stands beside it. */
 #define LINES_SQL(figures) \
     "WITH" PLACES "," \
     " hot AS (SELECT place_id, place_rank," IS_HOT "AS hot FROM place WHERE block_id = ?1)," \
@@ -70,15 +70,17 @@ static const char blocks_sql[] =
     "   WHEN 1 THEN" \
     "     (SELECT text FROM annotated_code AS c WHERE c.location_id = r.location_id) END" \
     "   AS text," \
-    "   iif(r.level = 1 AND r.parts = 1, (SELECT '  # ' ||" ACCESS "FROM annotated_row AS a" \
+    "   iif(r.level = 1 AND r.parts = 1," \
+    "   (SELECT iif(coalesce(type, object) IS NULL, '', '  # ' ||" ACCESS ")" \
+    "    FROM annotated_row AS a" \
     "    WHERE a.place_id = r.place_id AND a.level = 2 AND a.location_id = r.location_id), '')" \
     "   AS access" \
     "  FROM hot JOIN annotated_row AS r USING (place_id)" \
-    "  WHERE r.level = 0 OR hot AND (r.level = 1 OR EXISTS"                              \
-        "   (SELECT 1 FROM annotated_row AS i WHERE i.place_id = r.place_id AND i.level = 1"  \
-        "     AND i.location_id = r.location_id AND i.parts > 1"                              \
-        "     AND (?2 = 2 OR 20 * r.samples >= i.samples)))"                                  \
-        "  UNION ALL" \
+    "  WHERE r.level = 0 OR hot AND (r.level = 1 OR EXISTS" \
+    "   (SELECT 1 FROM annotated_row AS i WHERE i.place_id = r.place_id AND i.level = 1" \
+    "     AND i.location_id = r.location_id AND i.parts > 1" \
+    "     AND (?2 = 2 OR 20 * r.samples >= i.samples)))" \
+    "  UNION ALL" \
     "  SELECT DISTINCT -1, ?1, NULL, NULL, 0, t.file, t.line, NULL, NULL, NULL, NULL, NULL," \
     "   NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
     "   0, t.text, NULL" \
@@ -86,7 +88,8 @@ static const char blocks_sql[] =
     "   AND t.line BETWEEN w.first AND w.last" \
     "  WHERE w.block_id = ?1 AND NOT EXISTS (SELECT 1 FROM place AS p WHERE p.block_id = ?1" \
     "   AND p.file = t.file AND p.line = t.line AND NOT p.inlined)) " \
-    "SELECT file, level, iif(level > 0 OR place_rank > 1, NULL, line)," figures \
+    "SELECT file, iif(level > 0 OR place_rank > 1, NULL, line)," \
+    " level > 0 OR level = 0 AND text IS NULL," figures \
     " iif(level > 0 OR place_rank > 1 OR file IS NULL, '', coalesce(line, '?')) AS line," \
     " CASE WHEN level < 0 THEN text" \
     "      WHEN level = 1 THEN printf('%12x:  ', address_offset) || coalesce(text, '') || access" \
@@ -141,7 +144,10 @@ static const char rows_sql[] =
     " r.samples DESC";
 /* clang-format on */
 
-enum { COLUMN_FILE, COLUMN_LEVEL, COLUMN_LINE, COLUMN_CELLS };
+enum { COLUMN_FILE, COLUMN_LINE, COLUMN_NAMES, COLUMN_CELLS };
+
+/* Of a row with names, unless they are wanted whole. */
+enum { TEXT_BYTES = 100 };
 
 /* ---- for people ---- */
 
@@ -149,14 +155,15 @@ struct shape {
         const char *sql;
         const char *alignment; /* of the cells */
         size_t left_out;       /* cells, from the first */
+        bool whole_names;
 };
 
-static struct shape shape_of(const struct report_summary *summary)
+static struct shape shape_of(const struct report_summary *summary, bool whole_names)
 {
         if (summary->timed)
-                return (struct shape){stalls_sql, "rrrl", 0};
-        return (struct shape){loads_sql, "rrrrrrlrl",
-                              isnan(summary->loads_stalled_ratio)};
+                return (struct shape){stalls_sql, "rrrl", 0, whole_names};
+        return (struct shape){loads_sql, "rrrrrrlrl", isnan(summary->loads_stalled_ratio),
+                              whole_names};
 }
 
 static int begin_table(struct render **render, const char **names, size_t count,
@@ -193,7 +200,15 @@ static int render_line(struct render *render, const struct shape *shape,
                 cells[i] = cell_of_column(row, (int)(COLUMN_CELLS + column));
                 cells[i].right = shape->alignment[column] == 'r';
         }
-        return render_row(render, cells);
+        struct cell *text = &cells[count - 1];
+        char *shorter = NULL;
+        if (!shape->whole_names && sqlite3_column_int(row, COLUMN_NAMES) &&
+            text->length > TEXT_BYTES &&
+            (shorter = short_name(text->bytes, &text->length, TEXT_BYTES)))
+                text->bytes = shorter;
+        int code = render_row(render, cells);
+        free(shorter);
+        return code;
 }
 
 /* The tables of one block, at whose first row ROWS will stand. */
@@ -258,7 +273,7 @@ static void show_heading(sqlite3_stmt *block, bool timed, FILE *out)
 static int show_blocks(struct db *db, const struct show_options *options,
                        const struct report_summary *summary, FILE *out, struct diag *diag)
 {
-        const struct shape shape = shape_of(summary);
+        const struct shape shape = shape_of(summary, options->whole_names);
         sqlite3_stmt *blocks = NULL, *rows = NULL;
         int code = statement_prepare(db, blocks_sql, &blocks, diag);
         if (!code)

@@ -18,7 +18,8 @@ enum show_instructions {
 struct show_options {
         enum show_instructions instructions;
         enum format format;
-        size_t width; /* of the terminal; 0: none */
+        size_t width;     /* of the terminal; 0: none */
+        bool whole_names; /* in a table too */
 };
 
 /* NOTES: a sentence a line, which end a table; other formats leave them to the caller. */

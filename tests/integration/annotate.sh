@@ -138,11 +138,11 @@ cp hot hot.recorded
 "$CC" -O2 hot.c -o hot -DOTHER -Wl,--build-id=0x1234
 "$MEMLAG" annotate -i hot.db walk >out
 ! grep -q '%r' out || fail "instructions of another program: $(cat out)"
-tr '\n' ' ' <out | grep -q 'No machine code of .*/hot: it is another than was recorded' || fail "another program is not told: $(cat out)"
+tr '\n' ' ' <out | grep -q 'No machine code of .*/hot (another file is there)' || fail "another program is not told: $(cat out)"
 "$MEMLAG" annotate -i hot.db --format csv walk 2>err >rows.csv
-grep -q "^memlag annotate: No machine code of .*/hot: " err || fail "another program is not told in CSV"
+grep -q "^memlag annotate: No machine code of .*/hot (" err || fail "another program is not told in CSV"
 rm hot
-"$MEMLAG" annotate -i hot.db walk | tr '\n' ' ' | grep -q 'No machine code of .*/hot: it was not found' || fail "a lost program is not told"
+"$MEMLAG" annotate -i hot.db walk | tr '\n' ' ' | grep -q 'No machine code of .*/hot (not found)' || fail "a lost program is not told"
 # Damaged ones: cut off at every 997th byte, and with other bytes in its headers.
 /usr/bin/python3 - <<'END' || fail "a damaged program"
 import os, subprocess
@@ -154,14 +154,29 @@ for data in damaged:
     done = subprocess.run([os.environ["MEMLAG"], "annotate", "-i", "hot.db", "walk"], capture_output=True, timeout=20)
     assert done.returncode == 0 and b"chase" in done.stdout, (done, len(data))
 END
-cp hot.recorded hot
+cp -f hot.recorded hot && chmod +x hot
 
 # What has no lines has its instructions.
 strip hot -o stripped
 "$MEMLAG" record --source sim --no-heap --period 29 -o stripped.db -- ./stripped >/dev/null 2>&1
 "$MEMLAG" annotate -i stripped.db --top 1 >out
-grep -q "^stripped+0x[0-9a-f]* in stripped: " out || fail "a function without a name: $(cat out)"
+grep -q "^stripped+0x[0-9a-f]*: [0-9]* samples" out || fail "a function without a name: $(cat out)"
 grep -q "^ .* $(cat address):  mov  *(%r" out || fail "instructions without lines: $(cat out)"
+
+# Long names are cut in tables, unless they are wanted.
+cp hot.db names.db
+long="pair<$(seq -s ', ' 100 150)>"
+sqlite3 names.db "UPDATE data_type SET name = '$long' WHERE name = 'struct node'"
+"$MEMLAG" annotate -i names.db walk | grep -q '# pair<\.\.\.>\.next of main at' || fail "a long name is whole"
+"$MEMLAG" annotate -i names.db -W walk | grep -q "# $long\.next of main at" || fail "a long name is cut with -W"
+
+# Timer samples have no latency.
+"$MEMLAG" record --source sim --freq 100000 -o timer.db -- ./hot >/dev/null 2>&1
+"$MEMLAG" annotate -i timer.db walk pick >out
+expect "columns of timer samples" "$(grep '^stalled ' out | sort -u | tr -s ' ')" "stalled samples line source"
+expect "timer samples of pick" "$("$MEMLAG" annotate -i timer.db --format csv pick >rows.csv; sqlite3 ':memory:' ".mode csv" ".import rows.csv r" ".mode list" \
+        "SELECT sum(samples), printf('%.6f', sum(latency_share)) FROM r WHERE kind IN ('line', 'inlined')")" \
+        "$(answer timer.db "SELECT sum(samples), printf('%.6f', sum(latency_share)) FROM function_finding WHERE function IN ('pick', 'entry')")"
 
 # Without a name those that the report has first.
 expect "the hottest functions" "$("$MEMLAG" annotate -i hot.db --format json --top 2 |
@@ -212,4 +227,4 @@ sqlite3 nameless.db "UPDATE code_location SET function_id = NULL, file_id = NULL
         DELETE FROM code_frame"
 "$MEMLAG" analyze nameless.db
 "$MEMLAG" annotate -i nameless.db >out || fail "without names: status $?"
-grep -q "^\[hot\] in hot: [0-9]* samples" out || fail "a module is not shown where functions have no names: $(cat out)"
+grep -q "^\[hot\]: [0-9]* samples" out || fail "a module is not shown where functions have no names: $(cat out)"
