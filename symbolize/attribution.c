@@ -202,6 +202,9 @@ static int write_rows(struct attribution *attribution, const struct object_sourc
         if (!error && attribution->sample_types.learns)
                 error =
                     sweep_samples(from->sweep, learn, &attribution->sample_types, diag);
+        if (!error && objects_tell_apart(&attribution->objects,
+                                         attribution->sample_types.blocks) < 0)
+                error = diag_no_memory(diag);
         if (!error)
                 error = sweep_samples(from->sweep, attribute, &pass, diag);
         error = bulk_insert_close(&pass.rows, error);

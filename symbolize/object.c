@@ -70,6 +70,35 @@ static const struct site *stack_site(struct objects *objects, uint32_t stack)
         return &objects->sites[stack];
 }
 
+static void use_site(struct objects *objects, bool *used, uint32_t stack)
+{
+        if (stack == RAW_NONE)
+                return;
+        used[stack] = true;
+        stack_site(objects, stack);
+}
+
+/* Mapped regions have no site's type: they are told apart by the site alone. */
+int objects_tell_apart(struct objects *objects, const struct block_type *blocks)
+{
+        const struct raw *raw = objects->from.sweep->raw;
+        const struct site_types from = {objects->from.types, blocks, objects->from.names};
+        bool *used = calloc(raw->stack_count + 1, sizeof(*used));
+
+        if (!used)
+                return -ENOMEM;
+        for (size_t i = 0; i < raw->allocation_count; i++)
+                if (!raw->allocations[i].region)
+                        use_site(objects, used, raw->allocations[i].stack);
+        for (size_t i = 0; i < raw->total_count; i++)
+                if (!raw->totals[i].region)
+                        use_site(objects, used, raw->totals[i].stack);
+        int error = site_types_name(&from, objects->sites, used, raw->stack_count);
+
+        free(used);
+        return error;
+}
+
 /* The object of what FUNCTION allocated at STACK. */
 static struct object block_object(struct objects *objects, uint32_t stack, bool region)
 {

@@ -5,7 +5,7 @@
 
 #include "arena.h"
 #include "hash_index.h"
-#include "site.h"
+#include "site_type.h"
 
 enum object_kind {
         OBJECT_GLOBAL,
@@ -66,6 +66,10 @@ struct sample_object {
 
 /* 0 or -ENOMEM; on error OBJECTS is still to be freed. */
 int objects_open(struct objects *objects, const struct object_sources *from);
+
+/* Before the first sample's object is asked for: tells the blocks of one site apart that
+ * are of several types, by BLOCKS, those of raw's stacks. 0 or -ENOMEM. */
+int objects_tell_apart(struct objects *objects, const struct block_type *blocks);
 /* The object that SAMPLE at LOCATION touched, made when it is the first to. 0 or -ENOMEM.
  */
 int objects_of_sample(struct objects *objects, const struct raw_sample *sample,

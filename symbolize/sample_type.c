@@ -346,6 +346,11 @@ static void find_block_types(struct sample_types *finder)
         finder->learns = has_calls(finder->sweep);
         for (size_t i = 0; i < raw->stack_count; i++)
                 finder->blocks[i] = (struct block_type){.type = TYPE_NONE};
+        /* Those that no sample met too: they are of the same objects. */
+        for (size_t i = 0; i < raw->total_count; i++)
+                if (raw->totals[i].stack != RAW_NONE)
+                        finder->blocks[raw->totals[i].stack] = block_type_of_allocation(
+                            finder->sweep, finder->types, raw->totals[i].stack);
         for (size_t i = 0; i < raw->allocation_count; i++) {
                 uint32_t stack = raw->allocations[i].stack;
 
