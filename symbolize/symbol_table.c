@@ -127,12 +127,36 @@ static int compare_symbols(const void *left, const void *right)
         return a->order > b->order ? -1 : a->order < b->order;
 }
 
+/* The size of the largest thing of SYMBOL's kind that begins where the FIRST of the
+ * table's symbols does. */
+static uint64_t largest_at(const struct symbol_table *table, size_t first, bool function)
+{
+        uint64_t largest = 0, vaddr = table->symbols[first].vaddr;
+
+        for (size_t i = first; i < table->count && table->symbols[i].vaddr == vaddr; i++)
+                if (table->symbols[i].function == function &&
+                    table->symbols[i].size_bytes > largest &&
+                    table->symbols[i].size_bytes <= UINT64_MAX - vaddr)
+                        largest = table->symbols[i].size_bytes;
+        return largest;
+}
+
+/* Smaller symbols for the beginning of a thing, such as older versions of a library's
+ * table, do not part it. */
 static int add_sized(struct symbol_table *table)
 {
+        uint64_t function_bytes = 0, object_bytes = 0;
+
         for (size_t i = 0; i < table->count; i++) {
                 const struct symbol *symbol = &table->symbols[i];
 
+                if (i == 0 || symbol->vaddr != symbol[-1].vaddr) {
+                        function_bytes = largest_at(table, i, true);
+                        object_bytes = largest_at(table, i, false);
+                }
                 if (symbol->size_bytes > 0 &&
+                    symbol->size_bytes ==
+                        (symbol->function ? function_bytes : object_bytes) &&
                     range_map_add(symbol->function ? &table->functions : &table->objects,
                                   symbol->vaddr, symbol->vaddr + symbol->size_bytes,
                                   (uint32_t)i) < 0)
