@@ -186,11 +186,15 @@ static enum origin origin_at(const struct findings_pass *pass, uint32_t line,
 }
 
 /* A load that asked for a line and waited longer than a cache takes, or that waited as
- * long for one that was asked for. */
+ * long for one that was asked for. Which lines of memory of many things, such as the C
+ * library's own words between blocks, a function asks for tells nothing of which another
+ * of its loads waits for. */
 static int add_asker(struct findings_pass *pass, const struct sample_facts *sample,
                      uint32_t line, uint32_t object)
 {
         const struct thresholds *thresholds = &pass->input->thresholds;
+        if (object && pass->grouping.objects[object - 1].mixed)
+                object = 0;
         if (sample_origin(sample, thresholds) != ORIGIN_UNKNOWN)
                 return askers_add_ask(&pass->askers, object, line);
         return sample_is_slow_buffer_hit(sample, thresholds)

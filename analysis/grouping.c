@@ -19,8 +19,9 @@ static const char location_groups_sql[] =
     " dense_rank() OVER (ORDER BY m.path, l.function, l.function_offset) "
     "FROM location AS l LEFT JOIN module AS m USING (module_id) ORDER BY l.location_id";
 
+/* What no allocation or variable names, as "[heap]", has its name in brackets. */
 static const char objects_sql[] =
-    "SELECT object_id, coalesce(" MEMLAG_MODULE_SQL ", 0) "
+    "SELECT object_id, coalesce(" MEMLAG_MODULE_SQL ", 0), name GLOB '[[]*' "
     "FROM data_object LEFT JOIN module USING (module_id) ORDER BY object_id";
 
 static int take_location(void *context, sqlite3_stmt *row)
@@ -67,7 +68,8 @@ static int take_object(void *context, sqlite3_stmt *row)
                           grouping->object_count, sizeof(*grouping->objects)) < 0)
                 return -ENOMEM;
         grouping->objects[grouping->object_count++] = (struct grouped_object){
-            sqlite3_column_int64(row, 0), sqlite3_column_int(row, 1)};
+            sqlite3_column_int64(row, 0), sqlite3_column_int(row, 1),
+            sqlite3_column_int(row, 2)};
         return 0;
 }
 

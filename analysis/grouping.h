@@ -19,6 +19,7 @@ struct grouped_location {
 struct grouped_object {
         int64_t object_id;
         bool own; /* it is memlag's, or its engine's, loaded into the program */
+        bool mixed; /* memory of many unrelated things */
 };
 
 struct grouping {

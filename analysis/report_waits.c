@@ -27,7 +27,7 @@ static const char askers_sql[] =
     "  FROM (SELECT *," REPORT_BASE("file") "AS base FROM line_finding"
     "        WHERE line_id IN (SELECT line_id FROM top UNION SELECT asker_id FROM pair))) "
     "SELECT group_concat(waiting, ', ') || coalesce(' for that of ' || asking,"
-    "                                               ' for one of another function')"
+    "                                               ' for one of another function, or a prefetch')"
     " FROM (SELECT l.place AS waiting, a.place AS asking, asker_id, latency_share"
     "  FROM pair JOIN named AS l USING (line_id)"
     "  LEFT JOIN named AS a ON a.line_id = asker_id"
@@ -46,7 +46,7 @@ static int say_askers(struct db *db, const struct report_options *options, FILE 
         report_bind_choice(rows, &options->choice);
         const char *separator = "Waiting for lines of the cache that another load had "
                                 "asked for before (level LFB), which is the one to make "
-                                "faster: ";
+                                "faster, as far as samples tell: ";
         const char *end = "";
         while ((code = statement_next(db, rows, diag)) > 0) {
                 char *waits = statement_printable(rows, 0);

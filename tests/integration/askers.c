@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A list whose nodes are a line of the cache each, three words of which are loaded, the
  * first one first; and bytes one after the other, of which each line's first asks for it,
- * in turns with loads elsewhere in the same block. */
+ * in turns with loads elsewhere in the same block. And blocks that are freed in random
+ * order: what the C library keeps before each block was asked for by the program's own load
+ * of the block, and what it looks at of neighbouring blocks by itself. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@ struct node {
         uint64_t rest[5];
 };
 
-enum { NODES = 1 << 19, BYTES = 1 << 24, PARTS = 16 };
+enum { NODES = 1 << 19, BYTES = 1 << 24, PARTS = 16, BLOCKS = 200000 };
 
 static uint32_t state = 1;
 
@@ -51,18 +53,34 @@ static __attribute__((noinline)) uint64_t touch(const unsigned char *bytes, size
         return sum;
 }
 
+static void shuffle(uint32_t *order, uint32_t count)
+{
+        for (uint32_t i = 0; i < count; i++)
+                order[i] = i;
+        for (uint32_t i = count - 1; i > 0; i--) {
+                uint32_t other = any(i + 1), moved = order[i];
+                order[i] = order[other];
+                order[other] = moved;
+        }
+}
+
+static __attribute__((noinline)) uint64_t free_all(uint64_t **blocks,
+                                                   const uint32_t *order)
+{
+        uint64_t sum = 0;
+        for (size_t i = 0; i < BLOCKS; i++) {
+                sum += *blocks[order[i]];
+                free(blocks[order[i]]);
+        }
+        return sum;
+}
+
 int main(void)
 {
         struct node *nodes = aligned_alloc(64, NODES * sizeof(*nodes));
         uint32_t *order = malloc(NODES * sizeof(*order));
         unsigned char *bytes = malloc(BYTES);
-        for (uint32_t i = 0; i < NODES; i++)
-                order[i] = i;
-        for (uint32_t i = NODES - 1; i > 0; i--) {
-                uint32_t other = any(i + 1), moved = order[i];
-                order[i] = order[other];
-                order[other] = moved;
-        }
+        shuffle(order, NODES);
         for (uint32_t i = 0; i < NODES; i++)
                 nodes[order[i]] =
                     (struct node){.key = i,
@@ -75,6 +93,13 @@ int main(void)
                 sum += touch(bytes, BYTES / PARTS / 64);
                 sum += add_bytes(bytes + part * (BYTES / PARTS), BYTES / PARTS);
         }
+        uint64_t **blocks = malloc(BLOCKS * sizeof(*blocks));
+        for (size_t i = 0; i < BLOCKS; i++) {
+                blocks[i] = malloc(136);
+                *blocks[i] = i;
+        }
+        shuffle(order, BLOCKS);
+        sum += free_all(blocks, order);
         printf("%llu\n", (unsigned long long)sum);
         return 0;
 }
