@@ -352,7 +352,36 @@ static void about_clock(struct list *list, int error)
                              "without latencies");
 }
 
-static void about_sim(struct list *list, const char *problem)
+/* The preset of the same maker whose core is the least older or newer; NULL: none is
+ * near. Models are those of the kernel's intel-family.h. */
+static const char *nearest_preset(const struct machine *machine)
+{
+        static const struct {
+                int64_t model;
+                const char *preset;
+        } intel[] = {
+            {0x3C, "haswell-ep"},      {0x3F, "haswell-ep"},
+            {0x45, "haswell-ep"},      {0x46, "haswell-ep"},
+            {0x3D, "broadwell-ep"},    {0x47, "broadwell-ep"},
+            {0x4F, "broadwell-ep"},    {0x56, "broadwell-ep"},
+            {0x8F, "sapphire-rapids"}, {0x97, "sapphire-rapids"},
+            {0x9A, "sapphire-rapids"}, {0xB7, "sapphire-rapids"},
+            {0xBA, "sapphire-rapids"}, {0xBF, "sapphire-rapids"},
+            {0xCF, "sapphire-rapids"}, {0xAD, "sapphire-rapids"},
+            {0xAE, "sapphire-rapids"},
+        };
+        if (is_amd(machine))
+                return machine->family >= 0x17 ? "zen4" : NULL;
+        if (!is_intel(machine) || machine->family != 6)
+                return NULL;
+        for (size_t i = 0; i < sizeof(intel) / sizeof(intel[0]); i++)
+                if (intel[i].model == machine->model)
+                        return intel[i].preset;
+        return "skylake-sp";
+}
+
+static void about_sim(struct list *list, const struct machine *machine,
+                      const char *problem)
 {
         struct finding *finding =
             add(list, "sim", problem ? FINDING_MISSING : FINDING_OK);
@@ -362,8 +391,11 @@ static void about_sim(struct list *list, const char *problem)
                         REMEDY(finding, "install memlag again, with its directory "
                                         "libexec/memlag");
         } else {
-                SAY(finding, "the simulated PMU and its Valgrind tool are there; its "
-                             "numbers are modelled");
+                const char *preset = nearest_preset(machine);
+                SAY(finding,
+                    "the simulated PMU and its Valgrind tool are there; its numbers are "
+                    "modelled: this CPU's after 'memlag calibrate' (--sim-cpu host)%s%s",
+                    preset ? "; the preset nearest to it is " : "", preset ? preset : "");
         }
 }
 
@@ -384,6 +416,6 @@ size_t machine_findings(const struct machine *machine, const struct machine_tria
         about_container(&list, machine);
         about_debug_info(&list, machine, trial->debuginfod_urls);
         about_clock(&list, trial->perf_event_error);
-        about_sim(&list, trial->sim_problem);
+        about_sim(&list, machine, trial->sim_problem);
         return list.count;
 }
