@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "array.h"
 #include "cmd.h"
 #include "command.h"
 #include "completed.h"
@@ -13,15 +14,26 @@
 
 enum { TABLE_ROWS = 20 };
 
-enum { OPTION_BY = 256, OPTION_FORMAT, OPTION_TOP };
+enum { OPTION_AFTER = 256, OPTION_BEFORE, OPTION_BY, OPTION_FORMAT, OPTION_TOP };
+
+/* The recordings of one side. */
+struct files {
+        const char **names;
+        size_t count, capacity;
+};
 
 struct arguments {
-        const char *files[2];
+        struct files sides[2]; /* before, after */
         struct diff_options diff;
         bool top_given;
 };
 
 static const struct argp_option options[] = {
+    {"after", OPTION_AFTER, "FILE", 0, "One more recording of what AFTER is of", 0},
+    {"before", OPTION_BEFORE, "FILE", 0,
+     "One more recording of what BEFORE is of: with several on both sides what differs "
+     "from run to run is in the ranges",
+     0},
     {"by", OPTION_BY, "WHAT", 0,
      "What a row stands for: line (the default), function, object, type (each of its "
      "fields), or run (only what was counted in the whole run)",
@@ -52,10 +64,44 @@ static void parse_top(struct arguments *arguments, const char *text,
         arguments->top_given = true;
 }
 
+static void add_file(struct files *files, const char *name, struct argp_state *state)
+{
+        if (array_reserve(&files->names, &files->capacity, files->count,
+                          sizeof(*files->names)))
+                argp_failure(state, EXIT_FAILED, 0, "out of memory");
+        files->names[files->count++] = name;
+}
+
+/* BEFORE or AFTER itself, which is the first of its side also where options stood before
+ * it. */
+static void add_first_file(struct files *files, const char *name,
+                           struct argp_state *state)
+{
+        add_file(files, name, state);
+        files->names[files->count - 1] = files->names[0];
+        files->names[0] = name;
+}
+
+static void check_files(const struct arguments *arguments, struct argp_state *state)
+{
+        if (state->arg_num < 2)
+                argp_error(state, "two recordings are needed, that before the "
+                                  "change and that after it");
+        if ((arguments->sides[0].count > 1) != (arguments->sides[1].count > 1))
+                argp_error(state, "--before, --after: how much runs differ takes several "
+                                  "recordings on both sides");
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
         struct arguments *arguments = state->input;
         switch (key) {
+        case OPTION_AFTER:
+                add_file(&arguments->sides[1], text, state);
+                return 0;
+        case OPTION_BEFORE:
+                add_file(&arguments->sides[0], text, state);
+                return 0;
         case OPTION_BY:
                 parse_by(arguments, text, state);
                 return 0;
@@ -70,12 +116,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
         case ARGP_KEY_ARG:
                 if (state->arg_num > 1)
                         return ARGP_ERR_UNKNOWN;
-                arguments->files[state->arg_num] = text;
+                add_first_file(&arguments->sides[state->arg_num], text, state);
                 return 0;
         case ARGP_KEY_END:
-                if (state->arg_num < 2)
-                        argp_error(state, "two recordings are needed, that before the "
-                                          "change and that after it");
+                check_files(arguments, state);
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
@@ -89,6 +133,25 @@ static const struct argp parser = {
     .doc = "Compare two recordings: what was counted, and the lines, functions, data "
            "objects or types that waited less or more in AFTER than in BEFORE.",
 };
+
+static int open_recording(struct diff_side *side, const char *file)
+{
+        side->file = file;
+        side->db = completed_open(file, "diff");
+        return side->db ? EXIT_OK : EXIT_FAILED;
+}
+
+static int open_side(struct diff_side *side, const struct files *files)
+{
+        int status = open_recording(side, files->names[0]);
+        side->others = calloc(files->count, sizeof(*side->others));
+        if (!side->others)
+                return EXIT_FAILED;
+        for (size_t i = 1; status == EXIT_OK && i < files->count; i++)
+                status =
+                    open_recording(&side->others[side->other_count++], files->names[i]);
+        return status;
+}
 
 static int compare(struct diff *diff, const struct diff_options *shown)
 {
@@ -115,11 +178,14 @@ int cmd_diff(int argc, char **argv)
         if (!arguments.top_given && arguments.diff.format == FORMAT_TABLE)
                 arguments.diff.top = TABLE_ROWS;
         arguments.diff.width = cmd_terminal_width();
-        struct diff diff = {.before = {.file = arguments.files[0]},
-                            .after = {.file = arguments.files[1]}};
-        diff.before.db = completed_open(diff.before.file, "diff");
-        diff.after.db = diff.before.db ? completed_open(diff.after.file, "diff") : NULL;
-        int status = diff.after.db ? compare(&diff, &arguments.diff) : EXIT_FAILED;
+        struct diff diff = {.kind = NULL};
+        int status = open_side(&diff.before, &arguments.sides[0]);
+        if (status == EXIT_OK)
+                status = open_side(&diff.after, &arguments.sides[1]);
+        if (status == EXIT_OK)
+                status = compare(&diff, &arguments.diff);
         diff_free(&diff);
+        free(arguments.sides[0].names);
+        free(arguments.sides[1].names);
         return status;
 }

@@ -28,45 +28,75 @@ static int refuse_samples(const struct diff_side *side, struct diag *diag)
                         side->file);
 }
 
-/* Chooses what the rows of both sides are compared by. A side without samples, which
- * waited for nothing, is compared by the other's. */
-static int choose_figure(struct diff *diff, struct diag *diag)
+/* Recording I of SIDE, counted from 0; NULL: it has not so many. */
+static const struct diff_side *recording(const struct diff_side *side, size_t i)
 {
-        const struct diff_side *before = &diff->before, *after = &diff->after;
-        bool timed = before->summary.timed;
-        if (timed != after->summary.timed)
-                return diag_set(diag, -EINVAL,
-                                "%s is of timer samples and %s is not: time at loads "
-                                "cannot be compared with latencies",
-                                timed ? before->file : after->file,
-                                timed ? after->file : before->file);
-        enum diff_figure of_before = diff_side_figure(before);
-        enum diff_figure of_after = diff_side_figure(after);
-        if (!before->summary.memory_samples)
-                of_before = of_after;
-        if (!after->summary.memory_samples)
-                of_after = of_before;
-        if (of_before == DIFF_NONE || of_after == DIFF_NONE)
-                return refuse_samples(of_before == DIFF_NONE ? before : after, diag);
-        diff->figure = of_before > of_after ? of_before : of_after;
-        if (diff->figure != DIFF_LATENCY_CYCLES)
-                return 0;
-        if (before->summary.memory_samples && !isfinite(before->loads_per_sample))
-                return refuse_samples(before, diag);
-        if (after->summary.memory_samples && !isfinite(after->loads_per_sample))
-                return refuse_samples(after, diag);
+        if (i == 0)
+                return side;
+        return i <= side->other_count ? &side->others[i - 1] : NULL;
+}
+
+/* Makes FIGURE one that SIDE's rows have too. One without samples waited for nothing. */
+static int lower_figure(const struct diff_side *side, enum diff_figure *figure,
+                        struct diag *diag)
+{
+        const struct diff_side *one;
+        for (size_t i = 0; (one = recording(side, i)); i++) {
+                enum diff_figure own = diff_side_figure(one);
+                if (!one->summary.memory_samples)
+                        continue;
+                if (own > *figure)
+                        *figure = own;
+                if (own == DIFF_NONE)
+                        return refuse_samples(one, diag);
+        }
         return 0;
 }
 
-static int check_numbers(const struct diff *diff, struct diag *diag)
+/* Latencies are added up by what a sample stands for. */
+static int check_latencies(const struct diff_side *side, struct diag *diag)
 {
-        const char *before = known(diff->before.summary.numbers);
-        const char *after = known(diff->after.summary.numbers);
-        if (strcmp(before, after) == 0)
-                return 0;
-        return diag_set(diag, -EINVAL,
-                        "%s has %s numbers and %s has %s ones: they cannot be compared",
-                        diff->before.file, before, diff->after.file, after);
+        const struct diff_side *one;
+        for (size_t i = 0; (one = recording(side, i)); i++)
+                if (one->summary.memory_samples && !isfinite(one->loads_per_sample))
+                        return refuse_samples(one, diag);
+        return 0;
+}
+
+static int choose_figure(struct diff *diff, struct diag *diag)
+{
+        diff->figure = diff->before.summary.timed ? DIFF_STALLED_NS : DIFF_STALLED_CYCLES;
+        int code = lower_figure(&diff->before, &diff->figure, diag);
+        if (!code)
+                code = lower_figure(&diff->after, &diff->figure, diag);
+        if (code || diff->figure != DIFF_LATENCY_CYCLES)
+                return code;
+        code = check_latencies(&diff->before, diag);
+        return code ? code : check_latencies(&diff->after, diag);
+}
+
+/* Whether SIDE's recordings are of the kind of BEFORE, to which all are held. */
+static int check_side(const struct diff_side *before, const struct diff_side *side,
+                      bool rows, struct diag *diag)
+{
+        const char *numbers = known(before->summary.numbers);
+        bool timed = before->summary.timed;
+        const struct diff_side *one;
+        for (size_t i = 0; (one = recording(side, i)); i++) {
+                const char *others = known(one->summary.numbers);
+                if (strcmp(numbers, others) != 0)
+                        return diag_set(diag, -EINVAL,
+                                        "%s has %s numbers and %s has %s ones: they "
+                                        "cannot be compared",
+                                        before->file, numbers, one->file, others);
+                if (rows && timed != one->summary.timed)
+                        return diag_set(diag, -EINVAL,
+                                        "%s is of timer samples and %s is not: time at "
+                                        "loads cannot be compared with latencies",
+                                        timed ? before->file : one->file,
+                                        timed ? one->file : before->file);
+        }
+        return 0;
 }
 
 /* ---- the program, which may have another name after its change ---- */
@@ -147,7 +177,10 @@ static void add_pair(struct diff *diff, const struct diff_row *before,
         pair->after = after;
         pair->from = before ? before->estimate : estimate_of_none(event_before);
         pair->to = after ? after->estimate : estimate_of_none(event_after);
-        pair->difference = estimate_difference(&pair->from, &pair->to);
+        struct estimate sampled = estimate_difference(&pair->from, &pair->to);
+        pair->difference = estimate_widened(
+            &sampled, before ? before->variance : 0, 1 + diff->before.other_count,
+            after ? after->variance : 0, 1 + diff->after.other_count);
 }
 
 static size_t group_end(const struct diff_side *side, size_t start)
@@ -248,7 +281,9 @@ int diff_make(struct diff *diff, const struct diff_kind *kind, struct diag *diag
 {
         diff->kind = kind;
         diff->figure = DIFF_NONE;
-        int code = check_numbers(diff, diag);
+        int code = check_side(&diff->before, &diff->before, kind != NULL, diag);
+        if (!code)
+                code = check_side(&diff->before, &diff->after, kind != NULL, diag);
         if (code || !kind)
                 return code;
         code = choose_figure(diff, diag);
@@ -266,7 +301,11 @@ int diff_make(struct diff *diff, const struct diff_kind *kind, struct diag *diag
         if (code)
                 return code;
         qsort(diff->pairs, diff->pair_count, sizeof(*diff->pairs), by_difference);
-        diff->difference = estimate_difference(&diff->before.whole, &diff->after.whole);
+        struct estimate sampled =
+            estimate_difference(&diff->before.whole, &diff->after.whole);
+        diff->difference = estimate_widened(
+            &sampled, diff->before.whole_variance, 1 + diff->before.other_count,
+            diff->after.whole_variance, 1 + diff->after.other_count);
         return 0;
 }
 

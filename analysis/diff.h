@@ -57,19 +57,25 @@ struct diff_row {
         char *names[DIFF_NAMES]; /* NULL: not known */
         int64_t samples;
         char *verdict;
-        struct estimate estimate;
+        struct estimate estimate; /* of the mean of the side's recordings */
+        double sum, squares;      /* of their values */
+        double variance;          /* of their mean, between them; 0 of one */
 };
 
 struct diff_side {
         const char *file; /* as the user called it */
         struct db *db;
         struct report_summary summary;
-        double counts[DIFF_COUNTS]; /* NAN: not counted */
+        double counts[DIFF_COUNTS]; /* means of its recordings; NAN: not counted */
+        double cycles;              /* NAN: not counted */
         double loads_per_sample;    /* NAN: not known */
         struct diff_row *rows;      /* by group and line, each once */
         size_t row_count, row_capacity;
-        struct estimate whole; /* sum of the rows */
-        double event;          /* of whole, as estimate_event */
+        struct estimate whole;    /* sum of the rows */
+        double whole_variance;    /* as a row's */
+        double event;             /* of whole, as estimate_event */
+        struct diff_side *others; /* more recordings of the same */
+        size_t other_count;
 };
 
 /* A row of one recording or of both. */
@@ -94,7 +100,8 @@ struct diff_options {
         size_t width;
 };
 
-/* Reads what was counted in SIDE's database; diff_side_free frees it, and closes that. */
+/* Reads what was counted in SIDE's database, and in those of its other recordings; what
+ * was counted is then their mean. diff_side_free frees all, and closes the databases. */
 int diff_side_read(struct diff_side *side, struct diag *diag);
 void diff_side_free(struct diff_side *side);
 
@@ -104,9 +111,9 @@ enum diff_figure diff_side_figure(const struct diff_side *side);
 /* The unit of FIGURE: "cycles" or "ns". */
 const char *diff_unit(enum diff_figure figure);
 
-/* Reads SIDE's rows of KIND. A program called FROM there is called TO in them, as in the
- * other recording; NULL: none is. MARK goes into the groups of what only the same build
- * can have. */
+/* Reads SIDE's rows of KIND, of all of its recordings. A program called FROM there is
+ * called TO in them, as in the other recording; NULL: none is. MARK goes into the groups
+ * of what only the same build can have. */
 int diff_rows_read(struct diff_side *side, const struct diff_kind *kind,
                    enum diff_figure figure, const char *from, const char *to,
                    const char *mark, struct diag *diag);
@@ -118,6 +125,19 @@ void diff_free(struct diff *diff);
 
 int diff_print(const struct diff *diff, const struct diff_options *options, FILE *out,
                struct diag *diag);
+
+int diff_print_table(const struct diff *diff, const struct diff_options *options,
+                     FILE *out, struct diag *diag);
+
+/* Whether COUNT was counted on either side; the ratio of after to before, or NAN. */
+bool diff_counted(const struct diff *diff, enum diff_count count);
+double diff_ratio(const struct diff *diff, enum diff_count count);
+
+/* For programs: "better", "only-before" and such. */
+const char *diff_verdict(const struct diff_pair *pair);
+
+/* Name I of PAIR's: that of the later recording, whose source is more likely at hand. */
+const char *diff_name(const struct diff_pair *pair, size_t i);
 
 /* Above the table: what is not alike in the two recordings. */
 int diff_print_notes(const struct diff *diff, FILE *out, struct diag *diag);

@@ -36,26 +36,40 @@ static char *setting_of(const struct diff_side *side, const char *key)
         return text;
 }
 
-static int print_setting(const struct diff *diff, size_t i, FILE *out)
+/* Two recordings, and what they are to each other. */
+struct compared {
+        const struct diff_side *one, *other;
+        const char *one_is, *other_is;
+};
+
+static int print_setting(const struct compared *compared, size_t i, FILE *out)
 {
-        char *before = setting_of(&diff->before, settings[i].key);
-        char *after = setting_of(&diff->after, settings[i].key);
+        char *one = setting_of(compared->one, settings[i].key);
+        char *other = setting_of(compared->other, settings[i].key);
         char *sentence = NULL;
-        int code = before && after ? 0 : -ENOMEM;
+        int code = one && other ? 0 : -ENOMEM;
         const char *means = settings[i].means;
-        if (!code && strcmp(before, after) != 0) {
-                if (asprintf(&sentence, "Not alike: %s: %s before, %s after%s%s.",
-                             settings[i].name, before, after, means ? "; " : "",
-                             means ?: "") < 0) {
+        if (!code && strcmp(one, other) != 0) {
+                if (asprintf(&sentence, "Not alike: %s: %s %s, %s %s%s%s.",
+                             settings[i].name, one, compared->one_is, other,
+                             compared->other_is, means ? "; " : "", means ?: "") < 0) {
                         sentence = NULL;
                         code = -ENOMEM;
                 } else {
                         prose_wrapped(out, sentence);
                 }
         }
-        free(before);
-        free(after);
+        free(one);
+        free(other);
         free(sentence);
+        return code;
+}
+
+static int print_settings(const struct compared *compared, FILE *out)
+{
+        int code = 0;
+        for (size_t i = 0; !code && i < sizeof(settings) / sizeof(settings[0]); i++)
+                code = print_setting(compared, i, out);
         return code;
 }
 
@@ -83,14 +97,27 @@ static int print_missing(const struct diff_side *side, FILE *out)
         return name && code >= 0 ? 0 : -ENOMEM;
 }
 
+/* What is to be said of SIDE's recordings, which are to be of the same run. */
+static int print_side(const struct diff_side *side, FILE *out)
+{
+        int code = print_missing(side, out);
+        for (size_t i = 0; !code && i < side->other_count; i++) {
+                const struct compared compared = {
+                    side, &side->others[i], "in one recording of a side", "in another"};
+                code = print_settings(&compared, out);
+                if (!code)
+                        code = print_missing(&side->others[i], out);
+        }
+        return code;
+}
+
 int diff_print_notes(const struct diff *diff, FILE *out, struct diag *diag)
 {
-        int code = 0;
-        for (size_t i = 0; !code && i < sizeof(settings) / sizeof(settings[0]); i++)
-                code = print_setting(diff, i, out);
+        const struct compared sides = {&diff->before, &diff->after, "before", "after"};
+        int code = print_settings(&sides, out);
         if (!code)
-                code = print_missing(&diff->before, out);
+                code = print_side(&diff->before, out);
         if (!code)
-                code = print_missing(&diff->after, out);
+                code = print_side(&diff->after, out);
         return code ? diag_no_memory(diag) : 0;
 }

@@ -126,6 +126,7 @@ static void set_counts(struct diff_side *side, const struct run_counters *counte
                         sum.gained[c] += counters->series.intervals[i].gained[c];
         bool told = side->summary.intervals > side->summary.unknown_intervals;
         double *counts = side->counts;
+        side->cycles = counters->total_cycles;
         counts[COUNT_DURATION] = side->summary.duration_s * 1e9;
         counts[COUNT_CYCLES] = counters->total_cycles;
         counts[COUNT_INSTRUCTIONS] = counted(counters, &sum, CONCEPT_INSTRUCTIONS);
@@ -136,7 +137,7 @@ static void set_counts(struct diff_side *side, const struct run_counters *counte
         counts[COUNT_CONTENDED] = told ? (double)side->summary.contended_intervals : NAN;
 }
 
-int diff_side_read(struct diff_side *side, struct diag *diag)
+static int read_recording(struct diff_side *side, struct diag *diag)
 {
         struct run_counters counters = {0};
         int code = report_summary_read(side->db, &side->summary, diag);
@@ -147,6 +148,19 @@ int diff_side_read(struct diff_side *side, struct diag *diag)
         if (!code)
                 set_counts(side, &counters);
         facts_counters_free(&counters);
+        return code;
+}
+
+int diff_side_read(struct diff_side *side, struct diag *diag)
+{
+        int code = read_recording(side, diag);
+        for (size_t i = 0; !code && i < side->other_count; i++) {
+                code = read_recording(&side->others[i], diag);
+                for (int c = 0; c < DIFF_COUNTS; c++)
+                        side->counts[c] += side->others[i].counts[c];
+        }
+        for (int c = 0; c < DIFF_COUNTS; c++)
+                side->counts[c] /= (double)(1 + side->other_count);
         return code;
 }
 
@@ -164,6 +178,9 @@ void diff_side_free(struct diff_side *side)
         for (size_t i = 0; i < side->row_count; i++)
                 free_row(&side->rows[i]);
         free(side->rows);
+        for (size_t i = 0; i < side->other_count; i++)
+                diff_side_free(&side->others[i]);
+        free(side->others);
         report_summary_free(&side->summary);
         db_close(side->db);
 }
@@ -173,8 +190,7 @@ enum diff_figure diff_side_figure(const struct diff_side *side)
         const struct report_summary *summary = &side->summary;
         if (summary->timed)
                 return DIFF_STALLED_NS;
-        if (isfinite(summary->loads_stalled_ratio) &&
-            isfinite(side->counts[COUNT_CYCLES]))
+        if (isfinite(summary->loads_stalled_ratio) && isfinite(side->cycles))
                 return DIFF_STALLED_CYCLES;
         return isfinite(side->loads_per_sample) ? DIFF_LATENCY_CYCLES : DIFF_NONE;
 }
@@ -238,6 +254,9 @@ static int by_group_and_line(const void *left, const void *right)
 static void join_equal(struct diff_side *side)
 {
         size_t kept = 0;
+        if (side->row_count)
+                qsort(side->rows, side->row_count, sizeof(*side->rows),
+                      by_group_and_line);
         for (size_t i = 0; i < side->row_count; i++) {
                 struct diff_row *row = &side->rows[i];
                 struct diff_row *last = kept ? &side->rows[kept - 1] : NULL;
@@ -251,6 +270,8 @@ static void join_equal(struct diff_side *side)
                         row->verdict = verdict;
                 }
                 last->samples += row->samples;
+                last->sum += row->sum;
+                last->squares += row->squares;
                 estimate_add(&last->estimate, &row->estimate);
                 free_row(row);
         }
@@ -271,10 +292,9 @@ static void sum_up(struct diff_side *side)
 static double total_of(const struct diff_side *side, enum diff_figure figure)
 {
         const struct report_summary *summary = &side->summary;
-        double cycles = side->counts[COUNT_CYCLES];
         switch (figure) {
         case DIFF_STALLED_CYCLES:
-                return cycles;
+                return side->cycles;
         case DIFF_STALLED_NS:
                 return summary->stalled_s * 1e9;
         default:
@@ -282,9 +302,9 @@ static double total_of(const struct diff_side *side, enum diff_figure figure)
         }
 }
 
-int diff_rows_read(struct diff_side *side, const struct diff_kind *kind,
-                   enum diff_figure figure, const char *from, const char *to,
-                   const char *mark, struct diag *diag)
+static int read_own_rows(struct diff_side *side, const struct diff_kind *kind,
+                         enum diff_figure figure, const char *from, const char *to,
+                         const char *mark, struct diag *diag)
 {
         struct reading reading = {side, figure, total_of(side, figure)};
         sqlite3_stmt *rows;
@@ -298,12 +318,68 @@ int diff_rows_read(struct diff_side *side, const struct diff_kind *kind,
         while (!code && (code = statement_next(side->db, rows, diag)) > 0)
                 code = take_row(&reading, rows) ? diag_no_memory(diag) : 0;
         sqlite3_finalize(rows);
-        if (code)
-                return code;
-        if (side->row_count)
-                qsort(side->rows, side->row_count, sizeof(*side->rows),
-                      by_group_and_line);
+        if (!code)
+                join_equal(side);
+        for (size_t i = 0; i < side->row_count; i++) {
+                side->rows[i].sum = side->rows[i].estimate.value;
+                side->rows[i].squares = side->rows[i].sum * side->rows[i].sum;
+        }
+        return code;
+}
+
+/* Of the mean of COUNT values. */
+static double variance_of_mean(double sum, double squares, size_t count)
+{
+        double n = (double)count;
+        return count > 1 ? fmax(0, squares - sum * sum / n) / (n - 1) / n : 0;
+}
+
+static double sum_of_rows(const struct diff_side *side)
+{
+        double sum = 0;
+        for (size_t i = 0; i < side->row_count; i++)
+                sum += side->rows[i].sum;
+        return sum;
+}
+
+/* Takes the rows of SIDE's other recordings in, and makes means of them. */
+static int join_recordings(struct diff_side *side, struct diag *diag)
+{
+        size_t count = 1 + side->other_count;
+        double sum = sum_of_rows(side), squares = sum * sum;
+        for (size_t i = 0; i < side->other_count; i++) {
+                struct diff_side *other = &side->others[i];
+                double of_other = sum_of_rows(other);
+                sum += of_other;
+                squares += of_other * of_other;
+                for (; other->row_count; other->row_count--) {
+                        if (array_reserve(&side->rows, &side->row_capacity,
+                                          side->row_count, sizeof(*side->rows)))
+                                return diag_no_memory(diag);
+                        side->rows[side->row_count++] = other->rows[other->row_count - 1];
+                }
+        }
         join_equal(side);
-        sum_up(side);
+        for (size_t i = 0; i < side->row_count; i++) {
+                struct diff_row *row = &side->rows[i];
+                estimate_divide(&row->estimate, (double)count);
+                row->variance = variance_of_mean(row->sum, row->squares, count);
+        }
+        side->whole_variance = variance_of_mean(sum, squares, count);
         return 0;
+}
+
+int diff_rows_read(struct diff_side *side, const struct diff_kind *kind,
+                   enum diff_figure figure, const char *from, const char *to,
+                   const char *mark, struct diag *diag)
+{
+        int code = read_own_rows(side, kind, figure, from, to, mark, diag);
+        for (size_t i = 0; !code && i < side->other_count; i++)
+                code =
+                    read_own_rows(&side->others[i], kind, figure, from, to, mark, diag);
+        if (!code)
+                code = join_recordings(side, diag);
+        if (!code)
+                sum_up(side);
+        return code;
 }

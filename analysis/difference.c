@@ -68,6 +68,41 @@ struct estimate estimate_difference(const struct estimate *before,
                 value + hypot(after->high - after->value, before->value - before->low)};
 }
 
+void estimate_divide(struct estimate *estimate, double divisor)
+{
+        estimate->value /= divisor;
+        estimate->low /= divisor;
+        estimate->high /= divisor;
+}
+
+/* Student's t that 2.5 % exceed, of FREEDOM degrees, of which a part does not count. */
+static double student(double freedom)
+{
+        static const double table[] = {
+            12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+            2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+            2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+        enum { ROWS = sizeof(table) / sizeof(table[0]) };
+        return table[freedom < 1 ? 0 : freedom < ROWS ? (size_t)freedom - 1 : ROWS - 1];
+}
+
+struct estimate estimate_widened(const struct estimate *difference,
+                                 double before_variance, size_t before_count,
+                                 double after_variance, size_t after_count)
+{
+        struct estimate wide = *difference;
+        double variance = before_variance + after_variance;
+        if (before_count < 2 || after_count < 2 || !(variance > 0))
+                return wide;
+        double freedom = variance * variance /
+                         (before_variance * before_variance / (double)(before_count - 1) +
+                          after_variance * after_variance / (double)(after_count - 1));
+        double half = student(freedom) * sqrt(variance);
+        wide.low = fmin(wide.low, wide.value - half);
+        wide.high = fmax(wide.high, wide.value + half);
+        return wide;
+}
+
 enum change change_of(const struct estimate *difference)
 {
         if (difference->high < 0)

@@ -5,6 +5,7 @@
 #define MEMLAG_DIFFERENCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* An amount (cycles or ns of the run) with its 95 % interval of confidence. */
 struct estimate {
@@ -12,6 +13,9 @@ struct estimate {
         double low;
         double high;
 };
+
+/* The same DIVISOR times smaller. */
+void estimate_divide(struct estimate *estimate, double divisor);
 
 enum change { CHANGE_BETTER, CHANGE_WORSE, CHANGE_NOT_TOLD };
 
@@ -42,6 +46,14 @@ void estimate_add(struct estimate *sum, const struct estimate *part);
  * Newcombe, Statistics in Medicine 17, 1998). */
 struct estimate estimate_difference(const struct estimate *before,
                                     const struct estimate *after);
+
+/* DIFFERENCE of two means, which is made wide enough for what the recordings of a side
+ * differed by among themselves: Welch's interval (Biometrika 34, 1947). BEFORE_VARIANCE
+ * and AFTER_VARIANCE are those of the means of so many recordings; of less than two
+ * nothing is known. */
+struct estimate estimate_widened(const struct estimate *difference,
+                                 double before_variance, size_t before_count,
+                                 double after_variance, size_t after_count);
 
 /* What DIFFERENCE of a cost says: less of it is better. */
 enum change change_of(const struct estimate *difference);

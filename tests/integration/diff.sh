@@ -65,6 +65,23 @@ print(d["by"], d["after"]["file"], run["cycles"]["before"], walk["verdict"])')" 
         "line after.db 72080000 better"
 expect "--top" "$("$MEMLAG" diff --format csv --top 1 before.db after.db | sed 1d | wc -l)" 1
 
+# Several recordings of both: figures are their means, here of 18 and 9 million cycles and of
+# 4.5 and 17, and what differs as much from run to run is no difference.
+for made in before2:90 after2:170; do
+        cp before.db ${made%:*}.db
+        sqlite3 ${made%:*}.db "UPDATE sample SET retire_latency_cycles = ${made#*:}
+                WHERE ip = 0x401020;"
+        "$MEMLAG" analyze ${made%:*}.db
+done
+for order in "before.db --before before2.db after.db --after after2.db" \
+        "--after after2.db --before before2.db before.db after.db"; do
+        expect "means" "$(column "$order" 'round("before"), round("after"), verdict' "$walk")" \
+                "13500000.0,10750000.0,no-difference"
+done
+"$MEMLAG" diff --before before.db --after after.db before.db after.db >table
+grep -q '^ *18\.0 M  *4\.50 M  *-13\.5 M .* better .* walk$' table || fail "the same again: $(cat table)"
+tr '\n' ' ' <table | grep -q 'means of 2 recordings before and 2 after' || fail "means are not told: $(cat table)"
+
 # Without the time of retirement, the latency of all loads: as in the report's summary.
 sqlite3 before.db "UPDATE sample SET retire_latency_cycles = NULL"
 "$MEMLAG" analyze before.db
@@ -90,6 +107,7 @@ for key in command cpu ldlat_cycles period_loads sim_detail sim_prefetch sim_set
 done
 setting numbers imported
 refused before.db other.db
+refused --before other.db before.db before.db --after before.db
 grep -q 'cannot be compared$' err || fail "another provenance: $(cat err)"
 setting source clock
 refused before.db other.db
@@ -103,6 +121,7 @@ setting state recording
 refused before.db missing.db
 refused before.db /dev/null
 for wrong in "before.db" "before.db before.db before.db" "--by thread before.db before.db" \
+        "--before before.db before.db before.db" \
         "--format xml before.db before.db" "--top -1 before.db before.db"; do
         status=0
         "$MEMLAG" diff $wrong >out 2>err || status=$?

@@ -134,6 +134,69 @@ static void chance_differs_as_often_as_it_may(void **state)
         }
 }
 
+/* Of a normal distribution, near enough. */
+static double normal(unsigned short seed[3])
+{
+        double sum = -6;
+        for (int i = 0; i < 12; i++)
+                sum += erand48(seed);
+        return sum;
+}
+
+/* The mean of COUNT values around 0, and its variance as they tell it. */
+static double mean_of(unsigned short seed[3], int count, double deviation,
+                      double *variance)
+{
+        double sum = 0, squares = 0;
+        for (int i = 0; i < count; i++) {
+                double value = deviation * normal(seed);
+                sum += value;
+                squares += value * value;
+        }
+        *variance = (squares - sum * sum / count) / (count - 1) / count;
+        return sum / count;
+}
+
+/* 2.306 is Student's t of 8 degrees of freedom. */
+static void means_of_five_recordings_each(void **state)
+{
+        (void)state;
+        struct estimate difference = exactly(-10, -10.5, -9.5);
+        struct estimate wide = estimate_widened(&difference, 0.2, 5, 0.2, 5);
+        near(wide.low, -10 - 2.306 * sqrt(0.4));
+        near(wide.high, -10 + 2.306 * sqrt(0.4));
+        /* What is known of few samples stays, and of one recording nothing else is. */
+        wide = estimate_widened(&difference, 0.001, 5, 0.001, 5);
+        near(wide.low, -10.5);
+        wide = estimate_widened(&difference, 0.2, 1, 0.2, 5);
+        near(wide.high, -9.5);
+}
+
+/* Runs that differ much, on one side more than on the other, and samples that do not. */
+static void runs_that_differ_are_no_change(void **state)
+{
+        (void)state;
+        unsigned short seed[3] = {4, 5, 6};
+        enum { PAIRS = 20000 };
+        for (int count = 2; count <= 8; count += 2) {
+                int differ = 0;
+                for (int i = 0; i < PAIRS; i++) {
+                        double before_variance, after_variance;
+                        double before = mean_of(seed, count, 1, &before_variance);
+                        double after = mean_of(seed, count, 2, &after_variance);
+                        double value = after - before;
+                        struct estimate difference = exactly(value, value, value);
+                        struct estimate wide =
+                            estimate_widened(&difference, before_variance, (size_t)count,
+                                             after_variance, (size_t)count);
+                        differ += change_of(&wide) != CHANGE_NOT_TOLD;
+                }
+                assert_true(differ <= PAIRS * 0.055);
+                if (count == 8) /* of fewer, whole degrees of freedom are wide */
+                        assert_true(differ >= PAIRS * 0.035);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -142,6 +205,8 @@ int main(void)
             cmocka_unit_test(half_widths_add_as_squares),
             cmocka_unit_test(damaged_figures_are_refused),
             cmocka_unit_test(chance_differs_as_often_as_it_may),
+            cmocka_unit_test(means_of_five_recordings_each),
+            cmocka_unit_test(runs_that_differ_are_no_change),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

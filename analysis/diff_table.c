@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* Two recordings beside each other, for people. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff.h"
+#include "diff_cells.h"
+#include "prose.h"
+#include "short_name.h"
+#include "verdict.h"
+
+enum { NAME_BYTES = 60 };
+
+/* Of the larger whole; rows of less, with few samples, are not shown. */
+static const double NOTABLE_SHARE = 0.001;
+
+/* ---- amounts for people ---- */
+
+/* With three digits; SIGN: of a difference, which has one. */
+static char *amount_text(double value, const char *unit, bool sign)
+{
+        static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+        static const char *const times[] = {"ns", "us", "ms", "s"};
+        bool time = strcmp(unit, "ns") == 0;
+        size_t steps = time ? sizeof(times) / sizeof(times[0])
+                            : sizeof(prefixes) / sizeof(prefixes[0]);
+        size_t step = 0;
+        if (!isfinite(value))
+                return strdup("-");
+        for (; fabs(value) >= 999.5 && step + 1 < steps; step++)
+                value /= 1000;
+        double size = fabs(value);
+        int digits = step == 0 ? 0 : size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
+        const char *suffix = time ? times[step] : prefixes[step];
+        if (fabs(value) < 0.5 && step == 0)
+                value = 0;
+        return text_of(sign && value != 0 ? "%+.*f%s%s" : "%.*f%s%s", digits, value,
+                       *suffix ? " " : "", suffix);
+}
+
+static char *range_text(const struct estimate *estimate, const char *unit)
+{
+        char *low = amount_text(estimate->low, unit, true);
+        char *high = amount_text(estimate->high, unit, true);
+        char *text = low && high ? text_of("%s to %s", low, high) : NULL;
+        free(low);
+        free(high);
+        return text;
+}
+
+/* ---- what was counted ---- */
+
+static const struct {
+        const char *name, *unit;
+} counts[DIFF_COUNTS] = {
+    [COUNT_DURATION] = {"duration", "ns"},
+    [COUNT_CYCLES] = {"cycles", "cycles"},
+    [COUNT_INSTRUCTIONS] = {"instructions", "instructions"},
+    [COUNT_DRAM_READ] = {"bytes read from DRAM", "bytes"},
+    [COUNT_DRAM_WRITE] = {"bytes written to DRAM", "bytes"},
+    [COUNT_LMRL] = {"LMRL, cycles", "cycles"},
+    [COUNT_INTERVALS] = {"intervals", "intervals"},
+    [COUNT_CONTENDED] = {"contended intervals", "intervals"},
+};
+
+static char *count_text(enum diff_count count, double value)
+{
+        return count == COUNT_LMRL && isfinite(value)
+                   ? text_of("%.1f", value)
+                   : amount_text(value, counts[count].unit, false);
+}
+
+static char *ratio_text(double ratio)
+{
+        return isfinite(ratio) ? text_of("%.3f", ratio) : strdup("-");
+}
+
+static int print_counts(const struct diff *diff, FILE *out, size_t width)
+{
+        static const char *const names[] = {"", "before", "after", "ratio"};
+        struct render *render = render_begin(FORMAT_TABLE, out, names, 4, width);
+        struct cells row = {.count = 0};
+        int code = render ? 0 : -ENOMEM;
+        for (enum diff_count i = 0; !code && i < DIFF_COUNTS; i++) {
+                if (!diff_counted(diff, i))
+                        continue;
+                cells_put_text(&row, counts[i].name);
+                cells_put_made(&row, count_text(i, diff->before.counts[i]), true);
+                cells_put_made(&row, count_text(i, diff->after.counts[i]), true);
+                cells_put_made(&row, ratio_text(diff_ratio(diff, i)), true);
+                code = cells_finish(render, &row);
+        }
+        render_end(render);
+        return code;
+}
+
+/* ---- rows ---- */
+
+/* VERDICT in words. */
+static const char *shown_verdict(const char *verdict)
+{
+        static const char *const words[][2] = {{"only-before", "only before"},
+                                               {"only-after", "only after"},
+                                               {"no-difference", "no difference"}};
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+                if (strcmp(words[i][0], verdict) == 0)
+                        return words[i][1];
+        return verdict;
+}
+
+static const char *base_of(const char *path)
+{
+        const char *slash = path ? strrchr(path, '/') : NULL;
+        return slash ? slash + 1 : path;
+}
+
+/* "file.c:12", or "file.c:12 (was 10)"; FILE may be NULL. */
+static char *place_text(const struct diff_pair *pair, const char *file)
+{
+        int64_t before = pair->before ? pair->before->line : 0;
+        int64_t after = pair->after ? pair->after->line : before;
+        if (!file)
+                return strdup("-");
+        if (after <= 0)
+                return text_of("%s:?", base_of(file));
+        if (!pair->before || before == after)
+                return text_of("%s:%" PRId64, base_of(file), after);
+        return text_of("%s:%" PRId64 " (was %" PRId64 ")", base_of(file), after, before);
+}
+
+static char *short_text(const char *name)
+{
+        size_t length = name ? strlen(name) : 0;
+        char *text = name ? short_name(name, &length, NAME_BYTES) : strdup("-");
+        if (!text || !name)
+                return text;
+        char *ended = text_of("%.*s", (int)length, text);
+        free(text);
+        return ended;
+}
+
+static void put_estimates_for_people(struct cells *row, const char *unit,
+                                     const struct estimate *from,
+                                     const struct estimate *to,
+                                     const struct estimate *difference)
+{
+        cells_put_made(row, amount_text(from->value, unit, false), true);
+        cells_put_made(row, amount_text(to->value, unit, false), true);
+        cells_put_made(row, amount_text(difference->value, unit, true), true);
+        cells_put_made(row, range_text(difference, unit), true);
+}
+
+enum { TABLE_COLUMNS = 6, KIND_COLUMNS_MAX = 3 };
+
+static const struct table_kind {
+        const char *name;
+        const char *columns[KIND_COLUMNS_MAX];
+} table_kinds[] = {
+    {"line", {"line", "function"}},
+    {"function", {"module", "function"}},
+    {"object", {"kind", "object", "allocated at"}},
+    {"type", {"type", "field"}},
+};
+
+static const struct table_kind *table_kind_of(const struct diff_kind *kind)
+{
+        size_t i = 0;
+        while (strcmp(table_kinds[i].name, kind->name) != 0)
+                i++;
+        return &table_kinds[i];
+}
+
+static size_t kind_columns(const struct table_kind *kind)
+{
+        size_t count = 0;
+        while (count < KIND_COLUMNS_MAX && kind->columns[count])
+                count++;
+        return count;
+}
+
+static void put_names_for_people(struct cells *row, const char *kind,
+                                 const struct diff_pair *pair)
+{
+        if (strcmp(kind, "line") == 0) {
+                cells_put_made(row, place_text(pair, diff_name(pair, 2)), false);
+                cells_put_made(row, short_text(diff_name(pair, 1)), false);
+        } else if (strcmp(kind, "function") == 0) {
+                cells_put_text(row, base_of(diff_name(pair, 0)) ?: "-");
+                cells_put_made(row, short_text(diff_name(pair, 1)), false);
+        } else if (strcmp(kind, "object") == 0) {
+                cells_put_text(row, diff_name(pair, 0));
+                cells_put_made(row, short_text(diff_name(pair, 1)), false);
+                cells_put_made(row, place_text(pair, diff_name(pair, 3)), false);
+        } else {
+                cells_put_made(row, short_text(diff_name(pair, 0)), false);
+                cells_put_made(row, short_text(diff_name(pair, 1) ?: ""), false);
+        }
+}
+
+static char *samples_text(const struct diff_pair *pair)
+{
+        return text_of("%" PRId64 ", %" PRId64, pair->before ? pair->before->samples : 0,
+                       pair->after ? pair->after->samples : 0);
+}
+
+/* Of memory, in all recordings. */
+static int64_t samples_of(const struct diff_side *side)
+{
+        int64_t samples = side->summary.memory_samples;
+        for (size_t i = 0; i < side->other_count; i++)
+                samples += side->others[i].summary.memory_samples;
+        return samples;
+}
+
+/* The sums of all rows, first. */
+static void put_whole(struct cells *row, const struct diff *diff, size_t columns)
+{
+        put_estimates_for_people(row, diff_unit(diff->figure), &diff->before.whole,
+                                 &diff->after.whole, &diff->difference);
+        cells_put_made(row,
+                       text_of("%" PRId64 ", %" PRId64, samples_of(&diff->before),
+                               samples_of(&diff->after)),
+                       true);
+        cells_put_text(row, shown_verdict(change_name(change_of(&diff->difference))));
+        for (size_t i = 1; i < columns; i++)
+                cells_put_text(row, "");
+        cells_put_text(row, "(all)");
+}
+
+static bool is_notable(const struct diff *diff, const struct diff_pair *pair)
+{
+        double whole = fmax(diff->before.whole.value, diff->after.whole.value);
+        return (pair->before && pair->before->samples >= VERDICT_SAMPLES_MIN) ||
+               (pair->after && pair->after->samples >= VERDICT_SAMPLES_MIN) ||
+               fmax(pair->from.value, pair->to.value) >= NOTABLE_SHARE * whole;
+}
+
+static int table_rows(const struct diff *diff, const struct diff_options *options,
+                      FILE *out, int64_t *left_out)
+{
+        const char *names[TABLE_COLUMNS + KIND_COLUMNS_MAX] = {
+            "before", "after", "change", "95% range of change", "samples", "verdict"};
+        const struct table_kind *kind = table_kind_of(diff->kind);
+        size_t columns = kind_columns(kind);
+        memcpy(names + TABLE_COLUMNS, kind->columns, sizeof(kind->columns));
+        struct render *render = render_begin(FORMAT_TABLE, out, names,
+                                             TABLE_COLUMNS + columns, options->width);
+        struct cells row = {.count = 0};
+        int code = render ? 0 : -ENOMEM;
+        int64_t shown = 0;
+        *left_out = 0;
+        if (!code) {
+                put_whole(&row, diff, columns);
+                code = cells_finish(render, &row);
+        }
+        for (size_t i = 0; !code && i < diff->pair_count; i++) {
+                const struct diff_pair *pair = &diff->pairs[i];
+                if (options->top >= 0 &&
+                    (shown >= options->top || !is_notable(diff, pair))) {
+                        (*left_out)++;
+                        continue;
+                }
+                shown++;
+                put_estimates_for_people(&row, diff_unit(diff->figure), &pair->from,
+                                         &pair->to, &pair->difference);
+                cells_put_made(&row, samples_text(pair), true);
+                cells_put_text(&row, shown_verdict(diff_verdict(pair)));
+                put_names_for_people(&row, diff->kind->name, pair);
+                code = cells_finish(render, &row);
+        }
+        render_end(render);
+        return code;
+}
+
+/* ---- all of it ---- */
+
+static const char *const legends[] = {
+    [DIFF_STALLED_CYCLES] =
+        "before, after: cycles of the run for which these loads held up "
+        "what came behind them",
+    [DIFF_STALLED_NS] = "before, after: time of the run at these loads",
+    [DIFF_LATENCY_CYCLES] =
+        "before, after: latency of all these loads in cycles, which is not time: loads "
+        "that "
+        "overlap count each (for how long loads stalled is not known on both sides)",
+};
+
+static void print_side(const char *name, const struct diff_side *side, FILE *out)
+{
+        fprintf(out, "memlag: %s ", name);
+        report_print_provenance(out, &side->summary);
+        fprintf(out, ": %s\n", side->summary.command ?: "an unknown command");
+}
+
+static void print_sentence(FILE *out, char *sentence)
+{
+        if (sentence)
+                prose_wrapped(out, sentence);
+        free(sentence);
+}
+
+static void print_legend(const struct diff *diff, int64_t left_out, FILE *out)
+{
+        const char *numbers = diff->after.summary.numbers;
+        putc('\n', out);
+        print_sentence(out, text_of("%s; change: after less before, with the range that "
+                                    "holds the true one with 95 %% confidence, as far as "
+                                    "it is the samples that chance chose; samples: "
+                                    "before, after",
+                                    legends[diff->figure]));
+        if (diff->before.other_count && diff->after.other_count)
+                print_sentence(out, text_of("Figures are means of %zu recordings before "
+                                            "and %zu after, and ranges have what these "
+                                            "differ by.",
+                                            1 + diff->before.other_count,
+                                            1 + diff->after.other_count));
+        else if (!numbers || strcmp(numbers, "modelled") != 0)
+                prose_wrapped(out, "Two runs of one program differ by more than their "
+                                   "samples: what the machine did beside them, and where "
+                                   "their pages were, is in no range. Give several "
+                                   "recordings of each (--before, --after), and it is.");
+        if (left_out > 0)
+                print_sentence(out,
+                               text_of("Rows left out, which differ by less or have "
+                                       "few samples: %" PRId64 "; --top 0 shows all.",
+                                       left_out));
+}
+
+/* Set apart by an empty line, if there are any. */
+static int print_notes(const struct diff *diff, FILE *out, struct diag *diag)
+{
+        char *notes = NULL;
+        size_t length = 0;
+        FILE *memory = open_memstream(&notes, &length);
+        if (!memory)
+                return diag_no_memory(diag);
+        int code = diff_print_notes(diff, memory, diag);
+        if (fclose(memory) != 0 && !code)
+                code = diag_no_memory(diag);
+        if (!code && length > 0)
+                fprintf(out, "\n%s", notes);
+        free(notes);
+        return code;
+}
+
+int diff_print_table(const struct diff *diff, const struct diff_options *options,
+                     FILE *out, struct diag *diag)
+{
+        int64_t left_out;
+        print_side("before:", &diff->before, out);
+        print_side("after: ", &diff->after, out);
+        int code = print_notes(diff, out, diag);
+        if (code)
+                return code;
+        putc('\n', out);
+        if (print_counts(diff, out, options->width))
+                return diag_no_memory(diag);
+        if (!diff->kind)
+                return 0;
+        putc('\n', out);
+        if (table_rows(diff, options, out, &left_out))
+                return diag_no_memory(diag);
+        print_legend(diff, left_out, out);
+        return 0;
+}
