@@ -151,10 +151,12 @@ static int want_lines(struct db *db, int64_t context, struct diag *diag)
             " iif(r.line > 9e15, r.line, r.line + ?1), r.module, r.line"
             " FROM annotated_row AS r JOIN annotated_block AS b USING (block_id)"
             " WHERE level = 0 AND r.file IS NOT NULL AND r.line > 0"
-            " AND b.first_line IS b.last_line "
+            " AND b.first_line IS NULL "
             "UNION ALL "
-            "SELECT block_id, file, first_line, last_line, NULL, NULL"
-            " FROM annotated_block WHERE first_line < last_line";
+            "SELECT block_id, file,"
+            " max(first_line - iif(first_line < last_line, 0, ?1), 1),"
+            " last_line + iif(first_line < last_line OR last_line > 9e15, 0, ?1),"
+            " NULL, NULL FROM annotated_block WHERE first_line IS NOT NULL";
         sqlite3_stmt *insert = NULL;
         int code = db_exec(
             db,

@@ -147,6 +147,36 @@ static void lay_out(const char *name, const char *star, const char *operands, ch
         text[at] = '\0';
 }
 
+/* Where the mnemonic begins in TEXT, after prefixes. */
+static size_t mnemonic_offset(const char *text)
+{
+        static const char *const prefixes[] = {"lock ", "rep ",      "repe ",    "repne ",
+                                               "bnd ",  "xacquire ", "xrelease "};
+        size_t offset = 0, i = 0;
+        while (i < sizeof(prefixes) / sizeof(prefixes[0])) {
+                size_t length = strlen(prefixes[i]);
+                bool is_there = strncmp(text + offset, prefixes[i], length) == 0;
+                offset += is_there ? length : 0;
+                i = is_there ? 0 : i + 1; /* others may follow, in any order */
+        }
+        return offset;
+}
+
+/* Replaces Zydis's name of INSTRUCTION, which TEXT is, by binutils'. */
+static void rename_mnemonic(const ZydisDecodedInstruction *instruction,
+                            const ZydisDecodedOperand *operands,
+                            enum disassembly_style style, char *text, size_t bytes)
+{
+        char name[16] = "";
+        if (style == DISASSEMBLY_ATT) {
+                drop_width(instruction, operands, text);
+                att_name(instruction, operands, name);
+        }
+        condition_name(text, strlen(text), name);
+        if (*name)
+                snprintf(text, bytes, "%s", name);
+}
+
 size_t disassembly_text(const uint8_t *code, size_t length, uint64_t address,
                         enum disassembly_style style, char text[DISASSEMBLY_TEXT_BYTES])
 {
@@ -154,7 +184,7 @@ size_t disassembly_text(const uint8_t *code, size_t length, uint64_t address,
         ZydisDecodedInstruction instruction;
         ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
         ZydisFormatter formatter;
-        char formatted[DISASSEMBLY_TEXT_BYTES / 2], name[16] = "";
+        char formatted[DISASSEMBLY_TEXT_BYTES / 2], name[DISASSEMBLY_TEXT_BYTES / 2];
         ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
         prepare(&formatter, style);
         if (!ZYAN_SUCCESS(
@@ -163,18 +193,14 @@ size_t disassembly_text(const uint8_t *code, size_t length, uint64_t address,
                 &formatter, &instruction, operands, instruction.operand_count_visible,
                 formatted, sizeof(formatted), address, NULL)))
                 return 0;
-        size_t mnemonic = strcspn(formatted, " ");
-        const char *at = formatted + mnemonic;
-        if (*at) {
-                formatted[mnemonic] = '\0';
-                at++;
-        }
-        if (style == DISASSEMBLY_ATT) {
-                drop_width(&instruction, operands, formatted);
-                att_name(&instruction, operands, name);
-        }
-        condition_name(formatted, mnemonic, name);
+        size_t mnemonic = mnemonic_offset(formatted);
+        size_t end = mnemonic + strcspn(formatted + mnemonic, " ");
+        memcpy(name, formatted, end);
+        name[end] = '\0';
+        rename_mnemonic(&instruction, operands, style, name + mnemonic,
+                        sizeof(name) - mnemonic);
+        const char *at = formatted + end + (formatted[end] == ' ');
         const char *star = branch_operand(&instruction, operands, style, &at);
-        lay_out(*name ? name : formatted, star, at, text);
+        lay_out(name, star, at, text);
         return instruction.length;
 }

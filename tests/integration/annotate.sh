@@ -94,6 +94,9 @@ expect "lines of the file" "$(rows_of hot.c "SELECT sum(samples) FROM r WHERE ki
         "$(count "SELECT sum(samples) FROM line_view WHERE file LIKE '%/hot.c'")"
 expect "one line" "$(rows_of "hot.c:$chase" "SELECT group_concat(DISTINCT line || source_text) FROM r WHERE kind = 'line'")" \
         "$chase                node = node->next; /* chase */"
+"$MEMLAG" annotate -i hot.db hot.c:6 >out
+grep -q "^  *6  *long value;$" out && grep -q "^  *3  *$" out && grep -q "hot.c:6: 0 samples" out ||
+        fail "a line without samples is not shown: $(cat out)"
 expect "lines of a range" "$(rows_of "hot.c:$inlined-$chase" "SELECT min(line) || ' ' || max(line) FROM r")" "$inlined $chase"
 
 # ---- instructions -----------------------------------------------------------------
@@ -117,7 +120,7 @@ def plain(text):
 
 objdump = {int(m[1], 16): plain(m[2]) for m in re.finditer(r"^ *([0-9a-f]+):\t(.*)$", open(sys.argv[1]).read(), re.M)}
 rows = [r for r in json.load(open(sys.argv[2]))["rows"] if r["kind"] == "instruction"]
-assert len(rows) >= 3, rows
+assert len(rows) >= 2, rows
 for row in rows:
     assert plain(row["instruction"]) == objdump[row["address_offset"]], (row, objdump[row["address_offset"]])
 END
