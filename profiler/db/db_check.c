@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a database is whole. SQLite notices damage only in what it happens to read. */
+/* Whether a database is whole, and has all that was recorded. SQLite notices damage only
+ * in what it happens to read. */
 #include "db_internal.h"
 
 #include <errno.h>
@@ -12,8 +13,43 @@ static const char check_sql[] =
     " WHERE t.type = 'table' AND t.name <> 'sample' AND t.name NOT LIKE 'sqlite%'"
     " AND c.quick_check <> 'ok'";
 
+/* The tables of raw rows, with the version since which all databases have them. One that
+ * somebody dropped must not be made again, empty, like what an early memlag lacked: all
+ * that follows would be of other rows than were recorded. */
+static const char missing_sql[] =
+    "WITH raw (name, since) AS (VALUES ('run', 1), ('machine', 1), ('process', 1),"
+    " ('thread', 1), ('module', 1), ('mapping', 1), ('data_source', 1), ('stack', 1),"
+    " ('sample', 1), ('counter', 1), ('reading', 1), ('allocation', 1),"
+    " ('allocation_total', 1), ('ledger', 1), ('stack_access', 2), ('sample_page', 2),"
+    " ('thread_pointer', 2), ('module_file', 5)) "
+    "SELECT group_concat(name, ', ') FROM raw"
+    " WHERE since <= (SELECT user_version FROM pragma_user_version)"
+    " AND name NOT IN (SELECT name FROM sqlite_schema)"
+    " HAVING count(*) > 0";
+
+static int check_tables(struct db *db, struct diag *diag)
+{
+        sqlite3_stmt *missing;
+        int rc = sqlite3_prepare_v2(db->sqlite, missing_sql, -1, &missing, NULL);
+        if (!rc)
+                rc = sqlite3_step(missing);
+        int code =
+            rc == SQLITE_DONE ? 0
+            : rc == SQLITE_ROW
+                ? diag_set(diag, -EBADMSG,
+                           "cannot write %s: of what was recorded the table %s is gone; "
+                           "take the file from a copy, or record again",
+                           db->path, (const char *)sqlite3_column_text(missing, 0))
+                : db_error(db, "read", diag);
+        sqlite3_finalize(missing);
+        return code;
+}
+
 int db_check(struct db *db, struct diag *diag)
 {
+        int gone = check_tables(db, diag);
+        if (gone)
+                return gone;
         sqlite3_stmt *fault;
         int rc = sqlite3_prepare_v2(db->sqlite, check_sql, -1, &fault, NULL);
         if (!rc)

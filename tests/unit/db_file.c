@@ -415,6 +415,32 @@ static void damaged_file_is_not_written(void **state)
         assert_false(exists("a.db-wal"));
 }
 
+/* What an early memlag lacked is made; what somebody dropped is not made again, empty. */
+static void database_without_a_recorded_table_is_not_written(void **state)
+{
+        (void)state;
+        static const char *const recorded[] = {"reading", "allocation", "module_file",
+                                               "stack_access", "sample"};
+        for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++) {
+                char sql[64];
+                db_close(create_db("a.db"));
+                snprintf(sql, sizeof(sql), "DROP TABLE %s", recorded[i]);
+                plain_exec("a.db", sql);
+                assert_refused("a.db", DB_READ_WRITE, -EBADMSG, recorded[i]);
+                snprintf(sql, sizeof(sql),
+                         "SELECT count(*) FROM sqlite_schema WHERE name = '%s'",
+                         recorded[i]);
+                assert_int_equal(plain_int("a.db", sql), 0);
+                assert_int_equal(unlink("a.db"), 0);
+        }
+        struct diag diag;
+        struct db *db;
+        db_close(create_db("a.db"));
+        plain_exec("a.db", "DROP TABLE wide_field");
+        assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
+        db_close(db);
+}
+
 static void truncated_file_is_damaged(void **state)
 {
         (void)state;
@@ -701,6 +727,7 @@ int main(void)
             db_unit_test(two_processes_migrate_once),
             db_unit_test(older_version_of_another_shape_stays_as_it_is),
             db_unit_test(damaged_file_is_not_written),
+            db_unit_test(database_without_a_recorded_table_is_not_written),
             db_unit_test(truncated_file_is_damaged),
             db_unit_test(hostile_bytes_are_survived),
             db_unit_test(names_are_only_names),
