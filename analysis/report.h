@@ -90,8 +90,10 @@ struct report_summary {
         /* The part of the run's cycles for which sampled loads, in all, held up those
          * behind them; NAN: not known. */
         double loads_stalled_ratio;
-        int64_t ldlat_cycles; /* loads of less were not sampled; 0: all, or not known */
-        double lmrl_factor;   /* of idle LMRL; 0: there was no limit */
+        /* Loads of less were not sampled, though some of them missed L1; 0: there are
+         * none such, or it is not known. */
+        int64_t unsampled_cycles;
+        double lmrl_factor;       /* of idle LMRL; 0: there was no limit */
         char *lmrl_factor_origin; /* NULL: it was not measured */
         double latency_cycles; /* of all loads, estimated; NAN: the period is not known */
         /* The same over the run's cycles; more than 1 when

@@ -209,14 +209,13 @@ static void say_stalled(FILE *text, const struct report_summary *summary,
                     ? ", which is more than there are: this estimate, of samples, is too "
                       "high and does not tell what making them faster can gain."
                     : ": about the most that making them faster can gain.");
-        if (summary->ldlat_cycles > 1 &&
+        if (summary->unsampled_cycles &&
             summary->stall_ratio - summary->loads_stalled_ratio >= FASTER_LOADS_SHARE_MIN)
                 fprintf(text,
                         " Loads of less than %" PRId64
                         " cycles, hits of L2 for instance, were not sampled; they hold "
-                        "up more, and lines may change their order with 'memlag record "
-                        "--ldlat 1'.",
-                        summary->ldlat_cycles);
+                        "up more, and lines may change their order without --ldlat.",
+                        summary->unsampled_cycles);
 }
 
 static void say_cost(FILE *text, const struct report_summary *summary)

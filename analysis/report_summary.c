@@ -28,7 +28,10 @@ static const char run_sql[] =
     " EXISTS (SELECT 1 FROM sample WHERE stall_ns > 0)"
     " OR EXISTS (SELECT 1 FROM run WHERE key = 'source' AND (value = 'clock'"
     "            OR (value = 'sim' AND EXISTS (SELECT 1 FROM run"
-    "                                          WHERE key = 'frequency_hz'))))";
+    "                                          WHERE key = 'frequency_hz')))),"
+    " (SELECT CAST(value AS INTEGER) FROM run WHERE key = 'ldlat_cycles'"
+    "  AND CAST(value AS INTEGER) - 1 > coalesce("
+    "   (SELECT value FROM machine WHERE key = 'l1d_latency_cycles'), 0))";
 
 static const char interval_sql[] =
     "SELECT count(*), count(*) FILTER (WHERE contended = 1),"
@@ -92,6 +95,7 @@ static int take_run(void *context, sqlite3_stmt *row)
         summary->lmrl_factor = sqlite3_column_double(row, 8);
         summary->lmrl_factor_origin = statement_printable(row, 9);
         summary->timed = sqlite3_column_int(row, 10);
+        summary->unsampled_cycles = sqlite3_column_int64(row, 11);
         return 0;
 }
 
@@ -214,7 +218,6 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
             .numbers = run_text(db, "numbers"),
             .cpu = run_text(db, "sim_preset"),
             .sim_detail = run_text(db, "sim_detail"),
-            .ldlat_cycles = db_run_int(db, "ldlat_cycles", 0),
             .sim_set = run_text(db, "sim_set"),
             .failure = run_text(db, "failure"),
         };

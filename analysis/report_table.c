@@ -260,24 +260,24 @@ static int print_choice(struct db *db, const struct report_choice *choice, bool 
 enum { NAME_BYTES = 60 };
 
 /* In the order of latency, or of samples, rows seem to have all loads. */
-static void explain_threshold(struct db *db, FILE *out)
+static void explain_threshold(const struct report_summary *summary, FILE *out)
 {
-        int64_t cycles = db_run_int(db, "ldlat_cycles", 0);
         char *sentence = NULL;
-        if (cycles > 1 &&
+        if (summary->unsampled_cycles &&
             asprintf(&sentence,
                      "Loads of less than %" PRId64
                      " cycles were not sampled (record --ldlat): they are in no row.",
-                     cycles) >= 0) {
+                     summary->unsampled_cycles) >= 0) {
                 prose_wrapped(out, sentence);
                 free(sentence);
         }
 }
 
-/* STALLED: it is known for how long loads held up others. */
-static int print_rows(struct db *db, const struct report_options *options, bool stalled,
-                      FILE *out, struct diag *diag)
+static int print_rows(struct db *db, const struct report_options *options,
+                      const struct report_summary *summary, FILE *out, struct diag *diag)
 {
+        /* It is known for how long loads held up others. */
+        const bool stalled = !isnan(summary->loads_stalled_ratio);
         const struct report_rows rows = {.sql = options->kind->table_sql,
                                          .top = options->top,
                                          .choice = options->choice,
@@ -299,7 +299,7 @@ static int print_rows(struct db *db, const struct report_options *options, bool 
         if (options->kind->stalled && stalled)
                 prose_wrapped(out, REPORT_STALLED_LEGEND);
         if (options->kind->stalled && (!stalled || options->choice.by_latency))
-                explain_threshold(db, out);
+                explain_threshold(summary, out);
         if (!code && stalled && !options->choice.by_latency)
                 code = report_explain_range(db, options, out, diag);
         if (!code)
@@ -450,8 +450,7 @@ int report_table(struct db *db, const struct report_options *options,
         if (!code && lacks_rows(summary, options->kind))
                 print_no_rows(out);
         else if (!code)
-                code = print_rows(db, &shown, !isnan(summary->loads_stalled_ratio), out,
-                                  diag);
+                code = print_rows(db, &shown, summary, out, diag);
         if (!code && options->source_text && strcmp(options->kind->name, "line") == 0)
                 code = print_source(db, options, out, summary->timed, diag);
         if (!code)

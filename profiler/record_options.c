@@ -60,7 +60,7 @@ static const struct argp_option option_table[] = {
      "Read the counters every MS milliseconds of the run's time (default 10)", 0},
     {"period", KEY_PERIOD, "N", 0,
      "Sample one of N loads on the average that reach the latency threshold (by default "
-     "sim: 499, pebs: 4001, of all operations on ibs: 250000)",
+     "sim: 997, pebs: 4001, of all operations on ibs: 250000)",
      0},
     {"freq", KEY_FREQ, "HZ", 0,
      "Sample each CPU HZ times a second (clock: 4000 by default), or under sim each "
@@ -68,7 +68,9 @@ static const struct argp_option option_table[] = {
      "that loads hold up what is behind them",
      0},
     {"ldlat", KEY_LDLAT, "CYCLES", 0,
-     "Only loads of at least CYCLES are sampled (default 30; ibs: all)", 0},
+     "Only loads of at least CYCLES are sampled (by default sim: a cycle more than L1's, "
+     "pebs: 30, ibs: all)",
+     0},
     {"call-graph", KEY_CALL_GRAPH, "MODE", 0,
      "Call stacks of samples and allocations: auto (default), fp, dwarf or none", 0},
     {"phys-data", KEY_PHYS_DATA, NULL, 0,

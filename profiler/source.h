@@ -143,7 +143,7 @@ int sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8_
 int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit,
               struct diag *diag);
 
-/* The least latency that is sampled by default. */
+/* The least latency that sources of real processors sample by default. */
 enum { LDLAT_CYCLES_USUAL = 30 };
 
 enum call_graph {

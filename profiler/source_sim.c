@@ -23,7 +23,7 @@
 #define HEAP_TRACKER "valgrind/vgpreload_memlag-amd64-linux.so"
 #define LAUNCHER     "valgrind/simpmu-launch"
 
-#define PERIOD_LOADS 499 /* when the user does not say */
+#define PERIOD_LOADS 997 /* when the user does not say */
 #define NS_A_SECOND  UINT64_C(1000000000)
 /* Where Valgrind's core looks for its files. */
 #define PLACE_VARIABLE "VALGRIND_LIB="
@@ -62,12 +62,24 @@ struct source {
 
 /* ---- probe and open ---- */
 
+/* The least whole number of cycles that no load takes whose line and page L1 and its TLB
+ * have: what misses either can cost time, a hit of L2 too. A preset that cannot be had is
+ * for sim_probe to tell. */
+static uint32_t beyond_l1_cycles(const struct source_options *options)
+{
+        struct sim_preset preset;
+        struct diag diag;
+        if (sim_preset_build(options->sim_cpu, options->sim_set, &preset, &diag) < 0)
+                return LDLAT_CYCLES_USUAL;
+        return (uint32_t)preset.params.l1d_latency_cycles + 1;
+}
+
 static void sim_set_defaults(struct source_options *options)
 {
         if (!options->period_loads && !options->frequency_hz)
                 options->period_loads = PERIOD_LOADS;
         if (!options->ldlat_cycles && !options->frequency_hz)
-                options->ldlat_cycles = LDLAT_CYCLES_USUAL;
+                options->ldlat_cycles = beyond_l1_cycles(options);
 }
 
 static int sim_probe(const struct source_options *options, struct diag *diag)

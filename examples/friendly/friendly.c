@@ -23,7 +23,7 @@ static void multiply_add(double *c, const double *a, const double *b, size_t n)
         for (size_t i = 0; i < n; i++)
                 for (size_t k = 0; k < n; k++)
                         for (size_t j = 0; j < n; j++)
-                                c[i * n + j] += a[i * n + k] * b[k * n + j];
+                                c[i * n + j] += a[i * n + k] * b[k * n + j]; /* mark: c */
 }
 
 int main(int argc, char **argv)

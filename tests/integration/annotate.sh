@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 }
 END
 "$CC" -O2 -g hot.c -o hot
-"$MEMLAG" record --source sim --period 7 -o hot.db -- ./hot >/dev/null 2>&1
+"$MEMLAG" record --source sim --ldlat 30 --period 7 -o hot.db -- ./hot >/dev/null 2>&1
 line_of() { grep -n "/\* $1 \*/" hot.c | cut -d: -f1; }
 chase=$(line_of chase) call=$(line_of call) inlined=$(line_of inlined)
 

@@ -158,7 +158,7 @@ int main(void)
 }
 END_C
 "$CC" -g -O1 -fno-optimize-sibling-calls -o blocks blocks.c
-"$MEMLAG" record --source sim -o b.db -- ./blocks >record.out
+"$MEMLAG" record --source sim --period 199 -o b.db -- ./blocks >record.out
 stored_once b.db
 "$MEMLAG" report --by allocation --format csv b.db >b.csv
 # In the table figures stand where paths part, and the shares once for the object.
@@ -292,7 +292,7 @@ END_C
 copies="-g -O1 -fno-builtin -fno-optimize-sibling-calls"
 "$CC" $copies -shared -fPIC -o libwrap.so wrap.c
 "$CC" $copies -o user user.c -L. -lwrap -Wl,-rpath,"$PWD"
-"$MEMLAG" record --source sim --period 20 --force -o user.db -- ./user >record.out
+"$MEMLAG" record --source sim --ldlat 30 --period 20 --force -o user.db -- ./user >record.out
 from()
 {
         sqlite3 -readonly user.db "SELECT DISTINCT caller_function FROM line_view

@@ -41,7 +41,7 @@ int main(void)
 }
 END_C
 "$CC" -g -O1 -o jit jit.c
-"$MEMLAG" record -o t.db -- ./jit >out
+"$MEMLAG" record --period 499 -o t.db -- ./jit >out
 list=$(head -1 out)
 trap 'rm -f "$list"' EXIT
 samples=$(sqlite3 t.db "SELECT count(*) FROM sample_view WHERE function = 'made to chase'")
