@@ -253,6 +253,21 @@ static int migrate(struct db *db, int64_t version, sqlite3 *model, struct diag *
         return code ? code : db_exec(db, present_version, diag);
 }
 
+/* For some hours names stood once, as in version 2, in databases that said version 1:
+ * there the table of locations is a view. Returns SQLite's result. */
+static int is_second_in_truth(struct db *db, bool *second)
+{
+        sqlite3_stmt *row = NULL;
+        int rc = sqlite3_prepare_v2(db->sqlite,
+                                    "SELECT 1 FROM sqlite_schema"
+                                    " WHERE type = 'view' AND name = 'location'",
+                                    -1, &row, NULL);
+        if (rc)
+                return rc;
+        *second = sqlite3_step(row) == SQLITE_ROW;
+        return sqlite3_finalize(row);
+}
+
 /* Whether DB is to be brought up to date; its version goes into VERSION. */
 static int is_to_migrate(struct db *db, sqlite3 *model, int64_t *version, bool *wanted,
                          struct diag *diag)
@@ -264,7 +279,11 @@ static int is_to_migrate(struct db *db, sqlite3 *model, int64_t *version, bool *
         if (*version == DB_SCHEMA_VERSION)
                 return is_early(db, model, wanted, diag);
         *wanted = true;
-        return 0;
+        bool second = false;
+        int rc = *version == 1 ? is_second_in_truth(db, &second) : SQLITE_OK;
+        if (second)
+                *version = 2;
+        return rc ? cannot_bring(db, rc, diag) : 0;
 }
 
 /* Another process may have done it since it was found to be wanted. */

@@ -256,11 +256,14 @@ static void older_version_is_migrated(void **state)
         db_close(db);
 }
 
-static void keeps_rows_and_names_of(const char *schema)
+static void keeps_rows_and_names_of(const char *schema, int version)
 {
         struct diag diag;
         struct db *db;
+        char version_sql[64];
         make_of_schema("a.db", schema);
+        snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", version);
+        plain_exec("a.db", version_sql);
         plain_exec("a.db",
                    "INSERT INTO process VALUES (1, 77, NULL, '/bin/true', 0, NULL);"
                    "INSERT INTO thread (thread_id, process_id, tid, start_ns)"
@@ -293,19 +296,26 @@ static void keeps_rows_and_names_of(const char *schema)
 static void version_2_is_migrated(void **state)
 {
         (void)state;
-        keeps_rows_and_names_of(SCHEMA_2);
+        keeps_rows_and_names_of(SCHEMA_2, 2);
+}
+
+/* For some hours databases of that shape said that they were of version 1. */
+static void version_1_with_the_shape_of_2_is_migrated(void **state)
+{
+        (void)state;
+        keeps_rows_and_names_of(SCHEMA_2, 1);
 }
 
 static void version_3_is_migrated(void **state)
 {
         (void)state;
-        keeps_rows_and_names_of(SCHEMA_3);
+        keeps_rows_and_names_of(SCHEMA_3, 3);
 }
 
 static void version_4_is_migrated(void **state)
 {
         (void)state;
-        keeps_rows_and_names_of(SCHEMA_4);
+        keeps_rows_and_names_of(SCHEMA_4, 4);
 }
 
 /* Version 5 got columns and tables while it was made: the first to have it were those of
@@ -720,6 +730,7 @@ int main(void)
             db_unit_test(newer_version_is_refused),
             db_unit_test(older_version_is_migrated),
             db_unit_test(version_2_is_migrated),
+            db_unit_test(version_1_with_the_shape_of_2_is_migrated),
             db_unit_test(version_3_is_migrated),
             db_unit_test(version_4_is_migrated),
             db_unit_test(early_version_5_is_brought_up_to_date),
