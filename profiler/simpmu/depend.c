@@ -52,6 +52,14 @@ Bool depend_follows(Int offset)
         return register_at(offset, &within) != NO_ID;
 }
 
+ULong depend_bit(Int offset)
+{
+        Int within;
+        Int id = register_at(offset, &within);
+
+        return id == NO_ID || id == ID_STACK ? 0 : 1ULL << id;
+}
+
 Int depend_general(Int offset)
 {
         Int within;
@@ -347,6 +355,13 @@ ULong depend_unread_after(IRJumpKind jump)
         if (jump == Ijk_Call)
                 return general(rax, rax) | general(r10, r11) | vectors_from(arguments);
         return 0;
+}
+
+ULong depend_changed_by_calls(void)
+{
+        const UInt rax = 0, rdx = 2, rsi = 6, r11 = 11;
+
+        return general(rax, rdx) | general(rsi, r11) | 1ULL << ID_X87 | vectors_from(0);
 }
 
 struct depend depend_among(struct depend value, ULong on)

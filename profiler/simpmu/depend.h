@@ -65,6 +65,13 @@ struct depend depend_get(const struct depend_state *state, Int offset, Int size)
 /* What all registers hold. */
 struct depend depend_registers(const struct depend_state *state);
 
+/* The bit of the register that the guest state's byte at OFFSET is part of; 0: it is part
+ * of none that is followed, or of the stack pointer. */
+ULong depend_bit(Int offset);
+
+/* A mask of the registers that the x86-64 ABI lets called functions write. */
+ULong depend_changed_by_calls(void);
+
 /* Whether the guest state's byte at OFFSET is part of a register that is followed. */
 Bool depend_follows(Int offset);
 

@@ -202,6 +202,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
         /* Before the first mark lies VEX's own check for self-modified code. */
         for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
                 addStmtToIRSB(pass.out, in->stmts[i]);
+        wrong_note_code(&pass);
         fetch_add_stretch(&pass, i);
         count_stretch(&pass, i);
         for (; i < in->stmts_used; i++) {

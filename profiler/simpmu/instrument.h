@@ -58,6 +58,9 @@ struct pass {
         Bool waited;            /* the instruction before has any */
         struct scheduled *first_waiting; /* since the last exit; NULL: none */
         struct scheduled *last_waiting;
+        struct code_stretch *stretch; /* NULL: none yet */
+        struct code_transfer **next_transfer;
+        struct frame_access **next_frame_access;
 };
 
 /* ---- instrument_ir.c: each adds statements to the new block ---- */
@@ -141,6 +144,19 @@ void fetch_add_stretch(struct pass *pass, Int from);
 void fetch_add_exit(struct pass *pass, const IRStmt *exit);
 void fetch_add_end(struct pass *pass);
 
+/* ---- instrument_wrong.c ---- */
+
+/* The model is to know the block's code. */
+void wrong_note_code(const struct pass *pass);
+/* The stretch of the COUNT instructions that follow statement FROM of the old block; its
+ * memory lives as long as the translation. */
+const struct code_stretch *wrong_begin_stretch(struct pass *pass, Int from, UInt count);
+/* An access of SITE to ADDRESS has been added; DATA is what it stores. */
+void wrong_note_access(struct pass *pass, const struct access_site *site,
+                       const IRExpr *address, struct depend data);
+/* Registers get their ready times; goes before they depend on themselves again. */
+void wrong_add_transfer(struct pass *pass);
+
 /* ---- instrument_access.c ---- */
 
 struct access_site *access_site_new(struct pass *pass, enum access_kind kind,
@@ -176,6 +192,8 @@ void stored_note_temporary(struct pass *pass, const IRStmt *statement);
  * whether stored DATA comes from one. */
 Bool stored_is_for_vector(const struct pass *pass, IRTemp loaded, IRType type);
 Bool stored_is_of_vector(const struct pass *pass, const IRExpr *data);
+/* The word of the frame (model/code.h) that ADDRESS is of; -1: of none. */
+Int stored_frame_word(const struct pass *pass, const IRExpr *address);
 /* SITE's access is to ADDRESS, an expression of the old block. */
 void stored_set_form(const struct pass *pass, struct access_site *site,
                      const IRExpr *address, Bool vector);

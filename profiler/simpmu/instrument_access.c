@@ -37,9 +37,22 @@ static VG_REGPARM(2) void store_of_caches(const struct access_site *site, Addr a
         access_ahead(site, ACCESS_STORE, ACCESS_OF_CACHES, address);
 }
 
+static __attribute__((noinline)) void load_on_wrong_path(const struct access_site *site,
+                                                         Addr address)
+{
+        Bool late = wrong_path_load(&tool_machine, &tool_hot, tool_thread, site, address);
+
+        access_ahead(site, ACCESS_LOAD, ACCESS_IN_GENERAL, address);
+        if (late)
+                filter_drop(&tool_hot, address >> LINE_SHIFT);
+}
+
 static VG_REGPARM(2) void load_in_general(const struct access_site *site, Addr address)
 {
-        access_ahead(site, ACCESS_LOAD, ACCESS_IN_GENERAL, address);
+        if (tool_thread->wrong.followed)
+                load_on_wrong_path(site, address);
+        else
+                access_ahead(site, ACCESS_LOAD, ACCESS_IN_GENERAL, address);
 }
 
 static VG_REGPARM(2) void store_in_general(const struct access_site *site, Addr address)
@@ -212,6 +225,8 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
                 pass->last_load = site;
                 ir_reads_frame(pass, call); /* it may be sampled */
         }
+        if (guard == NULL)
+                wrong_note_access(pass, site, address, data);
         ir_add_call(pass, call, ir_both(pass, reaches_model(pass, site, address), guard));
         if (guard == NULL && kind == ACCESS_LOAD)
                 stored_add_load(pass, site, address);

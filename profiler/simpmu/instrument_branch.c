@@ -7,31 +7,82 @@
 /* What is constant about a branch, and what the model knows of it. */
 struct branch_site {
         struct branch branch;
-        struct waits decided; /* by what decides where it goes */
+        struct waits decided;               /* by what decides where it goes */
+        const struct code_stretch *stretch; /* that ends with it */
+        Addr ip;
+        UInt wrong;      /* times that it was, when that was asked for */
+        UInt known_code; /* then: how much of the program's code was */
+        Bool meets;
+        struct code_meeting meeting;
 };
 
-/* The branch is the last of the instructions that have been counted. */
-static void end_prediction(const struct branch_site *site, Bool right)
+/* Whether SITE's ways are known to meet. More is known of code as more of it has run, but
+ * less and less often. */
+static Bool ways_meet(struct branch_site *site)
 {
-        uint64_t now = tool_hot.instructions - 1 + tool_thread->stall;
+        struct code *code = tool_machine.code;
+        const UInt before = site->wrong++;
+        UInt number;
 
-        if (right)
+        if ((before & site->wrong) != 0 || site->known_code == code->count)
+                return site->meets;
+        site->known_code = code->count;
+        number = code_find(code, site->ip);
+        site->meets = number != NO_INSTRUCTION &&
+                      code_meet(code, number, depend_changed_by_calls(), &site->meeting);
+        return site->meets;
+}
+
+/* The branch turns out to be TAKEN, against the prediction, at DECIDED. */
+static void follow_wrong_way(struct branch_site *site, Bool taken, uint64_t decided)
+{
+        const struct wrong_branch branch = {
+            .stretch = site->stretch,
+            .meeting = &site->meeting,
+            .predicted = !taken,
+            .decided = decided,
+        };
+        Bool late;
+
+        thread_retire(&tool_hot, tool_thread, tool_hot.instructions);
+        late = decided > tool_hot.instructions + tool_thread->stall +
+                             wrong_path_least(&tool_machine);
+        if (!late && !tool_thread->wrong.followed)
                 return;
-        thread_mispredict(&tool_hot, tool_thread,
-                          hot_waits(&tool_hot, &site->decided, now),
-                          tool_machine.mispredict_cost);
+        if (!ways_meet(site))
+                wrong_path_end(&tool_hot, tool_thread);
+        else if (late)
+                wrong_path_begin(&tool_hot, tool_thread, &branch);
+        else
+                wrong_path_go_on(&tool_hot, tool_thread, &branch);
+}
+
+/* The branch is the last of the instructions that have been counted. */
+static uint64_t decided_at(const struct branch_site *site)
+{
+        return hot_waits(&tool_hot, &site->decided,
+                         tool_hot.instructions - 1 + tool_thread->stall);
 }
 
 static VG_REGPARM(2) void call_direction(struct branch_site *site, UWord taken)
 {
-        end_prediction(site, branch_direction(&tool_thread->core->predictor,
-                                              &site->branch, taken != 0));
+        uint64_t decided;
+
+        if (branch_direction(&tool_thread->core->predictor, &site->branch, taken != 0))
+                return;
+        decided = decided_at(site);
+        follow_wrong_way(site, taken != 0, decided);
+        thread_mispredict(&tool_hot, tool_thread, decided, tool_machine.mispredict_cost);
 }
 
 static VG_REGPARM(2) void call_target(struct branch_site *site, UWord target)
 {
-        end_prediction(
-            site, branch_target(&tool_thread->core->predictor, &site->branch, target));
+        if (branch_target(&tool_thread->core->predictor, &site->branch, target))
+                return;
+        if (tool_thread->wrong.followed)
+                wrong_path_end(&tool_hot, tool_thread);
+        thread_mispredict(&tool_hot, tool_thread, decided_at(site),
+                          tool_machine.mispredict_cost);
 }
 
 /* Exits belong to other instructions, too (repeated ones, traps). */
@@ -53,6 +104,10 @@ static struct branch_site *site_of_branch(struct pass *pass, const IRExpr *decid
         struct depend depends =
             depend_settled(&pass->depend, depend_expression(&pass->depend, decides));
 
+        site->stretch = pass->stretch;
+        site->ip = pass->ip;
+        site->wrong = site->known_code = 0;
+        site->meets = False;
         branch_init(&site->branch, pass->ip);
         site->decided = ready_waits(pass, depends);
         return site;

@@ -11,9 +11,13 @@ static VG_REGPARM(2) void call_line(ULong line, UWord instructions)
         fetch_line(&tool_machine, &tool_hot, tool_thread, line, (UInt)instructions);
 }
 
-static void call_wait(void)
+static VG_REGPARM(1) void call_wait(const struct code_stretch *stretch)
 {
-        fetch_wait(&tool_hot, tool_thread);
+        if (tool_thread->wrong.followed)
+                wrong_path_stretch(&tool_hot, tool_thread, stretch);
+        if ((Long)tool_hot.fetched >
+            (Long)(tool_thread->stall + fetch_slack(&tool_machine)))
+                fetch_wait(&tool_hot, tool_thread);
 }
 
 /* The call writes the clocks of the front end and the thread: what was read of them
@@ -57,27 +61,26 @@ static UInt begin_instruction(struct pass *pass, Addr ip, UInt length)
         return same_part ? 0 : (UInt)tool_machine.fetch.run_slots;
 }
 
-/* The front end's clock after COUNT instructions that take it SLOTS; no further ahead of
- * the thread than its queue reaches. */
-static void advance(struct pass *pass, UInt slots, UInt count)
+/* The front end's clock after the instructions of STRETCH, which take it SLOTS; no
+ * further ahead of the thread than its queue reaches. */
+static void advance(struct pass *pass, UInt slots, const struct code_stretch *stretch)
 {
         const ULong queue = (ULong)tool_machine.params.fetch_queue_entries;
         IRExpr *stall = ir_read_hot(pass, &tool_hot.stall);
         IRExpr *earliest = ir_binary(pass, Ity_I64, Iop_Sub64, stall, ir_constant(queue));
         IRExpr *fetched =
             ir_binary(pass, Ity_I64, Iop_Add64, ir_read_hot(pass, &tool_hot.fetched),
-                      ir_constant((ULong)slots - count));
+                      ir_constant((ULong)slots - stretch->count));
         IRExpr *full = ir_binary(pass, Ity_I1, Iop_CmpLT64S, fetched, earliest);
-        IRDirty *call = unsafeIRDirty_0_N(
-            0, "simpmu_fetch", VG_(fnptr_to_fnentry)(&call_wait), mkIRExprVec_0());
+        IRDirty *call =
+            unsafeIRDirty_0_N(1, "simpmu_fetch", VG_(fnptr_to_fnentry)(&call_wait),
+                              mkIRExprVec_1(ir_constant((Addr)stretch)));
 
         fetched = ir_assign(pass, Ity_I64, IRExpr_ITE(full, earliest, fetched));
         ir_write_hot(pass, &tool_hot.fetched, fetched);
         add_call(pass, call,
                  ir_binary(pass, Ity_I1, Iop_CmpLT64S,
-                           ir_binary(pass, Ity_I64, Iop_Add64, stall,
-                                     ir_constant(fetch_slack(&tool_machine))),
-                           fetched));
+                           ir_read_hot(pass, &tool_hot.fetch_limit), fetched));
 }
 
 void fetch_add_stretch(struct pass *pass, Int from)
@@ -106,7 +109,7 @@ void fetch_add_stretch(struct pass *pass, Int from)
         if (count == 0)
                 return;
         add_line(pass, line, in_line);
-        advance(pass, slots, count);
+        advance(pass, slots, wrong_begin_stretch(pass, from, count));
 }
 
 void fetch_add_exit(struct pass *pass, const IRStmt *exit)

@@ -258,6 +258,7 @@ void ready_add_exit(struct pass *pass, IRExpr *guard, ULong unread)
                 add_late_loads(pass, unread, guard);
         if (guard == NULL)
                 pass->told |= pass->used & SLOTS_MASK;
+        wrong_add_transfer(pass);
         depend_restart(&pass->depend, guard == NULL ? 0 : SLOTS_MASK);
         pass->counted_at_exit = pass->counted;
 }

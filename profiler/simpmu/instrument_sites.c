@@ -72,6 +72,8 @@ void instrument_discard(Addr block, VexGuestExtents extents)
         sites = VG_(HT_remove)(blocks, block);
         if (sites == NULL)
                 return;
+        if (tool_thread != NULL && tool_thread->wrong.followed)
+                wrong_path_end(&tool_hot, tool_thread); /* it may know of them */
         for (struct site_link *link = sites->first; link != NULL;) {
                 struct site_link *next = link->next;
                 VG_(free)(link);

@@ -156,6 +156,19 @@ Bool stored_is_of_vector(const struct pass *pass, const IRExpr *data)
                (pass->forms != NULL && form_of(pass, data).vector);
 }
 
+Int stored_frame_word(const struct pass *pass, const IRExpr *address)
+{
+        const UInt stack_pointer = BASE_FIRST + 4, frame_pointer = BASE_FIRST + 5;
+        struct temporary_form form;
+
+        if (pass->forms == NULL || address->tag == Iex_Const)
+                return -1;
+        form = form_of(pass, address);
+        if (form.base != stack_pointer && form.base != frame_pointer)
+                return -1;
+        return (Int)(form.displacement >> FRAME_WORD_SHIFT & (FRAME_WORDS - 1));
+}
+
 /* ---- how accesses are written ---- */
 
 /* The number of ADDRESS for FORM_..., if the model asks for it. */

@@ -117,6 +117,8 @@ static void after_options(void)
         if (control->branches != 0) {
                 machine_follow_stores(&tool_machine);
                 fetch_begin(&tool_machine);
+                tool_machine.code = tool_allocate(sizeof(*tool_machine.code));
+                code_init(tool_machine.code, tool_allocate);
         }
         start_ns = ring_time_before_exec();
         threads_start(start_ns);

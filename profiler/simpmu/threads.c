@@ -286,6 +286,7 @@ static void switch_to(ThreadId tid)
         struct tool_thread *next = threads[tid];
 
         if (running != VG_INVALID_THREADID) {
+                wrong_path_end(&tool_hot, tool_thread);
                 save_hot(threads[running]);
                 if (threads[running]->runnable)
                         gate_put(running, clock_of(threads[running]));

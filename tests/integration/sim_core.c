@@ -311,6 +311,33 @@ static void gather(const char *buffer, long steps, enum prefetch prefetch)
         }
 }
 
+/* Scattered lines again, each of which has gone by a bit of a generator and what was
+ * loaded when a branch is decided that skips one addition: to a counter, or to what the
+ * next step's address is made of. */
+static void gather_and_branch(const char *buffer, long steps, int dependent)
+{
+        const uint64_t lines = GATHER_BYTES / LINE_BYTES;
+        uint64_t random = 1, count = 0, at = 0;
+
+        for (long i = 0; i < steps; i++) {
+                random = random * 6364136223846793005u + 1442695040888963407u;
+                uint64_t line = (at + (random >> 40)) % lines;
+                uint64_t loaded =
+                    *(const volatile uint64_t *)(buffer + line * LINE_BYTES);
+                uint64_t taken = (loaded ^ random >> 35) & 1;
+                if (dependent)
+                        __asm__ volatile("test %1, %1\n jnz 1f\n add $1, %0\n 1:"
+                                         : "+r"(at)
+                                         : "r"(taken)
+                                         : "cc");
+                else
+                        __asm__ volatile("test %1, %1\n jnz 1f\n add $1, %0\n 1:"
+                                         : "+r"(count)
+                                         : "r"(taken)
+                                         : "cc");
+        }
+}
+
 enum { STEP_BYTES = 256, SHORT_BYTES = 16, ODD_BYTES = 5 };
 
 #define REPEAT(how, from, to, count)                                                     \
@@ -434,6 +461,10 @@ static void run_on_memory(const char *kernel, long steps)
                         gather(buffer, steps, PREFETCH);
                 else if (strcmp(kernel, "gather-prefetch-forgotten") == 0)
                         gather(buffer, steps, PREFETCH_FORGOTTEN);
+                else if (strcmp(kernel, "gather-branch") == 0)
+                        gather_and_branch(buffer, steps, 0);
+                else if (strcmp(kernel, "gather-branch-dependent") == 0)
+                        gather_and_branch(buffer, steps, 1);
         } else if (strstr(kernel, "string") || strstr(kernel, "vectors")) {
                 const size_t bytes = (size_t)steps * STEP_BYTES + 4096;
                 char *from = memory_beyond_caches(bytes),

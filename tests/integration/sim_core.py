@@ -251,6 +251,17 @@ for kernel in ("gather-prefetch", "gather-prefetch-forgotten"):
     if prefetching[CYCLES] > 0.6 * without[CYCLES]:
         sys.exit(f"{kernel}: {prefetching[CYCLES]:.0f} cycles, without {without[CYCLES]:.0f}")
 
+# Every second step predicts wrongly. The next lines are loaded before the branch is decided,
+# but for those whose address it decides: there a step that is wrong takes memory's latency,
+# which of the others many pass in.
+independent = per_step("gather-branch", *PREDICTED)
+dependent = per_step("gather-branch-dependent", *PREDICTED)
+expect("gathers with a branch: mispredicted", independent[MISPREDICTED], 0.5, 0.04)
+expect("gathers that depend on it: mispredicted", dependent[MISPREDICTED], 0.5, 0.04)
+if independent[CYCLES] > 0.5 * dependent[CYCLES]:
+    sys.exit(f"gathers with a branch: {independent[CYCLES]:.0f} cycles where addresses do not"
+             f" depend on it, {dependent[CYCLES]:.0f} where they do")
+
 # Caches only: the same misses, but the chain's loads do not wait for each other.
 SAID = {"full": b", without prefetchers and mispredicted branches, ", "cache": b"caches",
         "branches": b", with mispredicted branches, "}

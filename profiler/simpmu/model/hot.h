@@ -91,6 +91,9 @@ struct string_chunks {
 #define CODE_LINES   512u
 #define NO_CODE_LINE UINT64_MAX
 
+/* The limit with which generated code calls the tool before each stretch of code. */
+#define FETCH_EACH_STRETCH (1ull << 63)
+
 struct sim_hot {
         /* Addresses of lines that are in L1, settled there and marked recent, so that one
          * more hit would change nothing; and of those that are dirty besides. An access
@@ -104,6 +107,8 @@ struct sim_hot {
         uint64_t busy;    /* slots of its arithmetic beyond those of its instructions */
         uint64_t stall;   /* the running thread's, when its windows were last looked at */
         uint64_t fetched; /* the front end's, as STALL: see fetch.h */
+        /* Beyond this FETCHED, both signed, generated code calls the tool. */
+        uint64_t fetch_limit;
         uint64_t ready[VALUES]; /* the clock at which each value comes; 0: is there */
         /* Loads of the block being run that come later than a hit of L1: bits of their
          * slots, whose ready times are 0 otherwise. */

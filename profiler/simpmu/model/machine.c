@@ -210,6 +210,7 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
         thread->load_slots = machine->params.issue_width / machine->params.load_ports;
         thread->store_slots = machine->params.issue_width / machine->params.store_ports;
         thread->ports.clock = start;
+        thread->fetch_slack = fetch_slack(machine);
         thread->core->runs = NULL; /* the same memory may have been a thread before */
         sampler_init(&thread->sampler, period_loads, seed + k);
 }

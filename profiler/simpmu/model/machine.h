@@ -179,6 +179,7 @@ struct machine {
         enum renaming renaming;
         uint64_t mispredict_cost; /* from a branch's execution to what comes after it */
         struct fetch fetch;
+        struct code *code;         /* where branches are followed; else NULL */
         uint64_t unforwarded_cost; /* from a store's retirement to a load that needs only
                                       part of it; 0: stores are not followed */
         uint64_t lock_cost;      /* of a locked instruction or fence; 0: no such thing */

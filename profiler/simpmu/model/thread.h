@@ -16,6 +16,7 @@
 #include "places.h"
 #include "sampler.h"
 #include "scheduler.h"
+#include "wrong_path.h"
 
 #define WINDOW_ENTRIES 8192u /* a power of two, more than the largest ROB */
 #define HELD_STORES    2048u /* the same of the largest store buffer */
@@ -108,6 +109,7 @@ struct sim_thread {
         uint64_t retired;  /* as stall, but of retirement: by the loads that are late */
         uint64_t refilled; /* the first instruction after the last wrong prediction */
         uint64_t fetch_restart; /* as stall: when the front end last began anew */
+        uint64_t fetch_slack;   /* see fetch.h */
         double load_slots;      /* for which a load takes the ports, on the average */
         double store_slots;
         struct ports_use ports;
@@ -120,6 +122,7 @@ struct sim_thread {
         struct scheduler *scheduler_of[SCHEDULER_KINDS];
         struct scheduler schedulers[SCHEDULER_KINDS];
         struct places fill_buffers;
+        struct wrong_path wrong;
 };
 
 static inline uint64_t later(uint64_t a, uint64_t b)
@@ -148,6 +151,8 @@ static inline void stall_to_hot(struct sim_hot *hot, const struct sim_thread *th
             thread->deadline > thread->stall ? thread->deadline - thread->stall : 0;
 
         hot->instruction_limit = limit < thread->look_at ? limit : thread->look_at;
+        hot->fetch_limit = thread->wrong.followed ? FETCH_EACH_STRETCH
+                                                  : thread->stall + thread->fetch_slack;
 }
 
 /* The cold half of window_hold. */

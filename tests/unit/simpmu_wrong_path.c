@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* What is loaded along a wrong way, by construction: a branch on a value of memory is
+ * predicted wrongly, and behind the place where its ways meet another line is loaded. */
+#include "simpmu_rig.h"
+
+#include "model/fetch.h"
+#include "model/wrong_path.h"
+
+enum {
+        KEPT = 3,    /* a register that neither way writes */
+        CHANGED = 4, /* one of them does */
+        LOADED = 5,  /* and one that a load behind the meeting writes */
+        COST_CYCLES = 20,
+        LATE_CYCLES = DRAM_CYCLES / 2,
+        WIDTH = 4,
+        ON_A_WAY = 1, /* instructions' numbers */
+        MEETING = 2,
+};
+
+static const uint64_t decides = MIB, wanted = MIB + 64 * KIB, further = MIB + 128 * KIB;
+
+/* Of one instruction each. */
+static struct code_stretch *stretch_of(uint32_t instruction)
+{
+        struct code_stretch *stretch =
+            allocate(sizeof(*stretch) + sizeof(stretch->instructions[0]));
+
+        stretch->begins_block = true;
+        stretch->count = 1;
+        stretch->instructions[0] = instruction;
+        return stretch;
+}
+
+/* The thread has loaded what decides its branch, which has been predicted wrongly. */
+struct situation {
+        struct rig *rig;
+        struct sim_thread *thread;
+        struct code_meeting meeting;
+        const struct code_stretch *before;
+        uint64_t decided;
+};
+
+static void set_up(struct situation *s)
+{
+        struct simpmu_params params = default_params();
+        static const uint64_t pages[] = {decides, wanted, further};
+
+        s->rig = rig_new(&params, 1, 0, 1);
+        s->thread = s->rig->threads[0];
+        for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+                touch(s->rig, ACCESS_LOAD, pages[i], 1);
+        thread_pause(s->thread, 100 * DRAM_CYCLES * WIDTH);
+        stall_to_hot(&s->rig->hot, s->thread);
+        s->meeting =
+            (struct code_meeting){.instruction = MEETING, .changed = 1ull << CHANGED};
+        s->before = stretch_of(ON_A_WAY);
+}
+
+/* The branch turns out LATE slots after it was predicted. */
+static void mispredict(struct situation *s, uint64_t late)
+{
+        struct sim_hot *hot = &s->rig->hot;
+        const struct wrong_branch branch = {
+            .stretch = s->before,
+            .meeting = &s->meeting,
+            .decided = hot->instructions + s->thread->stall + late,
+        };
+
+        s->decided = branch.decided;
+        wrong_path_begin(hot, s->thread, &branch);
+        thread_mispredict(hot, s->thread, s->decided, (uint64_t)COST_CYCLES * WIDTH);
+}
+
+/* One instruction, number NUMBER of the program's code, loads from ADDRESS, which is in
+ * REGISTER, into LOADED; returns how many cycles after the branch was decided it has its
+ * value. */
+static double load(struct situation *s, uint32_t number, uint32_t reg, uint64_t address)
+{
+        struct rig *rig = s->rig;
+        struct code_stretch *stretch = stretch_of(number);
+        struct code_transfer *transfer =
+            allocate(sizeof(*transfer) + sizeof(transfer->each[0]));
+        const struct access_site site = {.address = waits_for(1ull << reg, NULL, 0),
+                                         .size_bytes = WORD_BYTES,
+                                         .position = -1,
+                                         .kind = ACCESS_LOAD,
+                                         .slot = FIRST_SLOT};
+
+        transfer->count = 1;
+        transfer->each[0] = (struct register_transfer){
+            .on = 1ull << reg | 1ull << FIRST_SLOT, .id = LOADED};
+        stretch->transfers = transfer;
+        if (s->thread->wrong.followed)
+                wrong_path_stretch(&rig->hot, s->thread, stretch);
+        rig->hot.instructions++;
+        rig->hot.ready[FIRST_SLOT] = 0;
+        if (s->thread->wrong.followed)
+                (void)wrong_path_load(&rig->machine, &rig->hot, s->thread, &site,
+                                      address);
+        call_model(rig, &site, ACCESS_LOAD, address);
+        rig->hot.ready[LOADED] = rig->hot.ready[FIRST_SLOT];
+        return (double)(last_sample.time_slots + last_sample.latency_slots - s->decided) /
+               WIDTH;
+}
+
+/* Lines that the pages' first touch has not brought. */
+static uint64_t line(uint64_t page, uint64_t number)
+{
+        return page + (8 + 2 * number) * LINE_BYTES;
+}
+
+/* The line is asked for when the branch was predicted, and so comes LATE_CYCLES sooner
+ * than memory's latency after it is decided. */
+static void lines_behind_the_meeting_come_while_a_branch_is_undecided(void **state)
+{
+        struct situation s;
+
+        (void)state;
+        set_up(&s);
+        mispredict(&s, LATE_CYCLES * WIDTH);
+        assert_near(load(&s, MEETING, KEPT, line(wanted, 0)), DRAM_CYCLES - LATE_CYCLES,
+                    0.05);
+
+        /* All of it is there when the branch is later still. */
+        set_up(&s);
+        mispredict(&s, 2 * DRAM_CYCLES * WIDTH);
+        assert_near(load(&s, MEETING, KEPT, line(wanted, 0)), COST_CYCLES + 5, 0.05);
+        assert_int_equal(last_sample.level, SIMPMU_LEVEL_L1);
+}
+
+static void lines_whose_address_depends_on_the_way_do_not(void **state)
+{
+        struct situation s;
+
+        (void)state;
+        set_up(&s);
+        mispredict(&s, LATE_CYCLES * WIDTH);
+        assert_near(load(&s, MEETING, CHANGED, line(wanted, 0)),
+                    COST_CYCLES + DRAM_CYCLES, 0.05);
+}
+
+/* Nor do those on the right way, before the meeting; and what depends on them does not
+ * afterwards. */
+static void lines_before_the_meeting_do_not(void **state)
+{
+        struct situation s;
+
+        (void)state;
+        set_up(&s);
+        mispredict(&s, LATE_CYCLES * WIDTH);
+        assert_near(load(&s, ON_A_WAY, KEPT, line(wanted, 0)), COST_CYCLES + DRAM_CYCLES,
+                    0.05);
+}
+
+/* A register that a load behind the meeting writes is there on the wrong way when that
+ * load's line has come: a chain of two takes two latencies, from the prediction on. */
+static void chains_take_their_time_on_the_wrong_way(void **state)
+{
+        struct situation s;
+        const uint64_t late_cycles = 3 * DRAM_CYCLES / 2;
+
+        (void)state;
+        set_up(&s);
+        mispredict(&s, late_cycles * WIDTH);
+        (void)load(&s, MEETING, KEPT, line(wanted, 0));
+        assert_near(load(&s, MEETING, LOADED, line(further, 0)),
+                    2 * DRAM_CYCLES - late_cycles, 0.1);
+
+        /* The second would have begun after the branch was decided. */
+        set_up(&s);
+        mispredict(&s, LATE_CYCLES * WIDTH);
+        (void)load(&s, MEETING, KEPT, line(wanted, 0));
+        assert_near(load(&s, MEETING, LOADED, line(further, 0)),
+                    2 * DRAM_CYCLES - LATE_CYCLES, 0.05);
+}
+
+/* What a window's length behind the branch is loaded only when that is decided; the wrong
+ * way's own instructions take room, too. */
+static void the_window_limits_how_far_the_wrong_way_goes(void **state)
+{
+        const uint64_t window = (uint64_t)default_params().rob_entries;
+        struct situation s;
+
+        (void)state;
+        for (uint32_t on_wrong_way = 0; on_wrong_way <= 100; on_wrong_way += 100) {
+                set_up(&s);
+                s.meeting.length[0] = on_wrong_way;
+                mispredict(&s, 2 * DRAM_CYCLES * WIDTH);
+                (void)load(&s, MEETING, KEPT, line(wanted, 0));
+                s.rig->hot.instructions += window - on_wrong_way - 10;
+                assert_true(load(&s, MEETING, KEPT, line(wanted, 1)) < DRAM_CYCLES);
+                s.rig->hot.instructions += 10;
+                assert_true(load(&s, MEETING, KEPT, line(wanted, 2)) > DRAM_CYCLES);
+        }
+}
+
+/* With all buffers taken no line is asked for until some of them are free, which is when
+ * the branch is decided and what was under way is of no more use. */
+static void as_many_come_as_there_are_fill_buffers(void **state)
+{
+        const uint64_t buffers = (uint64_t)default_params().lfb_entries;
+        struct situation s;
+
+        (void)state;
+        set_up(&s);
+        mispredict(&s, (DRAM_CYCLES - 20) * WIDTH);
+        for (uint64_t i = 0; i < buffers; i++)
+                assert_true(load(&s, MEETING, KEPT, line(wanted, i)) < DRAM_CYCLES);
+        assert_true(load(&s, MEETING, KEPT, line(wanted, buffers)) > DRAM_CYCLES);
+}
+
+/* A branch on the wrong way that is predicted wrongly, too: what depends on its way is
+ * not loaded, and what does not still is. */
+static void further_branches_part_the_wrong_way_again(void **state)
+{
+        struct situation s;
+
+        (void)state;
+        for (uint32_t reg = KEPT; reg <= CHANGED; reg++) {
+                set_up(&s);
+                s.meeting.changed = 0;
+                mispredict(&s, 2 * DRAM_CYCLES * WIDTH);
+                const struct code_meeting next = {.instruction = MEETING,
+                                                  .changed = 1ull << CHANGED};
+                (void)load(&s, MEETING, KEPT, line(wanted, 0));
+                const struct wrong_branch branch = {.stretch = s.thread->wrong.stretch,
+                                                    .meeting = &next};
+                wrong_path_go_on(&s.rig->hot, s.thread, &branch);
+                double came = load(&s, MEETING, reg, line(wanted, 1));
+                if (reg == KEPT)
+                        assert_true(came < DRAM_CYCLES);
+                else
+                        assert_true(came > DRAM_CYCLES);
+        }
+}
+
+/* Number ACCESSED of the program's code loads from WORD of the frame into LOADED, or (ON
+ * is not 0) stores there what depends on ON. The line of the frame is in L1. */
+static void access_frame(struct situation *s, uint64_t on, uint32_t word)
+{
+        static const struct access_site load_site = {.slot = FIRST_SLOT};
+        struct code_stretch *stretch = stretch_of(MEETING);
+        struct code_transfer *transfer =
+            allocate(sizeof(*transfer) + sizeof(transfer->each[0]));
+
+        stretch->frame = allocate(sizeof(*stretch->frame));
+        *stretch->frame = (struct frame_access){
+            .load = on == 0 ? &load_site : NULL, .on = on, .word = word};
+        transfer->count = on == 0;
+        transfer->each[0] =
+            (struct register_transfer){.on = 1ull << FIRST_SLOT, .id = LOADED};
+        stretch->transfers = transfer;
+        wrong_path_stretch(&s->rig->hot, s->thread, stretch);
+        s->rig->hot.instructions++;
+}
+
+/* What one of the ways stores in a variable is not known on the wrong one, nor what is
+ * computed from it and stored in another; a variable that is written anew is. */
+static void addresses_may_go_through_the_frame(void **state)
+{
+        const uint32_t on_a_way = 3, copy = 4, other = 5;
+        struct situation s;
+
+        (void)state;
+        for (uint32_t word = on_a_way; word <= other; word++) {
+                set_up(&s);
+                s.meeting.stored = 1ull << on_a_way;
+                mispredict(&s, 2 * DRAM_CYCLES * WIDTH);
+                access_frame(&s, 0, on_a_way);
+                access_frame(&s, 1ull << LOADED, copy);
+                access_frame(&s, 0, word);
+                double came = load(&s, MEETING, LOADED, line(wanted, 0));
+                if (word == other)
+                        assert_true(came < DRAM_CYCLES);
+                else
+                        assert_true(came > DRAM_CYCLES);
+        }
+        set_up(&s);
+        s.meeting.stored = 1ull << on_a_way;
+        mispredict(&s, 2 * DRAM_CYCLES * WIDTH);
+        access_frame(&s, 1ull << KEPT, on_a_way);
+        access_frame(&s, 0, on_a_way);
+        assert_true(load(&s, MEETING, LOADED, line(wanted, 0)) < DRAM_CYCLES);
+}
+
+/* Generated code tells of each stretch while a wrong way is followed, and not after. */
+static void stretches_are_told_while_one_is_followed(void **state)
+{
+        struct situation s;
+
+        (void)state;
+        set_up(&s);
+        assert_int_equal(s.rig->hot.fetch_limit,
+                         s.rig->hot.stall + fetch_slack(&s.rig->machine));
+        mispredict(&s, LATE_CYCLES * WIDTH);
+        assert_int_equal(s.rig->hot.fetch_limit, FETCH_EACH_STRETCH);
+        wrong_path_end(&s.rig->hot, s.thread);
+        assert_int_equal(s.rig->hot.fetch_limit,
+                         s.rig->hot.stall + fetch_slack(&s.rig->machine));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_teardown(
+                lines_behind_the_meeting_come_while_a_branch_is_undecided, free_blocks),
+            cmocka_unit_test_teardown(lines_whose_address_depends_on_the_way_do_not,
+                                      free_blocks),
+            cmocka_unit_test_teardown(lines_before_the_meeting_do_not, free_blocks),
+            cmocka_unit_test_teardown(chains_take_their_time_on_the_wrong_way,
+                                      free_blocks),
+            cmocka_unit_test_teardown(the_window_limits_how_far_the_wrong_way_goes,
+                                      free_blocks),
+            cmocka_unit_test_teardown(as_many_come_as_there_are_fill_buffers,
+                                      free_blocks),
+            cmocka_unit_test_teardown(further_branches_part_the_wrong_way_again,
+                                      free_blocks),
+            cmocka_unit_test_teardown(addresses_may_go_through_the_frame, free_blocks),
+            cmocka_unit_test_teardown(stretches_are_told_while_one_is_followed,
+                                      free_blocks),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
