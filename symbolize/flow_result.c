@@ -91,9 +91,16 @@ static bool has_result(const struct flow_state *state)
         return false;
 }
 
-static void take_returned(struct pursuit *pursuit, const struct place_value *value)
+static uint32_t return_type(const struct flow_context *flow)
 {
-        if (value->kind != PLACE_RESULT)
+        return type_of_variable(flow->input->reader, flow->input->function);
+}
+
+/* A function that returns nothing may leave anything where others return a value. */
+static void take_returned(const struct flow_context *flow, struct pursuit *pursuit,
+                          const struct place_value *value)
+{
+        if (value->kind != PLACE_RESULT || return_type(flow) == TYPE_NONE)
                 return;
         if (value->offset == 0)
                 pursuit->returned = true;
@@ -122,7 +129,7 @@ static void pursue(const struct flow_context *flow, const struct flow_code *code
                 consider_store(flow, pursuit, state, step);
                 switch (instruction->operation) {
                 case OPERATION_END:
-                        take_returned(pursuit, &state->registers[REGISTER_RAX]);
+                        take_returned(flow, pursuit, &state->registers[REGISTER_RAX]);
                         return;
                 case OPERATION_JUMP_INDIRECT:
                         return;
@@ -166,9 +173,7 @@ void flow_result(const struct flow_context *flow, const struct flow_code *code,
         }
         if (pursuit.returned)
                 consider(flow, &pursuit,
-                         type_pointee(flow->input->reader,
-                                      type_of_variable(flow->input->reader,
-                                                       flow->input->function)));
+                         type_pointee(flow->input->reader, return_type(flow)));
         answer->outcome = FLOW_FOUND;
         answer->returned = pursuit.returned;
         answer->place =

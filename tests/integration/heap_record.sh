@@ -232,24 +232,28 @@ int main()
         return walk(used, factors) + unused.order[0] != 0;
 }
 END
-"$CXX" -O2 -g -o vectors vectors.cc
-"$MEMLAG" record --source sim --ldlat 1 --period 20 -o vectors.db -- ./vectors 2>err || { cat err >&2; exit 1; }
-sqlite3 -readonly -separator ' ' vectors.db "
-        SELECT name, allocations, size_bytes, total_bytes,
-               (SELECT count(*) FROM attribution AS a WHERE a.object_id = o.object_id)
-               = (SELECT sum(samples) FROM object_stack AS s
-                  WHERE s.object_id = o.object_id)
-        FROM data_object AS o WHERE alloc_file LIKE '%/vectors.cc' ORDER BY 1" >got
-made=$(grep -n 'factors(3000)' vectors.cc | cut -d: -f1)
-first=$(sed -n 's/^table::table at \(vectors.cc:[0-9]*\) (int) .*/\1/p' got)
-printf '%s\n' "main at vectors.cc:$made 1 12000 12000 1" \
-        "table::table at $first (int) 2 84000 84000 1" \
-        "table::table at $first (point) 2 504000 504000 1" | diff -u - got
-sqlite3 -readonly vectors.db "
-        SELECT DISTINCT object, type FROM sample_view
-        WHERE function = 'walk' AND object_kind = 'heap' ORDER BY 1" >got
-printf '%s\n' "main at vectors.cc:$made|float" "table::table at $first (int)|int" \
-        "table::table at $first (point)|point" | diff -u - got
+for compiler in "$CXX" clang++; do
+        command -v "$compiler" >/dev/null || continue
+        "$compiler" -O2 -g -o vectors vectors.cc
+        "$MEMLAG" record --source sim --force --ldlat 1 --period 20 \
+                -o vectors.db -- ./vectors 2>err || { cat err >&2; exit 1; }
+        sqlite3 -readonly -separator ' ' vectors.db "
+                SELECT name, allocations, size_bytes, total_bytes,
+                       (SELECT count(*) FROM attribution AS a WHERE a.object_id = o.object_id)
+                       = (SELECT sum(samples) FROM object_stack AS s
+                          WHERE s.object_id = o.object_id)
+                FROM data_object AS o WHERE alloc_file LIKE '%/vectors.cc' ORDER BY 1" >got
+        made=$(grep -n 'factors(3000)' vectors.cc | cut -d: -f1)
+        first=$(sed -n 's/^table::table at \(vectors.cc:[0-9]*\) (int) .*/\1/p' got)
+        printf '%s\n' "main at vectors.cc:$made 1 12000 12000 1" \
+                "table::table at $first (int) 2 84000 84000 1" \
+                "table::table at $first (point) 2 504000 504000 1" | diff -u - got
+        sqlite3 -readonly vectors.db "
+                SELECT DISTINCT object, type FROM sample_view
+                WHERE function = 'walk' AND object_kind = 'heap' ORDER BY 1" >got
+        printf '%s\n' "main at vectors.cc:$made|float" "table::table at $first (int)|int" \
+                "table::table at $first (point)|point" | diff -u - got
+done
 
 # Threads, signals, fork and dlopen at once: whoever waits for ever is killed.
 "$CC" -D_GNU_SOURCE -O1 -o stress "$src/stress.c" -pthread
