@@ -274,6 +274,7 @@ static int build_argv(struct source *source, char **command, struct diag *diag)
             "--vex-iropt-register-updates=allregs-at-mem-access",
             /* Blocks that follow jumps translate cold code several times. */
             "--vex-guest-chase=no", "-q",
+            "--main-stacksize=0",           /* written to by the launcher */
             "--image=00000000000000000000", /* none before; the digits are written to */
         };
         enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), OWNED = FIXED + 5 };

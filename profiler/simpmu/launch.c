@@ -18,11 +18,14 @@
 
 #include "slice.h"
 
-#define TOOL_NAME       "memlag-amd64-linux"
-#define SHARED_OPTION   "--shared="
-#define IMAGE_OPTION    "--image="
-#define ARGV0_OPTION    "--argv0="
-#define PATH_BYTES      4096
+#define TOOL_NAME     "memlag-amd64-linux"
+#define SHARED_OPTION "--shared="
+#define IMAGE_OPTION  "--image="
+#define ARGV0_OPTION  "--argv0="
+#define PATH_BYTES    4096
+#define STACK_OPTION  "--main-stacksize="
+#define STACK_MAX_BYTES                                                                  \
+        (1l << 30)        /* of address space, in which Valgrind's own memory lies */
 #define SCRIPT_DEPTH    4 /* as deep as Linux follows "#!" */
 #define FALLBACK_STATUS 127
 
@@ -151,6 +154,22 @@ static void limit_files(void)
         setrlimit(RLIMIT_NOFILE, &files);
 }
 
+/* Valgrind's core reserves address space for the main thread's stack once, of 16 MiB
+ * where it is not told of more: here for all that the program may raise its limit to. */
+static void reserve_stack(char **arguments, char **program)
+{
+        static char option[sizeof(STACK_OPTION) + 20];
+        struct rlimit stack;
+        long bytes = STACK_MAX_BYTES;
+
+        if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_max < STACK_MAX_BYTES)
+                bytes = (long)stack.rlim_max;
+        snprintf(option, sizeof(option), STACK_OPTION "%ld", bytes);
+        for (; arguments < program; arguments++)
+                if (strncmp(*arguments, STACK_OPTION, strlen(STACK_OPTION)) == 0)
+                        *arguments = option;
+}
+
 /* Sets the variables that Valgrind's core needs: where its files are (beside this
  * program, unless told already) and what to run for exec'd children. */
 static void run_simulated(char **arguments, char **program, char *called)
@@ -168,6 +187,7 @@ static void run_simulated(char **arguments, char **program, char *called)
         *slash = '\0';
         setenv("VALGRIND_LIB", self, 0);
         limit_files();
+        reserve_stack(arguments, program);
         snprintf(tool, sizeof(tool), "%s/%s", self, TOOL_NAME);
         execv(tool, arguments);
         run_natively(program, called);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Limits that the target sets on its own address space, open files and system calls. The
- * kernel would apply the first to the engine too, which cannot go on without memory; and
- * the engine refuses to lower the second for good. So both are kept here, and the address
- * space is held against its limit where the target asks for more; the third is refused.
- * Knows nothing of the model.
+/* Limits that the target sets on its own address space, open files, system calls and
+ * stack. The kernel would apply the first to the engine too, which cannot go on without
+ * memory; and the engine refuses to lower the second for good. So both are kept here, and
+ * the address space is held against its limit where the target asks for more; the third
+ * is refused. The main thread's stack has room for what the limit may become (launch.c),
+ * and takes what it is. Knows nothing of the model.
  *
  * The linker puts this in the place of the engine's functions: see CMakeLists.txt. */
 #include "limits.h"
@@ -16,6 +17,7 @@
 #include "pub_tool_vkiscnums.h"
 
 #include "core_call.h"
+#include "syscalls.h"
 
 #define RLIMIT_AS        9  /* from asm/resource.h; Valgrind's headers lack it */
 #define PR_GET_SECCOMP   21 /* from linux/prctl.h and linux/seccomp.h, likewise */
@@ -29,6 +31,7 @@ enum { SECCOMP_SET_MODE_STRICT, SECCOMP_SET_MODE_FILTER };
 extern Int VG_(fd_soft_limit);
 extern Int VG_(fd_hard_limit);
 extern Addr VG_(brk_limit);
+extern struct vki_rlimit VG_(client_rlimit_stack);
 extern SysRes VG_(mk_SysRes_Error)(UWord error);
 extern SysRes VG_(mk_SysRes_Success)(UWord result);
 extern Int VG_(getrlimit)(Int resource, struct vki_rlimit *limit);
@@ -244,4 +247,39 @@ CORE_FUNCTION(vgSysWrap_generic_sys_brk_before)
                 complete(status, VG_(mk_SysRes_Success)(VG_(brk_limit)));
         else
                 __real_vgSysWrap_generic_sys_brk_before(tid, layout, call, status, flags);
+}
+
+/* ---- the stack ---- */
+
+extern const NSegment *
+__real_vgPlain_am_extend_into_adjacent_reservation_client(Addr start, SSizeT more_bytes,
+                                                          Bool *overflow);
+const NSegment *
+__wrap_vgPlain_am_extend_into_adjacent_reservation_client(Addr start, SSizeT more_bytes,
+                                                          Bool *overflow);
+
+/* Less than nothing more: the segment at START grows down, as only a stack does. */
+const NSegment *
+__wrap_vgPlain_am_extend_into_adjacent_reservation_client(Addr start, SSizeT more_bytes,
+                                                          Bool *overflow)
+{
+        const UWord least_bytes = 1 << 20; /* which the engine has always given */
+        const NSegment *stack = VG_(am_find_nsegment)(start);
+        UWord limit_bytes = VG_(client_rlimit_stack).rlim_cur;
+
+        if (limit_bytes < least_bytes)
+                limit_bytes = least_bytes;
+        if (more_bytes < 0 && stack != NULL &&
+            stack->end + 1 - (start + more_bytes) > limit_bytes) {
+                *overflow = True;
+                return NULL;
+        }
+        return __real_vgPlain_am_extend_into_adjacent_reservation_client(
+            start, more_bytes, overflow);
+}
+
+void limits_before_exec(void)
+{
+        (void)raw_syscall4(__NR_setrlimit, VKI_RLIMIT_STACK,
+                           (long)&VG_(client_rlimit_stack), 0, 0);
 }

@@ -9,4 +9,8 @@
 /* Whether this system call asks for a sandbox (seccomp), which is refused. */
 Bool limits_wants_sandbox(UInt number, const UWord *argument);
 
+/* Before a program is executed, which has the limit on the stack that the target has set:
+ * the engine keeps that from the kernel. */
+void limits_before_exec(void);
+
 #endif

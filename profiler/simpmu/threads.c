@@ -338,6 +338,7 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
                                                          : NULL);
                 argv0_before_exec((const HChar *)asked[0],
                                   (const HChar *const *)asked[1]);
+                limits_before_exec();
                 ring_set_executing(True);
         }
         if (futex_before_call(tid, number, arguments))

@@ -461,6 +461,40 @@ by_fd removed closes /dev/fd again
 by_fd removed stays itself
 by_fd named closes itself
 
+# The main thread's stack is as large as its limit, which the program itself, or who executes
+# it, may have raised; no larger.
+cat >deep.c <<'END'
+#include <stdlib.h>
+#include <sys/resource.h>
+enum { FRAME_BYTES = 4096 };
+static int go(int frames)
+{
+        volatile char frame[FRAME_BYTES] = {1};
+        return frames > 0 ? go(frames - 1) + frame[frames] : 0;
+}
+int main(int count, char **arguments)
+{
+        struct rlimit limit = {0, 0};
+        if (count > 2) {
+                getrlimit(RLIMIT_STACK, &limit);
+                limit.rlim_cur = (rlim_t)atoi(arguments[2]) << 20;
+                if (setrlimit(RLIMIT_STACK, &limit) != 0)
+                        return 2;
+        }
+        return go((atoi(arguments[1]) << 20) / FRAME_BYTES) != 0;
+}
+END
+"$CC" -O0 -o deep deep.c
+for way in 'ulimit -Ss 8192; exec ./deep 6' 'ulimit -Ss 8192; exec ./deep 10' \
+        'ulimit -Ss 65536; exec ./deep 50' 'exec ./deep 40 64' 'exec ./deep 70 64'; do
+        wanted=0
+        (ulimit -c 0; eval "$way") 2>err || wanted=$?
+        status=0
+        "$MEMLAG" record --source sim --no-heap --force -o deep.db -- \
+                sh -c "ulimit -c 0; $way" 2>err || status=$?
+        [ "$status" -eq "$wanted" ] || fail "$way: status $status, alone $wanted: $(cat err)"
+done
+
 # Programs that cannot load the heap tracker, as they have another C library or none that
 # is loaded: they run, see nothing of it, and the ledger counts them.
 cat >variables.c <<'END'
