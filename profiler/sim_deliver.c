@@ -115,7 +115,11 @@ static int deliver_map(struct sink *sink, image_key image, const struct simpmu_m
                            flags & SIMPMU_WRITE ? 'w' : '-',
                            flags & SIMPMU_EXEC ? 'x' : '-', '\0'},
             .path = map->path[0] ? map->path : NULL,
+            .build_id_bytes = map->build_id_bytes,
         };
+        _Static_assert(sizeof(event.build_id) == sizeof(map->build_id),
+                       "build-ids differ in length");
+        memcpy(event.build_id, map->build_id, sizeof(event.build_id));
         return sink_mapping(sink, (int64_t)map->header.time_ns, &event, diag);
 }
 

@@ -183,6 +183,8 @@ static const char *map_fault(const struct simpmu_map *map, size_t size)
 {
         if (map->kind > SIMPMU_MAP_VDSO)
                 return "a mapping of unknown kind";
+        if (map->build_id_bytes > sizeof(map->build_id))
+                return "a build-id that is too long";
         if (!has_text(&map->header, size, offsetof(struct simpmu_map, path)))
                 return "a path without an end";
         return NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The name by which a program was executed. The core starts an executed program with its
  * path in argv[0], whatever was asked for; programs that act by their name, as login
- * shells do, need the right one. It travels as an option of ours. */
+ * shells do, need the right one. It travels as an option of ours. And the process has the
+ * program's name, not the engine's. */
 #include "tool.h"
 
 #include "pub_tool_aspacemgr.h"
@@ -11,6 +12,10 @@
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_threadstate.h"
 #include "pub_tool_xarray.h"
+
+#include "syscalls.h"
+
+#define PR_SET_NAME 15 /* from linux/prctl.h, which Valgrind's headers lack */
 
 /* Global in libcoregrind, though not in its public headers: the options that executed
  * programs' engines are started with, and memory of the target's. */
@@ -69,6 +74,16 @@ void argv0_before_exec(const HChar *program, const HChar *const *arguments)
         last = option;
 }
 
+/* As the kernel names a process, a script's too. */
+static void name_process(void)
+{
+        const HChar *slash = VG_(strrchr)(VG_(args_the_exename), '/');
+
+        (void)raw_syscall4(__NR_prctl, PR_SET_NAME,
+                           (long)(slash == NULL ? VG_(args_the_exename) : slash + 1), 0,
+                           0);
+}
+
 void argv0_restore(ThreadId first_thread)
 {
         struct first_stack {
@@ -78,6 +93,7 @@ void argv0_restore(ThreadId first_thread)
         SizeT bytes;
         SysRes page;
 
+        name_process();
         /* In a script's place stands its interpreter, as the kernel has it too. */
         if (name == NULL || stack->argument_count == 0 ||
             VG_(strcmp)(stack->arguments[0], VG_(args_the_exename)) != 0)

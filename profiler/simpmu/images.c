@@ -76,6 +76,8 @@ struct mapping {
         UInt permissions;
         enum simpmu_map_kind kind;
         const HChar *path;
+        UInt build_id_bytes;
+        UChar build_id[SIMPMU_BUILD_ID_BYTES];
 };
 
 static void write_mapping(const struct mapping *mapping)
@@ -91,7 +93,8 @@ static void write_mapping(const struct mapping *mapping)
         record->length_bytes = mapping->length;
         record->file_offset_bytes = mapping->file_offset;
         record->kind = mapping->kind;
-        record->reserved = 0;
+        record->build_id_bytes = mapping->build_id_bytes;
+        VG_(memcpy)(record->build_id, mapping->build_id, sizeof(record->build_id));
         VG_(memcpy)(record->path, mapping->path, path_bytes);
         ring_publish(record);
 }
@@ -121,6 +124,7 @@ static void write_segment(const NSegment *segment, Addr start, SizeT length)
         };
 
         mapping.kind = kind_of(segment, mapping.path);
+        mapping.build_id_bytes = mapped_build_id(segment, mapping.build_id);
         if (segment->kind == SkFileC)
                 mapping.file_offset = (ULong)segment->offset + (from - segment->start);
         write_mapping(&mapping);

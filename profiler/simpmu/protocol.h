@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 17u
+#define SIMPMU_VERSION 18u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -260,6 +260,8 @@ struct simpmu_thread {
 
 /* flags of SIMPMU_MAP */
 enum { SIMPMU_READ = 1, SIMPMU_WRITE = 2, SIMPMU_EXEC = 4 };
+#define SIMPMU_BUILD_ID_BYTES 20
+
 enum simpmu_map_kind {
         SIMPMU_MAP_FILE,
         SIMPMU_MAP_ANON,
@@ -273,8 +275,9 @@ struct simpmu_map {
         uint64_t start;
         uint64_t length_bytes;
         uint64_t file_offset_bytes;
-        uint32_t kind; /* enum simpmu_map_kind */
-        uint32_t reserved;
+        uint16_t kind;           /* enum simpmu_map_kind */
+        uint16_t build_id_bytes; /* 0: not known from what is mapped */
+        uint8_t build_id[SIMPMU_BUILD_ID_BYTES];
         char path[]; /* NUL-terminated, padded; empty without a file */
 };
 

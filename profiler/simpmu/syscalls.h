@@ -32,6 +32,22 @@ static inline long raw_syscall4(long number, long a, long b, long c, long d)
         return result;
 }
 
+static inline long raw_syscall6(long number, long a, long b, long c, long d, long e,
+                                long f)
+{
+        long result;
+        register long fourth __asm__("r10") = d;
+        register long fifth __asm__("r8") = e;
+        register long sixth __asm__("r9") = f;
+
+        __asm__ volatile("syscall"
+                         : "=a"(result)
+                         : "0"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth),
+                           "r"(sixth)
+                         : "rcx", "r11", "memory");
+        return result;
+}
+
 /* Waits while *WORD is EXPECTED, at most TIMEOUT_NS. */
 static inline long futex_wait(UInt *word, long operation, UInt expected, long timeout_ns)
 {

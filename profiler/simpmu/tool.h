@@ -5,6 +5,7 @@
 #ifndef SIMPMU_TOOL_H
 #define SIMPMU_TOOL_H
 
+#include "pub_tool_aspacemgr.h"
 #include "pub_tool_basics.h"
 #include "pub_tool_tooliface.h"
 #include "pub_tool_vki.h"
@@ -126,6 +127,10 @@ void images_unhandled(Addr ip);       /* an instruction that VEX cannot run */
 void images_after_syscall(UInt number, const UWord *arguments, UWord result);
 /* PROGRAM: in the target's memory; NULL: not known by name. */
 void images_before_exec(const HChar *program);
+
+/* mapped_id.c: the build-id of the file that SEGMENT is a part of; returns its length, 0
+ * where it is not known from what is mapped. */
+UInt mapped_build_id(const NSegment *segment, UChar id[SIMPMU_BUILD_ID_BYTES]);
 
 /* argv0.c: the name that a program is executed by. PROGRAM and ARGUMENTS of an exec lie
  * in the target's memory. */

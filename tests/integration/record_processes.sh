@@ -461,6 +461,49 @@ by_fd removed closes /dev/fd again
 by_fd removed stays itself
 by_fd named closes itself
 
+# A process has its program's name, which ps and pgrep show; a script's is the script's.
+printf '#!/bin/sh\nread name </proc/$$/comm && echo $name && cat /proc/self/comm\n' >named.sh
+chmod +x named.sh
+[ "$("$MEMLAG" record --source sim --no-heap -o named.db -- ./named.sh 2>err | tr '\n' ' ')" = \
+        'named.sh cat ' ] || fail "named: $(cat err)"
+
+# A library that is removed or replaced as soon as it is loaded keeps its own build-id.
+cat >walk.c <<'END'
+int walk(volatile int *from, int count)
+{
+        int sum = 0;
+        for (int i = 0; i < count; i += 16)
+                sum += from[i];
+        return sum;
+}
+END
+cat >unloaded.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+enum { COUNT = 1 << 22 };
+int main(int count, char **arguments)
+{
+        void *library = dlopen("./loaded.so", RTLD_NOW);
+        if (count > 1 ? rename(arguments[1], "loaded.so") : unlink("loaded.so"))
+                return 2;
+        int (*walk)(volatile int *, int) = dlsym(library, "walk");
+        return walk(calloc(COUNT, sizeof(int)), COUNT);
+}
+END
+"$CC" -O1 -o unloaded unloaded.c
+for other in '' other.so; do
+        "$CC" -O1 -shared -fPIC -o loaded.so walk.c
+        "$CC" -O2 -g -shared -fPIC -o other.so walk.c
+        id=$(readelf -n loaded.so | sed -n 's/.*Build ID: //p')
+        "$MEMLAG" record --source sim --force -o unloaded.db -- ./unloaded $other 2>err ||
+                fail "unloaded $other: $(cat err)"
+        [ "$(ask unloaded.db "SELECT DISTINCT lower(hex(build_id)) FROM mapping
+                JOIN module USING (module_id) WHERE path LIKE '%/loaded.so'")" = "$id" ] ||
+                fail "unloaded $other: $(ask unloaded.db 'SELECT hex(build_id), path FROM module')"
+done
+
 # The main thread's stack is as large as its limit, which the program itself, or who executes
 # it, may have raised; no larger.
 cat >deep.c <<'END'
@@ -470,7 +513,7 @@ enum { FRAME_BYTES = 4096 };
 static int go(int frames)
 {
         volatile char frame[FRAME_BYTES] = {1};
-        return frames > 0 ? go(frames - 1) + frame[frames] : 0;
+        return frames > 0 ? go(frames - 1) + frame[0] : 0;
 }
 int main(int count, char **arguments)
 {

@@ -589,6 +589,9 @@ static void records_that_do_not_fit_their_size_are_told(void **state)
         memset(space, 0, sizeof(space));
         *record = header_of(SIMPMU_MAP, sizeof(struct simpmu_map) + 8, 0);
         assert_null(sim_record_fault(record, sizeof(struct simpmu_map) + 8));
+        ((struct simpmu_map *)record)->build_id_bytes = 21;
+        assert_non_null(sim_record_fault(record, sizeof(struct simpmu_map) + 8));
+        ((struct simpmu_map *)record)->build_id_bytes = 20;
         memset(((struct simpmu_map *)record)->path, 'x', 8);
         assert_non_null(sim_record_fault(record, sizeof(struct simpmu_map) + 8));
 }
