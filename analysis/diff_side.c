@@ -42,6 +42,12 @@
         " iif(?4, f.stalled_ratio_low, f.latency_share_low)," \
         " iif(?4, f.stalled_ratio_high, f.latency_share_high)"
 
+/* The name of a block, less the type that it may have behind the place that tells it. */
+#define BLOCK_PLACE "(" REPORT_BASE("alloc_file") "|| ':' || alloc_line)"
+#define BLOCK_NAME \
+        " iif(instr(name, " BLOCK_PLACE "), substr(name, 1, instr(name, " BLOCK_PLACE ")" \
+        "     + length(" BLOCK_PLACE ") - 1), name)"
+
 /* Columns: group, build, line, four names, samples, verdict, estimate. */
 static const struct diff_kind kinds[] = {
     {
@@ -72,7 +78,8 @@ static const struct diff_kind kinds[] = {
                "  name" FIELD_END "coalesce(" BUILD_OF_ALL ", ?3)"
                " ELSE name END,"
                BUILD_OF_ALL ", alloc_line, kind,"
-               " iif(name GLOB 'stack of thread *', 'stacks of threads', name),"
+               " CASE WHEN name GLOB 'stack of thread *' THEN 'stacks of threads'"
+               " WHEN alloc_file IS NOT NULL THEN" BLOCK_NAME " ELSE name END,"
                " alloc_function, alloc_file, samples, verdict,"
                ESTIMATE " FROM object_finding AS f JOIN data_object USING (object_id)",
     },

@@ -187,10 +187,10 @@ mkdir -p changed
 "$CC" -O1 -g -o slow slow.c
 (cd changed && "$CC" -O1 -g -o quick slow.c)
 for program in slow changed/quick; do
-        "$MEMLAG" record --source sim --sim-detail full -o "$(basename $program).db" -- ./$program >out 2>&1 ||
+        "$MEMLAG" record --source sim --period 199 -o "$(basename $program).db" -- ./$program >out 2>&1 ||
                 fail "record: $(cat out)"
 done
-"$MEMLAG" record --source sim --sim-detail full -o slow2.db -- ./slow >out 2>&1
+"$MEMLAG" record --source sim --period 199 -o slow2.db -- ./slow >out 2>&1
 
 quarter='"after_low" * 4 <= "before_high" + 0 AND "after_high" * 4 >= "before_low" + 0'
 for by in line function; do
@@ -204,6 +204,11 @@ expect "lines that moved" "$(column "slow.db quick.db" \
 "$MEMLAG" diff slow.db quick.db | grep -q ' slow\.c:13 (was 10) *follow$' || fail "not shown as moved"
 expect "the block" "$(column "--by object slow.db quick.db" \
         "alloc_line_before, alloc_line_after, verdict" "alloc_function = 'main'")" "24,27,better"
+# Blocks of two types at one place are one row, under a name that is true of both.
+cp quick.db typed.db
+sqlite3 typed.db "UPDATE data_object SET name = name || ' (struct a)' WHERE alloc_function = 'main'"
+expect "the block with a type" "$(column "--by object slow.db typed.db" \
+        "object, verdict" "alloc_function = 'main'")" '"main at slow.c:27",better'
 expect "by type" "$(column "--by type slow.db quick.db" verdict "type = 'long int'")" better
 
 # The model does the same twice.
@@ -222,7 +227,7 @@ expect "time of the other" "$(column "slow.db quick.db" verdict "function = 'aga
 # Functions without a name are known in the same build alone.
 for program in slow changed/quick; do
         strip -o "$program.bare" $program
-        "$MEMLAG" record --source sim -o "$(basename $program).db" --force -- ./$program.bare >out 2>&1
+        "$MEMLAG" record --source sim --period 199 -o "$(basename $program).db" --force -- ./$program.bare >out 2>&1
 done
 expect "the same stripped" "$(column "--by function slow.db slow.db" "count(*)" \
         "verdict LIKE 'only%'")" 0
