@@ -238,8 +238,13 @@ static int add_sample(void *context, sqlite3_stmt *row)
         count_gaps(pass->gaps, &sample, interval);
         if (add_asker(pass, &sample, line, object))
                 return -ENOMEM;
+        struct user_part part = {
+            .samples = 1,
+            .cost = tally_cost(&sample),
+            .retire_cycles = fmax(0, (double)sample.retire_latency_cycles),
+        };
         if (user_code_add(&pass->user_code, line, function, location,
-                          sqlite3_column_int64(row, COLUMN_STACK), tally_cost(&sample)))
+                          sqlite3_column_int64(row, COLUMN_STACK), &part))
                 return -ENOMEM;
         return sample.latency_cycles < 0
                    ? 0

@@ -69,6 +69,20 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
         " (SELECT text FROM name WHERE name_id = ?13),"                                  \
         " (SELECT text FROM name WHERE name_id = ?14),"
 
+static enum user_weight weight_of(const struct tally *tally)
+{
+        return tally_tells_stalls(tally) ? USER_RETIRE_CYCLES : USER_COST;
+}
+
+/* How much of WHOLE is PART. */
+static double part_of(const struct user_part *part, const struct tally *whole)
+{
+        if (weight_of(whole) == USER_RETIRE_CYCLES)
+                return part->retire_cycles / whole->retire_cycles;
+        return whole->cost > 0 ? part->cost / whole->cost
+                               : (double)part->samples / (double)whole->samples;
+}
+
 /* Parameters from 12 on: the PLACE of the user's that led to PART of WHOLE; NULL: there
  * is none. */
 static void bind_caller(sqlite3_stmt *insert, const struct user_place *place,
@@ -81,10 +95,7 @@ static void bind_caller(sqlite3_stmt *insert, const struct user_place *place,
         sqlite3_bind_int64(insert, 12, place->module_id);
         sqlite3_bind_int64(insert, 13, place->function_id);
         sqlite3_bind_int64(insert, 14, place->file_id);
-        statement_bind_real(insert, 15,
-                            whole->cost > 0
-                                ? part->cost / whole->cost
-                                : (double)part->samples / (double)whole->samples);
+        statement_bind_real(insert, 15, part_of(part, whole));
 }
 
 static int store_lines(struct db *db, struct findings_pass *pass, const double *p95,
@@ -107,8 +118,8 @@ static int store_lines(struct db *db, struct findings_pass *pass, const double *
                 enum verdict verdict =
                     bind_finding(insert, &pass->lines[g], p95[g], pass);
                 sqlite3_bind_int64(insert, 11, pass->grouping.line_location[g]);
-                bool led =
-                    user_code_of_line(&pass->user_code, (uint32_t)g, &place, &part);
+                bool led = user_code_of_line(&pass->user_code, (uint32_t)g,
+                                             weight_of(&pass->lines[g]), &place, &part);
                 bind_caller(insert, led ? &place : NULL, &part, &pass->lines[g]);
                 sqlite3_bind_null(insert, 16);
                 if (led && place.line)
@@ -141,7 +152,8 @@ static int store_functions(struct db *db, struct findings_pass *pass, const doub
                 bind_finding(insert, &pass->functions[g], p95[g], pass);
                 sqlite3_bind_int64(insert, 11, pass->grouping.function_location[g]);
                 bool led =
-                    user_code_of_function(&pass->user_code, (uint32_t)g, &place, &part);
+                    user_code_of_function(&pass->user_code, (uint32_t)g,
+                                          weight_of(&pass->functions[g]), &place, &part);
                 bind_caller(insert, led ? &place : NULL, &part, &pass->functions[g]);
                 code = statement_run(db, insert, diag);
         }

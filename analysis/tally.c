@@ -83,6 +83,19 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
         longest_add(&tally->longest, cost, label);
 }
 
+/* As many samples with equal stalls would tell as much (Kish). */
+static double told_stalls(const struct tally *tally)
+{
+        return tally->retire_squared > 0
+                   ? tally->retire_cycles * tally->retire_cycles / tally->retire_squared
+                   : 0;
+}
+
+bool tally_tells_stalls(const struct tally *tally)
+{
+        return told_stalls(tally) >= (double)VERDICT_SAMPLES_MIN;
+}
+
 struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cycle)
 {
         const struct longest *longest = &tally->longest;
@@ -95,10 +108,7 @@ struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cyc
             .cost_ratio = cut.latency_cycles * loads_per_cycle,
             .crowded_latency_cycles = cut.crowded_latency_cycles,
             .crowded_retire_cycles = tally->crowded_retire_cycles,
-            .stalls =
-                tally->retire_squared > 0
-                    ? tally->retire_cycles * tally->retire_cycles / tally->retire_squared
-                    : 0,
+            .stalls = told_stalls(tally),
             .crowded_overlap = cut.crowded_asking_cycles * loads_per_cycle,
             .bandwidth_untold = tally_contended(&tally->contended) < 0,
         };

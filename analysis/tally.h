@@ -4,6 +4,7 @@
 #ifndef MEMLAG_TALLY_H
 #define MEMLAG_TALLY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -64,6 +65,10 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
 
 void short_tally_add(struct short_tally *tally, const struct sample_facts *sample,
                      enum answer contended);
+
+/* Whether enough samples tell for how long the loads held up the program. Where so, what
+ * matters most at a place is told by that, and else by the cost. */
+bool tally_tells_stalls(const struct tally *tally);
 
 /* The contended samples; -1: some may be, and the counters tell of no interval. */
 int64_t tally_contended(const struct contended_tally *contended);

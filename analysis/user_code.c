@@ -282,28 +282,29 @@ static struct user_place place_of(const struct user_code *code, uint32_t leader)
 }
 
 static int add_cost(struct user_code *code, struct pairs *costs, uint32_t group,
-                    const struct user_place *place, double cost)
+                    const struct user_place *place, const struct user_part *sample)
 {
         uint32_t leader = leader_of(code, place);
         struct user_part *part = leader == NONE ? NULL : pairs_get(costs, group, leader);
         if (!part)
                 return -ENOMEM;
-        part->samples++;
-        part->cost += cost;
+        part->samples += sample->samples;
+        part->cost += sample->cost;
+        part->retire_cycles += sample->retire_cycles;
         return 0;
 }
 
 int user_code_add(struct user_code *code, uint32_t line, uint32_t function,
-                  int64_t location_id, int64_t stack_id, double cost)
+                  int64_t location_id, int64_t stack_id, const struct user_part *sample)
 {
         uint32_t number = leading_to(code, location_id, stack_id);
         if (!number)
                 return 0;
         struct user_place place = code->places[number - 1];
-        if (add_cost(code, &code->line_costs, line, &place, cost))
+        if (add_cost(code, &code->line_costs, line, &place, sample))
                 return -ENOMEM;
         place.line = 0; /* of a function all lines of its caller are one leader */
-        return add_cost(code, &code->function_costs, function, &place, cost);
+        return add_cost(code, &code->function_costs, function, &place, sample);
 }
 
 int user_code_sort(struct user_code *code)
@@ -326,17 +327,25 @@ static size_t first_of(const struct pairs *costs, uint32_t group)
         return low;
 }
 
-/* The leader that led to most of GROUP's cost, and to how much of it. False: none did. */
+/* Whether A led to more than B. */
+static bool is_more(const struct user_part *a, const struct user_part *b,
+                    enum user_weight weight)
+{
+        if (weight == USER_RETIRE_CYCLES && a->retire_cycles != b->retire_cycles)
+                return a->retire_cycles > b->retire_cycles;
+        return a->cost != b->cost ? a->cost > b->cost : a->samples > b->samples;
+}
+
+/* The leader that led to most of GROUP's WEIGHT, and to how much. False: none did. */
 static bool most_of(const struct user_code *code, const struct pairs *costs,
-                    uint32_t group, struct user_place *place, struct user_part *most)
+                    uint32_t group, enum user_weight weight, struct user_place *place,
+                    struct user_part *most)
 {
         bool found = false;
         for (size_t i = first_of(costs, group);
              i < costs->count && costs->pairs[i].first == group; i++) {
                 const struct user_part *part = pairs_value(costs, i);
-                if (found &&
-                    (part->cost < most->cost ||
-                     (part->cost == most->cost && part->samples <= most->samples)))
+                if (found && !is_more(part, most, weight))
                         continue;
                 *most = *part;
                 *place = place_of(code, costs->pairs[i].second);
@@ -346,13 +355,15 @@ static bool most_of(const struct user_code *code, const struct pairs *costs,
 }
 
 bool user_code_of_line(const struct user_code *code, uint32_t line,
-                       struct user_place *place, struct user_part *part)
+                       enum user_weight weight, struct user_place *place,
+                       struct user_part *part)
 {
-        return most_of(code, &code->line_costs, line, place, part);
+        return most_of(code, &code->line_costs, line, weight, place, part);
 }
 
 bool user_code_of_function(const struct user_code *code, uint32_t function,
-                           struct user_place *place, struct user_part *part)
+                           enum user_weight weight, struct user_place *place,
+                           struct user_part *part)
 {
-        return most_of(code, &code->function_costs, function, place, part);
+        return most_of(code, &code->function_costs, function, weight, place, part);
 }

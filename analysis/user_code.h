@@ -27,8 +27,12 @@ struct user_place {
 /* What a place led to. */
 struct user_part {
         int64_t samples;
-        double cost; /* of tally.h */
+        double cost;          /* of tally.h */
+        double retire_cycles; /* for which its loads held up the program; 0: not known */
 };
+
+/* By which of them a place led to most. */
+enum user_weight { USER_COST, USER_RETIRE_CYCLES };
 
 /* Zero-initialised: empty. */
 struct user_code {
@@ -54,21 +58,23 @@ int user_code_read(struct db *db, struct user_code *code, struct diag *diag);
 void user_code_free(struct user_code *code);
 
 /* A sample at LOCATION_ID, which is on line number LINE and in function number FUNCTION,
- * with STACK_ID (0: none), costs COST. 0 or -ENOMEM. */
+ * with STACK_ID (0: none), is SAMPLE. 0 or -ENOMEM. */
 int user_code_add(struct user_code *code, uint32_t line, uint32_t function,
-                  int64_t location_id, int64_t stack_id, double cost);
+                  int64_t location_id, int64_t stack_id, const struct user_part *sample);
 
 /* All samples have been added: orders them for user_code_of_line and _of_function. 0
  * or -ENOMEM. */
 int user_code_sort(struct user_code *code);
 
 /* Whether a place of the user's led to LINE, or FUNCTION, and the one that led to most of
- * its cost: to how much is in *PART. To a function it is a function,
+ * its WEIGHT: to how much is in *PART. To a function it is a function,
  * without a line. Of a header of his it is the place in a source file that is no header.
  * False: it is the user's own, or nothing of his led there. */
 bool user_code_of_line(const struct user_code *code, uint32_t line,
-                       struct user_place *place, struct user_part *part);
+                       enum user_weight weight, struct user_place *place,
+                       struct user_part *part);
 bool user_code_of_function(const struct user_code *code, uint32_t function,
-                           struct user_place *place, struct user_part *part);
+                           enum user_weight weight, struct user_place *place,
+                           struct user_part *part);
 
 #endif

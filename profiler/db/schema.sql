@@ -385,7 +385,8 @@ CREATE TABLE interval (
 -- One row a source line (or function, where lines are unknown; a function without a name
 -- is told by where it begins in its module, function_offset). stalled_ratio is the part of
 -- the run's cycles for which its loads held up those behind them. caller_* is the line of
--- the user's own that led to most of its cost (caller_share of it), where it is none itself.
+-- the user's own that led to most of what it held up, or of its latency (caller_share of it),
+-- where it is none itself.
 CREATE TABLE line_finding (
         line_id              INTEGER PRIMARY KEY,
         module               TEXT,

@@ -407,6 +407,25 @@ END_PYTHON
         grep -q '^from: the function' uses.txt || fail "that table does not say what 'from' is"
         "$MEMLAG" report uses.db >uses.txt
         grep -q '^>.* // often$\|^ *> .* // often$' uses.txt || fail "no source text of the caller"
+        # What samples held up counts where they tell it: of the list only what is walked seldom.
+        sqlite3 uses.db "
+                WITH RECURSIVE of AS (
+                        SELECT stack_id FROM stack JOIN stack_location USING (stack_id)
+                        WHERE location_id IN (
+                                SELECT location_id FROM code_location JOIN name
+                                        ON name_id = function_id WHERE text LIKE 'seldom%'
+                                UNION SELECT location_id FROM code_frame JOIN name
+                                        ON name_id = function_id WHERE text LIKE 'seldom%')
+                        UNION SELECT stack.stack_id FROM of JOIN stack ON parent_id = of.stack_id)
+                UPDATE sample SET retire_latency_cycles =
+                        iif(stack_id IN (SELECT stack_id FROM of), 100, 0)"
+        "$MEMLAG" analyze uses.db
+        for finding in line function; do
+                told=$(sqlite3 uses.db "SELECT caller_function LIKE 'seldom%', caller_share
+                        FROM ${finding}_finding WHERE function LIKE '%operator++%'
+                        ORDER BY latency_share DESC LIMIT 1")
+                [ "$told" = "1|1.0" ] || fail "what held up the program is of another $finding: $told"
+        done
 done
 grep -q '^from: the line' uses.txt || fail "the table does not say what 'from' is"
 # What a library of headers calls is of the source that uses it; a header beside the source
