@@ -64,7 +64,12 @@ int sink_finish(struct sink *sink, struct diag *diag)
                                             sink->images[i].latest_ns, diag);
         if (rc == 0)
                 rc = sink_write_site_totals(sink, diag);
-        return rc == 0 ? sink_modules_finish(sink->modules, diag) : rc;
+        uint64_t unread = 0;
+        if (rc == 0)
+                rc = sink_modules_finish(sink->modules, &unread, diag);
+        return rc == 0 ? sink_loss(sink, "large files without a build-id not read",
+                                   unread, "files", diag)
+                       : rc;
 }
 
 int64_t sink_latest_ns(const struct sink *sink)

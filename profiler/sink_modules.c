@@ -112,7 +112,8 @@ enum {
         LARGE_FILES_MAX = 64
 };
 
-/* Larger ones take long to read, and may be anything. */
+/* Larger ones take long to read, and may be anything; nor is more read in all when the
+ * recording has ended, for which the user waits. */
 static const uint64_t checksum_most_bytes = UINT64_C(1) << 30;
 
 /* Notes what tells the file FD from what it is later, where it can be read. */
@@ -231,13 +232,26 @@ int sink_modules_find(struct sink_modules *modules, const struct event_mapping *
         return module_of_file(modules, event->path, module_id, diag);
 }
 
-int sink_modules_finish(struct sink_modules *modules, struct diag *diag)
+int sink_modules_finish(struct sink_modules *modules, uint64_t *unread, struct diag *diag)
 {
+        uint64_t bytes_left = checksum_most_bytes;
         int rc = 0;
-        for (size_t i = 0; rc == 0 && i < modules->large_count; i++)
-                rc = write_checksum(modules, modules->large[i].module_id,
-                                    modules->large[i].fd, &modules->large[i].identity,
+        *unread = 0;
+        for (size_t i = 0; rc == 0 && i < modules->large_count; i++) {
+                const struct large_file *file = &modules->large[i];
+                if (file->identity.size_bytes > bytes_left) {
+                        ++*unread;
+                        diag_printf("record",
+                                    "%s has no build-id and is too large to read now: "
+                                    "that it is the same file will not be checked when "
+                                    "names are made",
+                                    sink_modules_path(modules, file->module_id));
+                        continue;
+                }
+                bytes_left -= file->identity.size_bytes;
+                rc = write_checksum(modules, file->module_id, file->fd, &file->identity,
                                     diag);
+        }
         return rc;
 }
 

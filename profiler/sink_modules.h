@@ -22,8 +22,10 @@ int sink_modules_find(struct sink_modules *modules, const struct event_mapping *
                       int64_t *module_id, struct diag *diag);
 
 /* Reads the large files without a build-id, when the recording has ended: what tells
- * later whether they are the same. */
-int sink_modules_finish(struct sink_modules *modules, struct diag *diag);
+ * later whether they are the same. *UNREAD: how many were left out, each told of on
+ * standard error, as all together may be of 1 GiB. */
+int sink_modules_finish(struct sink_modules *modules, uint64_t *unread,
+                        struct diag *diag);
 
 /* The path of a module that was found by its file, or NULL; the modules own it. */
 const char *sink_modules_path(const struct sink_modules *modules, int64_t module_id);

@@ -395,6 +395,27 @@ static void a_large_file_is_read_at_the_end(void **state)
                          2 * LARGE_BYTES);
 }
 
+/* The second is sparse: that it is not read shows in the time too. */
+static void no_more_than_1_gib_is_read_at_the_end(void **state)
+{
+        (void)state;
+        struct fixture f = open_fixture();
+        process(&f, 0, 1, 0, 100, false);
+        make_large_file("small");
+        make_large_file("large");
+        assert_int_equal(truncate("large", 1 << 30), 0);
+        map(&f, 10, 1, 16 * PAGE, PAGE, "small");
+        map(&f, 11, 1, 32 * PAGE, PAGE, "large");
+        close_fixture(&f);
+        assert_int_equal(count("SELECT count(*) FROM module"), 2);
+        assert_string_equal(plain_text("sink.db", "SELECT path FROM module_file "
+                                                  "JOIN module USING (module_id)"),
+                            "small");
+        assert_int_equal(count("SELECT value FROM ledger WHERE unit = 'files' AND"
+                               " kind = 'large files without a build-id not read'"),
+                         1);
+}
+
 /* A program gives a thread a block for its stack; the source knows the whole mapping that
  * it is part of. */
 static void a_stack_in_a_block_hides_no_other_block(void **state)
@@ -468,6 +489,7 @@ int main(void)
             db_unit_test(events_of_nobody_are_counted),
             db_unit_test(a_module_has_its_files_build_id),
             db_unit_test(a_large_file_is_read_at_the_end),
+            db_unit_test(no_more_than_1_gib_is_read_at_the_end),
             db_unit_test(a_stack_in_a_block_hides_no_other_block),
             db_unit_test(the_unhandled_instruction_is_placed),
         };
