@@ -7,6 +7,7 @@
 
 #include "diff.h"
 #include "diff_cells.h"
+#include "verdict.h"
 
 /* ---- what was counted ---- */
 
@@ -57,11 +58,17 @@ static int print_counts(const struct diff *diff, enum format format, FILE *out)
 
 /* ---- rows ---- */
 
+/* A few samples may all be of one long wait, which no interval of theirs tells. */
 const char *diff_verdict(const struct diff_pair *pair)
 {
         if (!pair->after)
                 return "only-before";
-        return pair->before ? change_name(change_of(&pair->difference)) : "only-after";
+        if (!pair->before)
+                return "only-after";
+        if (pair->before->samples < VERDICT_SAMPLES_MIN &&
+            pair->after->samples < VERDICT_SAMPLES_MIN)
+                return "too-few-samples";
+        return change_name(change_of(&pair->difference));
 }
 
 const char *diff_name(const struct diff_pair *pair, size_t i)
