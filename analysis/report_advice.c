@@ -9,7 +9,8 @@
 #include "report_sql.h"
 #include "statement.h"
 
-/* Of the latency of what is shown; what is less is not what to begin with. */
+/* Of what the loads that are shown held up, or of their latency; what is less is not what
+ * to begin with. */
 #define ADVICE_SHARE_MIN "0.1"
 enum { ADVICE_VERDICTS = 2 };
 /* Of the cycles; a resource that is full for less is not worth a word. */
@@ -132,11 +133,11 @@ int report_say_advice(struct db *db, FILE *text, const struct report_choice *cho
         sqlite3_stmt *rows;
         int code = statement_prepare(
             db,
-            "WITH chosen AS (SELECT * FROM line_finding WHERE" REPORT_CHOSEN ")"
+            "WITH chosen AS (SELECT * FROM" REPORT_WEIGHED_LINES "WHERE" REPORT_CHOSEN ")"
             "SELECT verdict," FIELDS_KNOWN "FROM chosen WHERE verdict NOT IN ('none',"
-            " 'too-few-samples') GROUP BY verdict HAVING sum(latency_share) >="
-            " " ADVICE_SHARE_MIN " * (SELECT sum(latency_share) FROM chosen)"
-            " ORDER BY sum(latency_share) DESC, verdict LIMIT ?1",
+            " 'too-few-samples') GROUP BY verdict HAVING sum(weight) > 0 AND sum(weight)"
+            " >= " ADVICE_SHARE_MIN " * (SELECT sum(weight) FROM chosen)"
+            " ORDER BY sum(weight) DESC, verdict LIMIT ?1",
             &rows, diag);
         if (code)
                 return code;

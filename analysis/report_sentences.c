@@ -9,6 +9,7 @@
 
 #include "prose.h"
 #include "report.h"
+#include "report_sql.h"
 #include "statement.h"
 
 /* Of the cycles; to look closer at less is not worth while. */
@@ -249,24 +250,31 @@ static void say_cost(FILE *text, const struct report_summary *summary)
                       text);
 }
 
-/* "Latency of all samples, by the verdict on their line: 62% dram-contention, 30% …". */
+/* "Latency of all samples, by the verdict on their line: 62% dram-contention, 30% …", or
+ * the time that they held up, in the order of which rows are then. */
 static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
 {
         sqlite3_stmt *rows;
-        int code =
-            statement_prepare(db,
-                              "SELECT printf('%.0f%% %s', 100 * sum(latency_share), "
-                              "verdict) FROM line_view "
-                              "GROUP BY verdict HAVING sum(latency_share) >= 0.005 "
-                              "ORDER BY sum(latency_share) DESC, verdict",
-                              &rows, diag);
-        const char *separator = " Latency of all samples, by the verdict on their line: ";
+        int code = statement_prepare(
+            db,
+            "WITH weighed AS (SELECT verdict, stalled,"
+            "  sum(weight) / sum(sum(weight)) OVER () AS part"
+            "  FROM" REPORT_WEIGHED_LINES "GROUP BY verdict)"
+            " SELECT printf('%.0f%% %s', 100 * part, verdict), stalled FROM weighed"
+            " WHERE part >= 0.005 ORDER BY part DESC, verdict",
+            &rows, diag);
         bool any = false;
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
                 char *part = statement_printable(rows, 0);
-                fprintf(text, "%s%s", separator, part ? part : "");
+                if (any)
+                        fputs(", ", text);
+                else
+                        fprintf(text, " %s, by the verdict on their line: ",
+                                sqlite3_column_int(rows, 1)
+                                    ? "Time that sampled loads held up"
+                                    : "Latency of all samples");
+                fputs(part ? part : "", text);
                 free(part);
-                separator = ", ";
                 any = true;
                 code = 0;
         }
@@ -276,7 +284,7 @@ static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
         return code;
 }
 
-/* Half of the latency without a verdict: more samples are the remedy, if it can matter.
+/* Half of the weight without a verdict: more samples are the remedy, if it can matter.
  */
 static int say_too_few(struct db *db, FILE *text, const struct report_summary *summary,
                        struct diag *diag)
@@ -288,8 +296,8 @@ static int say_too_few(struct db *db, FILE *text, const struct report_summary *s
         int code = statement_prepare(
             db,
             "SELECT (SELECT value FROM run WHERE key = 'period_loads') WHERE 0.5 <= "
-            "(SELECT sum(latency_share) FROM line_finding"
-            " WHERE verdict = 'too-few-samples')",
+            "(SELECT sum(weight) FILTER (WHERE verdict = 'too-few-samples')"
+            " / sum(weight) FROM" REPORT_WEIGHED_LINES ")",
             &row, diag);
         if (code)
                 return code;

@@ -100,6 +100,12 @@
         " (SELECT * FROM line_finding WHERE" REPORT_NOTABLE "AND" REPORT_CHOSEN \
         REPORT_ORDER "line_id LIMIT ?1) "
 
+/* Lines with their weight: what they held up, or where no sample tells that (stalled is 0)
+ * their latency. */
+#define REPORT_WEIGHED_LINES \
+        " (SELECT *, iif(stalled, coalesce(stalled_ratio, 0), latency_share) AS weight FROM" \
+        "  (SELECT *, total(stalled_ratio) OVER () > 0 AS stalled FROM line_finding)) "
+
 /* The functions that a table of ?1 shows. */
 #define REPORT_TOP_FUNCTIONS \
         " (SELECT * FROM function_finding WHERE" REPORT_NOTABLE "AND" REPORT_CHOSEN \

@@ -43,6 +43,18 @@ for format in csv json; do
 done
 "$MEMLAG" report | tr '\n' ' ' | grep -q 'held up what comes behind them for 28\.9% of the cycles' ||
         fail "the sum is not told"
+# By verdict it is what the rows are in the order of, and so is what is explained first.
+"$MEMLAG" report >weighed.txt
+tr '\n' ' ' <weighed.txt | grep -q 'Time that sampled loads held up, by the verdict on their line: 87% dram-latency, 13% dram-contention\.' ||
+        fail "verdicts have another weight than rows: $(cat weighed.txt)"
+expect "what is explained" "$(sed -n 's/^\(dram-[a-z]*\): .*/\1/p' weighed.txt | tr '\n' ' ')" "dram-latency dram-contention "
+"$MEMLAG" report before.db | tr '\n' ' ' | grep -q 'Latency of all samples, by the verdict on their line: 88% dram-contention, 9% dram-latency' ||
+        fail "without stalled time verdicts are not weighed by latency"
+# What held up less than a tenth of that is no advice, however long it waited.
+cp memlag.db overlap.db
+sqlite3 overlap.db "UPDATE sample SET retire_latency_cycles = 2 WHERE ip = 0x401010"
+"$MEMLAG" analyze overlap.db
+expect "what is worth a word" "$("$MEMLAG" report overlap.db | sed -n 's/^\(dram-[a-z]*\): .*/\1/p')" dram-latency
 "$MEMLAG" report | tr '\n' ' ' | grep -q 'not shares of time; those are in reports by line' ||
         fail "it is not told where shares of time are"
 "$MEMLAG" report | grep -q 'stream.c:10 .*stalled 3\.9% of the cycles$\|chase.c:20\|not found' ||
