@@ -73,6 +73,8 @@ struct report_summary {
         bool timed;              /* the samples are, or would be, a timer's */
         int64_t stalled_samples; /* of a timer, at loads */
         double stalled_s;        /* that they stand for */
+        double timer_period_s;   /* 0: not of a timer, or not known */
+        int64_t tracker_samples; /* in memlag's own heap tracker, not among samples */
         double stalled_ratio;    /* the same over the run's cycles; NAN: not known */
         /* The same without the slots in which the loads themselves retire, which a
          * simulated timer counts too; NAN: not known. */

@@ -61,7 +61,7 @@
 #define REPORT_STALLED_LEGEND \
         "stalled: share of the run's cycles for which these loads held up what came " \
         "behind them: about the most that making them faster can save"
-#define REPORT_STALLS_LEGEND "stalled: share of all time at loads"
+#define REPORT_STALLS_LEGEND "stalled: share of all time at loads, not of the run"
 
 /* What costs the program most time comes first, or where that is not known, or ?4 asks for
  * it, what has most of the latency. */

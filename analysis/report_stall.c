@@ -59,7 +59,7 @@ static const struct report_kind kinds[] = {
         .name = "allocation",
         .table_sql = REPORT_ALLOCATIONS(REPORT_ALLOCATED_SHARE("latency_share") "AS stalled,"),
         .alignment = "rrrrrll",
-        .legend = "stalled: the object's share of all time at loads; "
+        .legend = "stalled: the object's share of all time at loads, not of the run; "
                   REPORT_ALLOCATIONS_LEGEND,
     },
     {
@@ -143,21 +143,49 @@ static void say_modelled_stalls(FILE *text, const struct report_summary *summary
                 summary->lost);
 }
 
+/* Of all samples, those in the tracker included; with more of them the program is not
+ * what ran. */
+static const double TRACKER_SHARE_MIN = 0.1;
+
+static void say_tracker(FILE *text, const struct report_summary *summary)
+{
+        double taken = (double)(summary->samples + summary->tracker_samples);
+        double share = taken > 0 ? (double)summary->tracker_samples / taken : 0;
+        if (share > TRACKER_SHARE_MIN)
+                fprintf(text,
+                        " Beside these, %" PRId64
+                        " samples (%.0f%% of all) were in memlag's own heap tracker and "
+                        "are in no row: the program was slower by that, and what it "
+                        "left in the caches is another. 'memlag record --no-heap' is "
+                        "without it, and without names of heap blocks.",
+                        summary->tracker_samples, 100 * share);
+}
+
 void report_say_stalls(FILE *text, const struct report_summary *summary)
 {
         if (summary->numbers && strcmp(summary->numbers, "modelled") == 0) {
                 say_modelled_stalls(text, summary);
                 return;
         }
+        fprintf(text, "Duration %s, %" PRId64 " timer samples",
+                report_duration(summary->duration_s).text, summary->samples);
+        if (summary->timer_period_s > 0)
+                fprintf(
+                    text, ", which stand for %s on CPUs outside of the kernel",
+                    report_duration((double)summary->samples * summary->timer_period_s)
+                        .text);
+        fprintf(text, "; %" PRId64, summary->stalled_samples);
+        if (summary->samples > 0)
+                fprintf(text, " of them (%.0f%%)",
+                        100.0 * (double)summary->stalled_samples /
+                            (double)summary->samples);
         fprintf(text,
-                "Duration %s, %" PRId64 " timer samples, %" PRId64
-                " of them at loads, which stand for %s; %" PRId64
+                " at loads, %s; %" PRId64
                 " records lost. A timer tells where the program waited, and not what "
                 "for: a load that hit the first cache may be among these, latencies, "
                 "cache levels and contention are not known, and the address only where "
                 "the load did not overwrite the register that it came from. For causes "
                 "use pebs or ibs, or sim.",
-                report_duration(summary->duration_s).text, summary->samples,
-                summary->stalled_samples, report_duration(summary->stalled_s).text,
-                summary->lost);
+                report_duration(summary->stalled_s).text, summary->lost);
+        say_tracker(text, summary);
 }

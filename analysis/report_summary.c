@@ -31,7 +31,8 @@ static const char run_sql[] =
     "                                          WHERE key = 'frequency_hz')))),"
     " (SELECT CAST(value AS INTEGER) FROM run WHERE key = 'ldlat_cycles'"
     "  AND CAST(value AS INTEGER) - 1 > coalesce("
-    "   (SELECT value FROM machine WHERE key = 'l1d_latency_cycles'), 0))";
+    "   (SELECT value FROM machine WHERE key = 'l1d_latency_cycles'), 0)),"
+    " (SELECT total(value) FROM ledger WHERE kind = 'samples in the heap tracker')";
 
 static const char interval_sql[] =
     "SELECT count(*), count(*) FILTER (WHERE contended = 1),"
@@ -96,6 +97,7 @@ static int take_run(void *context, sqlite3_stmt *row)
         summary->lmrl_factor_origin = statement_printable(row, 9);
         summary->timed = sqlite3_column_int(row, 10);
         summary->unsampled_cycles = sqlite3_column_int64(row, 11);
+        summary->tracker_samples = sqlite3_column_int64(row, 12);
         return 0;
 }
 
@@ -210,6 +212,12 @@ static char *run_text(struct db *db, const char *key)
         return text;
 }
 
+static double timer_period(struct db *db)
+{
+        int64_t frequency_hz = db_run_int(db, "frequency_hz", 0);
+        return frequency_hz > 0 ? 1.0 / (double)frequency_hz : 0;
+}
+
 int report_summary_read(struct db *db, struct report_summary *summary, struct diag *diag)
 {
         *summary = (struct report_summary){
@@ -220,6 +228,7 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
             .sim_detail = run_text(db, "sim_detail"),
             .sim_set = run_text(db, "sim_set"),
             .failure = run_text(db, "failure"),
+            .timer_period_s = timer_period(db),
         };
         if (!summary->cpu)
                 summary->cpu = run_text(db, "cpu");

@@ -245,6 +245,9 @@ for mode in none fp; do
                 fail "$mode: $(in_tracker mallocs.db) samples in the tracker"
         grep -q "samples in the heap tracker" err || "$MEMLAG" report mallocs.db |
                 grep -q "samples in the heap tracker" || fail "$mode: not reported"
+        "$MEMLAG" report mallocs.db | sed '/^stalled /,$d' | tr '\n' ' ' >head.txt
+        grep -q "in memlag's own heap tracker .*'memlag record --no-heap'" head.txt ||
+                fail "$mode: no remedy above the table: $(cat head.txt)"
         expect "$mode: places in the tracker" "$(ask mallocs.db "SELECT count(*)
                 FROM location JOIN module USING (module_id) WHERE path LIKE '%vgpreload%'")" 0
         # Where the kernel trusts the time stamp counter, the tracker asks no clock.
@@ -260,6 +263,16 @@ for mode in none fp; do
 done
 record mallocs.db --no-heap -- ./mallocs || fail "$(cat err)"
 expect "without the tracker" "$(in_tracker mallocs.db)" 0
+"$MEMLAG" report mallocs.db | sed '/^stalled /,$d' | tr '\n' ' ' >head.txt
+! grep -q "heap tracker" head.txt || fail "a tracker that was not there: $(cat head.txt)"
+# Samples are of all the time on CPUs, at loads or not.
+on_cpu=$(ask mallocs.db "SELECT printf('%.3f s on CPUs', count(*) * 1.0
+        / (SELECT value FROM run WHERE key = 'frequency_hz')) FROM sample")
+at_loads=$(ask mallocs.db "SELECT printf('%d of them (%.0f%%) at loads', sum(stall_ns > 0),
+        100.0 * sum(stall_ns > 0) / count(*)) FROM sample")
+for words in "$on_cpu" "$at_loads"; do
+        grep -qF "$words" head.txt || fail "not '$words': $(cat head.txt)"
+done
 
 # ---- the kernel's code in the process ------------------------------------------------
 
