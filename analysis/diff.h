@@ -62,6 +62,11 @@ struct diff_row {
         double variance;          /* of their mean, between them; 0 of one */
 };
 
+/* A recording that was left out, as it is the same as another of its side. */
+struct diff_equal {
+        const char *file, *same_as; /* as the user called them */
+};
+
 struct diff_side {
         const char *file; /* as the user called it */
         struct db *db;
@@ -76,6 +81,9 @@ struct diff_side {
         double event;             /* of whole, as estimate_event */
         struct diff_side *others; /* more recordings of the same */
         size_t other_count;
+        uint64_t digest; /* of the samples, where there are others */
+        struct diff_equal *equals;
+        size_t equal_count;
 };
 
 /* A row of one recording or of both. */
@@ -101,9 +109,14 @@ struct diff_options {
 };
 
 /* Reads what was counted in SIDE's database, and in those of its other recordings; what
- * was counted is then their mean. diff_side_free frees all, and closes the databases. */
+ * was counted is then their mean; those that are equal count once. diff_side_free frees
+ * all, and closes the databases. */
 int diff_side_read(struct diff_side *side, struct diag *diag);
 void diff_side_free(struct diff_side *side);
+
+/* Closes those of SIDE's other recordings that have the same samples as one before them,
+ * and lists them in equals. What was counted in each was read. */
+int diff_drop_equal(struct diff_side *side, struct diag *diag);
 
 /* What SIDE's rows can be compared by at best; DIFF_NONE where samples tell nothing. */
 enum diff_figure diff_side_figure(const struct diff_side *side);

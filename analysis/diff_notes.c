@@ -97,10 +97,33 @@ static int print_missing(const struct diff_side *side, FILE *out)
         return name && code >= 0 ? 0 : -ENOMEM;
 }
 
+static int print_equal(const struct diff_equal *equal, FILE *out)
+{
+        char *file = text_printable(equal->file, strlen(equal->file));
+        char *same_as = text_printable(equal->same_as, strlen(equal->same_as));
+        char *sentence = NULL;
+        int code = file && same_as ? 0 : -ENOMEM;
+        if (!code && asprintf(&sentence,
+                              "%s has the same samples as %s: they count once, as one "
+                              "recording.",
+                              file, same_as) < 0) {
+                sentence = NULL;
+                code = -ENOMEM;
+        }
+        if (!code)
+                prose_wrapped(out, sentence);
+        free(sentence);
+        free(same_as);
+        free(file);
+        return code;
+}
+
 /* What is to be said of SIDE's recordings, which are to be of the same run. */
 static int print_side(const struct diff_side *side, FILE *out)
 {
         int code = print_missing(side, out);
+        for (size_t i = 0; !code && i < side->equal_count; i++)
+                code = print_equal(&side->equals[i], out);
         for (size_t i = 0; !code && i < side->other_count; i++) {
                 const struct compared compared = {
                     side, &side->others[i], "in one recording of a side", "in another"};

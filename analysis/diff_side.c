@@ -161,11 +161,13 @@ static int read_recording(struct diff_side *side, struct diag *diag)
 int diff_side_read(struct diff_side *side, struct diag *diag)
 {
         int code = read_recording(side, diag);
-        for (size_t i = 0; !code && i < side->other_count; i++) {
+        for (size_t i = 0; !code && i < side->other_count; i++)
                 code = read_recording(&side->others[i], diag);
+        if (!code)
+                code = diff_drop_equal(side, diag);
+        for (size_t i = 0; !code && i < side->other_count; i++)
                 for (int c = 0; c < DIFF_COUNTS; c++)
                         side->counts[c] += side->others[i].counts[c];
-        }
         for (int c = 0; c < DIFF_COUNTS; c++)
                 side->counts[c] /= (double)(1 + side->other_count);
         return code;
@@ -188,6 +190,7 @@ void diff_side_free(struct diff_side *side)
         for (size_t i = 0; i < side->other_count; i++)
                 diff_side_free(&side->others[i]);
         free(side->others);
+        free(side->equals);
         report_summary_free(&side->summary);
         db_close(side->db);
 }

@@ -311,13 +311,15 @@ static void print_legend(const struct diff *diff, int64_t left_out, FILE *out)
                                     "it is the samples that chance chose; samples: "
                                     "before, after",
                                     legends[diff->figure]));
-        if (diff->before.other_count && diff->after.other_count)
-                print_sentence(out, text_of("Figures are means of %zu recordings before "
-                                            "and %zu after, and ranges have what these "
-                                            "differ by.",
-                                            1 + diff->before.other_count,
-                                            1 + diff->after.other_count));
-        else if (!numbers || strcmp(numbers, "modelled") != 0)
+        bool both = diff->before.other_count && diff->after.other_count;
+        if (diff->before.other_count || diff->after.other_count)
+                print_sentence(
+                    out,
+                    text_of("Figures are means of recordings: of %zu before "
+                            "and %zu after%s.",
+                            1 + diff->before.other_count, 1 + diff->after.other_count,
+                            both ? ", and ranges have what these differ by" : ""));
+        if (!both && (!numbers || strcmp(numbers, "modelled") != 0))
                 prose_wrapped(out, "Two runs of one program differ by more than their "
                                    "samples: what the machine did beside them, and where "
                                    "their pages were, is in no range. Give several "

@@ -89,9 +89,23 @@ for order in "before.db --before before2.db after.db --after after2.db" \
         expect "means" "$(column "$order" 'round("before"), round("after"), verdict' "$walk")" \
                 "13500000.0,10750000.0,no-difference"
 done
-"$MEMLAG" diff --before before.db --after after.db before.db after.db >table
-grep -q '^ *18\.0 M  *4\.50 M  *-13\.5 M .* better .* walk$' table || fail "the same again: $(cat table)"
-tr '\n' ' ' <table | grep -q 'means of 2 recordings before and 2 after' || fail "means are not told: $(cat table)"
+"$MEMLAG" diff --before before2.db --after after2.db before.db after.db >table
+tr '\n' ' ' <table | grep -q 'of 2 before and 2 after' || fail "means are not told: $(cat table)"
+
+# The same file again, its copy, and one with its samples are no more recordings: they make
+# no range narrower.
+cp before.db copy.db
+columns='before_low, before_high, after_low, after_high, difference_low, difference_high,
+        samples_before, samples_after'
+column "before.db after.db" "$columns" 1 >once
+column "--before before.db --before copy.db --after after.db before.db after.db" "$columns" 1 >again
+cmp once again || fail "equal recordings count more than once: $(diff once again | head)"
+column "--before before2.db --after after.db before.db after.db" "$columns" 1 >once
+column "--before before2.db --before before2.db --after after.db before.db after.db" "$columns" 1 >again
+cmp once again || fail "equal recordings beside another count: $(diff once again | head)"
+"$MEMLAG" diff --before before.db --before copy.db --after after.db before.db after.db >table
+grep -q '^copy.db has the same samples as before.db' table || fail "nothing is said of equal ones: $(cat table)"
+! grep -q 'means of' table || fail "one recording has no mean: $(cat table)"
 
 # Without the time of retirement, the latency of all loads: as in the report's summary.
 sqlite3 before.db "UPDATE sample SET retire_latency_cycles = NULL"
