@@ -228,7 +228,7 @@ static bool read_estimate(const struct reading *reading, sqlite3_stmt *row,
         double low = sqlite3_column_double(row, COLUMN_ESTIMATE + 1);
         double high = sqlite3_column_double(row, COLUMN_ESTIMATE + 2);
         return reading->figure == DIFF_STALLED_CYCLES
-                   ? estimate_scaled(value, low, high, reading->total, estimate)
+                   ? estimate_of_ratio(value, low, high, reading->total, estimate)
                    : estimate_of_share(value, low, high, reading->total, estimate);
 }
 

@@ -16,6 +16,14 @@ bool estimate_scaled(double value, double low, double high, double scale,
         return value >= 0 && low >= 0 && scale >= 0 && isfinite(estimate->high);
 }
 
+bool estimate_of_ratio(double ratio, double low, double high, double total,
+                       struct estimate *estimate)
+{
+        /* The product of the ends is the square of the value (of_events). */
+        double uncut = low > 0 ? ratio * ratio / low : high;
+        return estimate_scaled(ratio, low, fmax(high, uncut), total, estimate);
+}
+
 /* The score interval of VALUE, a sum of equal events. */
 static struct estimate of_events(double value, double event)
 {

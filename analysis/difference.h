@@ -24,6 +24,12 @@ enum change { CHANGE_BETTER, CHANGE_WORSE, CHANGE_NOT_TOLD };
 bool estimate_scaled(double value, double low, double high, double scale,
                      struct estimate *estimate);
 
+/* The part RATIO of TOTAL, when LOW to HIGH is its range as of tally_stalled (tally.h): a
+ * score interval that is cut at 1, which goes on here to where it ended, as no difference
+ * follows from an interval that is cut. False as above. */
+bool estimate_of_ratio(double ratio, double low, double high, double total,
+                       struct estimate *estimate);
+
 /* The part SHARE of TOTAL, of which a sample of loads told TOTAL too, when LOW to HIGH is
  * the share's score interval (tally.h): of that follows the number of samples that know
  * the share as well, and of the part's number of these the score interval of a Poisson

@@ -83,6 +83,8 @@ static void damaged_figures_are_refused(void **state)
         assert_false(estimate_scaled(1, 1, 1e308, 1e308, &estimate));
         assert_false(estimate_of_share(0.5, NAN, INFINITY, 1, &estimate));
         assert_true(estimate_of_share(0.5, 0, 1, 10, &estimate));
+        assert_false(estimate_of_ratio(1, 1e-320, 1, 1, &estimate));
+        assert_false(estimate_of_ratio(0.5, -1, NAN, 1, &estimate));
         assert_true(estimate_scaled(2, 3, 1, 1, &estimate));
         assert_true(estimate.low <= 2 && estimate.high >= 2);
 }
@@ -132,6 +134,47 @@ static void chance_differs_as_often_as_it_may(void **state)
                 if (mean == 81) /* 0.957 of normal ones: 40.5 is 3.67 deviations */
                         assert_true(fabs(better / (double)PAIRS - 0.957) < 0.02);
         }
+}
+
+/* What COUNT equal stalls held up, of which MEAN are RATIO of the run's cycles. */
+static struct estimate of_stalls(int count, double mean, double ratio)
+{
+        struct tally part = {.retirements = 1000000,
+                             .retire_cycles = count * 100.0,
+                             .retire_squared = count * 100.0 * 100};
+        struct share share = tally_stalled(&part, &part, 1e6, ratio / (mean * 100));
+        struct estimate estimate;
+        assert_true(
+            estimate_of_ratio(share.value, share.low, share.high, 1e8, &estimate));
+        return estimate;
+}
+
+/* The same of a program that does little but wait, whose ranges end at all of its cycles
+ * for people. */
+static void nearly_all_cycles_differ_as_often_as_they_may(void **state)
+{
+        (void)state;
+        unsigned short seed[3] = {7, 8, 9};
+        enum { PAIRS = 20000 };
+        for (double mean = 20; mean <= 320; mean *= 4)
+                for (double ratio = 0.8; ratio < 1; ratio += 0.07) {
+                        int differ = 0;
+                        double event = 0;
+                        for (int i = 0; i < PAIRS; i++) {
+                                struct estimate before =
+                                    of_stalls(poisson(seed, mean), mean, ratio);
+                                struct estimate after =
+                                    of_stalls(poisson(seed, mean), mean, ratio);
+                                struct estimate same =
+                                    estimate_difference(&before, &after);
+                                differ += change_of(&same) != CHANGE_NOT_TOLD;
+                                event += estimate_event(&before) / PAIRS;
+                        }
+                        assert_true(differ <= PAIRS * 0.055);
+                        assert_true(differ >= PAIRS * 0.035);
+                        /* What one stall amounts to. */
+                        assert_true(fabs(event / (1e8 * ratio / mean) - 1) < 0.01);
+                }
 }
 
 /* Of a normal distribution, near enough. */
@@ -205,6 +248,7 @@ int main(void)
             cmocka_unit_test(half_widths_add_as_squares),
             cmocka_unit_test(damaged_figures_are_refused),
             cmocka_unit_test(chance_differs_as_often_as_it_may),
+            cmocka_unit_test(nearly_all_cycles_differ_as_often_as_they_may),
             cmocka_unit_test(means_of_five_recordings_each),
             cmocka_unit_test(runs_that_differ_are_no_change),
         };
