@@ -166,17 +166,40 @@ static int read_rows(struct diff *diff, struct diag *diag)
 
 /* ---- pairs ---- */
 
+/* What a load that was sampled counts for in SIDE's means. */
+static double weight(const struct diff_side *side, bool with_loads)
+{
+        return (with_loads ? side->loads_per_sample : 1) /
+               (double)(1 + side->other_count);
+}
+
+/* What a sample of a row would have told that was not there in SIDE, but is ROW in OTHER:
+ * as much as those of the side, or of the row if that is more, as a range that is made of
+ * less would be narrower than chance. */
+static double event_of_missing(const struct diff_side *side,
+                               const struct diff_side *other, const struct diff_row *row)
+{
+        bool with_loads =
+            side->loads_per_sample > 0 && other->loads_per_sample > 0; /* both known */
+        double scale = weight(side, with_loads) / weight(other, with_loads);
+        double of_side = side->event ?: other->event * scale;
+        return fmax(of_side, estimate_event(&row->estimate) * scale);
+}
+
 static void add_pair(struct diff *diff, const struct diff_row *before,
                      const struct diff_row *after)
 {
-        /* What a sample that was not there would have told, if there is none at all. */
-        double event_before = diff->before.event ?: diff->after.event;
-        double event_after = diff->after.event ?: diff->before.event;
         struct diff_pair *pair = &diff->pairs[diff->pair_count++];
         pair->before = before;
         pair->after = after;
-        pair->from = before ? before->estimate : estimate_of_none(event_before);
-        pair->to = after ? after->estimate : estimate_of_none(event_after);
+        pair->from =
+            before
+                ? before->estimate
+                : estimate_of_none(event_of_missing(&diff->before, &diff->after, after));
+        pair->to =
+            after
+                ? after->estimate
+                : estimate_of_none(event_of_missing(&diff->after, &diff->before, before));
         struct estimate sampled = estimate_difference(&pair->from, &pair->to);
         pair->difference = estimate_widened(
             &sampled, before ? before->variance : 0, 1 + diff->before.other_count,

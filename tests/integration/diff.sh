@@ -56,6 +56,20 @@ sqlite3 fewer.db "DELETE FROM sample WHERE ip = 0x401020 AND sample_id NOT IN
         UPDATE sample SET retire_latency_cycles = 1 WHERE ip = 0x401020"
 "$MEMLAG" analyze fewer.db
 expect "too few samples" "$(column "few.db fewer.db" verdict "$walk")" too-few-samples
+# A row that is gone had samples of long waits, others have short ones: what it may still
+# wait for is of long ones, 0 to 3.84 of them (the score interval of a count of 0).
+cp before.db rare.db
+sqlite3 rare.db "UPDATE sample SET retire_latency_cycles = 1 WHERE ip <> 0x401020;
+        DELETE FROM sample WHERE ip = 0x401020 AND sample_id NOT IN
+        (SELECT sample_id FROM sample WHERE ip = 0x401020 LIMIT 4)"
+cp rare.db gone.db
+sqlite3 gone.db "DELETE FROM sample WHERE ip = 0x401020"
+"$MEMLAG" analyze rare.db
+"$MEMLAG" analyze gone.db
+expect "a rare long wait that is gone" "$(column "rare.db gone.db" \
+        'verdict, abs(after_high / (3.84 * 180 * 1000) - 1) < 0.02' "$walk")" only-before,1
+expect "one that is new" "$(column "gone.db rare.db" \
+        'verdict, abs(before_high / (3.84 * 180 * 1000) - 1) < 0.02' "$walk")" only-after,1
 expect "the other way round" "$(column "after.db before.db" verdict "$walk")" worse
 expect "the same twice" "$(column "before.db before.db" "count(*) > 2" 1)" 1
 for by in line function object type; do
