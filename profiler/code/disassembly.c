@@ -3,51 +3,19 @@
  * whoever reads their output, use others. */
 #include "disassembly.h"
 
+#include <Zycore/Format.h>
 #include <Zydis/Zydis.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "att_syntax.h"
 
 /* Conditions at the end of j..., cmov... and set... */
 static const struct {
         const char *zydis, *binutils;
 } conditions[] = {{"z", "e"},   {"nz", "ne"}, {"nb", "ae"}, {"nbe", "a"},
                   {"nl", "ge"}, {"nle", "g"}, {"np", "np"}};
-
-/* Whose names tell sizes in AT&T's syntax, without a change of the operands. */
-static const struct {
-        ZydisMnemonic mnemonic;
-        const char *name;
-} att_names[] = {{ZYDIS_MNEMONIC_CBW, "cbtw"},  {ZYDIS_MNEMONIC_CWDE, "cwtl"},
-                 {ZYDIS_MNEMONIC_CDQE, "cltq"}, {ZYDIS_MNEMONIC_CWD, "cwtd"},
-                 {ZYDIS_MNEMONIC_CDQ, "cltd"},  {ZYDIS_MNEMONIC_CQO, "cqto"}};
-
-static char size_letter(ZyanU16 bits)
-{
-        return bits == 8 ? 'b' : bits == 16 ? 'w' : bits == 32 ? 'l' : 'q';
-}
-
-/* The name of INSTRUCTION in AT&T's syntax where that is another than Zydis's; "": it is
- * not. */
-static void att_name(const ZydisDecodedInstruction *instruction,
-                     const ZydisDecodedOperand *operands, char name[16])
-{
-        *name = '\0';
-        switch (instruction->mnemonic) {
-        case ZYDIS_MNEMONIC_MOVZX:
-        case ZYDIS_MNEMONIC_MOVSX:
-        case ZYDIS_MNEMONIC_MOVSXD:
-                snprintf(name, 16, "mov%c%c%c",
-                         instruction->mnemonic == ZYDIS_MNEMONIC_MOVZX ? 'z' : 's',
-                         size_letter(operands[1].size), size_letter(operands[0].size));
-                return;
-        default:
-                break;
-        }
-        for (size_t i = 0; i < sizeof(att_names) / sizeof(att_names[0]); i++)
-                if (att_names[i].mnemonic == instruction->mnemonic)
-                        snprintf(name, 16, "%s", att_names[i].name);
-}
 
 static bool has_vector_register(const ZydisDecodedInstruction *instruction,
                                 const ZydisDecodedOperand *operands)
@@ -63,17 +31,15 @@ static bool has_vector_register(const ZydisDecodedInstruction *instruction,
         return false;
 }
 
-/* Vector registers tell the width, but of integers that are converted: Zydis's letter for
- * it is no part of the name. */
+/* Vector registers tell the width: Zydis's letter for it is no part of the name. Of
+ * integers that are converted att_name tells it. */
 static void drop_width(const ZydisDecodedInstruction *instruction,
                        const ZydisDecodedOperand *operands, char *mnemonic)
 {
         const char *bare = ZydisMnemonicGetString(instruction->mnemonic);
         size_t length = bare ? strlen(bare) : 0;
         if (length && strncmp(mnemonic, bare, length) == 0 && mnemonic[length] &&
-            !mnemonic[length + 1] &&
-            instruction->meta.category != ZYDIS_CATEGORY_CONVERT &&
-            has_vector_register(instruction, operands))
+            !mnemonic[length + 1] && has_vector_register(instruction, operands))
                 mnemonic[length] = '\0';
 }
 
@@ -94,7 +60,32 @@ static void condition_name(const char *mnemonic, size_t length, char name[16])
         }
 }
 
-static void prepare(ZydisFormatter *formatter, enum disassembly_style style)
+/* Registers of the x87 stack are "st(i)", and the top of it is "st" where the instruction
+ * does not tell it. USER_DATA of CONTEXT: Zydis's own function. */
+static ZyanStatus print_register(const ZydisFormatter *formatter,
+                                 ZydisFormatterBuffer *buffer,
+                                 ZydisFormatterContext *context, ZydisRegister number)
+{
+        ZydisFormatterRegisterFunc original =
+            *(const ZydisFormatterRegisterFunc *)context->user_data;
+        if (ZydisRegisterGetClass(number) != ZYDIS_REGCLASS_X87)
+                return original(formatter, buffer, context, number);
+        ZyanString *string;
+        ZyanStatus status = ZydisFormatterBufferAppend(buffer, ZYDIS_TOKEN_REGISTER);
+        if (ZYAN_SUCCESS(status))
+                status = ZydisFormatterBufferGetString(buffer, &string);
+        if (!ZYAN_SUCCESS(status))
+                return status;
+        const char *percent = formatter->style == ZYDIS_FORMATTER_STYLE_ATT ? "%" : "";
+        return context->operand->encoding == ZYDIS_OPERAND_ENCODING_NONE
+                   ? ZyanStringAppendFormat(string, "%sst", percent)
+                   : ZyanStringAppendFormat(string, "%sst(%d)", percent,
+                                            ZydisRegisterGetId(number));
+}
+
+/* *REGISTERS is for print_register. */
+static void prepare(ZydisFormatter *formatter, enum disassembly_style style,
+                    ZydisFormatterRegisterFunc *registers)
 {
         static const struct {
                 ZydisFormatterProperty property;
@@ -116,6 +107,9 @@ static void prepare(ZydisFormatter *formatter, enum disassembly_style style)
         if (style == DISASSEMBLY_INTEL)
                 ZydisFormatterSetProperty(formatter, ZYDIS_FORMATTER_PROP_FORCE_SIZE,
                                           ZYAN_TRUE);
+        const void *callback = (const void *)&print_register;
+        ZydisFormatterSetHook(formatter, ZYDIS_FORMATTER_FUNC_PRINT_REGISTER, &callback);
+        memcpy(registers, &callback, sizeof(callback));
 }
 
 /* Where a branch leads to: an address is no number, and AT&T's syntax has a star before
@@ -136,13 +130,14 @@ static const char *branch_operand(const ZydisDecodedInstruction *instruction,
         return "";
 }
 
-/* The operands begin in a column of their own, and no blank parts them. */
+/* The operands begin in a column of their own, and no blank parts them, nor what is in
+ * braces from its operand. */
 static void lay_out(const char *name, const char *star, const char *operands, char *text)
 {
         size_t at = (size_t)snprintf(text, DISASSEMBLY_TEXT_BYTES,
                                      *operands ? "%-6s %s" : "%s", name, star);
         for (; *operands && at + 1 < DISASSEMBLY_TEXT_BYTES; operands++)
-                if (*operands != ' ' || operands[-1] != ',')
+                if (*operands != ' ' || (operands[-1] != ',' && operands[1] != '{'))
                         text[at++] = *operands;
         text[at] = '\0';
 }
@@ -150,8 +145,9 @@ static void lay_out(const char *name, const char *star, const char *operands, ch
 /* Where the mnemonic begins in TEXT, after prefixes. */
 static size_t mnemonic_offset(const char *text)
 {
-        static const char *const prefixes[] = {"lock ", "rep ",      "repe ",    "repne ",
-                                               "bnd ",  "xacquire ", "xrelease "};
+        static const char *const prefixes[] = {"lock ",     "rep ",    "repe ",
+                                               "repne ",    "bnd ",    "xacquire ",
+                                               "xrelease ", "notrack "};
         size_t offset = 0, i = 0;
         while (i < sizeof(prefixes) / sizeof(prefixes[0])) {
                 size_t length = strlen(prefixes[i]);
@@ -160,6 +156,15 @@ static size_t mnemonic_offset(const char *text)
                 i = is_there ? 0 : i + 1; /* others may follow, in any order */
         }
         return offset;
+}
+
+/* An immediate of 64 bits, or an address of as many. */
+static bool is_long_move(const ZydisDecodedInstruction *instruction)
+{
+        return instruction->mnemonic == ZYDIS_MNEMONIC_MOV &&
+               (instruction->raw.imm[0].size == 64 ||
+                (instruction->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT &&
+                 instruction->opcode >= 0xa0 && instruction->opcode <= 0xa3));
 }
 
 /* Replaces Zydis's name of INSTRUCTION, which TEXT is, by binutils'. */
@@ -172,9 +177,25 @@ static void rename_mnemonic(const ZydisDecodedInstruction *instruction,
                 drop_width(instruction, operands, text);
                 att_name(instruction, operands, name);
         }
+        if (is_long_move(instruction))
+                snprintf(name, sizeof(name), "movabs");
         condition_name(text, strlen(text), name);
         if (*name)
                 snprintf(text, bytes, "%s", name);
+}
+
+/* Adds the displacement to OPERANDS where it is encoded though it is 0. */
+static void add_zero(const ZydisDecodedInstruction *instruction,
+                     enum disassembly_style style, char *operands, size_t bytes)
+{
+        size_t at = strcspn(operands, style == DISASSEMBLY_ATT ? "(" : "]");
+        const char *zero = style == DISASSEMBLY_ATT ? "0x0" : "+0x0";
+        size_t length = strlen(operands), added = strlen(zero);
+        if (!instruction->raw.disp.size || instruction->raw.disp.value || !operands[at] ||
+            length + added >= bytes)
+                return;
+        memmove(operands + at + added, operands + at, length + 1 - at);
+        memcpy(operands + at, zero, added);
 }
 
 size_t disassembly_text(const uint8_t *code, size_t length, uint64_t address,
@@ -184,15 +205,22 @@ size_t disassembly_text(const uint8_t *code, size_t length, uint64_t address,
         ZydisDecodedInstruction instruction;
         ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
         ZydisFormatter formatter;
+        ZydisFormatterRegisterFunc registers;
         char formatted[DISASSEMBLY_TEXT_BYTES / 2], name[DISASSEMBLY_TEXT_BYTES / 2];
+        char hidden[DISASSEMBLY_TEXT_BYTES / 2] = "";
         ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-        prepare(&formatter, style);
+        prepare(&formatter, style, &registers);
         if (!ZYAN_SUCCESS(
-                ZydisDecoderDecodeFull(&decoder, code, length, &instruction, operands)) ||
-            !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
-                &formatter, &instruction, operands, instruction.operand_count_visible,
-                formatted, sizeof(formatted), address, NULL)))
+                ZydisDecoderDecodeFull(&decoder, code, length, &instruction, operands)))
                 return 0;
+        if (instruction.mnemonic == ZYDIS_MNEMONIC_NOP)
+                instruction.operand_count_visible = /* without the register */
+                    instruction.operand_count_visible > 0;
+        if (!ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
+                &formatter, &instruction, operands, instruction.operand_count_visible,
+                formatted, sizeof(formatted), address, &registers)))
+                return 0;
+        add_zero(&instruction, style, formatted, sizeof(formatted));
         size_t mnemonic = mnemonic_offset(formatted);
         size_t end = mnemonic + strcspn(formatted + mnemonic, " ");
         memcpy(name, formatted, end);
@@ -200,6 +228,10 @@ size_t disassembly_text(const uint8_t *code, size_t length, uint64_t address,
         rename_mnemonic(&instruction, operands, style, name + mnemonic,
                         sizeof(name) - mnemonic);
         const char *at = formatted + end + (formatted[end] == ' ');
+        if (style == DISASSEMBLY_ATT)
+                att_string_operands(&instruction, operands, hidden, sizeof(hidden));
+        if (*hidden)
+                at = hidden;
         const char *star = branch_operand(&instruction, operands, style, &at);
         lay_out(name, star, at, text);
         return instruction.length;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of one x86-64 instruction, as objdump writes it. Pure: bytes in. */
+/* The text of one x86-64 instruction. Pure: bytes in. In AT&T's syntax it is objdump's (of
+ * binutils 2.40), but for prefixes without an effect, nops of two bytes (there xchg), a
+ * count of 1 that is written, fwait as an instruction of its own, and comparisons with
+ * their predicate as an operand (vpcmpb $0x0 for vpcmpeqb). In Intel's, names of sizes are in small letters, addresses
+ * of branches and of data have no name, and string instructions show no operands. */
 #ifndef MEMLAG_CODE_DISASSEMBLY_H
 #define MEMLAG_CODE_DISASSEMBLY_H
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Names and operands in AT&T's syntax where Zydis has others than binutils. Pure. */
+#ifndef MEMLAG_CODE_ATT_SYNTAX_H
+#define MEMLAG_CODE_ATT_SYNTAX_H
+
+#include <Zydis/Zydis.h>
+#include <stddef.h>
+
+/* The name of INSTRUCTION where that is another than Zydis's, without prefixes; "": it is
+ * not. */
+void att_name(const ZydisDecodedInstruction *instruction,
+              const ZydisDecodedOperand *operands, char name[16]);
+
+/* What a string instruction accesses, to TEXT of BYTES (at least 32): Zydis has no text
+ * of it. "" for others. */
+void att_string_operands(const ZydisDecodedInstruction *instruction,
+                         const ZydisDecodedOperand *operands, char *text, size_t bytes);
+
+#endif
