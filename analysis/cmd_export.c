@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* memlag export [FILE]: a recording for other programs to draw. */
 #include <argp.h>
-#include <math.h>
+#include <errno.h>
 #include <string.h>
 
 #include "analysis.h"
@@ -9,6 +9,7 @@
 #include "command.h"
 #include "completed.h"
 #include "export.h"
+#include "statement.h"
 
 enum { OPTION_FORMAT = 256, OPTION_WEIGHT };
 
@@ -74,22 +75,64 @@ static const struct argp parser = {
         "and KCachegrind read them.",
 };
 
+/* Which weights the recording has. */
+struct known {
+        int64_t samples;
+        int64_t latency;
+        int64_t stalled;
+};
+
+static int read_known(struct db *db, struct known *known, struct diag *diag)
+{
+        int code = statement_number(db, "SELECT count(*) FROM caller_finding",
+                                    &known->samples, diag);
+        if (!code)
+                code = statement_number(
+                    db, "SELECT max(self_latency_share) IS NOT NULL FROM caller_finding",
+                    &known->latency, diag);
+        return code
+                   ? code
+                   : statement_number(
+                         db,
+                         "SELECT max(self_stalled_ratio) IS NOT NULL FROM caller_finding",
+                         &known->stalled, diag);
+}
+
+static int choose_weight(const struct arguments *arguments, const struct known *known,
+                         enum export_weight *weight, struct diag *diag)
+{
+        *weight = arguments->weight_given ? arguments->weight
+                  : known->stalled        ? EXPORT_STALLED
+                                          : EXPORT_LATENCY;
+        if (*weight == EXPORT_STALLED && !known->stalled)
+                return diag_set(diag, -ENODATA,
+                                "--weight=stalled: the recording does not tell for how "
+                                "long loads held up the program; there is --weight=%s",
+                                known->latency ? "latency" : "samples");
+        if (*weight == EXPORT_LATENCY && !known->latency)
+                return diag_set(diag, -ENODATA,
+                                "the recording's samples have no latency; there is "
+                                "--weight=samples");
+        return 0;
+}
+
 static int write_out(struct db *db, const struct arguments *arguments,
                      const struct report_summary *summary, struct diag *diag)
 {
-        bool stalls_known = !isnan(summary->loads_stalled_ratio);
+        struct known known;
+        enum export_weight weight;
+        int code = read_known(db, &known, diag);
+        if (code)
+                return code;
+        if (!known.samples)
+                return diag_set(diag, -ENODATA,
+                                "%s has no samples of memory accesses: there is nothing "
+                                "to draw",
+                                arguments->file);
         if (arguments->callgrind)
                 return export_callgrind(db, summary, stdout, diag);
-        if (arguments->weight_given && arguments->weight == EXPORT_STALLED &&
-            !stalls_known)
-                return diag_set(diag, -ENODATA,
-                                "--weight=stalled: the recording does not tell for how "
-                                "long loads held up the program; there is "
-                                "--weight=latency");
-        enum export_weight weight = arguments->weight_given ? arguments->weight
-                                    : stalls_known          ? EXPORT_STALLED
-                                                            : EXPORT_LATENCY;
-        return export_folded(db, summary, weight, stdout, diag);
+        code = choose_weight(arguments, &known, &weight, diag);
+        return code ? code : export_folded(db, summary, weight, stdout, diag);
 }
 
 int cmd_export(int argc, char **argv)

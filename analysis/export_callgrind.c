@@ -18,7 +18,8 @@ struct weights {
         int64_t stalled;
 };
 
-/* A function is told by module, file and name. */
+/* A function is told by module and name, as in the tree of calls: two static ones of a
+ * name in one module are one. */
 struct function {
         char *object;
         char *file;
@@ -89,11 +90,18 @@ static struct weights weights_of(sqlite3_stmt *row)
                                 sqlite3_column_int64(row, 2)};
 }
 
+/* A damaged file may have any number. */
+static void add_to(int64_t *sum, int64_t part)
+{
+        if (__builtin_add_overflow(*sum, part, sum))
+                *sum = part < 0 ? INT64_MIN : INT64_MAX;
+}
+
 static void add(struct weights *to, const struct weights *from)
 {
-        to->samples += from->samples;
-        to->latency += from->latency;
-        to->stalled += from->stalled;
+        add_to(&to->samples, from->samples);
+        add_to(&to->latency, from->latency);
+        add_to(&to->stalled, from->stalled);
 }
 
 static void print_weights(const struct callgrind *callgrind,

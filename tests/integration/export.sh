@@ -121,6 +121,26 @@ grep -q 'weight=stalled: the recording does not tell' error || fail "$(cat error
 grep -q '^measured by clock.*;chase [0-9]*$' clock.folded || fail "$(cat clock.folded)"
 "$MEMLAG" export --format callgrind clock.db | grep -q '^events: Time Samples$' || fail "not a timer's events"
 
+# What has no latency has samples; what has no samples is no picture.
+cp clock.db bare.db
+sqlite3 bare.db "UPDATE caller_finding SET self_latency_share = NULL, latency_share = NULL"
+for weight in "" "--weight latency"; do
+        # shellcheck disable=SC2086
+        "$MEMLAG" export $weight bare.db >none 2>error && fail "time out of nothing"
+        grep -q 'there is --weight=samples' error || fail "$(cat error)"
+done
+"$MEMLAG" export --weight samples bare.db | grep -q ';chase [0-9]*$' || fail "no samples"
+sqlite3 bare.db "DELETE FROM caller_finding"
+for format in folded callgrind; do
+        "$MEMLAG" export --format $format bare.db >none 2>error && fail "nothing is drawn"
+        grep -q 'bare.db has no samples of memory accesses' error || fail "$(cat error)"
+        [ -s none ] && fail "nothing has output"
+done
+# Numbers beyond any sum.
+cp t.db huge.db
+sqlite3 huge.db "UPDATE caller_finding SET samples = 9223372036854775807, latency_share = 1e300"
+"$MEMLAG" export --format callgrind huge.db >/dev/null || fail "huge numbers"
+
 for wrong in "--weight heat" "--format svg" "--format callgrind --weight samples" "t.db t.db"; do
         # shellcheck disable=SC2086
         status=0
