@@ -326,11 +326,21 @@ static uint32_t inlined_name(struct unit *unit, struct node *node)
         return name;
 }
 
+/* Of a lambda that the compiler made a copy of for some arguments, which stands outside
+ * of the function that it is local to. */
+static bool is_call_operator(struct unit *unit, Dwarf_Die *die)
+{
+        const char *name = die_name(unit->with->dwarf, die);
+
+        return name && strcmp(name, "operator()") == 0;
+}
+
 static uint32_t node_name(struct unit *unit, struct node *node, uint64_t vaddr)
 {
         if (node->named)
                 return node->name;
-        if ((node->local || (!node->outer && linked_elsewhere(unit, &node->die))) &&
+        if ((node->local || (!node->outer && (linked_elsewhere(unit, &node->die) ||
+                                              is_call_operator(unit, &node->die)))) &&
             !die_linkage_name(unit->with->dwarf, &node->die))
                 node->name = local_name(unit, vaddr);
         if (!node->name)

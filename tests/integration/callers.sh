@@ -473,3 +473,36 @@ sqlite3 uses.db "UPDATE line_finding SET caller_line = 1, verdict = 'too-few-sam
 "$MEMLAG" report uses.db >uses.txt
 ! grep -q '% from \|, from \|^from:' uses.txt || fail "rows with callers are shown: $(cat uses.txt)"
 ! grep -q '^from: ' uses.txt || fail "what is not shown is explained: $(cat uses.txt)"
+
+# Two lambdas of one function, of which g++ makes copies for their captures: as the symbol
+# table tells them apart.
+cat >lambdas.cc <<'END_C'
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+int main()
+{
+        std::vector<int> v(1 << 20);
+        for (size_t i = 0; i < v.size(); i++)
+                v[i] = (int)((i * 7919) % v.size());
+        auto scan = [&](long n) __attribute__((noinline)) {
+                long s = 0;
+                for (size_t k = 1; n-- > 0; s += v[k])
+                        k = (k * 22695477 + 1) % v.size();
+                return s;
+        };
+        auto chase = [&](long n) __attribute__((noinline)) {
+                long s = 0;
+                for (size_t k = 3; n-- > 0; s += (long)k)
+                        k = ((size_t)v[k] + (size_t)n * 3) % v.size();
+                return s;
+        };
+        std::printf("%ld\n", scan(40000) + chase(40000));
+}
+END_C
+g++ -g -O2 -o lambdas lambdas.cc
+"$MEMLAG" record --source sim --force -o lambdas.db -- ./lambdas >record.out
+names=$(sqlite3 -readonly lambdas.db "SELECT DISTINCT function FROM line_view
+        WHERE function LIKE '%operator()' AND file LIKE '%/lambdas.cc' ORDER BY function")
+[ "$names" = "main::{lambda(long)#1}::operator()
+main::{lambda(long)#2}::operator()" ] || fail "the lambdas are called $names"
