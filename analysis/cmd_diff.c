@@ -161,8 +161,12 @@ static int compare(struct diff *diff, const struct diff_options *shown)
                 code = diff_side_read(&diff->after, &diag);
         if (!code)
                 code = diff_make(diff, shown->kind, &diag);
+        struct diff_notes notes = {.count = 0};
         if (!code)
-                code = diff_print(diff, shown, stdout, &diag);
+                code = diff_notes_read(diff, &notes, &diag);
+        if (!code)
+                code = diff_print(diff, &notes, shown, stdout, &diag);
+        diff_notes_free(&notes);
         if (!code)
                 return cmd_finish_output("diff");
         diag_print("diff", &diag);

@@ -136,11 +136,23 @@ int diff_rows_read(struct diff_side *side, const struct diff_kind *kind,
 int diff_make(struct diff *diff, const struct diff_kind *kind, struct diag *diag);
 void diff_free(struct diff *diff);
 
-int diff_print(const struct diff *diff, const struct diff_options *options, FILE *out,
-               struct diag *diag);
+/* Sentences on what is not alike in the recordings, or lacks in one. */
+struct diff_notes {
+        char **texts;
+        size_t count, capacity;
+};
 
-int diff_print_table(const struct diff *diff, const struct diff_options *options,
-                     FILE *out, struct diag *diag);
+/* Adds those on DIFF to NOTES; diff_notes_free frees them, also after an error. */
+int diff_notes_read(const struct diff *diff, struct diff_notes *notes, struct diag *diag);
+void diff_notes_free(struct diff_notes *notes);
+
+/* In a table NOTES are above it, and for programs on standard error, of JSON in it too.
+ */
+int diff_print(const struct diff *diff, const struct diff_notes *notes,
+               const struct diff_options *options, FILE *out, struct diag *diag);
+
+int diff_print_table(const struct diff *diff, const struct diff_notes *notes,
+                     const struct diff_options *options, FILE *out, struct diag *diag);
 
 /* Whether COUNT was counted on either side; the ratio of after to before, or NAN. */
 bool diff_counted(const struct diff *diff, enum diff_count count);
@@ -151,8 +163,5 @@ const char *diff_verdict(const struct diff_pair *pair);
 
 /* Name I of PAIR's: that of the later recording, whose source is more likely at hand. */
 const char *diff_name(const struct diff_pair *pair, size_t i);
-
-/* Above the table: what is not alike in the two recordings. */
-int diff_print_notes(const struct diff *diff, FILE *out, struct diag *diag);
 
 #endif

@@ -2,11 +2,13 @@
 /* What is said where two recordings were not made alike. Compares no figures. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "diff.h"
-#include "prose.h"
 #include "text.h"
 
 static const struct {
@@ -42,105 +44,109 @@ struct compared {
         const char *one_is, *other_is;
 };
 
-static int print_setting(const struct compared *compared, size_t i, FILE *out)
+/* Adds a sentence as of printf: 0 or -ENOMEM. */
+__attribute__((format(printf, 2, 3))) static int note(struct diff_notes *notes,
+                                                      const char *format, ...)
+{
+        if (array_reserve(&notes->texts, &notes->capacity, notes->count,
+                          sizeof(*notes->texts)))
+                return -ENOMEM;
+        va_list arguments;
+        va_start(arguments, format);
+        int length = vasprintf(&notes->texts[notes->count], format, arguments);
+        va_end(arguments);
+        if (length < 0)
+                return -ENOMEM;
+        notes->count++;
+        return 0;
+}
+
+static int note_setting(struct diff_notes *notes, const struct compared *compared,
+                        size_t i)
 {
         char *one = setting_of(compared->one, settings[i].key);
         char *other = setting_of(compared->other, settings[i].key);
-        char *sentence = NULL;
         int code = one && other ? 0 : -ENOMEM;
         const char *means = settings[i].means;
-        if (!code && strcmp(one, other) != 0) {
-                if (asprintf(&sentence, "Not alike: %s: %s %s, %s %s%s%s.",
-                             settings[i].name, one, compared->one_is, other,
-                             compared->other_is, means ? "; " : "", means ?: "") < 0) {
-                        sentence = NULL;
-                        code = -ENOMEM;
-                } else {
-                        prose_wrapped(out, sentence);
-                }
-        }
+        if (!code && strcmp(one, other) != 0)
+                code = note(notes, "Not alike: %s: %s %s, %s %s%s%s.", settings[i].name,
+                            one, compared->one_is, other, compared->other_is,
+                            means ? "; " : "", means ?: "");
         free(one);
         free(other);
-        free(sentence);
         return code;
 }
 
-static int print_settings(const struct compared *compared, FILE *out)
+static int note_settings(struct diff_notes *notes, const struct compared *compared)
 {
         int code = 0;
         for (size_t i = 0; !code && i < sizeof(settings) / sizeof(settings[0]); i++)
-                code = print_setting(compared, i, out);
+                code = note_setting(notes, compared, i);
         return code;
 }
 
-static int print_missing(const struct diff_side *side, FILE *out)
+static int note_missing(struct diff_notes *notes, const struct diff_side *side)
 {
         const struct report_summary *summary = &side->summary;
         char *name = text_printable(side->file, strlen(side->file));
-        char *sentence = NULL;
-        int code = 0;
-        if (summary->cut_off || summary->failure)
-                code = asprintf(&sentence,
-                                "%s is not whole: its figures are of a part of "
-                                "the run.",
-                                name ?: "");
-        else if (summary->lost > 0)
-                code = asprintf(&sentence,
-                                "%s lost %" PRId64
-                                " records: the rows of these have too little.",
-                                name ?: "", summary->lost);
-        if (name && code > 0)
-                prose_wrapped(out, sentence);
-        if (code > 0)
-                free(sentence);
+        int code = name ? 0 : -ENOMEM;
+        if (!code && (summary->cut_off || summary->failure))
+                code =
+                    note(notes, "%s is not whole: its figures are of a part of the run.",
+                         name);
+        else if (!code && summary->lost > 0)
+                code = note(notes,
+                            "%s lost %" PRId64
+                            " records: the rows of these have too little.",
+                            name, summary->lost);
         free(name);
-        return name && code >= 0 ? 0 : -ENOMEM;
+        return code;
 }
 
-static int print_equal(const struct diff_equal *equal, FILE *out)
+static int note_equal(struct diff_notes *notes, const struct diff_equal *equal)
 {
         char *file = text_printable(equal->file, strlen(equal->file));
         char *same_as = text_printable(equal->same_as, strlen(equal->same_as));
-        char *sentence = NULL;
-        int code = file && same_as ? 0 : -ENOMEM;
-        if (!code && asprintf(&sentence,
-                              "%s has the same samples as %s: they count once, as one "
-                              "recording.",
-                              file, same_as) < 0) {
-                sentence = NULL;
-                code = -ENOMEM;
-        }
-        if (!code)
-                prose_wrapped(out, sentence);
-        free(sentence);
+        int code = file && same_as ? note(notes,
+                                          "%s has the same samples as %s: they count "
+                                          "once, as one recording.",
+                                          file, same_as)
+                                   : -ENOMEM;
         free(same_as);
         free(file);
         return code;
 }
 
 /* What is to be said of SIDE's recordings, which are to be of the same run. */
-static int print_side(const struct diff_side *side, FILE *out)
+static int note_side(struct diff_notes *notes, const struct diff_side *side)
 {
-        int code = print_missing(side, out);
+        int code = note_missing(notes, side);
         for (size_t i = 0; !code && i < side->equal_count; i++)
-                code = print_equal(&side->equals[i], out);
+                code = note_equal(notes, &side->equals[i]);
         for (size_t i = 0; !code && i < side->other_count; i++) {
                 const struct compared compared = {
                     side, &side->others[i], "in one recording of a side", "in another"};
-                code = print_settings(&compared, out);
+                code = note_settings(notes, &compared);
                 if (!code)
-                        code = print_missing(&side->others[i], out);
+                        code = note_missing(notes, &side->others[i]);
         }
         return code;
 }
 
-int diff_print_notes(const struct diff *diff, FILE *out, struct diag *diag)
+int diff_notes_read(const struct diff *diff, struct diff_notes *notes, struct diag *diag)
 {
         const struct compared sides = {&diff->before, &diff->after, "before", "after"};
-        int code = print_settings(&sides, out);
+        int code = note_settings(notes, &sides);
         if (!code)
-                code = print_side(&diff->before, out);
+                code = note_side(notes, &diff->before);
         if (!code)
-                code = print_side(&diff->after, out);
+                code = note_side(notes, &diff->after);
         return code ? diag_no_memory(diag) : 0;
+}
+
+void diff_notes_free(struct diff_notes *notes)
+{
+        for (size_t i = 0; i < notes->count; i++)
+                free(notes->texts[i]);
+        free(notes->texts);
 }

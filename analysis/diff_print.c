@@ -166,6 +166,24 @@ static void json_text(FILE *out, const char *name, const char *text)
                 fputs("null", out);
 }
 
+/* What lacks in any of SIDE's recordings. */
+static void json_missing(FILE *out, const struct diff_side *side)
+{
+        bool cut_off = side->summary.cut_off;
+        const char *failure = side->summary.failure;
+        int64_t lost = side->summary.lost;
+        for (size_t i = 0; i < side->other_count; i++) {
+                const struct report_summary *other = &side->others[i].summary;
+                cut_off |= other->cut_off;
+                failure = failure ?: other->failure;
+                if (__builtin_add_overflow(lost, other->lost, &lost))
+                        lost = INT64_MAX;
+        }
+        fprintf(out, "\"cut_off\": %s, ", cut_off ? "true" : "false");
+        json_text(out, "failure", failure);
+        fprintf(out, ", \"lost\": %" PRId64, lost);
+}
+
 static void json_side(FILE *out, const char *name, const struct diff_side *side)
 {
         const struct report_summary *summary = &side->summary;
@@ -177,16 +195,28 @@ static void json_side(FILE *out, const char *name, const struct diff_side *side)
         json_text(out, "source", summary->source);
         fputs(", ", out);
         json_text(out, "numbers", summary->numbers);
-        fprintf(out, ", \"recordings\": %zu, \"cut_off\": %s},\n", 1 + side->other_count,
-                summary->cut_off ? "true" : "false");
+        fprintf(out, ", \"recordings\": %zu, ", 1 + side->other_count);
+        json_missing(out, side);
+        fputs("},\n", out);
 }
 
-static int print_json(const struct diff *diff, const struct diff_options *options,
-                      FILE *out, struct diag *diag)
+static void json_notes(FILE *out, const struct diff_notes *notes)
+{
+        fputs("\"notes\": [", out);
+        for (size_t i = 0; i < notes->count; i++) {
+                fputs(i ? ", " : "", out);
+                render_json_text(out, notes->texts[i], strlen(notes->texts[i]));
+        }
+        fputs("],\n", out);
+}
+
+static int print_json(const struct diff *diff, const struct diff_notes *notes,
+                      const struct diff_options *options, FILE *out, struct diag *diag)
 {
         fputs("{", out);
         json_side(out, "before", &diff->before);
         json_side(out, "after", &diff->after);
+        json_notes(out, notes);
         json_text(out, "by", diff->kind ? diff->kind->name : "run");
         fputs(",\n\"run\": ", out);
         int code = print_counts(diff, FORMAT_JSON, out);
@@ -198,14 +228,17 @@ static int print_json(const struct diff *diff, const struct diff_options *option
         return code ? diag_no_memory(diag) : 0;
 }
 
-int diff_print(const struct diff *diff, const struct diff_options *options, FILE *out,
-               struct diag *diag)
+int diff_print(const struct diff *diff, const struct diff_notes *notes,
+               const struct diff_options *options, FILE *out, struct diag *diag)
 {
+        /* A table has them; rows for programs have no place for them. */
+        for (size_t i = 0; options->format != FORMAT_TABLE && i < notes->count; i++)
+                fprintf(stderr, "memlag diff: %s\n", notes->texts[i]);
         switch (options->format) {
         case FORMAT_TABLE:
-                return diff_print_table(diff, options, out, diag);
+                return diff_print_table(diff, notes, options, out, diag);
         case FORMAT_JSON:
-                return print_json(diff, options, out, diag);
+                return print_json(diff, notes, options, out, diag);
         default:
                 break;
         }

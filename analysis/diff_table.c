@@ -332,31 +332,21 @@ static void print_legend(const struct diff *diff, int64_t left_out, FILE *out)
 }
 
 /* Set apart by an empty line, if there are any. */
-static int print_notes(const struct diff *diff, FILE *out, struct diag *diag)
+static void print_notes(const struct diff_notes *notes, FILE *out)
 {
-        char *notes = NULL;
-        size_t length = 0;
-        FILE *memory = open_memstream(&notes, &length);
-        if (!memory)
-                return diag_no_memory(diag);
-        int code = diff_print_notes(diff, memory, diag);
-        if (fclose(memory) != 0 && !code)
-                code = diag_no_memory(diag);
-        if (!code && length > 0)
-                fprintf(out, "\n%s", notes);
-        free(notes);
-        return code;
+        if (notes->count)
+                putc('\n', out);
+        for (size_t i = 0; i < notes->count; i++)
+                prose_wrapped(out, notes->texts[i]);
 }
 
-int diff_print_table(const struct diff *diff, const struct diff_options *options,
-                     FILE *out, struct diag *diag)
+int diff_print_table(const struct diff *diff, const struct diff_notes *notes,
+                     const struct diff_options *options, FILE *out, struct diag *diag)
 {
         int64_t left_out;
         print_side("before:", &diff->before, out);
         print_side("after: ", &diff->after, out);
-        int code = print_notes(diff, out, diag);
-        if (code)
-                return code;
+        print_notes(notes, out);
         putc('\n', out);
         if (print_counts(diff, out, options->width))
                 return diag_no_memory(diag);

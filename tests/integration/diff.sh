@@ -144,6 +144,21 @@ for key in command cpu ldlat_cycles period_loads sim_detail sim_prefetch sim_set
         "$MEMLAG" diff before.db other.db | grep -q '^Not alike: .* before, 1000000 after' ||
                 fail "nothing is said of another $key"
 done
+# Programs are told too: on standard error, and in JSON. Each recording lost 7 records.
+setting ldlat_cycles 1000000
+sqlite3 other.db "INSERT OR REPLACE INTO run VALUES ('state', 'recording')"
+"$MEMLAG" diff --format csv before.db other.db >out 2>err
+grep -q '^memlag diff: Not alike: least latency .* 1000000 after' err || fail "CSV loses notes: $(cat err)"
+grep -q '^memlag diff: other.db is not whole' err || fail "CSV loses what is cut off: $(cat err)"
+sqlite3 other.db "UPDATE sample SET retire_latency_cycles = 1"
+"$MEMLAG" diff --format json --before before2.db --after other.db before.db after.db >json 2>err
+grep -q '^memlag diff: other.db is not whole' err || fail "JSON loses what is cut off: $(cat err)"
+expect "notes in JSON" "$(python3 -c '
+import json
+d = json.load(open("json"))
+print(d["before"]["cut_off"], d["after"]["cut_off"], d["after"]["failure"], d["after"]["lost"],
+        sum("other.db is not whole" in n for n in d["notes"]),
+        sum("least latency" in n for n in d["notes"]))')" "False True None 14 1 1"
 setting numbers imported
 refused before.db other.db
 refused --before other.db before.db before.db --after before.db
