@@ -19,11 +19,12 @@ static bool is_of_a_view(struct db *db)
                (strncmp(message, "no such table: ", 15) != 0 || strstr(message, "_view"));
 }
 
-int statement_prepare(struct db *db, const char *sql, struct sqlite3_stmt **statement,
-                      struct diag *diag)
+/* As statement_prepare; *REST is what follows the first statement of SQL. */
+static int prepare_first(struct db *db, const char *sql, struct sqlite3_stmt **statement,
+                         const char **rest, struct diag *diag)
 {
         sqlite3 *sqlite = db_sqlite(db);
-        if (sqlite3_prepare_v2(sqlite, sql, -1, statement, NULL) == SQLITE_OK)
+        if (sqlite3_prepare_v2(sqlite, sql, -1, statement, rest) == SQLITE_OK)
                 return 0;
         if (sqlite3_db_readonly(sqlite, "main") && is_of_a_view(db))
                 return diag_set(diag, -EINVAL,
@@ -32,6 +33,12 @@ int statement_prepare(struct db *db, const char *sql, struct sqlite3_stmt **stat
                                 sqlite3_db_filename(sqlite, "main"),
                                 sqlite3_errmsg(sqlite));
         return db_error(db, "read", diag);
+}
+
+int statement_prepare(struct db *db, const char *sql, struct sqlite3_stmt **statement,
+                      struct diag *diag)
+{
+        return prepare_first(db, sql, statement, NULL, diag);
 }
 
 int statement_next(struct db *db, struct sqlite3_stmt *statement, struct diag *diag)
@@ -58,6 +65,19 @@ int statement_run(struct db *db, struct sqlite3_stmt *statement, struct diag *di
         int code = statement_next(db, statement, diag);
         sqlite3_reset(statement);
         return code < 0 ? code : 0;
+}
+
+int statement_run_all(struct db *db, const char *sql, struct diag *diag)
+{
+        int code = 0;
+        while (!code && *sql) {
+                sqlite3_stmt *statement;
+                code = prepare_first(db, sql, &statement, &sql, diag);
+                if (!code)
+                        code = statement_run(db, statement, diag);
+                sqlite3_finalize(statement);
+        }
+        return code;
 }
 
 int statement_each(struct db *db, const char *sql, statement_take *take, void *context,

@@ -21,6 +21,10 @@ int statement_prepare(struct db *db, const char *sql, struct sqlite3_stmt **stat
 /* Runs STATEMENT, which gives no rows, and makes it ready to run again. */
 int statement_run(struct db *db, struct sqlite3_stmt *statement, struct diag *diag);
 
+/* Runs each statement of SQL, which give no rows and write to temporary tables alone: an
+ * error is one of reading. */
+int statement_run_all(struct db *db, const char *sql, struct diag *diag);
+
 /* Steps to the next row: 1, or 0 at the end, or a negative errno value. */
 int statement_next(struct db *db, struct sqlite3_stmt *statement, struct diag *diag);
 

@@ -3,6 +3,8 @@
  * of it are made of its samples as findings are. */
 #include "places.h"
 
+#include "statement.h"
+
 /* SQL is laid out as SQL. */
 /* clang-format off */
 
@@ -124,10 +126,10 @@ static const char find_sql[] =
 
 int places_prepare(struct db *db, struct diag *diag)
 {
-        return db_exec(db, prepare_sql, diag);
+        return statement_run_all(db, prepare_sql, diag);
 }
 
 int places_find(struct db *db, struct diag *diag)
 {
-        return db_exec(db, find_sql, diag);
+        return statement_run_all(db, find_sql, diag);
 }

@@ -235,7 +235,8 @@ static int show_tables(struct db *db, const struct shape *shape, sqlite3_stmt *r
                         free(file);
                         file = name ? strdup(name) : NULL;
                         code = begin_table(&render, names, count, rows, width, out, diag);
-                } else if (line > line_before + 1 && render_gap(render, cells, count)) {
+                } else if (line > line_before && line - line_before > 1 &&
+                           render_gap(render, cells, count)) {
                         code = diag_no_memory(diag);
                 }
                 if (!code && render_line(render, shape, rows, cells, count))

@@ -158,7 +158,7 @@ static int want_lines(struct db *db, int64_t context, struct diag *diag)
             " last_line + iif(first_line < last_line OR last_line > 9e15, 0, ?1),"
             " NULL, NULL FROM annotated_block WHERE first_line IS NOT NULL";
         sqlite3_stmt *insert = NULL;
-        int code = db_exec(
+        int code = statement_run_all(
             db,
             "CREATE TEMP TABLE annotated_wanted (block_id INTEGER, file TEXT,"
             " first INTEGER, last INTEGER, module TEXT, hottest INTEGER);"

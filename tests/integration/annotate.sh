@@ -224,6 +224,19 @@ for wrong in "--substitute-path x" "--source-path /none" "--top 0" "--context -1
         "$MEMLAG" annotate -i hot.db $wrong 2>err || status=$?
         expect "status of $wrong" $status 2
 done
+# What is gone is told as by other readers, and a line may have any number.
+cp hot.db viewless.db
+sqlite3 viewless.db "DROP VIEW sample_view"
+status=0
+"$MEMLAG" annotate -i viewless.db walk 2>err || status=$?
+expect "status without a view" $status 1
+grep -q "^memlag annotate: cannot read .*viewless.db: no such table: sample_view; make its views anew with 'memlag analyze'$" err ||
+        fail "says without a view: $(cat err)"
+cp hot.db far.db
+sqlite3 far.db "UPDATE code_location SET line = 9223372036854775807 WHERE line = $chase"
+"$MEMLAG" analyze far.db
+"$MEMLAG" annotate -i far.db --asm walk >out || fail "at the last line: status $?"
+grep -q ' 9223372036854775807 ' out && ! grep -A1 ' 9223372036854775807 ' out | grep -q '^ *\.\.\.$' || fail "a gap after the last line: $(cat out)"
 # Findings without names.
 cp hot.db nameless.db
 sqlite3 nameless.db "UPDATE code_location SET function_id = NULL, file_id = NULL, line = NULL;
