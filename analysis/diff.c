@@ -101,8 +101,9 @@ static int check_side(const struct diff_side *before, const struct diff_side *si
 
 /* ---- the program, which may have another name after its change ---- */
 
-/* The names of the programs that ran in SIDE, each between two slashes. */
-static int read_programs(const struct diff_side *side, char **programs, struct diag *diag)
+/* The names of the programs that ran in the recording ONE, each between two slashes. */
+static int read_own_programs(const struct diff_side *one, char **programs,
+                             struct diag *diag)
 {
         static const char sql[] =
             "SELECT '/' || group_concat(name, '/') || '/' FROM (SELECT "
@@ -110,12 +111,32 @@ static int read_programs(const struct diff_side *side, char **programs, struct d
                                                  " WHERE executable IS NOT NULL AND "
                                                  "executable NOT GLOB '[[]*')";
         sqlite3_stmt *row;
-        int code = statement_first(side->db, sql, &row, diag);
+        int code = statement_first(one->db, sql, &row, diag);
         *programs = code < 0 ? NULL : strdup(statement_text(row, 0));
         sqlite3_finalize(row);
         if (code < 0)
                 return code;
         return *programs ? 0 : diag_no_memory(diag);
+}
+
+/* The same of all recordings of SIDE, where some may be named more than once. */
+static int read_programs(const struct diff_side *side, char **programs, struct diag *diag)
+{
+        int code = read_own_programs(side, programs, diag);
+        for (size_t i = 0; !code && i < side->other_count; i++) {
+                char *own = NULL, *both = NULL;
+                code = read_own_programs(&side->others[i], &own, diag);
+                if (!code && asprintf(&both, "%s%s", *programs, own) < 0) {
+                        both = NULL;
+                        code = diag_no_memory(diag);
+                }
+                free(own);
+                if (both) {
+                        free(*programs);
+                        *programs = both;
+                }
+        }
+        return code;
 }
 
 static bool has_program(const char *programs, const char *name, size_t length)
@@ -133,7 +154,8 @@ static char *only_own(const char *programs, const char *others)
         size_t own_length = 0, count = 0;
         for (const char *at = programs; *at && at[1]; at += 1 + strcspn(at + 1, "/")) {
                 size_t length = strcspn(at + 1, "/");
-                if (has_program(others, at + 1, length))
+                bool again = own && own_length == length && !strncmp(own, at + 1, length);
+                if (!length || again || has_program(others, at + 1, length))
                         continue;
                 own = at + 1;
                 own_length = length;
@@ -222,6 +244,15 @@ static void copy_lines(const struct diff_row *rows, size_t count,
                 lines[i] = (struct match_line){rows[i].line, rows[i].samples};
 }
 
+/* Whether ROWS are all of BUILD, which is known. */
+static bool are_of(const char *build, const struct diff_row *rows, size_t count)
+{
+        for (size_t i = 0; i < count; i++)
+                if (strcmp(rows[i].build, build) != 0)
+                        return false;
+        return *build;
+}
+
 /* Pairs the rows of one group, of which there are some on both sides. */
 static int pair_group(struct diff *diff, const struct diff_row *before,
                       size_t before_count, const struct diff_row *after,
@@ -230,7 +261,9 @@ static int pair_group(struct diff *diff, const struct diff_row *before,
         struct match_line *lines = calloc(before_count + after_count, sizeof(*lines));
         size_t *partners = calloc(before_count, sizeof(*partners));
         bool *met = calloc(after_count, sizeof(*met));
-        bool same = *before->build && strcmp(before->build, after->build) == 0;
+        const char *build = before->build;
+        bool same =
+            are_of(build, before, before_count) && are_of(build, after, after_count);
         int code = lines && partners && met ? 0 : -ENOMEM;
         if (!code) {
                 copy_lines(before, before_count, lines);

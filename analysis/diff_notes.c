@@ -2,6 +2,7 @@
 /* What is said where two recordings were not made alike. Compares no figures. */
 #include <errno.h>
 #include <inttypes.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,8 @@
 
 #include "array.h"
 #include "diff.h"
+#include "report_sql.h"
+#include "statement.h"
 #include "text.h"
 
 static const struct {
@@ -117,8 +120,83 @@ static int note_equal(struct diff_notes *notes, const struct diff_equal *equal)
         return code;
 }
 
+/* Modules with their builds, of which one path may have several; those of ?1 alone. */
+#define BUILDS                                                                           \
+        " FROM (SELECT" REPORT_BASE(                                                     \
+            "path") "AS name, hex(build_id) AS build FROM module"                        \
+                    "       WHERE build_id IS NOT NULL AND path NOT GLOB '[[]*' ORDER "  \
+                    "BY build)"
+
+/* The names of the files whose build is another in OTHER than in ONE, which have both,
+ * and which the caller frees; "" without any. */
+static int list_builds(const struct diff_side *one, const struct diff_side *other,
+                       char **names, struct diag *diag)
+{
+        sqlite3_stmt *all = NULL, *same = NULL;
+        char *list = strdup("");
+        int code = list ? 0 : diag_no_memory(diag);
+        if (!code)
+                code = statement_prepare(
+                    one->db, "SELECT name, group_concat(build)" BUILDS " GROUP BY name",
+                    &all, diag);
+        if (!code)
+                code = statement_prepare(other->db,
+                                         "SELECT group_concat(build) <> ?2" BUILDS
+                                         " WHERE name = ?1",
+                                         &same, diag);
+        while (!code && (code = statement_next(one->db, all, diag)) > 0) {
+                sqlite3_reset(same);
+                sqlite3_bind_value(same, 1, sqlite3_column_value(all, 0));
+                sqlite3_bind_value(same, 2, sqlite3_column_value(all, 1));
+                code = statement_next(other->db, same, diag);
+                if (code <= 0 || !sqlite3_column_int(same, 0)) {
+                        code = code < 0 ? code : 0;
+                        continue;
+                }
+                char *longer = NULL;
+                const char *name = statement_text(all, 0);
+                code = asprintf(&longer, "%s%s%s", list, *list ? ", " : "", name) < 0
+                           ? diag_no_memory(diag)
+                           : 0;
+                if (code)
+                        break;
+                free(list);
+                list = longer;
+        }
+        sqlite3_finalize(all);
+        sqlite3_finalize(same);
+        *names = code ? NULL : text_printable(list, strlen(list));
+        free(list);
+        return code || *names ? code : diag_no_memory(diag);
+}
+
+/* Lines of one side are joined by their number, which another build may have moved. */
+static int note_builds(struct diff_notes *notes, const struct diff_side *side,
+                       const struct diff_side *other, struct diag *diag)
+{
+        char *names;
+        int code = list_builds(side, other, &names, diag);
+        if (code || !*names) {
+                free(names);
+                return code;
+        }
+        char *one_is = text_printable(side->file, strlen(side->file));
+        char *other_is = text_printable(other->file, strlen(other->file));
+        if (!one_is || !other_is ||
+            note(notes,
+                 "Not alike: builds within a side: %s, of %s and %s; lines of the two "
+                 "are joined by number, which may be of other lines.",
+                 names, one_is, other_is))
+                code = diag_no_memory(diag);
+        free(one_is);
+        free(other_is);
+        free(names);
+        return code;
+}
+
 /* What is to be said of SIDE's recordings, which are to be of the same run. */
-static int note_side(struct diff_notes *notes, const struct diff_side *side)
+static int note_side(struct diff_notes *notes, const struct diff_side *side,
+                     struct diag *diag)
 {
         int code = note_missing(notes, side);
         for (size_t i = 0; !code && i < side->equal_count; i++)
@@ -129,19 +207,23 @@ static int note_side(struct diff_notes *notes, const struct diff_side *side)
                 code = note_settings(notes, &compared);
                 if (!code)
                         code = note_missing(notes, &side->others[i]);
+                if (code)
+                        break;
+                int told = note_builds(notes, side, &side->others[i], diag);
+                if (told)
+                        return told;
         }
-        return code;
+        return code ? diag_no_memory(diag) : 0;
 }
 
 int diff_notes_read(const struct diff *diff, struct diff_notes *notes, struct diag *diag)
 {
         const struct compared sides = {&diff->before, &diff->after, "before", "after"};
         int code = note_settings(notes, &sides);
-        if (!code)
-                code = note_side(notes, &diff->before);
-        if (!code)
-                code = note_side(notes, &diff->after);
-        return code ? diag_no_memory(diag) : 0;
+        if (code)
+                return diag_no_memory(diag);
+        code = note_side(notes, &diff->before, diag);
+        return code ? code : note_side(notes, &diff->after, diag);
 }
 
 void diff_notes_free(struct diff_notes *notes)

@@ -280,6 +280,8 @@ static void join_equal(struct diff_side *side)
                         row->verdict = verdict;
                 }
                 last->samples += row->samples;
+                if (strcmp(last->build, row->build) != 0)
+                        *last->build = '\0';
                 last->sum += row->sum;
                 last->squares += row->squares;
                 estimate_add(&last->estimate, &row->estimate);

@@ -121,6 +121,32 @@ cmp once again || fail "equal recordings beside another count: $(diff once again
 grep -q '^copy.db has the same samples as before.db' table || fail "nothing is said of equal ones: $(cat table)"
 ! grep -q 'means of' table || fail "one recording has no mean: $(cat table)"
 
+# Of one build is nothing said, of two it is.
+for made in before:01 before2:01 after:03 after2:04; do
+        cp ${made%:*}.db built-${made%:*}.db
+        sqlite3 built-${made%:*}.db "UPDATE module SET build_id = x'${made#*:}'"
+done
+built="--before built-before2.db --after built-after2.db built-before.db built-after.db"
+"$MEMLAG" diff --format csv $built >out 2>err
+grep -q 'builds within a side: made-up, of built-after.db and built-after2.db; lines' err ||
+        fail "nothing is said of two builds: $(cat err)"
+expect "notes on builds" "$(grep -c 'builds within' err)" 1
+
+# A program that was renamed is the same one as well where the first recordings also ran
+# another program, which another of the other side ran too.
+for made in after:1 after2:0; do
+        cp ${made%:*}.db new-${made%:*}.db
+        sqlite3 new-${made%:*}.db "
+                UPDATE process SET executable = '/bin/new';
+                UPDATE module SET path = '/bin/new';
+                INSERT INTO process SELECT 2, 101, 1, '/bin/helper', 0, 1 WHERE ${made#*:}"
+        "$MEMLAG" analyze new-${made%:*}.db
+done
+cp before2.db helped.db
+sqlite3 helped.db "INSERT INTO process VALUES (2, 101, 1, '/bin/helper', 0, 1)"
+expect "programs of all recordings" "$(column \
+        "--before helped.db --after new-after2.db before.db new-after.db" verdict "$walk")" no-difference
+
 # Without the time of retirement, the latency of all loads: as in the report's summary.
 sqlite3 before.db "UPDATE sample SET retire_latency_cycles = NULL"
 "$MEMLAG" analyze before.db
