@@ -167,20 +167,27 @@ static int add_module(struct sink_modules *modules, const char *path,
         return add_without_build_id(modules, path, fd, identity, module_id, diag);
 }
 
-static int add_file(struct sink_modules *modules, const char *path,
-                    const struct file_identity *identity, struct diag *diag)
+/* Makes room for a file called PATH, whose module is not known yet; NULL: no memory. */
+static struct file *new_file(struct sink_modules *modules, const char *path)
 {
         struct file *files =
             reallocarray(modules->files, modules->file_count + 1, sizeof(*files));
         if (!files)
-                return diag_no_memory(diag);
+                return NULL;
         modules->files = files;
         struct file file = {.path = strdup(path)};
         if (!file.path)
-                return diag_no_memory(diag);
-        int rc = add_module(modules, path, identity, &file.module_id, diag);
-        files[modules->file_count++] = file;
-        return rc;
+                return NULL;
+        files[modules->file_count] = file;
+        return &files[modules->file_count++];
+}
+
+static int add_file(struct sink_modules *modules, const char *path,
+                    const struct file_identity *identity, struct diag *diag)
+{
+        struct file *file = new_file(modules, path);
+        return file ? add_module(modules, path, identity, &file->module_id, diag)
+                    : diag_no_memory(diag);
 }
 
 static int module_of_file(struct sink_modules *modules, const char *path,
@@ -218,6 +225,22 @@ static int module_of_vdso(struct sink_modules *modules, const struct event_mappi
         return writer_module(modules->writer, "[vdso]", id, length, module_id, diag);
 }
 
+/* The source has read the build-id itself. */
+static int module_of_build_id(struct sink_modules *modules,
+                              const struct event_mapping *event, int64_t *module_id,
+                              struct diag *diag)
+{
+        int rc = writer_module(modules->writer, event->path, event->build_id,
+                               event->build_id_bytes, module_id, diag);
+        if (rc < 0 || modules->imported || sink_modules_path(modules, *module_id))
+                return rc;
+        struct file *file = new_file(modules, event->path);
+        if (!file)
+                return diag_no_memory(diag);
+        file->module_id = *module_id;
+        return rc;
+}
+
 int sink_modules_find(struct sink_modules *modules, const struct event_mapping *event,
                       int64_t *module_id, struct diag *diag)
 {
@@ -227,8 +250,7 @@ int sink_modules_find(struct sink_modules *modules, const struct event_mapping *
         if (!event->path || !*event->path)
                 return 0;
         if (event->build_id_bytes || event->path[0] == '[' || modules->imported)
-                return writer_module(modules->writer, event->path, event->build_id,
-                                     event->build_id_bytes, module_id, diag);
+                return module_of_build_id(modules, event, module_id, diag);
         return module_of_file(modules, event->path, module_id, diag);
 }
 
