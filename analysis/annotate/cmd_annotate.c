@@ -37,7 +37,7 @@ struct arguments {
         const char *file;
         const char **names; /* what is to be annotated */
         size_t name_count, name_capacity;
-        int64_t top;
+        int64_t top; /* 0: not given */
         int64_t context;
         enum disassembly_style style;
         struct source_search search;
@@ -125,6 +125,16 @@ static void add_name(struct arguments *arguments, const char *text,
         arguments->names[arguments->name_count++] = text;
 }
 
+/* What has no effect beside another option is an error of who gave both. */
+static void check_together(const struct arguments *arguments, struct argp_state *state)
+{
+        if (arguments->top && arguments->name_count)
+                argp_error(state, "--top: it is for annotations without a name");
+        if (arguments->style == DISASSEMBLY_INTEL &&
+            arguments->show.instructions == SHOW_NO_INSTRUCTIONS)
+                argp_error(state, "--intel: with --no-asm there are no instructions");
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
         struct arguments *arguments = state->input;
@@ -164,6 +174,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
         case ARGP_KEY_ARG:
                 add_name(arguments, text, state);
                 return 0;
+        case ARGP_KEY_END:
+                check_together(arguments, state);
+                return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
         }
@@ -183,8 +196,9 @@ static int choose(struct db *db, const struct arguments *arguments, struct diag 
         int code = 0;
         for (size_t i = 0; !code && i < arguments->name_count; i++)
                 code = choice_add(db, arguments->names[i], (int64_t)i, diag);
-        return code || arguments->name_count ? code
-                                             : choice_hottest(db, arguments->top, diag);
+        if (code || arguments->name_count)
+                return code;
+        return choice_hottest(db, arguments->top ? arguments->top : HOTTEST, diag);
 }
 
 static void print_notes(const char *notes)
@@ -246,7 +260,6 @@ int cmd_annotate(int argc, char **argv)
 {
         struct arguments arguments = {
             .file = "memlag.db",
-            .top = HOTTEST,
             .context = CONTEXT_LINES,
             .show = {.instructions = SHOW_HOT_INSTRUCTIONS},
         };

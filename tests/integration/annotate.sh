@@ -219,7 +219,7 @@ status=0
 "$MEMLAG" annotate -i hot.db nothing 2>err || status=$?
 expect "status for what is not there" $status 1
 grep -q "no sample was in a function or file called 'nothing'" err || fail "says: $(cat err)"
-for wrong in "--substitute-path x" "--source-path /none" "--top 0" "--context -1" "--format html"; do
+for wrong in "--top 2 walk" "--intel --no-asm" "--substitute-path x" "--source-path /none" "--top 0" "--context -1" "--format html"; do
         status=0
         "$MEMLAG" annotate -i hot.db $wrong 2>err || status=$?
         expect "status of $wrong" $status 2
