@@ -120,6 +120,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 return 0;
         case ARGP_KEY_END:
                 check_files(arguments, state);
+                if (arguments->top_given && !arguments->diff.kind)
+                        argp_error(state, "--top: --by run has no rows to choose from");
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;

@@ -34,6 +34,12 @@ enum diff_count {
         DIFF_COUNTS
 };
 
+extern const struct diff_count_name {
+        const char *name; /* for programs */
+        const char *shown;
+        const char *unit;
+} diff_count_names[DIFF_COUNTS];
+
 /* A kind of rows, as SQL over findings. */
 struct diff_kind {
         const char *name;
@@ -153,6 +159,9 @@ int diff_print(const struct diff *diff, const struct diff_notes *notes,
 
 int diff_print_table(const struct diff *diff, const struct diff_notes *notes,
                      const struct diff_options *options, FILE *out, struct diag *diag);
+
+/* Of two numbers of a file, which may be damaged: at its end where it would overflow. */
+int64_t diff_sum(int64_t one, int64_t other);
 
 /* Whether COUNT was counted on either side; the ratio of after to before, or NAN. */
 bool diff_counted(const struct diff *diff, enum diff_count count);

@@ -2,6 +2,7 @@
 /* See diff_cells.h. */
 #include "diff_cells.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 
 static void put(struct cells *row, struct cell cell)
 {
+        assert(row->count < CELLS_MAX);
         row->cells[row->count++] = cell;
 }
 

@@ -83,11 +83,15 @@ static void pair_at_distance(const struct sides *sides, int64_t distance,
         size_t a = 0;
         for (size_t b = 0; b < sides->before_count; b++) {
                 int64_t number = sides->before[b].number;
-                int64_t wanted = number > 0 ? number + distance : number;
+                int64_t wanted = number;
+                partners[b] = MATCH_NONE;
+                /* A damaged file may have lines of any number. */
+                if (number > 0 && __builtin_add_overflow(number, distance, &wanted))
+                        continue;
                 while (a < sides->after_count && sides->after[a].number < wanted)
                         a++;
-                bool met = a < sides->after_count && sides->after[a].number == wanted;
-                partners[b] = met ? a : MATCH_NONE;
+                if (a < sides->after_count && sides->after[a].number == wanted)
+                        partners[b] = a;
         }
 }
 

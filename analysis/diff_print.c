@@ -11,19 +11,6 @@
 
 /* ---- what was counted ---- */
 
-static const struct {
-        const char *name, *unit;
-} counts[DIFF_COUNTS] = {
-    [COUNT_DURATION] = {"duration", "ns"},
-    [COUNT_CYCLES] = {"cycles", "cycles"},
-    [COUNT_INSTRUCTIONS] = {"instructions", "instructions"},
-    [COUNT_DRAM_READ] = {"dram_read", "bytes"},
-    [COUNT_DRAM_WRITE] = {"dram_write", "bytes"},
-    [COUNT_LMRL] = {"lmrl", "cycles"},
-    [COUNT_INTERVALS] = {"intervals", "intervals"},
-    [COUNT_CONTENDED] = {"contended_intervals", "intervals"},
-};
-
 bool diff_counted(const struct diff *diff, enum diff_count count)
 {
         return isfinite(diff->before.counts[count]) ||
@@ -45,8 +32,8 @@ static int print_counts(const struct diff *diff, enum format format, FILE *out)
         for (enum diff_count i = 0; !code && i < DIFF_COUNTS; i++) {
                 if (!diff_counted(diff, i))
                         continue;
-                cells_put_text(&row, counts[i].name);
-                cells_put_text(&row, counts[i].unit);
+                cells_put_text(&row, diff_count_names[i].name);
+                cells_put_text(&row, diff_count_names[i].unit);
                 cells_put_real(&row, diff->before.counts[i]);
                 cells_put_real(&row, diff->after.counts[i]);
                 cells_put_real(&row, diff_ratio(diff, i));
@@ -137,11 +124,13 @@ static int program_rows(const struct diff *diff, const struct diff_options *opti
             "before_high",    "after",          "after_low",       "after_high",
             "difference",     "difference_low", "difference_high", "verdict",
             "numbers"};
+        enum { FIGURES = sizeof(figure_names) / sizeof(figure_names[0]), LINES = 2 };
+        _Static_assert(DIFF_NAMES + LINES + FIGURES <= CELLS_MAX, "a row has more cells");
         const char *names[CELLS_MAX];
-        char line_names[2][32];
+        char line_names[LINES][32];
         size_t count = name_columns(diff, names, line_names);
         memcpy(names + count, figure_names, sizeof(figure_names));
-        count += sizeof(figure_names) / sizeof(figure_names[0]);
+        count += FIGURES;
         struct render *render = render_begin(options->format, out, names, count, 0);
         struct cells row = {.count = 0};
         int code = render ? 0 : -ENOMEM;
@@ -176,8 +165,7 @@ static void json_missing(FILE *out, const struct diff_side *side)
                 const struct report_summary *other = &side->others[i].summary;
                 cut_off |= other->cut_off;
                 failure = failure ?: other->failure;
-                if (__builtin_add_overflow(lost, other->lost, &lost))
-                        lost = INT64_MAX;
+                lost = diff_sum(lost, other->lost);
         }
         fprintf(out, "\"cut_off\": %s, ", cut_off ? "true" : "false");
         json_text(out, "failure", failure);

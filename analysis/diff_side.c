@@ -119,6 +119,17 @@ const char *diff_unit(enum diff_figure figure)
 
 /* ---- what was counted ---- */
 
+const struct diff_count_name diff_count_names[DIFF_COUNTS] = {
+    [COUNT_DURATION] = {"duration", "duration", "ns"},
+    [COUNT_CYCLES] = {"cycles", "cycles", "cycles"},
+    [COUNT_INSTRUCTIONS] = {"instructions", "instructions", "instructions"},
+    [COUNT_DRAM_READ] = {"dram_read", "bytes read from DRAM", "bytes"},
+    [COUNT_DRAM_WRITE] = {"dram_write", "bytes written to DRAM", "bytes"},
+    [COUNT_LMRL] = {"lmrl", "LMRL, cycles", "cycles"},
+    [COUNT_INTERVALS] = {"intervals", "intervals", "intervals"},
+    [COUNT_CONTENDED] = {"contended_intervals", "contended intervals", "intervals"},
+};
+
 static double counted(const struct run_counters *counters, const struct interval *sum,
                       enum concept concept)
 {
@@ -207,16 +218,28 @@ enum diff_figure diff_side_figure(const struct diff_side *side)
 
 /* ---- rows ---- */
 
+int64_t diff_sum(int64_t one, int64_t other)
+{
+        int64_t sum;
+        if (!__builtin_add_overflow(one, other, &sum))
+                return sum;
+        return one < 0 ? INT64_MIN : INT64_MAX;
+}
+
 struct reading {
         struct diff_side *side;
         enum diff_figure figure;
         double total; /* of what a row's estimate is a part */
 };
 
-static char *copy_of(sqlite3_stmt *row, int column)
+/* *COPY stays NULL where there is none: 0 or -ENOMEM. */
+static int copy_text(sqlite3_stmt *row, int column, char **copy)
 {
+        if (sqlite3_column_type(row, column) == SQLITE_NULL)
+                return 0;
         const char *text = (const char *)sqlite3_column_text(row, column);
-        return text ? strdup(text) : NULL;
+        *copy = text ? strdup(text) : NULL;
+        return *copy ? 0 : -ENOMEM;
 }
 
 static bool read_estimate(const struct reading *reading, sqlite3_stmt *row,
@@ -246,10 +269,11 @@ static int take_row(void *context, sqlite3_stmt *row)
         taken.group = strdup(statement_text(row, COLUMN_GROUP));
         taken.build = strdup(statement_text(row, COLUMN_BUILD));
         taken.verdict = strdup(statement_text(row, COLUMN_VERDICT));
-        for (int i = 0; i < DIFF_NAMES; i++)
-                taken.names[i] = copy_of(row, COLUMN_NAMES + i);
+        int code = taken.group && taken.build && taken.verdict ? 0 : -ENOMEM;
+        for (int i = 0; !code && i < DIFF_NAMES; i++)
+                code = copy_text(row, COLUMN_NAMES + i, &taken.names[i]);
         side->rows[side->row_count++] = taken;
-        return taken.group && taken.build && taken.verdict ? 0 : -ENOMEM;
+        return code;
 }
 
 static int by_group_and_line(const void *left, const void *right)
@@ -279,7 +303,7 @@ static void join_equal(struct diff_side *side)
                         last->verdict = row->verdict;
                         row->verdict = verdict;
                 }
-                last->samples += row->samples;
+                last->samples = diff_sum(last->samples, row->samples);
                 if (strcmp(last->build, row->build) != 0)
                         *last->build = '\0';
                 last->sum += row->sum;

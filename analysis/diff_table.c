@@ -53,24 +53,11 @@ static char *range_text(const struct estimate *estimate, const char *unit)
 
 /* ---- what was counted ---- */
 
-static const struct {
-        const char *name, *unit;
-} counts[DIFF_COUNTS] = {
-    [COUNT_DURATION] = {"duration", "ns"},
-    [COUNT_CYCLES] = {"cycles", "cycles"},
-    [COUNT_INSTRUCTIONS] = {"instructions", "instructions"},
-    [COUNT_DRAM_READ] = {"bytes read from DRAM", "bytes"},
-    [COUNT_DRAM_WRITE] = {"bytes written to DRAM", "bytes"},
-    [COUNT_LMRL] = {"LMRL, cycles", "cycles"},
-    [COUNT_INTERVALS] = {"intervals", "intervals"},
-    [COUNT_CONTENDED] = {"contended intervals", "intervals"},
-};
-
 static char *count_text(enum diff_count count, double value)
 {
         return count == COUNT_LMRL && isfinite(value)
                    ? text_of("%.1f", value)
-                   : amount_text(value, counts[count].unit, false);
+                   : amount_text(value, diff_count_names[count].unit, false);
 }
 
 static char *ratio_text(double ratio)
@@ -87,7 +74,7 @@ static int print_counts(const struct diff *diff, FILE *out, size_t width)
         for (enum diff_count i = 0; !code && i < DIFF_COUNTS; i++) {
                 if (!diff_counted(diff, i))
                         continue;
-                cells_put_text(&row, counts[i].name);
+                cells_put_text(&row, diff_count_names[i].shown);
                 cells_put_made(&row, count_text(i, diff->before.counts[i]), true);
                 cells_put_made(&row, count_text(i, diff->after.counts[i]), true);
                 cells_put_made(&row, ratio_text(diff_ratio(diff, i)), true);
@@ -154,6 +141,7 @@ static void put_estimates_for_people(struct cells *row, const char *unit,
 }
 
 enum { TABLE_COLUMNS = 6, KIND_COLUMNS_MAX = 3 };
+_Static_assert(TABLE_COLUMNS + KIND_COLUMNS_MAX <= CELLS_MAX, "a row has more cells");
 
 static const struct table_kind {
         const char *name;
@@ -211,7 +199,7 @@ static int64_t samples_of(const struct diff_side *side)
 {
         int64_t samples = side->summary.memory_samples;
         for (size_t i = 0; i < side->other_count; i++)
-                samples += side->others[i].summary.memory_samples;
+                samples = diff_sum(samples, side->others[i].summary.memory_samples);
         return samples;
 }
 

@@ -202,11 +202,22 @@ refused before.db missing.db
 refused before.db /dev/null
 for wrong in "before.db" "before.db before.db before.db" "--by thread before.db before.db" \
         "--before before.db before.db before.db" \
+        "--by run --top 1 before.db before.db" "--top 0 --by run before.db before.db" \
         "--format xml before.db before.db" "--top -1 before.db before.db"; do
         status=0
         "$MEMLAG" diff $wrong >out 2>err || status=$?
         expect "status of $wrong" "$status" 2
 done
+
+# Sums of what a damaged file says end where numbers end.
+for made in before other; do
+        cp before2.db huge-$made.db
+        sqlite3 huge-$made.db "UPDATE line_finding SET samples = 9223372036854775807;
+                UPDATE sample SET retire_latency_cycles = 1 WHERE '$made' = 'other'"
+done
+expect "sums of damaged numbers" "$(column \
+        "--before huge-other.db --after after2.db huge-before.db after.db" samples_before "$walk")" \
+        9223372036854775807
 
 # One without findings gets them, where it can be written.
 cp before.db raw.db

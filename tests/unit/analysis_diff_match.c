@@ -91,6 +91,16 @@ static void nothing_is_guessed(void **state)
                PARTNERS(-1, 21));
 }
 
+/* As in a damaged file: all lines but the last moved by one. */
+static void lines_of_the_largest_numbers(void **state)
+{
+        (void)state;
+        expect(FUNCTION({10, 100}, {20, 100}, {INT64_MAX, 100}),
+               FUNCTION({11, 100}, {21, 100}), false, PARTNERS(11, 21, 0));
+        expect(FUNCTION({1, 100}, {INT64_MAX, 100}), FUNCTION({1, 100}, {INT64_MAX, 100}),
+               false, PARTNERS(1, INT64_MAX));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -99,6 +109,7 @@ int main(void)
             cmocka_unit_test(a_line_that_became_cheap_in_its_place),
             cmocka_unit_test(lines_added_between),
             cmocka_unit_test(nothing_is_guessed),
+            cmocka_unit_test(lines_of_the_largest_numbers),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
