@@ -48,7 +48,7 @@ struct arguments {
 static const struct argp_option options[] = {
     {"asm", OPTION_ASM, NULL, 0,
      "Show the instructions with samples of every line, not of those alone that have a "
-     "tenth of what their function has",
+     "tenth of what their function has; in tables with the two before and behind each",
      0},
     {"context", OPTION_CONTEXT, "N", 0,
      "Show N lines (3) around each line that samples were on", 0},
@@ -227,7 +227,11 @@ static int annotate(struct db *db, const struct arguments *arguments,
                 code = source_lines_read(db, &arguments->search, arguments->context, text,
                                          diag);
         if (!code && arguments->show.instructions != SHOW_NO_INSTRUCTIONS)
-                code = instructions_read(db, arguments->style, text, diag);
+                code = instructions_read(db, arguments->style,
+                                         arguments->show.format == FORMAT_TABLE &&
+                                             arguments->show.instructions ==
+                                                 SHOW_ALL_INSTRUCTIONS,
+                                         text, diag);
         if (fclose(text) && !code)
                 code = diag_no_memory(diag);
         if (!code)

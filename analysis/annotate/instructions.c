@@ -80,16 +80,19 @@ static struct module_code *open_module(sqlite3_stmt *module, const char **why)
         return module_code_open(path);
 }
 
-/* The instruction at ADDRESS, near the end of a segment too; "": there is none. */
-static void disassemble(const struct module_code *code, uint64_t address,
-                        enum disassembly_style style, char text[DISASSEMBLY_TEXT_BYTES])
+/* The length of the instruction at ADDRESS, near the end of a segment too; 0, and "":
+ * there is none. */
+static size_t disassemble(const struct module_code *code, uint64_t address,
+                          enum disassembly_style style, char text[DISASSEMBLY_TEXT_BYTES])
 {
         uint8_t bytes[DISASSEMBLY_CODE_BYTES];
         size_t length = sizeof(bytes);
         while (length > 0 && !module_code_read(code, address, bytes, length))
                 length--;
-        if (!length || !disassembly_text(bytes, length, address, style, text))
+        length = length ? disassembly_text(bytes, length, address, style, text) : 0;
+        if (!length)
                 *text = '\0';
+        return length;
 }
 
 struct reading {
@@ -97,24 +100,105 @@ struct reading {
         enum disassembly_style style;
         sqlite3_stmt *locations; /* ?1: the module */
         sqlite3_stmt *insert;
+        sqlite3_stmt *insert_neighbour; /* NULL: they are not wanted */
         struct diag *diag;
 };
 
-static int read_locations(struct reading *reading, const struct module_code *code,
+/* A longer walk costs more than its two instructions are worth. */
+enum { NEIGHBOURS = 2, MOST_WALKED_BYTES = 64 << 10 };
+
+static int add_neighbour(struct reading *reading, const struct module_code *code,
+                         int64_t location_id, uint64_t address)
+{
+        char text[DISASSEMBLY_TEXT_BYTES];
+        disassemble(code, address, reading->style, text);
+        sqlite3_bind_int64(reading->insert_neighbour, 1, location_id);
+        sqlite3_bind_int64(reading->insert_neighbour, 2, (int64_t)address);
+        sqlite3_bind_text(reading->insert_neighbour, 3, text, -1, SQLITE_STATIC);
+        return statement_run(reading->db, reading->insert_neighbour, reading->diag);
+}
+
+/* Where the instructions of ADDRESS's function are walked from: far enough before it, or
+ * ADDRESS itself. */
+static uint64_t walk_start(struct module_code *code, uint64_t address)
+{
+        uint64_t start = address;
+        for (int i = 0; i < NEIGHBOURS && start > 0; i++)
+                if (module_code_is_entry(code, start) ||
+                    !module_code_boundary(code, start - 1, &start))
+                        break;
+        return start;
+}
+
+/* A walk over the instructions of a module in the order of addresses. */
+struct walk {
+        uint64_t at;                 /* the next one */
+        uint64_t before[NEIGHBOURS]; /* those that were passed, the latest last */
+        int passed;                  /* how many of them there are */
+};
+
+/* Moves WALK to ADDRESS; false: no instruction begins there as it counts them. */
+static bool walk_to(struct walk *walk, struct module_code *code, uint64_t address)
+{
+        char text[DISASSEMBLY_TEXT_BYTES];
+        uint64_t start = walk_start(code, address);
+        if (walk->at < start || walk->at > address)
+                *walk = (struct walk){.at = start};
+        if (address - walk->at > MOST_WALKED_BYTES)
+                return false;
+        while (walk->at < address) {
+                size_t length = disassemble(code, walk->at, DISASSEMBLY_ATT, text);
+                if (!length)
+                        break;
+                memmove(walk->before, walk->before + 1,
+                        (NEIGHBOURS - 1) * sizeof(walk->before[0]));
+                walk->before[NEIGHBOURS - 1] = walk->at;
+                walk->passed += walk->passed < NEIGHBOURS;
+                walk->at += length;
+        }
+        return walk->at == address;
+}
+
+static int add_neighbours(struct reading *reading, struct module_code *code,
+                          int64_t location_id, uint64_t address, size_t length,
+                          struct walk *walk)
+{
+        char text[DISASSEMBLY_TEXT_BYTES];
+        int result = 0;
+        if (walk_to(walk, code, address))
+                for (int i = NEIGHBOURS - walk->passed; !result && i < NEIGHBOURS; i++)
+                        result =
+                            add_neighbour(reading, code, location_id, walk->before[i]);
+        for (int i = 0; !result && length > 0 && i < NEIGHBOURS; i++) {
+                address += length;
+                length = module_code_is_entry(code, address)
+                             ? 0
+                             : disassemble(code, address, reading->style, text);
+                if (length)
+                        result = add_neighbour(reading, code, location_id, address);
+        }
+        return result;
+}
+
+static int read_locations(struct reading *reading, struct module_code *code,
                           int64_t module_id)
 {
+        struct walk walk = {0};
         char text[DISASSEMBLY_TEXT_BYTES];
         int result = 0;
         sqlite3_bind_int64(reading->locations, 1, module_id);
         while (!result && (result = statement_next(reading->db, reading->locations,
                                                    reading->diag)) > 0) {
-                disassemble(code, (uint64_t)sqlite3_column_int64(reading->locations, 1),
-                            reading->style, text);
-                sqlite3_bind_int64(reading->insert, 1,
-                                   sqlite3_column_int64(reading->locations, 0));
+                int64_t id = sqlite3_column_int64(reading->locations, 0);
+                uint64_t address = (uint64_t)sqlite3_column_int64(reading->locations, 1);
+                size_t length = disassemble(code, address, reading->style, text);
+                sqlite3_bind_int64(reading->insert, 1, id);
                 sqlite3_bind_text(reading->insert, 2, *text ? text : "(bad)", -1,
                                   SQLITE_STATIC);
                 result = statement_run(reading->db, reading->insert, reading->diag);
+                if (!result && reading->insert_neighbour)
+                        result =
+                            add_neighbours(reading, code, id, address, length, &walk);
         }
         sqlite3_reset(reading->locations);
         return result;
@@ -148,8 +232,8 @@ static int read_modules(struct reading *reading, FILE *unread)
         return result;
 }
 
-int instructions_read(struct db *db, enum disassembly_style style, FILE *notes,
-                      struct diag *diag)
+int instructions_read(struct db *db, enum disassembly_style style, bool neighbours,
+                      FILE *notes, struct diag *diag)
 {
         struct reading reading = {.db = db, .style = style, .diag = diag};
         char *names = NULL;
@@ -160,11 +244,16 @@ int instructions_read(struct db *db, enum disassembly_style style, FILE *notes,
         int code = statement_prepare(
             db,
             "SELECT location_id, address_offset FROM code_location WHERE module_id = ?1"
-            " AND location_id IN (SELECT location_id FROM annotated_row)",
+            " AND location_id IN (SELECT location_id FROM annotated_row)"
+            " ORDER BY address_offset",
             &reading.locations, diag);
         if (!code)
                 code = statement_prepare(db, "INSERT INTO annotated_code VALUES (?1, ?2)",
                                          &reading.insert, diag);
+        if (!code && neighbours)
+                code = statement_prepare(
+                    db, "INSERT INTO annotated_neighbour VALUES (?1, ?2, ?3)",
+                    &reading.insert_neighbour, diag);
         if (!code)
                 code = read_modules(&reading, unread);
         if (fclose(unread) == 0 && *names)
@@ -176,5 +265,6 @@ int instructions_read(struct db *db, enum disassembly_style style, FILE *notes,
         free(names);
         sqlite3_finalize(reading.locations);
         sqlite3_finalize(reading.insert);
+        sqlite3_finalize(reading.insert_neighbour);
         return code;
 }

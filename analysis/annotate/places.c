@@ -121,7 +121,10 @@ static const char find_sql[] =
     " AND f.function_offset IS r.function_offset AND f.module IS r.module"
     " AND f.samples = r.samples;"
 
-    "CREATE TEMP TABLE annotated_code (location_id INTEGER PRIMARY KEY, text TEXT NOT NULL)";
+    "CREATE TEMP TABLE annotated_code (location_id INTEGER PRIMARY KEY, text TEXT NOT NULL);"
+    "CREATE TEMP TABLE annotated_neighbour (location_id INTEGER, address_offset INTEGER,"
+    "  text TEXT NOT NULL);"
+    "CREATE INDEX temp.annotated_neighbour_location ON annotated_neighbour (location_id)";
 /* clang-format on */
 
 int places_prepare(struct db *db, struct diag *diag)

@@ -58,7 +58,8 @@ static const char blocks_sql[] =
     "  OR stalled_ratio >= 0.1 * sum(stalled_ratio) OVER (PARTITION BY block_id)" \
     " ELSE 1 END "
 
-/* One block, ?1. Columns: the file, the line, whether the last one has names, and those of
+/* One block, ?1. Rows without samples have levels below 0: lines of text -1, instructions
+ * beside those with samples -2. Columns: the file, the line, whether the last one has names, and those of
  * the table. An instruction's only access stands beside it. */
 #define LINES_SQL(figures) \
     "WITH" PLACES "," \
@@ -81,6 +82,15 @@ static const char blocks_sql[] =
     "     AND i.location_id = r.location_id AND i.parts > 1" \
     "     AND (?2 = 2 OR 20 * r.samples >= i.samples)))" \
     "  UNION ALL" \
+    "  SELECT DISTINCT -2, ?1, r.place_id, NULL, r.inlined, r.file, r.line, NULL, NULL, NULL," \
+    "   NULL, NULL, n.address_offset, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
+    "   NULL, NULL, NULL, NULL, place_rank, n.text, NULL" \
+    "  FROM hot JOIN annotated_row AS r USING (place_id)" \
+    "   JOIN annotated_neighbour AS n USING (location_id)" \
+    "  WHERE r.level = 1 AND NOT EXISTS (SELECT 1 FROM annotated_row AS i" \
+    "   WHERE i.place_id = r.place_id AND i.level = 1 AND i.module IS r.module" \
+    "    AND i.address_offset = n.address_offset)" \
+    "  UNION ALL" \
     "  SELECT DISTINCT -1, ?1, NULL, NULL, 0, t.file, t.line, NULL, NULL, NULL, NULL, NULL," \
     "   NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
     "   0, t.text, NULL" \
@@ -88,10 +98,11 @@ static const char blocks_sql[] =
     "   AND t.line BETWEEN w.first AND w.last" \
     "  WHERE w.block_id = ?1 AND NOT EXISTS (SELECT 1 FROM place AS p WHERE p.block_id = ?1" \
     "   AND p.file = t.file AND p.line = t.line AND NOT p.inlined)) " \
-    "SELECT file, iif(level > 0 OR place_rank > 1, NULL, line)," \
+    "SELECT file, iif(level NOT IN (-1, 0) OR place_rank > 1, NULL, line)," \
     " level > 0 OR level = 0 AND text IS NULL," figures \
-    " iif(level > 0 OR place_rank > 1 OR file IS NULL, '', coalesce(line, '?')) AS line," \
-    " CASE WHEN level < 0 THEN text" \
+    " iif(level NOT IN (-1, 0) OR place_rank > 1 OR file IS NULL, '', coalesce(line, '?')) AS line," \
+    " CASE WHEN level = -1 THEN text" \
+    "      WHEN level = -2 THEN printf('%12x:  ', address_offset) || text" \
     "      WHEN level = 1 THEN printf('%12x:  ', address_offset) || coalesce(text, '') || access" \
     "      WHEN level = 2 THEN printf('%16s# ', '') ||" ACCESS \
     "      WHEN inlined THEN '    inlined ' ||" REPORT_FUNCTION_NAME \

@@ -136,6 +136,11 @@ expect "kinds with --no-asm" "$("$MEMLAG" annotate -i hot.db --no-asm --format c
 [ "$("$MEMLAG" annotate -i hot.db --asm hot.c | grep -c '%r')" -ge "$("$MEMLAG" annotate -i hot.db hot.c | grep -c '%r')" ] ||
         fail "--asm shows less"
 
+# Beside each, with --asm, stand those that objdump has before and behind it.
+"$MEMLAG" annotate -i hot.db --asm walk | grep '^ *[0-9a-f]*:  ' | sed 's/^ *//; s/  */ /g; s/ *#.*//' >neighbours
+objdump -d --no-show-raw-insn hot | sed -n '/<walk[.a-z0-9]*>:/,/^$/p' | sed 's/^ *//; s/[ \t][ \t]*/ /g; s/ *[<#].*//' |
+        grep -A2 -B2 "^$(cat address): " | grep -v "^$(cat address): \|^$" | grep -v '^[0-9a-f]* *$' >around
+[ -s around ] && ! grep -vxFf neighbours around || fail "neighbours: $(cat neighbours) for $(cat around)"
 # Another program in its place: it is said, and its instructions are not taken for the recorded.
 cp hot hot.recorded
 "$CC" -O2 hot.c -o hot -DOTHER -Wl,--build-id=0x1234
@@ -154,7 +159,7 @@ damaged = [whole[:n] for n in range(0, len(whole), 997)]
 damaged += [whole[:n] + bytes([0xff] * 8) + whole[n + 8:] for n in range(0, 900, 24)]
 for data in damaged:
     open("hot", "wb").write(data)
-    done = subprocess.run([os.environ["MEMLAG"], "annotate", "-i", "hot.db", "walk"], capture_output=True, timeout=20)
+    done = subprocess.run([os.environ["MEMLAG"], "annotate", "-i", "hot.db", "--asm", "walk"], capture_output=True, timeout=20)
     assert done.returncode == 0 and b"chase" in done.stdout, (done, len(data))
 END
 cp -f hot.recorded hot && chmod +x hot
