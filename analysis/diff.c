@@ -253,62 +253,131 @@ static bool are_of(const char *build, const struct diff_row *rows, size_t count)
         return *build;
 }
 
-/* Pairs the rows of one group, of which there are some on both sides. */
-static int pair_group(struct diff *diff, const struct diff_row *before,
-                      size_t before_count, const struct diff_row *after,
-                      size_t after_count, struct diag *diag)
+/* The rows of both sides as lines of functions. */
+struct matching {
+        struct match_line *before, *after;
+        size_t *partners;                 /* of BEFORE */
+        bool *met;                        /* of AFTER */
+        struct match_function *functions; /* those on both sides, by file */
+        size_t function_count;
+};
+
+static int matching_make(const struct diff_side *before, const struct diff_side *after,
+                         struct matching *matching)
 {
-        struct match_line *lines = calloc(before_count + after_count, sizeof(*lines));
-        size_t *partners = calloc(before_count, sizeof(*partners));
-        bool *met = calloc(after_count, sizeof(*met));
-        const char *build = before->build;
-        bool same =
-            are_of(build, before, before_count) && are_of(build, after, after_count);
-        int code = lines && partners && met ? 0 : -ENOMEM;
-        if (!code) {
-                copy_lines(before, before_count, lines);
-                copy_lines(after, after_count, lines + before_count);
-                code = match_lines(lines, before_count, lines + before_count, after_count,
-                                   same, partners);
+        *matching = (struct matching){
+            .before = calloc(before->row_count + 1, sizeof(*matching->before)),
+            .after = calloc(after->row_count + 1, sizeof(*matching->after)),
+            .partners = calloc(before->row_count + 1, sizeof(*matching->partners)),
+            .met = calloc(after->row_count + 1, sizeof(*matching->met)),
+            .functions = calloc(before->row_count + 1, sizeof(*matching->functions))};
+        if (!matching->before || !matching->after || !matching->partners ||
+            !matching->met || !matching->functions)
+                return -ENOMEM;
+        copy_lines(before->rows, before->row_count, matching->before);
+        copy_lines(after->rows, after->row_count, matching->after);
+        for (size_t i = 0; i < before->row_count; i++)
+                matching->partners[i] = MATCH_NONE;
+        return 0;
+}
+
+static void matching_free(struct matching *matching)
+{
+        free(matching->before);
+        free(matching->after);
+        free(matching->partners);
+        free(matching->met);
+        free(matching->functions);
+}
+
+static void list_functions(const struct diff_side *before, const struct diff_side *after,
+                           struct matching *matching)
+{
+        for (size_t b = 0, a = 0; b < before->row_count && a < after->row_count;) {
+                const struct diff_row *from = &before->rows[b], *to = &after->rows[a];
+                int order = strcmp(from->group, to->group);
+                size_t b_end = group_end(before, b), a_end = group_end(after, a);
+                bool same_build = are_of(from->build, from, b_end - b) &&
+                                  are_of(from->build, to, a_end - a);
+                if (order == 0)
+                        matching->functions[matching->function_count++] =
+                            (struct match_function){.before = matching->before + b,
+                                                    .before_count = b_end - b,
+                                                    .after = matching->after + a,
+                                                    .after_count = a_end - a,
+                                                    .same_build = same_build,
+                                                    .partners = matching->partners + b};
+                b = order <= 0 ? b_end : b;
+                a = order >= 0 ? a_end : a;
         }
-        for (size_t i = 0; !code && i < before_count; i++) {
-                bool meets = partners[i] != MATCH_NONE;
-                add_pair(diff, &before[i], meets ? &after[partners[i]] : NULL);
-                if (meets)
-                        met[partners[i]] = true;
+}
+
+/* Whether the lines of two groups are in one file: the group's first two fields. */
+static bool of_one_file(const char *a, const char *b)
+{
+        int fields = 0;
+        while (*a == *b && fields < 2) {
+                if (!*a)
+                        return true;
+                fields += *a == DIFF_FIELD_END;
+                a++;
+                b++;
         }
-        for (size_t i = 0; !code && i < after_count; i++)
-                if (!met[i])
-                        add_pair(diff, NULL, &after[i]);
-        free(lines);
-        free(partners);
-        free(met);
-        return code ? diag_no_memory(diag) : 0;
+        return fields == 2;
+}
+
+static int match_files(const struct diff_side *before, const struct matching *matching)
+{
+        const struct match_function *functions = matching->functions;
+        int code = 0;
+        for (size_t i = 0, end; !code && i < matching->function_count; i = end) {
+                const struct diff_row *first =
+                    &before->rows[functions[i].before - matching->before];
+                for (end = i + 1; end < matching->function_count; end++) {
+                        size_t row = functions[end].before - matching->before;
+                        if (!of_one_file(first->group, before->rows[row].group))
+                                break;
+                }
+                code = match_lines(&functions[i], end - i);
+        }
+        return code;
+}
+
+static void add_pairs(struct diff *diff, const struct matching *matching)
+{
+        const struct match_function *function = matching->functions;
+        const struct match_function *end = function + matching->function_count;
+        for (size_t b = 0; b < diff->before.row_count; b++) {
+                const struct match_line *line = &matching->before[b];
+                size_t partner = matching->partners[b];
+                while (function < end &&
+                       line >= function->before + function->before_count)
+                        function++;
+                if (partner == MATCH_NONE) {
+                        add_pair(diff, &diff->before.rows[b], NULL);
+                        continue;
+                }
+                size_t a = function->after - matching->after + partner;
+                matching->met[a] = true;
+                add_pair(diff, &diff->before.rows[b], &diff->after.rows[a]);
+        }
+        for (size_t a = 0; a < diff->after.row_count; a++)
+                if (!matching->met[a])
+                        add_pair(diff, NULL, &diff->after.rows[a]);
 }
 
 static int pair_all(struct diff *diff, struct diag *diag)
 {
-        const struct diff_side *before = &diff->before, *after = &diff->after;
-        int code = 0;
-        for (size_t b = 0, a = 0;
-             !code && (b < before->row_count || a < after->row_count);) {
-                int order = b == before->row_count ? 1
-                            : a == after->row_count
-                                ? -1
-                                : strcmp(before->rows[b].group, after->rows[a].group);
-                if (order < 0) {
-                        add_pair(diff, &before->rows[b++], NULL);
-                } else if (order > 0) {
-                        add_pair(diff, NULL, &after->rows[a++]);
-                } else {
-                        size_t b_end = group_end(before, b), a_end = group_end(after, a);
-                        code = pair_group(diff, &before->rows[b], b_end - b,
-                                          &after->rows[a], a_end - a, diag);
-                        b = b_end;
-                        a = a_end;
-                }
+        struct matching matching;
+        int code = matching_make(&diff->before, &diff->after, &matching);
+        if (!code) {
+                list_functions(&diff->before, &diff->after, &matching);
+                code = match_files(&diff->before, &matching);
         }
-        return code;
+        if (!code)
+                add_pairs(diff, &matching);
+        matching_free(&matching);
+        return code ? diag_no_memory(diag) : 0;
 }
 
 /* The order of pairs that differ by the same: those that have more, then by name. */

@@ -55,6 +55,10 @@ enum { DIFF_NAMES = 4 };
 /* The kind called NAME, or NULL. */
 const struct diff_kind *diff_kind_named(const char *name);
 
+/* Ends a field of a row's group. Those of rows with lines begin with two that tell the
+ * file of these. */
+enum { DIFF_FIELD_END = 31 };
+
 /* One row of a recording. */
 struct diff_row {
         char *group; /* is equal where rows may be one, but for their lines */

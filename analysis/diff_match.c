@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Matches the lines of a function over a rebuild, in which numbers move. */
+/* Matches the lines of functions over a rebuild, in which numbers move. */
 #include "diff_match.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "verdict.h"
@@ -10,137 +11,216 @@
 /* More pairs of lines in one function are not tried for a common distance. */
 enum { PAIRS_MAX = 1 << 20 };
 
-struct sides {
-        const struct match_line *before, *after;
-        size_t before_count, after_count;
+/* Two lines that meet count this, and up to 1 more as they have as many samples. It keeps
+ * a line that a change made cheap with itself, if others around it agree. */
+static const double MEETS = 0.5;
+
+/* By as much the best distance has to be above the next one: less can be chance, of which
+ * 20 samples have a fifth. */
+static const double CLEARLY = 0.25;
+
+/* Two lines at a distance, and what their meeting counts. */
+struct met_lines {
+        int64_t distance;
+        double agreement;
 };
+
+/* A function with the distance that it moved by. */
+struct moved {
+        const struct match_function *function;
+        int64_t first; /* line before, where it has one */
+        int64_t distance;
+        bool clear;
+};
+
+static bool moves(const struct match_line *line)
+{
+        return line->number > 0 && line->number <= UINT32_MAX;
+}
 
 static bool has_samples(const struct match_line *line)
 {
-        return line->number > 0 && line->samples >= VERDICT_SAMPLES_MIN;
+        return moves(line) && line->samples >= VERDICT_SAMPLES_MIN;
 }
 
-static int by_value(const void *left, const void *right)
+static double agreement_of(const struct match_line *from, const struct match_line *to)
 {
-        int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-        return (a > b) - (a < b);
+        double before = (double)from->samples, after = (double)to->samples;
+        bool sampled = before > 0 && after > 0;
+        return MEETS + (sampled ? fmin(before, after) / fmax(before, after) : 0);
 }
 
-/* The distances of all pairs of lines of which one has samples enough. */
-static size_t list_distances(const struct sides *sides, int64_t *distances)
+static int by_distance(const void *left, const void *right)
+{
+        const struct met_lines *a = left, *b = right;
+        return (a->distance > b->distance) - (a->distance < b->distance);
+}
+
+/* All pairs of lines of which one has samples enough, by their distance. */
+static size_t list_met(const struct match_function *function, struct met_lines *met)
 {
         size_t count = 0;
-        for (size_t b = 0; b < sides->before_count; b++)
-                for (size_t a = 0; a < sides->after_count; a++) {
-                        const struct match_line *from = &sides->before[b];
-                        const struct match_line *to = &sides->after[a];
-                        if (from->number > 0 && to->number > 0 &&
+        for (size_t b = 0; b < function->before_count; b++)
+                for (size_t a = 0; a < function->after_count; a++) {
+                        const struct match_line *from = &function->before[b];
+                        const struct match_line *to = &function->after[a];
+                        if (moves(from) && moves(to) &&
                             (has_samples(from) || has_samples(to)))
-                                distances[count++] = to->number - from->number;
+                                met[count++] = (struct met_lines){
+                                    to->number - from->number, agreement_of(from, to)};
                 }
-        qsort(distances, count, sizeof(*distances), by_value);
+        qsort(met, count, sizeof(*met), by_distance);
         return count;
 }
 
-/* The one that occurs most often in the sorted DISTANCES; 0 where it is not more often
- * than another, or than 0. */
-static int64_t most_frequent(const int64_t *distances, size_t count)
+/* Sets the distance at which the sorted MET agree best, if one does clearly. */
+static void choose_distance(const struct met_lines *met, size_t count,
+                            struct moved *moved)
 {
-        int64_t best = 0;
-        size_t most = 0, unmoved = 0;
-        bool alone = false;
+        double best = 0, next = 0;
         for (size_t i = 0, end; i < count; i = end) {
-                for (end = i; end < count && distances[end] == distances[i];)
-                        end++;
-                unmoved = distances[i] == 0 ? end - i : unmoved;
-                if (end - i < most)
+                double agreement = 0;
+                for (end = i; end < count && met[end].distance == met[i].distance; end++)
+                        agreement += met[end].agreement;
+                next = fmax(next, fmin(agreement, best));
+                if (agreement <= best)
                         continue;
-                alone = end - i > most;
-                most = end - i;
-                best = distances[i];
+                best = agreement;
+                moved->distance = met[i].distance;
         }
-        return alone && most > unmoved ? best : 0;
+        moved->clear = best - next > CLEARLY;
 }
 
-static int find_distance(const struct sides *sides, int64_t *distance)
+static int find_distance(struct moved *moved)
 {
-        *distance = 0;
-        if (!sides->before_count || !sides->after_count ||
-            sides->before_count > PAIRS_MAX / sides->after_count)
+        const struct match_function *function = moved->function;
+        if (!function->before_count || !function->after_count ||
+            function->before_count > PAIRS_MAX / function->after_count)
                 return 0;
-        int64_t *distances =
-            calloc(sides->before_count * sides->after_count, sizeof(*distances));
-        if (!distances)
+        struct met_lines *met =
+            calloc(function->before_count * function->after_count, sizeof(*met));
+        if (!met)
                 return -ENOMEM;
-        *distance = most_frequent(distances, list_distances(sides, distances));
-        free(distances);
+        choose_distance(met, list_met(function, met), moved);
+        free(met);
         return 0;
 }
 
-static void pair_at_distance(const struct sides *sides, int64_t distance,
-                             size_t *partners)
+static void pair_at_distance(const struct match_function *function, int64_t distance)
 {
         size_t a = 0;
-        for (size_t b = 0; b < sides->before_count; b++) {
-                int64_t number = sides->before[b].number;
-                int64_t wanted = number;
-                partners[b] = MATCH_NONE;
-                /* A damaged file may have lines of any number. */
-                if (number > 0 && __builtin_add_overflow(number, distance, &wanted))
-                        continue;
-                while (a < sides->after_count && sides->after[a].number < wanted)
+        for (size_t b = 0; b < function->before_count; b++) {
+                const struct match_line *from = &function->before[b];
+                int64_t wanted = from->number + (moves(from) ? distance : 0);
+                while (a < function->after_count && function->after[a].number < wanted)
                         a++;
-                if (a < sides->after_count && sides->after[a].number == wanted)
-                        partners[b] = a;
+                const struct match_line *to = &function->after[a];
+                bool met = a < function->after_count && to->number == wanted &&
+                           moves(to) == moves(from);
+                function->partners[b] = met ? a : MATCH_NONE;
         }
+}
+
+/* How well all lines meet at DISTANCE, those with few samples too. */
+static double agreement_at(const struct match_function *function, int64_t distance)
+{
+        double agreement = 0;
+        pair_at_distance(function, distance);
+        for (size_t b = 0; b < function->before_count; b++) {
+                const struct match_line *from = &function->before[b];
+                size_t a = function->partners[b];
+                if (a != MATCH_NONE && moves(from))
+                        agreement += agreement_of(from, &function->after[a]);
+        }
+        return agreement;
 }
 
 /* Pairs in their order the lines with samples from FIRST to LAST of either side, none of
  * which met, if they are equally many. */
-static void pair_gap(const struct sides *sides, size_t b, size_t b_end, size_t a,
-                     size_t a_end, size_t *partners)
+static void pair_gap(const struct match_function *function, size_t b, size_t b_end,
+                     size_t a, size_t a_end)
 {
         size_t before = 0, after = 0;
         for (size_t i = b; i < b_end; i++)
-                before += has_samples(&sides->before[i]);
+                before += has_samples(&function->before[i]);
         for (size_t i = a; i < a_end; i++)
-                after += has_samples(&sides->after[i]);
+                after += has_samples(&function->after[i]);
         if (before != after)
                 return;
         for (; b < b_end; b++) {
-                if (!has_samples(&sides->before[b]))
+                if (!has_samples(&function->before[b]))
                         continue;
-                while (!has_samples(&sides->after[a]))
+                while (!has_samples(&function->after[a]))
                         a++;
-                partners[b] = a++;
+                function->partners[b] = a++;
         }
 }
 
-static void pair_in_order(const struct sides *sides, size_t *partners)
+static void pair_in_order(const struct match_function *function)
 {
         size_t b = 0, a = 0;
-        for (size_t i = 0; i <= sides->before_count; i++) {
-                bool ends = i == sides->before_count;
-                if (!ends && partners[i] == MATCH_NONE)
+        for (size_t i = 0; i <= function->before_count; i++) {
+                bool ends = i == function->before_count;
+                if (!ends && function->partners[i] == MATCH_NONE)
                         continue;
-                size_t met = ends ? sides->after_count : partners[i];
-                pair_gap(sides, b, i, a, met, partners);
+                size_t met = ends ? function->after_count : function->partners[i];
+                pair_gap(function, b, i, a, met);
                 b = i + 1;
                 a = met + 1;
         }
 }
 
-int match_lines(const struct match_line *before, size_t before_count,
-                const struct match_line *after, size_t after_count, bool same_build,
-                size_t *partners)
+static int by_first_line(const void *left, const void *right)
 {
-        const struct sides sides = {before, after, before_count, after_count};
-        int64_t distance = 0;
-        int code = same_build ? 0 : find_distance(&sides, &distance);
-        if (code)
-                return code;
-        pair_at_distance(&sides, distance, partners);
-        if (!same_build)
-                pair_in_order(&sides, partners);
-        return 0;
+        const struct moved *a = left, *b = right;
+        return (a->first > b->first) - (a->first < b->first);
+}
+
+/* What is added to a file moves all that is below it: a function of which it is not clear
+ * moved as the one above it that is, or else as the one below. */
+static void move_with_neighbours(struct moved *moved, size_t count)
+{
+        int64_t above = 0;
+        for (size_t i = 0; i < count; i++) {
+                size_t next = i;
+                while (next < count && !moved[next].clear)
+                        next++;
+                int64_t below = next < count ? moved[next].distance : above;
+                for (; i < next; i++) {
+                        const struct match_function *function = moved[i].function;
+                        bool fits_below =
+                            agreement_at(function, below) > agreement_at(function, above);
+                        moved[i].distance = fits_below ? below : above;
+                }
+                above = below;
+        }
+}
+
+static int make_moved(const struct match_function *function, struct moved *moved)
+{
+        const struct match_line *before = function->before;
+        *moved = (struct moved){.function = function};
+        for (size_t i = 0; i < function->before_count && !moved->first; i++)
+                moved->first = moves(&before[i]) ? before[i].number : 0;
+        moved->clear = function->same_build;
+        return function->same_build ? 0 : find_distance(moved);
+}
+
+int match_lines(const struct match_function *functions, size_t count)
+{
+        struct moved *moved = calloc(count + 1, sizeof(*moved));
+        int code = moved ? 0 : -ENOMEM;
+        for (size_t i = 0; !code && i < count; i++)
+                code = make_moved(&functions[i], &moved[i]);
+        if (!code) {
+                qsort(moved, count, sizeof(*moved), by_first_line);
+                move_with_neighbours(moved, count);
+        }
+        for (size_t i = 0; !code && i < count; i++) {
+                pair_at_distance(moved[i].function, moved[i].distance);
+                if (!moved[i].function->same_build)
+                        pair_in_order(moved[i].function);
+        }
+        free(moved);
+        return code;
 }

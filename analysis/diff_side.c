@@ -22,7 +22,7 @@
         "      WHEN instr(" path ", '.so.') THEN" \
         "           substr(" REPORT_BASE(path) ", 1, instr(" REPORT_BASE(path) ", '.so.') + 2)" \
         "      ELSE coalesce(" REPORT_BASE(path) ", '') END "
-#define FIELD_END " || char(31) || "
+#define FIELD_END " || char(31) || " /* DIFF_FIELD_END */
 /* NULL: not known. */
 #define BUILD_OF_MODULE \
         " (SELECT group_concat(id) FROM (SELECT hex(build_id) AS id FROM module AS b" \
@@ -54,8 +54,8 @@ static const struct diff_kind kinds[] = {
         .name = "line",
         .names = {"module", "function", "file"},
         .line = "line",
-        .sql = "SELECT" MODULE_KEY("module") FIELD_END FUNCTION_KEY FIELD_END
-               " coalesce(" REPORT_BASE("file") ", '')," BUILD_OF_MODULE ", line,"
+        .sql = "SELECT" MODULE_KEY("module") FIELD_END
+               " coalesce(" REPORT_BASE("file") ", '')" FIELD_END FUNCTION_KEY "," BUILD_OF_MODULE ", line,"
                " module," REPORT_FUNCTION_NAME ", file, NULL, samples, verdict,"
                ESTIMATE " FROM line_finding AS f",
     },
@@ -71,8 +71,8 @@ static const struct diff_kind kinds[] = {
         .names = {"object_kind", "object", "alloc_function", "alloc_file"},
         .line = "alloc_line",
         .sql = "SELECT kind" FIELD_END
-               " CASE WHEN alloc_file IS NOT NULL THEN coalesce(alloc_function, '')" FIELD_END
-               REPORT_BASE("alloc_file")
+               " CASE WHEN alloc_file IS NOT NULL THEN" REPORT_BASE("alloc_file") FIELD_END
+               " coalesce(alloc_function, '')"
                " WHEN name GLOB 'stack of thread *' THEN 'stack of thread'"
                " WHEN kind = 'heap' AND name GLOB '*+0x*' THEN"
                "  name" FIELD_END "coalesce(" BUILD_OF_ALL ", ?3)"

@@ -302,6 +302,62 @@ expect "the block with a type" "$(column "--by object slow.db typed.db" \
         "object, verdict" "alloc_function = 'main'")" '"main at slow.c:27",better'
 expect "by type" "$(column "--by type slow.db quick.db" verdict "type = 'long int'")" better
 
+# A line of comment changes nothing, also where each line's number is then that of another
+# line with samples, and where a function has few of them.
+cat >lines.c <<'EOF'
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ITEMS = 1 << 16, STEPS = 30000 };
+
+struct node {
+        struct node *next;
+        long key, more[14];
+};
+
+static long find(const struct node *node, long steps)
+{
+        long sum = 0;
+        while (steps--) {
+                sum += node->more[10];
+                node = node->next;
+                sum ^= steps % 128 ? 0 : node->key;
+        }
+        return sum;
+}
+
+static long few(const struct node *nodes)
+{
+        long sum = 0;
+        for (long i = 0; i < ITEMS; i += 64)
+                sum += nodes[i].key;
+        return sum;
+}
+
+int main(void)
+{
+        struct node *nodes = calloc(ITEMS, sizeof(*nodes));
+        for (long i = 0; i < ITEMS; i++)
+                nodes[i].next = &nodes[(i + 4099) % ITEMS];
+        printf("%ld %ld\n", few(nodes), find(nodes, STEPS));
+        return 0;
+}
+EOF
+{
+        echo '// One more line.'
+        cat lines.c
+} >changed/lines.c
+for directory in . changed; do
+        (cd $directory && "$CC" -O1 -g -o lines lines.c)
+done
+"$MEMLAG" record --source sim --period 97 -o lines.db -- ./lines >out 2>&1 || fail "record: $(cat out)"
+"$MEMLAG" record --source sim --period 89 -o moved.db -- changed/lines >out 2>&1 || fail "record: $(cat out)"
+expect "lines behind a comment" "$(column "lines.db moved.db" \
+        "sum(line_before + 1 <> line_after), sum(function = 'find') > 1, sum(function = 'few')" \
+        "file LIKE '%lines.c' AND line_before + 0 > 0 AND line_after + 0 > 0")" "0,1,1"
+expect "lines that met none" "$(column "lines.db moved.db" "count(*)" \
+        "file LIKE '%lines.c' AND samples_before + samples_after >= 20 AND verdict LIKE 'only%'")" 0
+
 # The model does the same twice.
 for by in line function object type; do
         expect "the same program twice by $by" "$(column "--by $by slow.db slow2.db" "count(*)" \

@@ -23,14 +23,43 @@ static size_t count_of(const struct function *function)
         return count;
 }
 
+enum { FUNCTIONS_MOST = 3 };
+
+/* Functions of one file, and for each line before the number after, 0 for none. */
+struct edit {
+        struct function before, after;
+        int64_t partners[MOST];
+};
+
+static void expect_file(const struct edit *edits, size_t count)
+{
+        struct match_function functions[FUNCTIONS_MOST];
+        size_t found[FUNCTIONS_MOST][MOST];
+        for (size_t f = 0; f < count; f++)
+                functions[f] =
+                    (struct match_function){.before = edits[f].before.lines,
+                                            .after = edits[f].after.lines,
+                                            .before_count = count_of(&edits[f].before),
+                                            .after_count = count_of(&edits[f].after),
+                                            .partners = found[f]};
+        assert_int_equal(match_lines(functions, count), 0);
+        for (size_t f = 0; f < count; f++)
+                for (size_t i = 0; i < functions[f].before_count; i++)
+                        assert_int_equal(found[f][i] == MATCH_NONE
+                                             ? 0
+                                             : edits[f].after.lines[found[f][i]].number,
+                                         edits[f].partners[i]);
+}
+
 /* PARTNERS: the number after the edit for each line, 0 for none. */
 static void expect(struct function before, struct function after, bool same_build,
                    const int64_t *partners)
 {
         size_t found[MOST];
-        assert_int_equal(match_lines(before.lines, count_of(&before), after.lines,
-                                     count_of(&after), same_build, found),
-                         0);
+        const struct match_function function = {before.lines,      after.lines,
+                                                count_of(&before), count_of(&after),
+                                                same_build,        found};
+        assert_int_equal(match_lines(&function, 1), 0);
         for (size_t i = 0; i < count_of(&before); i++)
                 assert_int_equal(found[i] == MATCH_NONE ? 0
                                                         : after.lines[found[i]].number,
@@ -101,6 +130,65 @@ static void lines_of_the_largest_numbers(void **state)
                false, PARTNERS(1, INT64_MAX));
 }
 
+/* Every sampled line of a function beside another one. A line of comment was
+ * added above; samples of one distribution are almost as many. */
+static void lines_whose_numbers_are_those_of_others(void **state)
+{
+        (void)state;
+        expect(FUNCTION({45, 1912}, {46, 1077}, {47, 3}, {48, 3}),
+               FUNCTION({46, 1910}, {47, 1070}, {48, 2}), false, PARTNERS(46, 47, 48, 0));
+        expect(FUNCTION({26, 6}, {27, 143}, {28, 108}, {32, 1}),
+               FUNCTION({27, 5}, {28, 133}, {29, 127}), false, PARTNERS(27, 28, 29, 0));
+        /* Three lines: that the middle one became cheap does not hide it. */
+        expect(FUNCTION({45, 1000}, {46, 900}, {47, 300}),
+               FUNCTION({46, 1010}, {47, 25}, {48, 310}), false, PARTNERS(46, 47, 48));
+        /* Nothing was added: stray samples beside the line do not move it. */
+        expect(FUNCTION({22, 14}, {26, 1}, {27, 26}, {32, 3}),
+               FUNCTION({22, 14}, {27, 27}, {28, 2}, {32, 2}), false,
+               PARTNERS(22, 0, 27, 32));
+}
+
+static void functions_with_few_samples_move_as_their_file(void **state)
+{
+        (void)state;
+        /* A line was added at the beginning of the file. */
+        const struct edit above[] = {
+            {FUNCTION({22, 5}, {27, 11}), FUNCTION({23, 5}, {28, 2}), {23, 28}},
+            {FUNCTION({45, 18}, {46, 173}), FUNCTION({46, 24}, {47, 177}), {46, 47}},
+            {FUNCTION({75, 2}, {76, 1}), FUNCTION({76, 3}), {76, 0}},
+        };
+        expect_file(above, 3);
+        /* Four in the second function, which is listed last. */
+        const struct edit inside[] = {
+            {FUNCTION({75, 2}), FUNCTION({79, 3}), {79}},
+            {FUNCTION({22, 5}, {27, 4}), FUNCTION({22, 5}, {27, 2}), {22, 27}},
+            {FUNCTION({45, 900}, {46, 173}), FUNCTION({49, 950}, {50, 170}), {49, 50}},
+        };
+        expect_file(inside, 3);
+        /* Of one line it cannot be told which of two it is, but by the function
+         * above. */
+        const struct edit told[] = {
+            {FUNCTION({10, 300}, {12, 40}), FUNCTION({15, 300}, {17, 45}), {15, 17}},
+            {FUNCTION({30, 300}, {35, 300}), FUNCTION({35, 140}, {40, 300}), {35, 40}},
+            {FUNCTION({50, 300}, {55, 300}), FUNCTION({60, 300}), {0, 60}},
+        };
+        expect_file(told, 3);
+        const struct edit untold[] = {
+            {FUNCTION({50, 300}, {55, 300}), FUNCTION({60, 300}), {0, 0}},
+        };
+        expect_file(untold, 1);
+}
+
+static void numbers_that_no_line_has(void **state)
+{
+        (void)state;
+        expect(FUNCTION({INT64_MIN, 50}, {20, 300}, {INT64_MAX, INT64_MAX}),
+               FUNCTION({INT64_MIN, 50}, {30, 300}, {INT64_MAX, INT64_MAX}), false,
+               PARTNERS(INT64_MIN, 30, INT64_MAX));
+        expect(FUNCTION({20, 300}, {INT64_MAX - 1, 50}),
+               FUNCTION({10, 300}, {INT64_MAX, 50}), false, PARTNERS(10, 0));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -110,6 +198,9 @@ int main(void)
             cmocka_unit_test(lines_added_between),
             cmocka_unit_test(nothing_is_guessed),
             cmocka_unit_test(lines_of_the_largest_numbers),
+            cmocka_unit_test(lines_whose_numbers_are_those_of_others),
+            cmocka_unit_test(functions_with_few_samples_move_as_their_file),
+            cmocka_unit_test(numbers_that_no_line_has),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
