@@ -30,8 +30,9 @@ static int find_missing(struct db *db, struct missing *missing, struct diag *dia
                     "SELECT NOT EXISTS (SELECT 1 FROM threshold) OR NOT EXISTS"
                     " (SELECT 1 FROM sqlite_schema WHERE name = 'line_view') OR"
                     /* An early memlag of this version made it: analyze adds those. */
-                    " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'wide_field') "
-                    "OR"
+                    " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = "
+                    "'type_padding')"
+                    " OR"
                     " NOT EXISTS (SELECT 1 FROM pragma_table_info('type_view')"
                     "             WHERE name = 'undecided_samples')",
                     &missing->findings, diag);

@@ -215,24 +215,33 @@
         " sum(samples) OVER (PARTITION BY type_id) DESC, type_id, offset_bytes"
 
 /* The fields of these types in layout order, each as the row of type_view with FIGURES
- * before its place. Unless all are asked for, fields without samples that follow each other
- * are one row, so that what was loaded is not lost among them. */
+ * before its place. Bytes in which no field lies are told at the field before them. Unless
+ * all are asked for, fields without samples that follow each other are one row, so that what
+ * was loaded is not lost among them. */
 #define REPORT_FOLDED_MIN "3"
+#define REPORT_BYTES(number) \
+        " printf('%d byte%s', " number ", iif(" number " = 1, '', 's')) "
 #define REPORT_FIELDS(figures) \
         "WITH whole AS (" \
         "        SELECT *, sum(" REPORT_STALLED ") OVER of_type AS type_stalled," \
         "         sum(latency_share) OVER of_type AS type_latency," \
         "         sum(samples) OVER of_type AS type_samples," \
-        "         samples + wide_samples + undecided_samples > 0 AS met" \
+        "         samples + wide_samples + undecided_samples > 0 AS met," \
+        "         row_number() OVER (of_type ORDER BY offset_bytes, field_id) = 1 AS first," \
+        "         lead(offset_bytes) OVER (of_type ORDER BY offset_bytes, field_id) AS next" \
         "        FROM type_view WHERE type_id IN" REPORT_TOP_TYPES(REPORT_NOTABLE_TYPES) \
         "        WINDOW of_type AS (PARTITION BY type_id))," \
         " parted AS (" \
-        "        SELECT *, row_number() OVER of_type - row_number() OVER alike AS part" \
+        "        SELECT *, row_number() OVER of_type - row_number() OVER alike AS part," \
+        "         (SELECT total(p.size_bytes) FROM type_padding AS p" \
+        "          WHERE p.type_id = whole.type_id AND p.offset_bytes > whole.offset_bytes" \
+        "          AND (next IS NULL OR p.offset_bytes <= next)) AS padding_bytes" \
         "        FROM whole WINDOW of_type AS (PARTITION BY type_id ORDER BY" \
         "         offset_bytes, field_id), alike AS (PARTITION BY type_id, met ORDER BY" \
         "         offset_bytes, field_id))," \
         " counted AS (" \
         "        SELECT *, count(*) OVER run AS fields," \
+        "         sum(padding_bytes) OVER run AS run_padding_bytes," \
         "         max(offset_bytes + size_bytes) OVER run AS end_bytes," \
         "         row_number() OVER (run ORDER BY offset_bytes, field_id) AS place" \
         "        FROM parted WINDOW run AS (PARTITION BY type_id, met, part))," \
@@ -242,9 +251,14 @@
         "SELECT" figures " offset_bytes AS offset," \
         " iif(folded, end_bytes - offset_bytes, size_bytes) AS size," \
         " cache_line || iif(folded AND (end_bytes - 1) / 64 > cache_line," \
-        "                   '-' || (end_bytes - 1) / 64, '') AS line, type," \
-        " iif(folded, printf('... %d fields without samples', fields)," \
-        "     coalesce(field, '')) AS field " \
+        "                   '-' || (end_bytes - 1) / 64, '') AS line," \
+        " type || iif(first, ' (' ||" REPORT_BYTES("type_size_bytes") "|| ')', '') AS type," \
+        " iif(folded, printf('... %d fields without samples', fields)" \
+        "             || iif(run_padding_bytes, ', ' ||" REPORT_BYTES("run_padding_bytes") \
+        "                                       || ' of padding', '')," \
+        "     coalesce(field, '')" \
+        "     || iif(padding_bytes, ', then ' ||" REPORT_BYTES("padding_bytes") \
+        "                           || ' of padding', '')) AS field " \
         "FROM shown WHERE NOT folded OR place = 1 " \
         "ORDER BY type_stalled DESC, type_latency DESC, type_samples DESC, type_id," \
         " offset_bytes, field_id"

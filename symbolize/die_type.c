@@ -270,7 +270,8 @@ struct members {
         struct member *items;
         size_t count;
         size_t capacity;
-        bool lost; /* the names or types of some */
+        bool lost;     /* the names or types of some */
+        bool left_out; /* some: it is not known where, or when, they are there */
 };
 
 /* A constant, or the expression DW_OP_plus_uconst. */
@@ -333,16 +334,20 @@ static int add_member(struct type_reader *reader, Dwarf_Die *die, bool in_union,
 
         if (dwarf_hasattr(die, DW_AT_declaration) || dwarf_hasattr(die, DW_AT_external))
                 return 0; /* static: elsewhere in memory */
-        if (base && virtual_base_read(reader->dwarf, die, &table_offset))
+        if (base && virtual_base_read(reader->dwarf, die, &table_offset)) {
+                members->left_out = true;
                 return add_virtual_base(reader, die, table_offset);
+        }
         members->lost |= die_lost(reader->dwarf, die, DW_AT_type) ||
                          die_lost(reader->dwarf, die, DW_AT_name);
         bool placed = member_offset(reader, die, &member.offset_bytes);
 
         if (die_reference(reader->dwarf, die, DW_AT_type, &type))
                 member.type = type_of_die(reader, &type);
-        if (!bit_field(reader, die, &member) && !placed && !in_union)
+        if (!bit_field(reader, die, &member) && !placed && !in_union) {
+                members->left_out = true;
                 return 0;
+        }
         member.name = string_pool_put(reader->names, name);
         if (array_reserve(&members->items, &members->capacity, members->count,
                           sizeof(*members->items)) < 0)
@@ -361,12 +366,15 @@ static void read_members(struct type_reader *reader, Dwarf_Die *die, bool in_uni
         for (int i = 0; i < MEMBERS_LIMIT && die_spend(reader->dwarf, 1); i++) {
                 int tag = dwarf_tag(&child);
 
+                members->left_out |= tag == DW_TAG_variant_part;
+
                 if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
                     add_member(reader, &child, in_union, members) < 0)
                         reader->error = -ENOMEM;
                 if (dwarf_siblingof(&child, &child) != 0)
-                        break;
+                        return;
         }
+        members->left_out = true;
 }
 
 /* ---- one type ---- */
@@ -456,6 +464,7 @@ static uint32_t put_record(struct type_reader *reader, Dwarf_Die *die, uint32_t 
         struct type type = {.kind = in_union ? TYPE_UNION : TYPE_STRUCT,
                             .name = name,
                             .size_bytes = bytes,
+                            .partial = members.left_out,
                             .member_count = (uint32_t)members.count};
 
         if (members.lost || die_lost(reader->dwarf, die, DW_AT_name))

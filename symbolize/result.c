@@ -7,6 +7,7 @@
 
 #include "attribution.h"
 #include "bulk_insert.h"
+#include "type_padding.h"
 #include "unnamed.h"
 
 struct writing {
@@ -313,6 +314,37 @@ static int write_fields(struct writing *writing)
         return end(writing, error);
 }
 
+static int write_padding_of(struct writing *writing, size_t row)
+{
+        const struct type_rows *rows = &writing->attribution->type_rows;
+        struct padding *found;
+        size_t count;
+
+        if (type_padding(writing->from->types, rows->types[row].type, &found, &count) < 0)
+                return diag_no_memory(writing->diag);
+        int error = 0;
+
+        for (size_t i = 0; i < count && !error; i++) {
+                put_int(writing, 0, row + 1);
+                put_int(writing, 1, found[i].offset_bytes);
+                put_int(writing, 2, found[i].size_bytes);
+                error = end_row(writing);
+        }
+        free(found);
+        return error;
+}
+
+static int write_padding(struct writing *writing)
+{
+        static const char *const columns[] = {"type_id", "offset_bytes", "size_bytes",
+                                              NULL};
+        int error = begin(writing, "type_padding", columns);
+
+        for (size_t i = 0; i < writing->attribution->type_rows.type_count && !error; i++)
+                error = write_padding_of(writing, i);
+        return end(writing, error);
+}
+
 /* Those that are read beside others. */
 static int write_wide_reads(struct writing *writing)
 {
@@ -366,7 +398,8 @@ int result_clear(struct db *db, struct diag *diag)
             "DELETE FROM name;"
             "DELETE FROM object_stack;"
             "DELETE FROM data_object; DELETE FROM wide_field; DELETE FROM type_field;"
-            "DELETE FROM data_type; DELETE FROM untyped; DELETE FROM resolution;"
+            "DELETE FROM type_padding; DELETE FROM data_type; DELETE FROM untyped; "
+            "DELETE FROM resolution;"
             "DELETE FROM ledger WHERE stage = 'symbolize'",
             diag);
 }
@@ -390,6 +423,8 @@ int result_write(const struct object_sources *from, struct db *db, struct diag *
                 error = write_types(&writing);
         if (!error)
                 error = write_fields(&writing);
+        if (!error)
+                error = write_padding(&writing);
         if (!error)
                 error = write_wide_reads(&writing);
         if (!error)

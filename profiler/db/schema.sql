@@ -291,6 +291,14 @@ CREATE TABLE type_field (
         size_bytes   INTEGER NOT NULL
 ) STRICT;
 
+-- The bytes of these types in which no field lies. Arrays are taken as full.
+CREATE TABLE type_padding (
+        type_id      INTEGER NOT NULL REFERENCES data_type,
+        offset_bytes INTEGER NOT NULL,
+        size_bytes   INTEGER NOT NULL,
+        PRIMARY KEY (type_id, offset_bytes)
+) STRICT, WITHOUT ROWID;
+
 -- Fields that loads read which count for an earlier one.
 CREATE TABLE wide_field (
         field_id     INTEGER PRIMARY KEY REFERENCES type_field,

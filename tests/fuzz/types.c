@@ -8,6 +8,7 @@
 #include "instruction.h"
 #include "target.h"
 #include "type.h"
+#include "type_padding.h"
 
 enum { TYPES = 16, MEMBERS_PER_TYPE = 8 };
 
@@ -109,6 +110,23 @@ static void decode(const uint8_t *code, size_t size)
         }
 }
 
+/* Padding lies inside of its type. */
+static void look_for_padding(const struct types *types, uint32_t type)
+{
+        struct padding *found;
+        size_t count;
+
+        if (type_padding(types, type, &found, &count) < 0)
+                abort();
+        for (size_t i = 0; i < count; i++)
+                if (found[i].size_bytes == 0 ||
+                    found[i].offset_bytes >= types->items[type].size_bytes ||
+                    found[i].size_bytes >
+                        types->items[type].size_bytes - found[i].offset_bytes)
+                        abort();
+        free(found);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct string_pool *names = string_pool_new();
@@ -127,6 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (uint32_t i = 0; i < types.count; i++) {
                 ask(&types, names, i);
                 type_fields(&types, names, i, count_field, &fields);
+                look_for_padding(&types, i);
         }
         decode(data, size);
         types_free(&types);

@@ -109,13 +109,14 @@ sqlite3 folded.db "INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 
         INSERT INTO field_finding (field_id, samples, dram_samples, latency_share, verdict) VALUES
                 (1, 800, 0, 0.5, 'cache'), (2, 2, 0, 0.1, 'cache'), (20, 7, 0, 0.1, 'cache'),
                 (21, 50, 0, 0.1, 'cache'), (9, 3, 0, 0.1, 'cache')"
+sqlite3 folded.db "INSERT INTO type_padding VALUES (9, 9, 7), (9, 40, 1), (9, 48, 6), (9, 112, 8)"
 expect "samples that may be of a field" "$(sqlite3 folded.db "
         SELECT group_concat(field || ' ' || samples || ' ' || undecided_samples, ', ')
         FROM type_view WHERE field NOT LIKE 'rest%'")" \
         'head 800 0, is.a 2 7, is.b 0 7, is.c 0 0, is.a|b 7 0, u.x 0 50, u.y[].low 0 50, u.z 0 0, u.x|y 50 0, u.y[].high 0 50, one 3 0'
 "$MEMLAG" report --by type folded.db >folded.out
 grep -q ' 2-9  .* struct folded  *is\.a$' folded.out || fail "no range of samples: $(cat folded.out)"
-grep -q '^  *32  *80  *0-1  *struct folded  *\.\.\. 10 fields without samples$' folded.out ||
+grep -q '^  *32  *80  *0-1  *struct folded  *\.\.\. 10 fields without samples, 15 bytes of padding$' folded.out ||
         fail "fields without samples are not one row: $(cat folded.out)"
 expect "rows of a type" "$(grep -c ' struct folded ' folded.out)" 12
 "$MEMLAG" report --by type --top 0 folded.db >folded.out

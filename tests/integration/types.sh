@@ -309,6 +309,134 @@ assert int(fields[0]["samples"]) > 0 and fields[3]["samples"] == "0", fields
 END
 "$MEMLAG" report --by type c_gcc.db | grep -q 'struct node  *where.weight' || fail "no table"
 
+# Where no field lies, as the compiler places them: between the fields, and behind the last.
+# Arrays, unions and bit-fields fill what is theirs.
+cat >padded.c <<'END'
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+enum { ITEMS = 4096 };
+struct padded {
+        char tag;
+        struct padded *next;
+        char name[13];
+        union { double real; char letter; } as;
+        unsigned low : 3, high : 9;
+        int rest1;
+        char rest2;
+        long rest3;
+        char rest4;
+};
+struct full {
+        struct full *next;
+        struct { char small; long large; } items[3];
+        union { char raw[24]; struct { long x, y, z; } point; } as;
+        unsigned low : 16, high : 16;
+        int length;
+        char data[];
+};
+static __attribute__((noinline)) double walk(const struct padded *at, int steps)
+{
+        double sum = 0;
+        for (; steps > 0; steps--, at = at->next)
+                sum += at->tag + at->name[steps % 13] + at->as.real + at->low + at->high;
+        return sum;
+}
+static __attribute__((noinline)) long walk_full(const struct full *at, int steps)
+{
+        long sum = 0;
+        for (; steps > 0; steps--, at = at->next)
+                sum += at->items[steps % 3].large + at->as.point.y + at->length;
+        return sum;
+}
+#define AFTER(field, next) \
+        offsetof(struct padded, next) - offsetof(struct padded, field) - \
+                sizeof(((struct padded *)0)->field)
+int main(void)
+{
+        struct padded *items = calloc(ITEMS, sizeof(*items));
+        struct full *full = calloc(ITEMS, sizeof(*full));
+        for (int i = 0; i < ITEMS; i++) {
+                items[i].next = &items[(i + 1) % ITEMS];
+                full[i].next = &full[(i + 1) % ITEMS];
+        }
+        double sum = walk(items, 4 * ITEMS) + walk_full(full, 4 * ITEMS);
+        /* The two bit-fields have bits in two bytes. */
+        printf("tag, then %zu bytes of padding\nname[], then %zu bytes of padding\n"
+               "high, then %zu bytes of padding\n... 4 fields without samples, %zu bytes of padding\n"
+               "rest2, then %zu bytes of padding\nrest4, then %zu bytes of padding\n"
+               "struct padded (%zu bytes)\nstruct full (%zu bytes)\n", AFTER(tag, next), AFTER(name, as),
+               AFTER(as, rest1) - 2,
+               AFTER(rest2, rest3) + sizeof(struct padded) - offsetof(struct padded, rest4) - 1,
+               AFTER(rest2, rest3), sizeof(struct padded) - offsetof(struct padded, rest4) - 1,
+               sizeof(struct padded), sizeof(struct full));
+        return sum == 1;
+}
+END
+# paddings DATABASE TYPE [OPTION...]: what the fields of TYPE have behind their names. One row
+# may stand for both bit-fields.
+paddings()
+{
+        database=$1 type=$2
+        shift 2
+        "$MEMLAG" report --by type "$@" "$database" >"$database.report"
+        sed -n "s/.* $type\( ([0-9]* bytes)\)\{0,1\}  *\(.* padding\)\$/\2/p" "$database.report" |
+                sed 's/^low|//'
+}
+
+for compiler in gcc clang; do
+        command -v $compiler >/dev/null || continue
+        $compiler -g -O1 -o padded padded.c
+        "$MEMLAG" record -o padded_$compiler.db --source sim --ldlat 1 --period 7 -- ./padded >padded.out 2>&1 ||
+                fail "padded: $(cat padded.out)"
+        grep padding padded.out >padded.truth
+        [ "$(paddings padded_$compiler.db 'struct padded')" = "$(sed -n 1,4p padded.truth)" ] ||
+                fail "padding by $compiler is $(cat padded_$compiler.db.report), and not $(cat padded.truth)"
+        [ "$(paddings padded_$compiler.db 'struct padded' --top 0)" = "$(sed '4d' padded.truth)" ] ||
+                fail "padding of all fields by $compiler is $(cat padded_$compiler.db.report), and not $(cat padded.truth)"
+        [ -z "$(paddings padded_$compiler.db 'struct full' --top 0)" ] ||
+                fail "a type without padding has some by $compiler: $(cat padded_$compiler.db.report)"
+        for type in padded full; do
+                whole=$(grep "^struct $type (" padded.out)
+                [ "$(grep -cF "$whole" padded_$compiler.db.report)" = 1 ] ||
+                        fail "it is not told once that it is $whole: $(cat padded_$compiler.db.report)"
+        done
+done
+
+# Fields of one name in two bases, and virtual bases, which lie elsewhere in each class.
+cat >bases.cc <<'END'
+#include <cstdio>
+#include <vector>
+struct one { long x; };
+struct two { long x; };
+struct both : one, two { char own; };
+struct shared { long count; char flag; };
+struct sharing : virtual shared { char own; long last; };
+template <typename T> __attribute__((noinline)) long sum(const std::vector<T> &items)
+{
+        long result = 0;
+        for (int i = 0; i < 4; i++)
+                for (const T &item : items)
+                        result += item.own;
+        return result;
+}
+int main()
+{
+        std::vector<both> boths(4096);
+        std::vector<sharing> sharings(4096);
+        long result = sum(boths) + sum(sharings);
+        std::printf("own, then %zu bytes of padding\n", sizeof(both) - 2 * sizeof(long) - 1);
+        return result == 1;
+}
+END
+g++ -g -O1 -o bases bases.cc
+"$MEMLAG" record -o bases.db --source sim --ldlat 1 --period 7 -- ./bases >bases.out 2>&1 ||
+        fail "bases: $(cat bases.out)"
+[ "$(paddings bases.db both)" = "$(grep padding bases.out)" ] ||
+        fail "padding beside bases is $(cat bases.db.report)"
+grep -q ' sharing ([0-9]* bytes) ' bases.db.report && [ -z "$(paddings bases.db sharing)" ] ||
+        fail "a class with a virtual base has padding: $(cat bases.db.report)"
+
 # Every load of a loop is a sample: each field has as many as the loop has steps, with their
 # own latency, on the cache line that its offset is on.
 cat >wide.c <<'END'

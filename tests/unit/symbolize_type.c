@@ -8,11 +8,13 @@
 
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "instruction.h"
 #include "type.h"
 #include "type_import.h"
+#include "type_padding.h"
 
 /* ---- struct sample, as the compiler lays it out and as a table ---- */
 
@@ -457,6 +459,46 @@ static void all_fields_come_in_their_order(void **state)
                             "pair[] letters[] ");
 }
 
+/* The array at the end has no length, and may go on in what the compiler adds there. */
+static void padding_is_where_no_field_lies(void **state)
+{
+        struct fixture *f = *state;
+        struct padding *found;
+        size_t count;
+
+        assert_int_equal(type_padding(&f->types, f->inner, &found, &count), 0);
+        assert_int_equal(count, 1);
+        assert_int_equal(found[0].offset_bytes, sizeof(short));
+        assert_int_equal(found[0].size_bytes,
+                         offsetof(struct inner, pair) - sizeof(short));
+        free(found);
+        assert_int_equal(type_padding(&f->types, f->sample, &found, &count), 0);
+        assert_int_equal(count, 1);
+        assert_int_equal(found[0].offset_bytes,
+                         offsetof(struct sample, low) + sizeof(short));
+        assert_int_equal(found[0].size_bytes,
+                         offsetof(struct inner, pair) - sizeof(short));
+        free(found);
+}
+
+static void a_type_that_is_not_known_whole_has_no_padding(void **state)
+{
+        struct fixture *f = *state;
+        const struct member far = member(f, "far", f->number, UINT64_MAX - 1);
+        uint32_t odd = put_record(f, TYPE_STRUCT, "odd", 8, &far, 1);
+        struct padding *found;
+        size_t count;
+
+        f->types.items[f->inner].partial = true;
+        assert_int_equal(type_padding(&f->types, f->sample, &found, &count), 0);
+        assert_int_equal(count, 0);
+        free(found);
+        assert_int_equal(type_padding(&f->types, odd, &found, &count), 0);
+        for (size_t i = 0; i < count; i++)
+                assert_true(found[i].offset_bytes + found[i].size_bytes <= 8);
+        free(found);
+}
+
 static void equal_types_are_one(void **state)
 {
         struct fixture *f = *state;
@@ -614,6 +656,9 @@ int main(void)
             cmocka_unit_test_setup_teardown(an_index_leads_to_one_field_or_none, begin,
                                             end),
             cmocka_unit_test_setup_teardown(all_fields_come_in_their_order, begin, end),
+            cmocka_unit_test_setup_teardown(padding_is_where_no_field_lies, begin, end),
+            cmocka_unit_test_setup_teardown(a_type_that_is_not_known_whole_has_no_padding,
+                                            begin, end),
             cmocka_unit_test_setup_teardown(equal_types_are_one, begin, end),
             cmocka_unit_test_setup_teardown(imported_types_look_the_same, begin, end),
             cmocka_unit_test_setup_teardown(types_are_imported_from_any_depth, begin,
