@@ -48,6 +48,17 @@
         " iif(instr(name, " BLOCK_PLACE "), substr(name, 1, instr(name, " BLOCK_PLACE ")" \
         "     + length(" BLOCK_PLACE ") - 1), name)"
 
+/* A part of a file, as "[data of work]" or "work+0x12": with the file's name as above. */
+#define PART_FILE \
+        "iif(name GLOB '*+0x*', substr(name, 1, instr(name, '+0x') - 1)," \
+        " substr(name, instr(name, ' of ') + 4, length(name) - instr(name, ' of ') - 4))"
+#define PART_KEY \
+        " iif(name GLOB '*+0x*', substr(name, instr(name, '+0x'))," \
+        "     substr(name, 1, instr(name, ' of ') + 3)) || " MODULE_KEY(PART_FILE)
+#define BUILD_OF_PART \
+        " (SELECT group_concat(id) FROM (SELECT hex(build_id) AS id FROM module" \
+        "  WHERE" REPORT_BASE("path") "=" PART_FILE " AND build_id IS NOT NULL ORDER BY 1)) "
+
 /* Columns: group, build, line, four names, samples, verdict, estimate. */
 static const struct diff_kind kinds[] = {
     {
@@ -75,7 +86,8 @@ static const struct diff_kind kinds[] = {
                " coalesce(alloc_function, '')"
                " WHEN name GLOB 'stack of thread *' THEN 'stack of thread'"
                " WHEN kind = 'heap' AND name GLOB '*+0x*' THEN"
-               "  name" FIELD_END "coalesce(" BUILD_OF_ALL ", ?3)"
+               PART_KEY FIELD_END "coalesce(" BUILD_OF_PART ", ?3)"
+               " WHEN name GLOB '[[]* of *]' THEN" PART_KEY
                " ELSE name END,"
                BUILD_OF_ALL ", alloc_line, kind,"
                " CASE WHEN name GLOB 'stack of thread *' THEN 'stacks of threads'"

@@ -381,3 +381,18 @@ expect "the same stripped" "$(column "--by function slow.db slow.db" "count(*)" 
 expect "another build" "$(column "--by function slow.db quick.db" \
         "min(verdict), max(verdict)" "function LIKE '%.bare+0x%' AND samples_before + samples_after > 30")" \
         "only-after,only-before"
+
+# The same build under another name: its functions, sections and blocks are the same.
+cp slow.db renamed.db
+sqlite3 renamed.db "
+        UPDATE process SET executable = replace(executable, 'slow.bare', 'other');
+        UPDATE module SET path = replace(path, 'slow.bare', 'other');
+        UPDATE line_finding SET module = replace(module, 'slow.bare', 'other');
+        UPDATE function_finding SET module = replace(module, 'slow.bare', 'other');
+        UPDATE data_object SET name = replace(name, 'slow.bare', 'other')"
+for by in function object; do
+        expect "another name by $by" "$(column "--by $by slow.db renamed.db" \
+                "sum(verdict LIKE 'only%'), sum($by LIKE '%other%') > 0" 1)" 0,1
+done
+expect "a section and a block" "$(column "--by object slow.db renamed.db" \
+        "sum(object LIKE '% of other]') > 0, sum(object LIKE 'other+0x%') > 0" 1)" 1,1
