@@ -141,6 +141,9 @@ int diff_rows_read(struct diff_side *side, const struct diff_kind *kind,
                    enum diff_figure figure, const char *from, const char *to,
                    const char *mark, struct diag *diag);
 
+/* Of all of SIDE's rows, which were read. */
+int64_t diff_side_samples(const struct diff_side *side);
+
 /* Compares the two sides of DIFF, which were read, by KIND. -EINVAL: they cannot be
  * compared. */
 int diff_make(struct diff *diff, const struct diff_kind *kind, struct diag *diag);

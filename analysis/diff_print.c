@@ -198,6 +198,27 @@ static void json_notes(FILE *out, const struct diff_notes *notes)
         fputs("],\n", out);
 }
 
+static void json_estimate(FILE *out, const char *name, const struct estimate *estimate)
+{
+        fprintf(out, "\"%s\": %.15g, \"%s_low\": %.15g, \"%s_high\": %.15g, ", name,
+                estimate->value, name, estimate->low, name, estimate->high);
+}
+
+/* The sums of all rows. */
+static void json_all(FILE *out, const struct diff *diff)
+{
+        fprintf(out, ",\n\"all\": {\"samples_before\": %" PRId64 ", ",
+                diff_side_samples(&diff->before));
+        fprintf(out, "\"samples_after\": %" PRId64 ", ", diff_side_samples(&diff->after));
+        json_text(out, "unit", diff_unit(diff->figure));
+        fputs(", ", out);
+        json_estimate(out, "before", &diff->before.whole);
+        json_estimate(out, "after", &diff->after.whole);
+        json_estimate(out, "difference", &diff->difference);
+        json_text(out, "verdict", change_name(change_of(&diff->difference)));
+        fputs("}", out);
+}
+
 static int print_json(const struct diff *diff, const struct diff_notes *notes,
                       const struct diff_options *options, FILE *out, struct diag *diag)
 {
@@ -209,6 +230,7 @@ static int print_json(const struct diff *diff, const struct diff_notes *notes,
         fputs(",\n\"run\": ", out);
         int code = print_counts(diff, FORMAT_JSON, out);
         if (!code && diff->kind) {
+                json_all(out, diff);
                 fputs(",\n\"rows\": ", out);
                 code = program_rows(diff, options, out);
         }

@@ -431,3 +431,11 @@ int diff_rows_read(struct diff_side *side, const struct diff_kind *kind,
                 sum_up(side);
         return code;
 }
+
+int64_t diff_side_samples(const struct diff_side *side)
+{
+        int64_t samples = 0;
+        for (size_t i = 0; i < side->row_count; i++)
+                samples = diff_sum(samples, side->rows[i].samples);
+        return samples;
+}

@@ -194,23 +194,14 @@ static char *samples_text(const struct diff_pair *pair)
                        pair->after ? pair->after->samples : 0);
 }
 
-/* Of memory, in all recordings. */
-static int64_t samples_of(const struct diff_side *side)
-{
-        int64_t samples = side->summary.memory_samples;
-        for (size_t i = 0; i < side->other_count; i++)
-                samples = diff_sum(samples, side->others[i].summary.memory_samples);
-        return samples;
-}
-
 /* The sums of all rows, first. */
 static void put_whole(struct cells *row, const struct diff *diff, size_t columns)
 {
         put_estimates_for_people(row, diff_unit(diff->figure), &diff->before.whole,
                                  &diff->after.whole, &diff->difference);
         cells_put_made(row,
-                       text_of("%" PRId64 ", %" PRId64, samples_of(&diff->before),
-                               samples_of(&diff->after)),
+                       text_of("%" PRId64 ", %" PRId64, diff_side_samples(&diff->before),
+                               diff_side_samples(&diff->after)),
                        true);
         cells_put_text(row, shown_verdict(change_name(change_of(&diff->difference))));
         for (size_t i = 1; i < columns; i++)

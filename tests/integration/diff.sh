@@ -88,6 +88,20 @@ run = {r["name"]: r for r in d["run"]}
 walk = [r for r in d["rows"] if r["function"] == "walk"][0]
 print(d["by"], d["after"]["file"], run["cycles"]["before"], walk["verdict"])')" \
         "line after.db 72080000 better"
+# The first row is the sum of the others, also where some samples are in none of them.
+for by in line type; do
+        "$MEMLAG" diff --format json --by $by before.db after.db >json
+        expect "the sum by $by" "$(python3 -c '
+import json
+d = json.load(open("json"))
+print(all(abs(sum(r[name] for r in d["rows"]) - d["all"][name]) <= 1e-6 * abs(d["all"][name])
+          for name in ("samples_before", "samples_after", "before", "after", "difference")))')" True
+        "$MEMLAG" diff --by $by before.db after.db >table
+        grep -q "^.* $(python3 -c '
+import json
+print("%d, %d" % tuple(json.load(open("json"))["all"]["samples_" + s] for s in ("before", "after")))
+') .* (all)\$" table || fail "the sum by $by in the table: $(cat table)"
+done
 expect "--top" "$("$MEMLAG" diff --format csv --top 1 before.db after.db | sed 1d | wc -l)" 1
 
 # Several recordings of both: figures are their means, here of 18 and 9 million cycles and of
