@@ -14,7 +14,7 @@
 enum { OPTION_FORMAT = 256, OPTION_WEIGHT };
 
 struct arguments {
-        const char *file;
+        const char *file; /* NULL: memlag.db */
         bool callgrind;
         bool weight_given;
         enum export_weight weight;
@@ -52,7 +52,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 arguments->file = text;
                 return 0;
         case ARGP_KEY_ARG:
-                if (state->arg_num > 0)
+                if (arguments->file)
                         return ARGP_ERR_UNKNOWN;
                 arguments->file = text;
                 return 0;
@@ -137,8 +137,10 @@ static int write_out(struct db *db, const struct arguments *arguments,
 
 int cmd_export(int argc, char **argv)
 {
-        struct arguments arguments = {.file = "memlag.db"};
+        struct arguments arguments = {0};
         cmd_parse(&parser, "memlag export", argc, argv, &arguments);
+        if (!arguments.file)
+                arguments.file = "memlag.db";
         struct db *db = completed_open(arguments.file, "export");
         if (!db)
                 return EXIT_FAILED;

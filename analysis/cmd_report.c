@@ -17,7 +17,7 @@ enum { TABLE_ROWS = 20 };
 enum { OPTION_BY = 256, OPTION_FORMAT, OPTION_TOP, OPTION_NO_SOURCE, OPTION_SORT };
 
 struct arguments {
-        const char *file;
+        const char *file; /* NULL: memlag.db */
         struct report_options report;
         bool top_given;
 };
@@ -142,7 +142,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 check_choice(&arguments->report, state);
                 return 0;
         case ARGP_KEY_ARG:
-                if (state->arg_num > 0)
+                if (arguments->file)
                         return ARGP_ERR_UNKNOWN;
                 arguments->file = text;
                 return 0;
@@ -188,10 +188,11 @@ static int print(struct db *db, const struct report_options *report)
 int cmd_report(int argc, char **argv)
 {
         struct arguments arguments = {
-            .file = "memlag.db",
             .report = {.kind = report_kind_named("line"), .top = -1, .source_text = true},
         };
         cmd_parse(&parser, "memlag report", argc, argv, &arguments);
+        if (!arguments.file)
+                arguments.file = "memlag.db";
         if (!arguments.top_given && arguments.report.format == FORMAT_TABLE)
                 arguments.report.top = TABLE_ROWS;
         arguments.report.width = cmd_terminal_width();

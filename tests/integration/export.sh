@@ -141,7 +141,7 @@ cp t.db huge.db
 sqlite3 huge.db "UPDATE caller_finding SET samples = 9223372036854775807, latency_share = 1e300"
 "$MEMLAG" export --format callgrind huge.db >/dev/null || fail "huge numbers"
 
-for wrong in "--weight heat" "--format svg" "--format callgrind --weight samples" "t.db t.db"; do
+for wrong in "--weight heat" "--format svg" "--format callgrind --weight samples" "t.db t.db" "-i t.db clock.db"; do
         # shellcheck disable=SC2086
         status=0
         "$MEMLAG" export $wrong >/dev/null 2>&1 || status=$?

@@ -478,7 +478,7 @@ if [ -e /dev/full ]; then
 fi
 ! "$MEMLAG" report --by tlb 2>err || fail "--by tlb"
 grep -q "query --name levels" err || fail "no advice for levels: $(cat err)"
-for bad in '--by nothing' '--format xml' '--top -1' '--top x' 'a b'; do
+for bad in '--by nothing' '--format xml' '--top -1' '--top x' 'a b' '-i a b'; do
         status=0
         # shellcheck disable=SC2086 # options with their values
         "$MEMLAG" report $bad >out 2>err || status=$?
