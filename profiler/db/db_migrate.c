@@ -201,25 +201,27 @@ static int is_outdated(struct db *db, sqlite3 *model, const char *name, bool *ou
         return rc;
 }
 
-/* Returns SQLite's result. */
-static int lacks_retirement(struct db *db, bool *lacks)
+/* Whether SQL gives a row. Returns SQLite's result. */
+static int gives_row(struct db *db, const char *sql, bool *gives)
 {
         sqlite3_stmt *row = NULL;
-        int rc = sqlite3_prepare_v2(db->sqlite,
-                                    "SELECT 1 FROM pragma_table_info('sample')"
-                                    " WHERE name = 'retire_latency_cycles'",
-                                    -1, &row, NULL);
+        int rc = sqlite3_prepare_v2(db->sqlite, sql, -1, &row, NULL);
         if (rc)
                 return rc;
-        *lacks = sqlite3_step(row) != SQLITE_ROW;
+        *gives = sqlite3_step(row) == SQLITE_ROW;
         return sqlite3_finalize(row);
 }
+
+static const char has_retirement[] = "SELECT 1 FROM pragma_table_info('sample')"
+                                     " WHERE name = 'retire_latency_cycles'";
 
 /* Whether DB, of the present version, is of a memlag that did not yet have all of it. */
 static int is_early(struct db *db, sqlite3 *model, bool *early, struct diag *diag)
 {
         sqlite3_stmt *names = NULL;
-        int rc = lacks_retirement(db, early);
+        bool has = false;
+        int rc = gives_row(db, has_retirement, &has);
+        *early = !has;
         if (!rc)
                 rc = sqlite3_prepare_v2(model,
                                         "SELECT name FROM sqlite_schema WHERE type IN"
@@ -235,8 +237,8 @@ static int is_early(struct db *db, sqlite3 *model, bool *early, struct diag *dia
 /* In a transaction of its own. */
 static int migrate(struct db *db, int64_t version, sqlite3 *model, struct diag *diag)
 {
-        bool lacks = false;
-        int rc = lacks_retirement(db, &lacks);
+        bool has = false;
+        int rc = gives_row(db, has_retirement, &has);
         if (rc)
                 return cannot_bring(db, rc, diag);
         int code = db_exec(db, drop_views, diag);
@@ -244,7 +246,7 @@ static int migrate(struct db *db, int64_t version, sqlite3 *model, struct diag *
                 code = db_exec(db, drop_findings, diag);
         if (!code && put_aside[version])
                 code = db_exec(db, put_aside[version], diag);
-        if (!code && lacks)
+        if (!code && !has)
                 code = db_exec(db, add_to_samples, diag);
         if (!code)
                 code = bring_all(db, version, model, diag);
@@ -254,19 +256,9 @@ static int migrate(struct db *db, int64_t version, sqlite3 *model, struct diag *
 }
 
 /* For some hours names stood once, as in version 2, in databases that said version 1:
- * there the table of locations is a view. Returns SQLite's result. */
-static int is_second_in_truth(struct db *db, bool *second)
-{
-        sqlite3_stmt *row = NULL;
-        int rc = sqlite3_prepare_v2(db->sqlite,
-                                    "SELECT 1 FROM sqlite_schema"
-                                    " WHERE type = 'view' AND name = 'location'",
-                                    -1, &row, NULL);
-        if (rc)
-                return rc;
-        *second = sqlite3_step(row) == SQLITE_ROW;
-        return sqlite3_finalize(row);
-}
+ * there the table of locations is a view. */
+static const char second_in_truth[] =
+    "SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = 'location'";
 
 /* Whether DB is to be brought up to date; its version goes into VERSION. */
 static int is_to_migrate(struct db *db, sqlite3 *model, int64_t *version, bool *wanted,
@@ -280,7 +272,7 @@ static int is_to_migrate(struct db *db, sqlite3 *model, int64_t *version, bool *
                 return is_early(db, model, wanted, diag);
         *wanted = true;
         bool second = false;
-        int rc = *version == 1 ? is_second_in_truth(db, &second) : SQLITE_OK;
+        int rc = *version == 1 ? gives_row(db, second_in_truth, &second) : SQLITE_OK;
         if (second)
                 *version = 2;
         return rc ? cannot_bring(db, rc, diag) : 0;
