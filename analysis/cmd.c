@@ -5,6 +5,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -20,6 +21,25 @@ void cmd_parse(const struct argp *argp, const char *name, int argc, char **argv,
         argv[0] = (char *)name; /* argp names the program by it, and only reads it */
         argp_parse(argp, argc, argv, 0, NULL, input);
         argv[0] = command;
+}
+
+enum format cmd_parse_format(const char *text, struct argp_state *state)
+{
+        enum format format = FORMAT_TABLE;
+        if (!format_named(text, &format))
+                argp_error(state, "--format: '%s' is not table, csv or json", text);
+        return format;
+}
+
+int64_t cmd_parse_number(const char *option, const char *text, int64_t least,
+                         int64_t most, const char *what, struct argp_state *state)
+{
+        char *end;
+        errno = 0;
+        long long value = strtoll(text, &end, 10);
+        if (errno || end == text || *end || value < least || value > most)
+                argp_error(state, "%s: '%s' is not a %s", option, text, what);
+        return value;
 }
 
 int cmd_finish_output(const char *command)

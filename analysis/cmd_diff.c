@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* memlag diff BEFORE AFTER: what became better or worse between two recordings. */
 #include <argp.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,11 +54,8 @@ static void parse_by(struct arguments *arguments, const char *text,
 static void parse_top(struct arguments *arguments, const char *text,
                       struct argp_state *state)
 {
-        char *end;
-        errno = 0;
-        long long value = strtoll(text, &end, 10);
-        if (errno || end == text || *end || value < 0)
-                argp_error(state, "--top: '%s' is not a number of rows", text);
+        int64_t value =
+            cmd_parse_number("--top", text, 0, INT64_MAX, "number of rows", state);
         arguments->diff.top = value ? value : -1;
         arguments->top_given = true;
 }
@@ -106,9 +102,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 parse_by(arguments, text, state);
                 return 0;
         case OPTION_FORMAT:
-                if (!format_named(text, &arguments->diff.format))
-                        argp_error(state, "--format: '%s' is not table, csv or json",
-                                   text);
+                arguments->diff.format = cmd_parse_format(text, state);
                 return 0;
         case OPTION_TOP:
                 parse_top(arguments, text, state);

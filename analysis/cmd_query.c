@@ -59,9 +59,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         struct arguments *arguments = state->input;
         switch (key) {
         case OPTION_FORMAT:
-                if (!format_named(text, &arguments->format))
-                        argp_error(state, "--format: '%s' is not table, csv or json",
-                                   text);
+                arguments->format = cmd_parse_format(text, state);
                 return 0;
         case OPTION_LIST:
                 arguments->list = true;

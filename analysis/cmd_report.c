@@ -3,7 +3,6 @@
 #include <argp.h>
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis.h"
@@ -54,11 +53,8 @@ static const struct argp_option options[] = {
 static void parse_top(struct arguments *arguments, const char *text,
                       struct argp_state *state)
 {
-        char *end;
-        errno = 0;
-        long long value = strtoll(text, &end, 10);
-        if (errno || end == text || *end || value < 0)
-                argp_error(state, "--top: '%s' is not a number of rows", text);
+        int64_t value =
+            cmd_parse_number("--top", text, 0, INT64_MAX, "number of rows", state);
         arguments->report.top = value ? value : -1;
         arguments->top_given = true;
 }
@@ -112,9 +108,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
                                    text);
                 return 0;
         case OPTION_FORMAT:
-                if (!format_named(text, &arguments->report.format))
-                        argp_error(state, "--format: '%s' is not table, csv or json",
-                                   text);
+                arguments->report.format = cmd_parse_format(text, state);
                 return 0;
         case OPTION_NO_SOURCE:
                 arguments->report.source_text = false;

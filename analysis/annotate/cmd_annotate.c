@@ -71,17 +71,6 @@ static const struct argp_option options[] = {
      0},
     {0}};
 
-static int64_t parse_count(const char *option, const char *text, int64_t least,
-                           struct argp_state *state)
-{
-        char *end;
-        errno = 0;
-        long long value = strtoll(text, &end, 10);
-        if (errno || end == text || *end || value < least || value > INT32_MAX)
-                argp_error(state, "%s: '%s' is not a number", option, text);
-        return value;
-}
-
 static void check_memory(int code, struct argp_state *state)
 {
         if (code)
@@ -149,12 +138,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 arguments->style = DISASSEMBLY_INTEL;
                 return 0;
         case OPTION_CONTEXT:
-                arguments->context = parse_count("--context", text, 0, state);
+                arguments->context =
+                    cmd_parse_number("--context", text, 0, INT32_MAX, "number", state);
                 return 0;
         case OPTION_FORMAT:
-                if (!format_named(text, &arguments->show.format))
-                        argp_error(state, "--format: '%s' is not table, csv or json",
-                                   text);
+                arguments->show.format = cmd_parse_format(text, state);
                 return 0;
         case OPTION_SOURCE_PATH:
                 add_directory(arguments, text, state);
@@ -163,7 +151,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 add_substitution(arguments, text, state);
                 return 0;
         case OPTION_TOP:
-                arguments->top = parse_count("--top", text, 1, state);
+                arguments->top =
+                    cmd_parse_number("--top", text, 1, INT32_MAX, "number", state);
                 return 0;
         case 'W':
                 arguments->show.whole_names = true;
