@@ -117,21 +117,81 @@ static int line_number(const char *sql, size_t offset)
         return line;
 }
 
-static bool is_unknown_finding(const char *message)
+static const char no_such_table[] = "no such table: ";
+
+/* The name of the table that MESSAGE tells is not there, without that of its schema, or
+ * NULL. */
+static const char *missing_table(const char *message)
 {
-        static const char prefix[] = "no such table: ";
-        const char *table = message + strlen(prefix);
-        return strncmp(message, prefix, strlen(prefix)) == 0 &&
-               (strcmp(table, "run_info") == 0 || strstr(table, "_view"));
+        if (strncmp(message, no_such_table, strlen(no_such_table)) != 0)
+                return NULL;
+        const char *name = message + strlen(no_such_table);
+        const char *dot = strchr(name, '.');
+        return dot ? dot + 1 : name;
+}
+
+static const char quotes[] = "'\"`[";
+
+static bool is_word(char c)
+{
+        return isalnum((unsigned char)c) || c == '_' || c == '$' ||
+               (unsigned char)c > 127;
+}
+
+/* The end of the text, remark, quoted name or word that begins at SQL, or its next
+ * character. */
+static const char *token_end(const char *sql)
+{
+        const char *end;
+        if (strncmp(sql, "--", 2) == 0)
+                return sql + strcspn(sql, "\n");
+        if (strncmp(sql, "/*", 2) == 0)
+                return (end = strstr(sql + 2, "*/")) ? end + 2 : sql + strlen(sql);
+        if (strchr(quotes, *sql))
+                return (end = strchr(sql + 1, *sql == '[' ? ']' : *sql))
+                           ? end + 1
+                           : sql + strlen(sql);
+        for (end = sql; is_word(*end); end++)
+                ;
+        return end > sql ? end : sql + 1;
+}
+
+/* Where in the statement at SQL the table NAME stands: SQLite does not tell. Where it
+ * does not, a view reads it: then the beginning of the statement. */
+static const char *find_table(const char *sql, const char *name)
+{
+        size_t length = strlen(name);
+        const char *end;
+        for (const char *token = sql; *token; token = end) {
+                end = token_end(token);
+                bool quoted = *token != '\'' && strchr(quotes, *token);
+                if ((size_t)(end - token) == length + 2 * quoted &&
+                    sqlite3_strnicmp(token + quoted, name, (int)length) == 0)
+                        return token;
+        }
+        return sql;
+}
+
+static const char *skip_space(const char *text)
+{
+        while (isspace((unsigned char)*text))
+                text++;
+        return text;
 }
 
 /* Where in SQL the error in STATEMENT is, a part of it: SQLite names no place for what
- * is missing at the end. */
+ * is missing at the end, for a table, or for what is wrong with all of a statement. */
 static size_t error_position(struct db *db, const char *sql, const char *statement)
 {
+        const char *message = sqlite3_errmsg(db_sqlite(db));
+        const char *table = missing_table(message);
         int offset = sqlite3_error_offset(db_sqlite(db));
         if (offset >= 0)
                 return (size_t)(statement - sql) + (size_t)offset;
+        if (strcmp(message, "incomplete input") != 0) {
+                const char *start = skip_space(statement);
+                return (size_t)((table ? find_table(start, table) : start) - sql);
+        }
         size_t end = strlen(sql);
         while (end > 0 && isspace((unsigned char)sql[end - 1]))
                 end--;
@@ -140,7 +200,13 @@ static size_t error_position(struct db *db, const char *sql, const char *stateme
 
 static const char *remedy_of(const char *message)
 {
-        return is_unknown_finding(message) ? "; 'memlag analyze' makes the views" : "";
+        const char *table = missing_table(message);
+        if (!table)
+                return "";
+        if (strcmp(table, "run_info") == 0 || strstr(table, "_view") ||
+            is_of_findings(table))
+                return "; 'memlag analyze' makes the views";
+        return "; 'SELECT name FROM sqlite_schema' tells which there are";
 }
 
 /* Says what is wrong with the statement at STATEMENT, a part of SQL. */
@@ -148,9 +214,8 @@ static int compile_error(struct db *db, const char *sql, const char *statement,
                          struct diag *diag)
 {
         const char *message = sqlite3_errmsg(db_sqlite(db));
-        bool incomplete = strcmp(message, "incomplete input") == 0;
-        if (!incomplete && sqlite3_error_offset(db_sqlite(db)) < 0)
-                return diag_set(diag, -EINVAL, "%s%s", message, remedy_of(message));
+        if ((sqlite3_errcode(db_sqlite(db)) & 0xff) != SQLITE_ERROR)
+                return diag_set(diag, -EINVAL, "%s", message);
         size_t position = error_position(db, sql, statement);
         int line = line_number(sql, position);
         int code =
@@ -170,11 +235,9 @@ static int step_error(struct db *db, const char *sql, const char *statement, int
         case SQLITE_TOOBIG:
         case SQLITE_MISMATCH:
         case SQLITE_RANGE:
-                while (isspace((unsigned char)*statement))
-                        statement++;
                 return diag_set(diag, -EINVAL, "line %d: %s%s",
-                                line_number(sql, (size_t)(statement - sql)), message,
-                                remedy_of(message));
+                                line_number(sql, (size_t)(skip_space(statement) - sql)),
+                                message, remedy_of(message));
         default:
                 return code;
         }

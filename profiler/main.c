@@ -69,14 +69,15 @@ static int help_on(char *command)
 }
 
 /* A standard descriptor that the user has closed stays closed for the target, and no file
- * of ours gets its number. */
+ * of ours gets its number. Standard output cannot be written to: what is lost there is an
+ * error, as on a full disk. */
 static void hold_standard_descriptors(void)
 {
-        int fd;
-        while ((fd = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && fd <= STDERR_FILENO)
-                ;
-        if (fd >= 0)
-                close(fd);
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+                int access = fd == STDOUT_FILENO ? O_RDONLY : O_RDWR;
+                if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", access | O_CLOEXEC) < 0)
+                        return;
+        }
 }
 
 /* Help that did not arrive is no success. Commands that failed have said why. */

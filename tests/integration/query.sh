@@ -67,6 +67,27 @@ expect "where it ends" "$(cat err)" \
        ^
 memlag query: line 2: incomplete input"
 
+# It names none for a table that is not there, nor for a statement as a whole.
+cat >lost.sql <<'END'
+SELECT 1; -- lost
+SELECT 'lost' /* lost */ AS lost2,
+       * FROM main.Lost
+END
+status=0
+query --format csv <lost.sql >out 2>err || status=$?
+expect "status without the table" $status 1
+expect "what came before" "$(cat out)" "1
+1"
+expect "where the table is named" "$(cat err)" \
+"         * FROM main.Lost
+                     ^
+memlag query: line 3: no such table: main.Lost; 'SELECT name FROM sqlite_schema' tells which there are"
+status=0
+query "SELECT 1 AS a;
+  SELECT 1 UNION SELECT 2, 3" >out 2>err || status=$?
+expect "status of a wrong UNION" $status 1
+expect "where the statement begins" "$(tail -n 1 err | cut -d: -f1,2)" "memlag query: line 2"
+
 # What a statement meets while it runs is its own fault, and not the database's.
 for wrong in "json('{')=malformed JSON" "abs(-9223372036854775808)=integer overflow" \
         "zeroblob(3000000000)=string or blob too big"; do

@@ -476,6 +476,13 @@ if [ -e /dev/full ]; then
         expect "status with a full disk" $status 1
         grep -q 'cannot write' err || fail "no message about a full disk"
 fi
+for command in report 'report --help' 'query --list' diff\ memlag.db\ memlag.db export; do
+        status=0
+        # shellcheck disable=SC2086 # a command with its arguments
+        "$MEMLAG" $command 2>err >&- || status=$?
+        expect "status of $command with a closed output" $status 1
+        grep -q 'cannot write the output' err || fail "$command, closed output: $(cat err)"
+done
 ! "$MEMLAG" report --by tlb 2>err || fail "--by tlb"
 grep -q "query --name levels" err || fail "no advice for levels: $(cat err)"
 for bad in '--by nothing' '--format xml' '--top -1' '--top x' 'a b' '-i a b'; do
