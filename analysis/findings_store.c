@@ -38,9 +38,11 @@ static void bind_contended(sqlite3_stmt *insert, int index,
 
 /* Binds the findings' common columns from parameter 2 on: samples, dram_samples,
  * mean, p95, share, low, high, contended_samples, verdict; and from 17 on stalled_ratio
- * with its low and high. */
+ * with its low and high, and cache_level: TALLY's, or if that does not tell it
+ * OTHERWISE's. */
 static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally,
-                                 double p95, const struct findings_pass *pass)
+                                 double p95, const struct findings_pass *pass,
+                                 const struct tally *otherwise)
 {
         struct share share = cost_share(tally, &pass->whole);
         enum verdict verdict = tally_verdict(tally, pass->input);
@@ -60,6 +62,13 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
         statement_bind_real(insert, 17, stalled.value);
         statement_bind_real(insert, 18, stalled.low);
         statement_bind_real(insert, 19, stalled.high);
+        enum level cache = tally_cache_level(tally);
+        if (cache == LEVEL_NA)
+                cache = tally_cache_level(otherwise);
+        if (verdict == VERDICT_CACHE && cache != LEVEL_NA)
+                sqlite3_bind_text(insert, 20, level_name(cache), -1, SQLITE_STATIC);
+        else
+                sqlite3_bind_null(insert, 20);
         return verdict;
 }
 
@@ -104,7 +113,7 @@ static int store_lines(struct db *db, struct findings_pass *pass, const double *
         static const char sql[] =
             "INSERT INTO line_finding SELECT ?1, m.path, l.function, l.file, l.line,"
             " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?16, ?15, l.function_offset,"
-            " ?17, ?18, ?19 "
+            " ?17, ?18, ?19, ?20 "
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
         struct user_place place;
@@ -116,7 +125,8 @@ static int store_lines(struct db *db, struct findings_pass *pass, const double *
                         continue;
                 sqlite3_bind_int64(insert, 1, (int64_t)g);
                 enum verdict verdict =
-                    bind_finding(insert, &pass->lines[g], p95[g], pass);
+                    bind_finding(insert, &pass->lines[g], p95[g], pass,
+                                 &pass->functions[pass->grouping.line_function[g]]);
                 sqlite3_bind_int64(insert, 11, pass->grouping.line_location[g]);
                 bool led = user_code_of_line(&pass->user_code, (uint32_t)g,
                                              weight_of(&pass->lines[g]), &place, &part);
@@ -138,7 +148,7 @@ static int store_functions(struct db *db, struct findings_pass *pass, const doub
         static const char sql[] =
             "INSERT INTO function_finding SELECT ?1, m.path, l.function,"
             " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?15, l.function_offset,"
-            " ?17, ?18, ?19 "
+            " ?17, ?18, ?19, ?20 "
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
         struct user_place place;
@@ -149,7 +159,8 @@ static int store_functions(struct db *db, struct findings_pass *pass, const doub
                 if (!pass->functions[g].samples)
                         continue;
                 sqlite3_bind_int64(insert, 1, (int64_t)g);
-                bind_finding(insert, &pass->functions[g], p95[g], pass);
+                bind_finding(insert, &pass->functions[g], p95[g], pass,
+                             &pass->functions[g]);
                 sqlite3_bind_int64(insert, 11, pass->grouping.function_location[g]);
                 bool led =
                     user_code_of_function(&pass->user_code, (uint32_t)g,
@@ -168,7 +179,7 @@ static int store_objects(struct db *db, struct findings_pass *pass, struct diag 
             statement_prepare(db,
                               "INSERT INTO object_finding "
                               "VALUES (?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10, ?17, ?18, "
-                              "?19)",
+                              "?19, ?20)",
                               &insert, diag);
         for (size_t i = 0; code == 0 && i < pass->grouping.object_count; i++) {
                 const struct tally *tally = &pass->objects[i + 1];
@@ -179,7 +190,7 @@ static int store_objects(struct db *db, struct findings_pass *pass, struct diag 
                         continue;
                 }
                 sqlite3_bind_int64(insert, 1, pass->grouping.objects[i].object_id);
-                bind_finding(insert, tally, NAN, pass);
+                bind_finding(insert, tally, NAN, pass, tally);
                 code = statement_run(db, insert, diag);
         }
         sqlite3_finalize(insert);
@@ -192,7 +203,7 @@ static int store_fields(struct db *db, struct findings_pass *pass, struct diag *
         int code = statement_prepare(db,
                                      "INSERT INTO field_finding "
                                      "SELECT ?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10, ?17, "
-                                     "?18, ?19 "
+                                     "?18, ?19, ?20 "
                                      "WHERE EXISTS (SELECT 1 FROM type_field"
                                      " WHERE field_id = ?1)",
                                      &insert, diag);
@@ -203,7 +214,8 @@ static int store_fields(struct db *db, struct findings_pass *pass, struct diag *
                 if (!field->second)
                         continue;
                 sqlite3_bind_int64(insert, 1, field->second);
-                bind_finding(insert, pairs_value(&pass->fields, i), NAN, pass);
+                const struct tally *tally = pairs_value(&pass->fields, i);
+                bind_finding(insert, tally, NAN, pass, tally);
                 code = statement_run(db, insert, diag);
         }
         sqlite3_finalize(insert);

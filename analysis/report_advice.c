@@ -113,10 +113,21 @@ static void say_overlap(FILE *text, const struct report_summary *summary)
         "  JOIN type_field USING (field_id) WHERE name IS NOT NULL)"                     \
         " AND NOT" REPORT_HAS_CHOICE
 
-static void say_one(FILE *text, const struct advice *advice,
+#define NEARLY_ALL_FROM(cache)                                                           \
+        "WHEN total(weight) FILTER (WHERE cache_level = '" cache                         \
+        "') >= 0.9 * sum(weight) THEN '" cache "' "
+
+/* CACHE: the one that nearly all waited for whose verdict is cache; "": both, or not
+ * known.
+ */
+static void say_one(FILE *text, const struct advice *advice, const char *cache,
                     const struct report_summary *summary, bool fields_known)
 {
-        fprintf(text, "%s: %s", advice->verdict, advice->meaning);
+        fprintf(text, "%s: ", advice->verdict);
+        if (*cache)
+                fprintf(text, "%s had the line", cache);
+        else
+                fputs(advice->meaning, text);
         if (strcmp(advice->verdict, "in-core") == 0)
                 say_full(text, summary);
         fprintf(text, "; %s.", advice->remedy);
@@ -134,10 +145,13 @@ int report_say_advice(struct db *db, FILE *text, const struct report_choice *cho
         int code = statement_prepare(
             db,
             "WITH chosen AS (SELECT * FROM" REPORT_WEIGHED_LINES "WHERE" REPORT_CHOSEN ")"
-            "SELECT verdict," FIELDS_KNOWN "FROM chosen WHERE verdict NOT IN ('none',"
-            " 'too-few-samples') GROUP BY verdict HAVING sum(weight) > 0 AND sum(weight)"
-            " >= " ADVICE_SHARE_MIN " * (SELECT sum(weight) FROM chosen)"
-            " ORDER BY sum(weight) DESC, verdict LIMIT ?1",
+            "SELECT verdict," FIELDS_KNOWN ", CASE " NEARLY_ALL_FROM("L2")
+                NEARLY_ALL_FROM("L3") "END FROM chosen WHERE verdict NOT IN ('none',"
+                                      " 'too-few-samples') GROUP BY verdict HAVING "
+                                      "sum(weight) > 0 AND sum(weight)"
+                                      " >= " ADVICE_SHARE_MIN
+                                      " * (SELECT sum(weight) FROM chosen)"
+                                      " ORDER BY sum(weight) DESC, verdict LIMIT ?1",
             &rows, diag);
         if (code)
                 return code;
@@ -147,7 +161,8 @@ int report_say_advice(struct db *db, FILE *text, const struct report_choice *cho
         while ((code = statement_next(db, rows, diag)) > 0) {
                 const struct advice *advice = advice_on(statement_text(rows, 0));
                 if (advice)
-                        say_one(text, advice, summary, sqlite3_column_int(rows, 1));
+                        say_one(text, advice, statement_text(rows, 2), summary,
+                                sqlite3_column_int(rows, 1));
                 prefetch_matters |= advice && advice->prefetch_matters;
         }
         sqlite3_finalize(rows);

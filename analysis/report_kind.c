@@ -24,7 +24,7 @@
 #define CONTENDED \
         " iif(contended_samples IS NULL, '-'," \
         "     printf('%.0f%%', 100.0 * contended_samples / samples)) AS contended,"
-#define VERDICT CONTENDED " verdict,"
+#define VERDICT CONTENDED REPORT_VERDICT_NAME "AS verdict,"
 
 #define SAMPLES_LEGEND \
         REPORT_SHARE_LEGEND ", with the range that holds the true share with 95 % confidence" \
@@ -73,7 +73,7 @@ static const struct report_kind kinds[] = {
         .rows_sql = "SELECT module, function, samples, dram_samples, mean_latency_cycles,"
                     " p95_latency_cycles, latency_share, contended_samples, verdict,"
                     " caller_module, caller_function, caller_file, caller_share,"
-                    " function_offset, stalled_ratio "
+                    " function_offset, stalled_ratio, cache_level "
                     "FROM function_finding WHERE" REPORT_CHOSEN REPORT_ORDER
                     "function_id LIMIT ?1",
         .table_sql =
@@ -145,7 +145,7 @@ static const struct report_kind kinds[] = {
             REPORT_FIELD_FIGURE(" iif(samples, printf('%.0f%%', 100.0 * dram_samples /"
                                 " samples), '-')", "DRAM")
             REPORT_FIELD_FIGURE(MEAN_CYCLES, "mean")
-            REPORT_FIELD_FIGURE(" coalesce(verdict, '-')", "verdict")),
+            REPORT_FIELD_FIGURE(" coalesce(" REPORT_VERDICT_NAME ", '-')", "verdict")),
         .stalled = true,
         .alignment = "rrrrrrlrrrll",
         .legend = REPORT_SHARE_LEGEND REPORT_DRAM_LEGEND ": cycles; " REPORT_FIELDS_LEGEND,

@@ -257,11 +257,11 @@ static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
         sqlite3_stmt *rows;
         int code = statement_prepare(
             db,
-            "WITH weighed AS (SELECT verdict, stalled,"
+            "WITH weighed AS (SELECT" REPORT_VERDICT_NAME "AS name, stalled,"
             "  sum(weight) / sum(sum(weight)) OVER () AS part"
-            "  FROM" REPORT_WEIGHED_LINES "GROUP BY verdict)"
-            " SELECT printf('%.0f%% %s', 100 * part, verdict), stalled FROM weighed"
-            " WHERE part >= 0.005 ORDER BY part DESC, verdict",
+            "  FROM" REPORT_WEIGHED_LINES "GROUP BY name)"
+            " SELECT printf('%.0f%% %s', 100 * part, name), stalled FROM weighed"
+            " WHERE part >= 0.005 ORDER BY part DESC, name",
             &rows, diag);
         bool any = false;
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {

@@ -53,6 +53,10 @@
         " iif(latency_share IS NULL, '-', printf('%.1f-%.1f', 100 * latency_share_low," \
         "     100 * latency_share_high)) AS \"95% range\","
 
+/* The verdict, of cache with the one that the loads waited for. */
+#define REPORT_VERDICT_NAME \
+        " (verdict || coalesce(' (' || cache_level || ')', '')) "
+
 /* What those columns mean. */
 #define REPORT_SHARE_LEGEND "latency: share of the latency of all samples"
 #define REPORT_DRAM_LEGEND "; DRAM: samples served by DRAM; mean"

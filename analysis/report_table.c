@@ -391,7 +391,8 @@ static int print_source(struct db *db, const struct report_options *options, FIL
          * One without a number has no text. */
         static const char sql[] =
             "WITH shown AS ("
-            " SELECT line_id, verdict, latency_share, stalled_ratio, samples,"
+            " SELECT line_id," REPORT_VERDICT_NAME "AS verdict, latency_share,"
+            " stalled_ratio, samples,"
             "  iif(led, caller_module, module) AS module,"
             "  iif(led, caller_file, file) AS file,"
             "  iif(led, caller_line, line) AS line,"

@@ -64,6 +64,18 @@ static void add_retirement(struct tally *tally, const struct sample_facts *sampl
                 tally->crowded_retire_cycles += cycles;
 }
 
+static void add_cache(struct tally *tally, const struct sample_facts *sample)
+{
+        struct cache_tally *cache = sample->level == LEVEL_L2   ? &tally->caches[0]
+                                    : sample->level == LEVEL_L3 ? &tally->caches[1]
+                                                                : NULL;
+        if (!cache)
+                return;
+        cache->samples++;
+        cache->latency_cycles += fmax(0, (double)sample->latency_cycles);
+        cache->retire_cycles += fmax(0, (double)sample->retire_latency_cycles);
+}
+
 void tally_add(struct tally *tally, const struct sample_facts *sample,
                enum answer contended, enum cause cause)
 {
@@ -75,6 +87,8 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
         tally->cost_squared += cost * cost;
         if (sample->retire_latency_cycles >= 0)
                 add_retirement(tally, sample, cause);
+        if (cause == CAUSE_CACHE)
+                add_cache(tally, sample);
         if (sample->latency_cycles < 0)
                 return;
         unsigned char label = label_of(sample, cause);
@@ -94,6 +108,20 @@ static double told_stalls(const struct tally *tally)
 bool tally_tells_stalls(const struct tally *tally)
 {
         return told_stalls(tally) >= (double)VERDICT_SAMPLES_MIN;
+}
+
+/* Lines on their way (LFB) do not say where from, and came as those that were asked for.
+ */
+enum level tally_cache_level(const struct tally *tally)
+{
+        const struct cache_tally *l2 = &tally->caches[0], *l3 = &tally->caches[1];
+        bool stalls =
+            tally_tells_stalls(tally) && l2->retire_cycles + l3->retire_cycles > 0;
+        double nearer = stalls ? l2->retire_cycles : l2->latency_cycles;
+        double farther = stalls ? l3->retire_cycles : l3->latency_cycles;
+        if (l2->samples + l3->samples < ORIGIN_SAMPLES_MIN)
+                return LEVEL_NA;
+        return nearer > farther ? LEVEL_L2 : LEVEL_L3;
 }
 
 struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cycle)

@@ -25,6 +25,13 @@ struct share {
         double high;
 };
 
+/* Samples that waited for a cache, by the one that had their line. */
+struct cache_tally {
+        int64_t samples;
+        double latency_cycles;
+        double retire_cycles;
+};
+
 /* What is summed for each line, function, object and the whole run. */
 struct tally {
         int64_t samples;
@@ -46,7 +53,8 @@ struct tally {
         /* The same of the latency of retirement. */
         double cause_retire_cycles[CAUSE_COUNT];
         double crowded_retire_cycles;
-        struct longest longest; /* of those with a latency */
+        struct cache_tally caches[2]; /* of CAUSE_CACHE: served by L2, by L3 */
+        struct longest longest;       /* of those with a latency */
 };
 
 /* The same where no verdict is wanted: of a line's loads from one field of an object. */
@@ -69,6 +77,10 @@ void short_tally_add(struct short_tally *tally, const struct sample_facts *sampl
 /* Whether enough samples tell for how long the loads held up the program. Where so, what
  * matters most at a place is told by that, and else by the cost. */
 bool tally_tells_stalls(const struct tally *tally);
+
+/* The cache that most of what a verdict of VERDICT_CACHE is found by waited for: LEVEL_L2
+ * or LEVEL_L3; LEVEL_NA: hardly any of its samples asked one for a line. */
+enum level tally_cache_level(const struct tally *tally);
 
 /* The contended samples; -1: some may be, and the counters tell of no interval. */
 int64_t tally_contended(const struct contended_tally *contended);

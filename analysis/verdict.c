@@ -13,7 +13,7 @@ const double VERDICT_COST_RATIO_MIN = 0.005;
 const double VERDICT_OVERLAP_MIN = 2;
 
 /* Fewer samples than for a verdict tell an origin when they agree. */
-static const int64_t ORIGIN_SAMPLES_MIN = 5;
+const int64_t ORIGIN_SAMPLES_MIN = 5;
 static const double ORIGIN_AGREEMENT = 0.9;
 
 static const struct {
@@ -40,6 +40,11 @@ enum level level_named(const char *name)
                 if (strcmp(levels[i].name, name) == 0)
                         return (enum level)i;
         return LEVEL_NA;
+}
+
+const char *level_name(enum level level)
+{
+        return levels[level].name;
 }
 
 bool level_is_dram(enum level level)

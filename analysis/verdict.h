@@ -25,6 +25,9 @@ enum level {
         LEVEL_UNCACHED
 };
 
+/* The name in the database. */
+const char *level_name(enum level level);
+
 /* The level called NAME; LEVEL_NA for any other name. */
 enum level level_named(const char *name);
 
@@ -146,6 +149,7 @@ struct verdict_facts {
 };
 
 extern const int64_t VERDICT_SAMPLES_MIN;
+extern const int64_t ORIGIN_SAMPLES_MIN;
 extern const double VERDICT_COST_RATIO_MIN;
 extern const double VERDICT_OVERLAP_MIN;
 

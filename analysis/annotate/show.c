@@ -84,7 +84,7 @@ static const char blocks_sql[] =
     "  UNION ALL" \
     "  SELECT DISTINCT -2, ?1, r.place_id, NULL, r.inlined, r.file, r.line, NULL, NULL, NULL," \
     "   NULL, NULL, n.address_offset, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
-    "   NULL, NULL, NULL, NULL, place_rank, n.text, NULL" \
+    "   NULL, NULL, NULL, NULL, NULL, place_rank, n.text, NULL" \
     "  FROM hot JOIN annotated_row AS r USING (place_id)" \
     "   JOIN annotated_neighbour AS n USING (location_id)" \
     "  WHERE r.level = 1 AND NOT EXISTS (SELECT 1 FROM annotated_row AS i" \
@@ -93,7 +93,7 @@ static const char blocks_sql[] =
     "  UNION ALL" \
     "  SELECT DISTINCT -1, ?1, NULL, NULL, 0, t.file, t.line, NULL, NULL, NULL, NULL, NULL," \
     "   NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
-    "   0, t.text, NULL" \
+    "   NULL, 0, t.text, NULL" \
     "  FROM annotated_wanted AS w JOIN annotated_text AS t ON t.file = w.file" \
     "   AND t.line BETWEEN w.first AND w.last" \
     "  WHERE w.block_id = ?1 AND NOT EXISTS (SELECT 1 FROM place AS p WHERE p.block_id = ?1" \
@@ -120,7 +120,7 @@ static const char blocks_sql[] =
     " AS mean," \
     BLANK(" iif(contended_samples IS NULL, '-'," \
           "     printf('%.0f%%', 100.0 * contended_samples / samples))") " AS contended," \
-    ONLY_PLACE(" coalesce(verdict, '-')") " AS verdict,"
+    ONLY_PLACE(" coalesce(" REPORT_VERDICT_NAME ", '-')") " AS verdict,"
 #define FIGURES_OF_STALLS \
     SHARE("latency_share") " AS stalled," BLANK("samples") " AS samples,"
 
@@ -145,7 +145,7 @@ static const char rows_sql[] =
     "  WHERE c.location_id = r.location_id), NULL) AS instruction,"
     " r.object_kind, r.object, r.type, r.field,"
     " r.samples, r.dram_samples, r.mean_latency_cycles, r.p95_latency_cycles,"
-    " r.latency_share, r.contended_samples, r.verdict, r.stalled_ratio "
+    " r.latency_share, r.contended_samples, r.verdict, r.stalled_ratio, r.cache_level "
     "FROM (SELECT block_id, place_id, place_rank FROM place) AS p"
     " JOIN annotated_row AS r USING (block_id, place_id)"
     " JOIN ordered USING (block_id) JOIN annotated_block AS b USING (block_id) "

@@ -418,7 +418,8 @@ CREATE TABLE line_finding (
         function_offset      INTEGER,
         stalled_ratio        REAL,
         stalled_ratio_low    REAL,
-        stalled_ratio_high   REAL
+        stalled_ratio_high   REAL,
+        cache_level          TEXT
 ) STRICT;
 
 -- The same by function; caller_* is a function too.
@@ -442,7 +443,8 @@ CREATE TABLE function_finding (
         function_offset      INTEGER,
         stalled_ratio        REAL,
         stalled_ratio_low    REAL,
-        stalled_ratio_high   REAL
+        stalled_ratio_high   REAL,
+        cache_level          TEXT
 ) STRICT;
 
 CREATE TABLE object_finding (
@@ -457,7 +459,8 @@ CREATE TABLE object_finding (
         verdict              TEXT NOT NULL,
         stalled_ratio        REAL,
         stalled_ratio_low    REAL,
-        stalled_ratio_high   REAL
+        stalled_ratio_high   REAL,
+        cache_level          TEXT
 ) STRICT;
 
 CREATE TABLE field_finding (
@@ -472,7 +475,8 @@ CREATE TABLE field_finding (
         verdict              TEXT NOT NULL,
         stalled_ratio        REAL,
         stalled_ratio_low    REAL,
-        stalled_ratio_high   REAL
+        stalled_ratio_high   REAL,
+        cache_level          TEXT
 ) STRICT;
 
 -- Which line touched which field of which object; object_id and field_id are NULL

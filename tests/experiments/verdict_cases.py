@@ -72,7 +72,7 @@ CASES = [
          "chase_pairs"),
     case("gather in L3", "gather", "--size 4M --passes 6", {"cache", "in-core"},
          "gather_lines"),
-    case("chase in L2", "chase", "--size 192K --passes 60", HARMLESS, CHASE),
+    case("chase in L2", "chase", "--size 192K --passes 60", {"cache"}, CHASE),
     case("loads in L2", "load", "--size 192K --passes 40", HARMLESS, "%load%"),
     # The translation.
     case("a page a line", "tlb", "--size 16M --passes 40", {"tlb"}, CHASE),

@@ -129,6 +129,19 @@ def caches_only(statements, memlag, directory):
                          verdict_cases.of_caches_only(case.truth))
 
 
+def which_cache(statements, memlag, directory):
+    """Of a list that fits in L2, and of one that does not."""
+    for name, cache in (("chase in L2", "L2"), ("chase in L3", "L3"),
+                        ("two words of a line in L3", "L3")):
+        case = next(case for case in verdict_cases.CASES if case.name == name)
+        path = verdict_cases.record(memlag, directory, "skylake-sp", "off", case)
+        with verdict_cases.opened(path) as connection:
+            found = connection.execute(
+                "SELECT verdict, cache_level FROM line_view WHERE function LIKE ?"
+                " ORDER BY latency_share DESC LIMIT 1", (case.function,)).fetchone()
+        statements.equal(f"{name}: verdict and cache", found, ("cache", cache))
+
+
 def stored_to_the_limit(statements, memlag):
     """All cores of M17's processor store, and no load waits: 25.8 GB/s are written there,
     and as many read, which is 82 % of what it reads."""
@@ -152,6 +165,7 @@ def short(memlag, statements):
         translation(statements, memlag, directory)
         prefetched_to_the_limit(statements, memlag, directory)
         caches_only(statements, memlag, directory)
+        which_cache(statements, memlag, directory)
     stored_to_the_limit(statements, memlag)
 
 

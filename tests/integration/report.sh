@@ -92,6 +92,17 @@ done
 # Fields are pointed to where they are known, of the whole run.
 sqlite3 full.db "UPDATE line_finding SET verdict = 'cache'"
 ! "$MEMLAG" report full.db | grep -q -e '--by type' || fail "fields that are not known are offered"
+# Which cache, where that is known: of nearly all, in the row, in the sums and the source's heading.
+"$MEMLAG" report full.db | grep -q '^cache: L2 or L3 had the line' || fail "a cache that nothing tells is named"
+sqlite3 full.db "UPDATE line_finding SET cache_level = 'L3'; UPDATE line_finding SET cache_level = 'L2'
+        WHERE latency_share < 0.05"
+"$MEMLAG" report full.db >out
+for words in '^cache: L3 had the line' '% cache (L3)' '  cache (L3)  stream\.c:10 '; do
+        grep -q -- "$words" out || fail "no '$words' in: $(cat out)"
+done
+sqlite3 full.db "UPDATE line_finding SET cache_level = 'L2' WHERE line <> 10"
+"$MEMLAG" report full.db | grep -q '^cache: L2 or L3 had the line' || fail "of two caches one is named"
+sqlite3 full.db "UPDATE line_finding SET cache_level = NULL"
 # Of a type every field is a row, but those without samples that follow each other are one,
 # unless all are asked for. A row of several fields may be of each that it names, of one
 # within such a field too.
@@ -280,11 +291,11 @@ for by in line function object caller interval; do
         python3 -m json.tool $by.json >/dev/null || fail "--by $by: not JSON"
 done
 expect "the columns of line_view, and where the numbers come from" "$(head -1 line.csv)" \
-"module,function,file,line,samples,dram_samples,mean_latency_cycles,p95_latency_cycles,latency_share,contended_samples,verdict,caller_module,caller_function,caller_file,caller_line,caller_share,function_offset,stalled_ratio,line_id,source,numbers"
+"module,function,file,line,samples,dram_samples,mean_latency_cycles,p95_latency_cycles,latency_share,contended_samples,verdict,caller_module,caller_function,caller_file,caller_line,caller_share,function_offset,stalled_ratio,line_id,cache_level,source,numbers"
 expect "the worst function" "$(sed -n 2p function.csv | cut -d, -f2,3,9)" \
         "stream,400,dram-contention"
 expect "the worst object" "$(sed -n 2p object.csv | cut -d, -f1,2,13-)" \
-        "heap,orders,dram-contention,,1,sim,modelled"
+        "heap,orders,dram-contention,,1,,sim,modelled"
 expect "the intervals" "$(tail -n +2 interval.csv | wc -l)" 10
 expect "the most contended interval" "$(sed -n 2p interval.csv | cut -d, -f10,11)" "1,bandwidth"
 expect "JSON" "$(python3 -c '

@@ -353,6 +353,49 @@ static int descending(const void *left, const void *right)
 
 /* Of populations with long tails: the limit is a tenth of the sum that it leaves, or none
  * is needed; and the longest are kept in their order, whenever they came. */
+/* SAMPLES of LEVEL that a cache held up, or that another load hid (RETIRE_CYCLES 0). */
+static void add_cached(struct tally *tally, int samples, enum level level,
+                       int64_t latency_cycles, int64_t retire_cycles)
+{
+        struct sample_facts sample = {.level = level,
+                                      .latency_cycles = latency_cycles,
+                                      .retire_latency_cycles = retire_cycles};
+        for (int i = 0; i < samples; i++)
+                tally_add(tally, &sample, ANSWER_NO, CAUSE_CACHE);
+}
+
+/* Most loads are L2's, and most of what the program waits for is L3's; or the other way
+ * round, as others hide L3's latency. */
+static void the_cache_is_that_of_what_held_up_the_program(void **state)
+{
+        (void)state;
+        struct tally waits = {0}, hidden = {0}, untimed = {0};
+        add_cached(&waits, 100, LEVEL_L2, 14, 1);
+        add_cached(&waits, 30, LEVEL_L3, 55, 40);
+        assert_int_equal(tally_cache_level(&waits), LEVEL_L3);
+        add_cached(&hidden, 100, LEVEL_L3, 55, 0);
+        add_cached(&hidden, 30, LEVEL_L2, 14, 12);
+        assert_int_equal(tally_cache_level(&hidden), LEVEL_L2);
+        add_cached(&untimed, 100, LEVEL_L3, 55, -1);
+        add_cached(&untimed, 30, LEVEL_L2, 14, -1);
+        assert_int_equal(tally_cache_level(&untimed), LEVEL_L3);
+}
+
+/* Lines on their way do not say where they come from, nor do few samples. */
+static void too_few_loads_that_asked_tell_no_cache(void **state)
+{
+        (void)state;
+        struct tally tally = {0};
+        add_cached(&tally, 1000, LEVEL_LFB, 30, 20);
+        add_cached(&tally, 4, LEVEL_L2, 14, 10);
+        assert_int_equal(tally_cache_level(&tally), LEVEL_NA);
+        add_cached(&tally, 1, LEVEL_L2, 14, 10);
+        assert_int_equal(tally_cache_level(&tally), LEVEL_L2);
+        struct sample_facts elsewhere = {.level = LEVEL_L3, .latency_cycles = 900};
+        tally_add(&tally, &elsewhere, ANSWER_NO, CAUSE_IN_CORE);
+        assert_int_equal(tally_cache_level(&tally), LEVEL_L2);
+}
+
 static void no_sample_counts_for_more_than_a_tenth(void **state)
 {
         (void)state;
@@ -491,6 +534,8 @@ int main(void)
             cmocka_unit_test(one_long_sample_costs_no_run),
             cmocka_unit_test(stalls_count_by_cause_and_as_equal_ones),
             cmocka_unit_test(one_long_sample_is_no_crowd),
+            cmocka_unit_test(the_cache_is_that_of_what_held_up_the_program),
+            cmocka_unit_test(too_few_loads_that_asked_tell_no_cache),
             cmocka_unit_test(no_sample_counts_for_more_than_a_tenth),
             cmocka_unit_test(samples_without_a_latency_are_only_counted),
             cmocka_unit_test(every_pair_has_one_value),
