@@ -214,12 +214,25 @@ static void take_no_notice(int signal)
 }
 
 /* Ctrl-C at "perf record -o - | memlag import -" is for perf, whose recording then ends
- * and is imported. A second one ends memlag, too. */
-static void leave_interrupt_to_perf(void)
+ * and is imported. A second one ends memlag, too. BEFORE: what it did until then. */
+static void leave_interrupt_to_perf(struct sigaction *before)
 {
         struct sigaction once = {.sa_handler = take_no_notice,
                                  .sa_flags = SA_RESETHAND | SA_RESTART};
-        sigaction(SIGINT, &once, NULL);
+        sigaction(SIGINT, &once, before);
+}
+
+static int run(const struct import_options *options, struct import_result *result,
+               struct diag *diag)
+{
+        struct sigaction before;
+        bool from_pipe = strcmp(options->input, "-") == 0;
+        if (from_pipe)
+                leave_interrupt_to_perf(&before);
+        int rc = import_run(options, result, diag);
+        if (from_pipe)
+                sigaction(SIGINT, &before, NULL);
+        return rc;
 }
 
 static int import(const struct command_line *line)
@@ -227,9 +240,7 @@ static int import(const struct command_line *line)
         const struct import_options *options = &line->import;
         struct import_result result;
         struct diag diag;
-        if (strcmp(options->input, "-") == 0)
-                leave_interrupt_to_perf();
-        if (import_run(options, &result, &diag) < 0) {
+        if (run(options, &result, &diag) < 0) {
                 diag_print(name, &diag);
                 return EXIT_FAILED;
         }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #include "db.h"
 #include "import_facts.h"
+#include "import_interrupt.h"
 #include "import_records.h"
 #include "perf/order.h"
 #include "perf_data.h"
@@ -262,6 +264,22 @@ static int choose_place(const struct import_options *options, char **place,
         return rc;
 }
 
+/* Makes the database at PLACE, which a signal removes from now on. What an import that
+ * was killed left there, in the place of what it was to replace, goes. */
+static int create(struct import *import, const char *place, struct diag *diag)
+{
+        bool is_output = strcmp(place, import->options->output) == 0;
+        sigset_t all, before;
+        sigfillset(&all);
+        sigprocmask(SIG_BLOCK, &all, &before);
+        int rc =
+            db_create(place, !is_output && db_is_remainder(place), &import->db, diag);
+        if (rc == 0)
+                rc = import_interrupt_begin(place, diag);
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        return rc;
+}
+
 /* Whether --partial would have given samples. */
 static bool partial_helps(const struct import *import, int rc)
 {
@@ -283,8 +301,8 @@ int import_run(const struct import_options *options, struct import_result *resul
         if (rc == 0)
                 rc = choose_place(options, &place, &what);
         if (rc == 0)
-                rc = db_create(place, false, &import.db, &what);
-        bool created = rc == 0;
+                rc = create(&import, place, &what);
+        bool created = import.db != NULL;
         if (rc == 0)
                 rc = fill(&import, result, &what);
         const char *advice =
@@ -294,6 +312,7 @@ int import_run(const struct import_options *options, struct import_result *resul
                 rc = db_move(place, options->output, &what);
         if (rc < 0 && created)
                 db_remove(place, &ignored);
+        import_interrupt_end();
         free(place);
         bool of_input = input_failed || rc == -EBADMSG;
         if (rc < 0)

@@ -26,11 +26,6 @@ enum { BUSY_TIMEOUT_MS = 5000 };
  * of most programs. The stages, and reports, go over samples in theirs. */
 static const char query_cache_size[] = "PRAGMA cache_size = -32768";
 
-/* Puts what the log holds into the file, and has it be a plain one. That is noted in the
- * file's first bytes, which are written as a whole or not at all: they need no journal on
- * the disk, which SQLite would wait for twice. */
-static const char end_of_log[] = "PRAGMA journal_mode = MEMORY";
-
 /* ---- errors ---- */
 
 int db_errno(int rc)
@@ -270,8 +265,8 @@ static int identification_error(const struct db *db, int rc, struct diag *diag)
                 return diag_set(
                     diag, -EROFS,
                     "cannot read %s: its last writer was stopped while closing "
-                    "it; 'memlag analyze' completes it",
-                    db->path);
+                    "it; 'memlag analyze %s' completes it",
+                    db->path, db->path);
         default:
                 return db_error(db, "open", diag);
         }
@@ -311,6 +306,9 @@ int db_read_version(struct db *db, int64_t *version, struct diag *diag)
         return 0;
 }
 
+/* Leaving the log's mode would wait for readers. */
+static const char has_log_sql[] = "SELECT journal_mode = 'wal' FROM pragma_journal_mode";
+
 int db_prepare_for_writing(struct db *db, struct diag *diag)
 {
         if (sqlite3_db_readonly(db->sqlite, "main")) {
@@ -320,9 +318,12 @@ int db_prepare_for_writing(struct db *db, struct diag *diag)
                                 "write",
                                 db->path, strerror(reason));
         }
-        int64_t version;
+        int64_t version, has_log = 0;
         sqlite3_wal_autocheckpoint(db->sqlite, ROOM_LOG_PAGES);
-        if (sqlite3_exec(db->sqlite,
+        if (query_int(db, has_log_sql, &has_log) ||
+            (!has_log &&
+             sqlite3_exec(db->sqlite, DB_WITHOUT_JOURNAL, NULL, NULL, NULL)) ||
+            sqlite3_exec(db->sqlite,
                          "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL,
                          NULL, NULL) ||
             query_int(db, "PRAGMA user_version", &version)) /* attaches to the log */
@@ -401,10 +402,11 @@ void db_close(struct db *db)
         if (db->access == DB_READ_WRITE) {
                 if (!sqlite3_get_autocommit(db->sqlite))
                         sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
-                /* Fails when the disk is full or a reader is there: then the log
+                /* Puts what the log holds into the file, and has it be a plain one. Fails
+                 * when the disk is full or a reader is there: then the log
                  * stays beside the file, nothing is lost, and the next writer
                  * does it. */
-                sqlite3_exec(db->sqlite, end_of_log, NULL, NULL, NULL);
+                sqlite3_exec(db->sqlite, DB_WITHOUT_JOURNAL, NULL, NULL, NULL);
         }
         db_free(db);
 }

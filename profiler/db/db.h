@@ -22,14 +22,24 @@ enum db_access { DB_READ_ONLY, DB_READ_WRITE };
  * writing (-EBUSY). */
 int db_create(const char *path, bool replace, struct db **db, struct diag *diag);
 
+/* Whether the file at PATH is what is left of a database that was never whole, since who
+ * made it was killed. */
+bool db_is_remainder(const char *path);
+
 /* Whether db_create would replace what is at PATH, or make a file where nothing is: 0,
  * -EINVAL or -EBUSY. */
 int db_may_replace(const char *path, struct diag *diag);
 
+/* What is appended to a database's path for the files that SQLite makes beside it, and
+ * nothing for its own, the last. */
+enum { DB_FILES = 4 };
+extern const char *const db_file_suffixes[DB_FILES];
+
 /* Removes the closed database at PATH with what SQLite left beside it. */
 int db_remove(const char *path, struct diag *diag);
 
-/* Puts the closed database FROM in the place of TO, which db_may_replace. */
+/* Puts the closed database FROM in the place of TO, which db_may_replace. There is one of
+ * the two at TO at any time. */
 int db_move(const char *from, const char *to, struct diag *diag);
 
 /* Opens an existing database; migrates an older one when ACCESS permits and

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -20,11 +21,13 @@ static int cannot_create(const char *path, int code, struct diag *diag)
                         *remedy ? remedy : "; choose another place with -o");
 }
 
-int db_remove(const char *path, struct diag *diag)
+const char *const db_file_suffixes[DB_FILES] = {"-wal", "-shm", "-journal", ""};
+
+/* Removes the first COUNT of the files of the database at PATH. */
+static int remove_files(const char *path, size_t count, struct diag *diag)
 {
-        static const char *const suffixes[] = {"-wal", "-shm", "-journal", ""};
-        for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-                char *name = sqlite3_mprintf("%s%s", path, suffixes[i]);
+        for (size_t i = 0; i < count; i++) {
+                char *name = sqlite3_mprintf("%s%s", path, db_file_suffixes[i]);
                 int code = !name ? -ENOMEM : unlink(name) && errno != ENOENT ? -errno : 0;
                 sqlite3_free(name);
                 if (code)
@@ -32,6 +35,11 @@ int db_remove(const char *path, struct diag *diag)
                                         strerror(-code));
         }
         return 0;
+}
+
+int db_remove(const char *path, struct diag *diag)
+{
+        return remove_files(path, DB_FILES, diag);
 }
 
 static int used_by_another(const char *path, struct diag *diag)
@@ -57,8 +65,8 @@ int db_may_replace(const char *path, struct diag *diag)
         if (!code) {
                 /* Only a lone connection can leave WAL mode. */
                 sqlite3_busy_timeout(db->sqlite, 0);
-                if (sqlite3_exec(db->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL,
-                                 NULL) == SQLITE_BUSY)
+                if (sqlite3_exec(db->sqlite, DB_WITHOUT_JOURNAL, NULL, NULL, NULL) ==
+                    SQLITE_BUSY)
                         code = used_by_another(path, diag);
         }
         db_free(db);
@@ -71,13 +79,29 @@ static bool take_lock(int fd)
         return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
-static int remove_existing(const char *path, struct diag *diag)
+bool db_is_remainder(const char *path)
+{
+        struct stat status;
+        struct db *db;
+        if (lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
+                return true;
+        if (db_open(path, DB_READ_ONLY, &db, NULL) < 0)
+                return false;
+        char *state = db_run_text(db, "state");
+        bool whole = state && strcmp(state, "recording") != 0;
+        free(state);
+        db_close(db);
+        return !whole;
+}
+
+/* Removes the first COUNT of the files of what is called PATH, when nobody uses it. */
+static int remove_existing(const char *path, size_t count, struct diag *diag)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         int code = fd >= 0 && !take_lock(fd) ? used_by_another(path, diag)
                                              : db_may_replace(path, diag);
         if (!code)
-                code = db_remove(path, diag);
+                code = remove_files(path, count, diag);
         if (fd >= 0)
                 close(fd);
         return code;
@@ -85,7 +109,7 @@ static int remove_existing(const char *path, struct diag *diag)
 
 int db_move(const char *from, const char *to, struct diag *diag)
 {
-        int code = remove_existing(to, diag);
+        int code = remove_existing(to, DB_FILES - 1, diag);
         if (!code && rename(from, to) != 0)
                 code = cannot_create(to, -errno, diag);
         return code;
@@ -136,7 +160,7 @@ int db_create(const char *path, bool replace, struct db **result, struct diag *d
         struct stat status;
         int code = 0;
         if (replace && lstat(path, &status) == 0)
-                code = remove_existing(path, diag);
+                code = remove_existing(path, DB_FILES, diag);
         int lock = -1;
         if (!code)
                 code = claim_file(path, &lock, diag);

@@ -12,6 +12,11 @@ struct db {
         int lock; /* the file, locked against being replaced; -1: it is not ours */
 };
 
+/* Whether the database has a log is noted in the file's first bytes, which are written as
+ * a whole or not at all: they need no journal on the disk, for which SQLite would wait
+ * twice, and which would be left by whoever is killed then. */
+#define DB_WITHOUT_JOURNAL "PRAGMA journal_mode = MEMORY"
+
 /* The negative errno value that stands for SQLite's result RC. */
 int db_errno(int rc);
 

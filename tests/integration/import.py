@@ -811,6 +811,82 @@ def command_line():
         fail("something is left beside the older database")
 
 
+def interrupted_import(signals, *options):
+    """The status of an import to stopped.db that the SIGNALS meet while it waits for more,
+    and what it says."""
+    place = pathlib.Path("stopped.db.new" if "--force" in options else "stopped.db")
+    recording = (SOURCE / "tests/fuzz/corpus/perf_data/pipe").read_bytes()
+    command = [MEMLAG, "import", *options, "-o", "stopped.db", "-"]
+    memlag = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    memlag.stdin.write(recording[:-20])
+    memlag.stdin.flush()
+    wait_until(lambda: has_source(place), "the import has begun")
+    for number in signals:
+        memlag.send_signal(number)
+        # As one at a time, as from a keyboard: those that are pending come in no order.
+        wait_until(lambda: not is_pending(memlag, number), "the signal has come")
+    memlag.wait(60)
+    errors = memlag.stderr.read().decode()
+    for pipe in (memlag.stdin, memlag.stdout, memlag.stderr):
+        pipe.close()
+    return memlag.returncode, errors
+
+
+def wait_until(condition, what):
+    deadline = time.monotonic() + 120
+    while not condition():
+        if time.monotonic() > deadline:
+            fail(f"not until the end of waiting: {what}")
+        time.sleep(0.02)
+
+
+def has_source(place):
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{place}?mode=ro", uri=True)) as connection:
+            return bool(connection.execute("SELECT 1 FROM run WHERE key = 'source'").fetchall())
+    except sqlite3.Error:
+        return False
+
+
+def is_pending(process, number):
+    if process.poll() is not None:
+        return False
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    masks = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith(("SigPnd", "ShdPnd"))]
+    return any(mask >> (number - 1) & 1 for mask in masks)
+
+
+def interruptions():
+    """A signal leaves no part of a database, and an older one as it is; the first Ctrl-C
+    at a pipe is perf's. After SIGKILL the part says what it is, and the next one goes on."""
+    recording = SOURCE / "tests/fuzz/corpus/perf_data/pipe"
+    stopped = pathlib.Path("stopped.db")
+    for signals in ([signal.SIGTERM], [signal.SIGHUP], [signal.SIGINT, signal.SIGINT]):
+        status, errors = interrupted_import(signals)
+        if status != -signals[-1] or errors != "memlag import: interrupted; nothing of it is kept\n":
+            fail(f"{signals}: status {status}, {errors}")
+        if list(pathlib.Path(".").glob("stopped.db*")):
+            fail(f"{signals}: something is left")
+    if run([MEMLAG, "import", "-o", stopped, recording]).returncode != 0:
+        fail("a sound recording")
+    before = stopped.read_bytes()
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        interrupted_import([number], "--force")
+        if stopped.read_bytes() != before:
+            fail(f"{number}: the older database has changed")
+    result = run([MEMLAG, "import", "--force", "-o", stopped, recording])
+    if result.returncode != 0 or list(pathlib.Path(".").glob("stopped.db?*")):
+        fail(f"after a killed import: {result.stderr}")
+    stopped.unlink()
+    interrupted_import([signal.SIGKILL])
+    result = run([MEMLAG, "report", stopped])
+    if result.returncode != 0 or "cut off" not in result.stdout:
+        fail(f"the report of a killed import: {result.stdout} {result.stderr}")
+    result = run([MEMLAG, "import", "--force", "-o", stopped, recording])
+    if result.returncode != 0 or run([MEMLAG, "query", stopped, "SELECT value FROM run_info WHERE key = 'state'", "--format=csv"]).stdout != "value\ncomplete\n":
+        fail(f"an import in the place of a killed one: {result.stderr}")
+
+
 def paths_of_options():
     """A mistyped path is refused before anything is done; the older database stays."""
     recording = SOURCE / "tests/fuzz/corpus/perf_data/pipe"
@@ -870,6 +946,7 @@ def no_memory_samples():
 
 def main():
     command_line()
+    interruptions()
     paths_of_options()
     full_disk()
     no_memory_samples()

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -674,6 +675,63 @@ static void next_writer_tidies_up_after_a_dead_one(void **state)
         assert_string_equal(plain_text("a.db", "SELECT value FROM run"), "./a.out");
 }
 
+/* Whether a file whose name ends with SUFFIX was made, of what WATCH has seen. */
+static bool was_made(int watch, const char *suffix)
+{
+        union {
+                struct inotify_event event;
+                char bytes[4096];
+        } buffer;
+        bool made = false;
+        ssize_t length;
+        while ((length = read(watch, &buffer, sizeof(buffer))) > 0)
+                for (char *next = buffer.bytes; next < buffer.bytes + length;) {
+                        const struct inotify_event *event = (void *)next;
+                        const char *end =
+                            event->name + strlen(event->name) - strlen(suffix);
+                        made |= end >= event->name && strcmp(end, suffix) == 0;
+                        next += sizeof(*event) + event->len;
+                }
+        return made;
+}
+
+/* Nothing is on the disk that a killed writer would leave for the next one to undo, for
+ * which a reader may lack the right. */
+static void opening_and_closing_needs_no_journal(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct db *db;
+        db_close(create_db("a.db"));
+        int watch = inotify_init1(IN_NONBLOCK);
+        assert_true(watch >= 0 && inotify_add_watch(watch, ".", IN_CREATE) > 0);
+        assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, NULL), 0);
+        assert_int_equal(db_run_set_text(db, "command", "a", &diag), 0);
+        db_close(db);
+        assert_int_equal(db_may_replace("a.db", &diag), 0);
+        assert_false(was_made(watch, "-journal"));
+        close(watch);
+}
+
+static void what_a_killed_process_has_begun_is_a_remainder(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct db *db = create_db("a.db");
+        assert_int_equal(db_run_set_text(db, "state", "recording", &diag), 0);
+        db_close(db);
+        assert_true(db_is_remainder("a.db"));
+        write_file("empty.db", "");
+        assert_true(db_is_remainder("empty.db"));
+        write_file("mine", "text");
+        assert_false(db_is_remainder("mine"));
+        assert_false(db_is_remainder("absent.db"));
+        assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, NULL), 0);
+        assert_int_equal(db_run_set_text(db, "state", "complete", &diag), 0);
+        db_close(db);
+        assert_false(db_is_remainder("a.db"));
+}
+
 static struct {
         unsigned statements, trusting;
 } asked;
@@ -750,6 +808,8 @@ int main(void)
             db_unit_test(directory_without_permission_is_named),
             db_unit_test(writing_without_permission_is_an_error),
             db_unit_test(next_writer_tidies_up_after_a_dead_one),
+            db_unit_test(opening_and_closing_needs_no_journal),
+            db_unit_test(what_a_killed_process_has_begun_is_a_remainder),
             db_unit_test(locked_database_is_asked_once),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
