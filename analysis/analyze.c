@@ -15,6 +15,7 @@
 #include "findings.h"
 #include "gaps.h"
 #include "memlag_views_sql.h"
+#include "stall_limit.h"
 #include "statement.h"
 #include "thresholds.h"
 
@@ -29,6 +30,7 @@ struct analysis {
         bool without_waits;
         int64_t intervals_of_unknown_contention;
         int64_t intervals_of_unknown_bound;
+        int64_t long_stalls; /* samples that count for less than they held up */
         struct findings_gaps gaps;
 };
 
@@ -218,6 +220,8 @@ static int store_ledger(struct analysis *a, struct diag *diag)
             {"that may have waited for DRAM, and nothing counted tells if its bandwidth "
              "was short",
              a->gaps.waits_of_unknown_contention, "samples"},
+            {"longer than a twentieth of all that was held up, which they count as",
+             a->long_stalls, "samples"},
             {"too few samples for a verdict", a->gaps.lines_with_too_few_samples,
              "lines"},
         };
@@ -281,6 +285,8 @@ static int run(struct analysis *a, struct diag *diag)
                 code = read_facts(a, diag);
         if (!code)
                 code = find_intervals(a, diag);
+        if (!code)
+                code = stall_limit_store(a->db, &a->long_stalls, diag);
         if (!code)
                 code = find_samples(a, diag);
         if (!code)

@@ -255,7 +255,7 @@ static int read_tree(struct db *db, struct callers *callers, struct diag *diag)
                     " coalesce(s.latency_cycles, -1) >= 0,"
                     " max(coalesce(s.latency_cycles, s.stall_ns, 0), 0),"
                     " coalesce(s.retire_latency_cycles, -1) >= 0,"
-                    " max(coalesce(s.retire_latency_cycles, 0), 0), " PLACING_COLUMNS
+                    " max(coalesce(" STATEMENT_STALL ", 0), 0), " PLACING_COLUMNS
                     " " PLACING_SAMPLES STATEMENT_MEMORY_SAMPLES "ORDER BY s.sample_id",
                     take_sample, callers, diag);
         return code;

@@ -256,8 +256,7 @@ static int each_sample(struct db *db, struct findings_pass *pass, statement_take
 {
         static const char sql[] =
             "SELECT s.time_ns, s.latency_cycles, s.data_source_id, s.stall_ns,"
-            " a.object_id, a.field_id, s.stack_id, "
-            "s.retire_latency_cycles, " PLACING_COLUMNS
+            " a.object_id, a.field_id, s.stack_id," STATEMENT_STALL ", " PLACING_COLUMNS
             " " PLACING_SAMPLES STATEMENT_MEMORY_SAMPLES "ORDER BY s.sample_id";
         return statement_each(db, sql, take, pass, diag);
 }

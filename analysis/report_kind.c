@@ -6,6 +6,7 @@
 
 #include "report.h"
 #include "report_sql.h"
+#include "statement.h"
 
 /* SQL is laid out as SQL. */
 /* clang-format off */

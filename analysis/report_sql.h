@@ -144,8 +144,8 @@
         "      / nullif(total(total(iif(timed, s.stall_ns, v.latency_cycles))) OVER (), 0)" \
         "      AS latency_share," \
         "  iif(count(s.retire_latency_cycles)," \
-        "      total(s.retire_latency_cycles)" \
-        "      / nullif(total(total(s.retire_latency_cycles)) OVER (), 0)" \
+        "      total(" STATEMENT_STALL ")" \
+        "      / nullif(total(total(" STATEMENT_STALL ")) OVER (), 0)" \
         "      * (SELECT sum(stalled_ratio) FROM function_finding), NULL)" \
         "      AS stalled_ratio," \
         "  iif(count(v.contended + i.contended) OR count(v.contended) = count(*)," \

@@ -14,6 +14,14 @@ struct sqlite3_stmt;
         "WHERE CASE WHEN s.data_source_id IS NULL THEN s.addr IS NOT NULL"               \
         " ELSE d.op <> 'NA' OR d.level <> 'NA' END "
 
+/* For how many cycles sample s counts of those for which it held up what came behind it:
+ * no more than stall_limit.h says. */
+#define STATEMENT_STALL_LIMIT "stall_limit_cycles"
+#define STATEMENT_STALL                                                                  \
+        " min(s.retire_latency_cycles, coalesce((SELECT CAST(value AS INTEGER)"          \
+        " FROM threshold WHERE name = '" STATEMENT_STALL_LIMIT                           \
+        "'), s.retire_latency_cycles)) "
+
 /* Compiles SQL into *STATEMENT; the caller finalizes it. */
 int statement_prepare(struct db *db, const char *sql, struct sqlite3_stmt **statement,
                       struct diag *diag);

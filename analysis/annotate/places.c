@@ -19,7 +19,7 @@ static const char prepare_sql[] =
     " total(iif(s.latency_cycles >= 0, s.latency_cycles, max(coalesce(s.stall_ns, 0), 0)))"
     " AS cost,"
     " count(iif(s.retire_latency_cycles >= 0, 1, NULL)) AS retirements,"
-    " total(iif(s.retire_latency_cycles >= 0, s.retire_latency_cycles, 0)) AS retire_cycles,"
+    " total(iif(s.retire_latency_cycles >= 0," STATEMENT_STALL ", 0)) AS retire_cycles,"
     " total(v.contended) AS contended, count(v.contended) AS told,"
     " count(v.contended + i.contended) AS told_by_interval "
     "FROM sample AS s JOIN sample_view AS v USING (sample_id)"

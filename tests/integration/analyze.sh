@@ -81,6 +81,39 @@ expect "shares" "$(answer run.db "
                sum(latency_share BETWEEN latency_share_low AND latency_share_high), count(*)
         FROM line_finding")" "1.0|6|6"
 
+# One load that waits for thousands of others is no line's finding: it counts as a twentieth of
+# what all samples held up then, 45 000 / 19 cycles, wherever that is summed up. Five as long
+# would be.
+cp run.db long.db
+sqlite3 long.db "UPDATE sample SET retire_latency_cycles =
+                CASE ip WHEN 0x401010 THEN 100 WHEN 0x401020 THEN 50 ELSE 0 END;
+        UPDATE sample SET retire_latency_cycles = 674066 WHERE sample_id =
+                (SELECT min(sample_id) FROM sample WHERE ip = 0x401040)"
+"$MEMLAG" analyze long.db
+expect "lines with a long sample" "$(answer long.db "
+        SELECT function, round(stalled_ratio / (SELECT stalled_ratio FROM line_view WHERE line = 10) * 40000)
+        FROM line_view WHERE stalled_ratio > 0")" \
+"stream|40000.0
+walk|5000.0
+columns|2368.0"
+expect "the sums of callers and of objects" "$(answer long.db "
+        SELECT round(a / c, 9), round(b / c, 9) FROM (SELECT sum(self_stalled_ratio) AS a FROM caller_view),
+                (SELECT sum(stalled_ratio) AS b FROM object_view),
+                (SELECT sum(stalled_ratio) AS c FROM line_view)")" "1.0|1.0"
+expect "threads with a long sample" \
+        "$("$MEMLAG" report --by thread --format csv long.db | tail -n +2 | cut -d, -f9 |
+                awk '{ sum += $1 } END { printf "%.9f", sum }')" \
+        "$(answer long.db "SELECT printf('%.9f', sum(stalled_ratio)) FROM line_view")"
+expect "what is said of it" "$(answer long.db "SELECT value, kind FROM ledger WHERE stage = 'analysis'
+        AND kind LIKE 'longer%'; SELECT name, value FROM threshold WHERE name LIKE 'stall%'")" \
+"1|longer than a twentieth of all that was held up, which they count as
+stall_limit_cycles|2368.0"
+sqlite3 long.db "UPDATE sample SET retire_latency_cycles = 674066 WHERE sample_id IN
+        (SELECT sample_id FROM sample WHERE ip = 0x401040 LIMIT 5)"
+"$MEMLAG" analyze long.db
+expect "the first of five" "$(answer long.db "SELECT function FROM line_view LIMIT 1")" columns
+expect "five long samples" "$(answer long.db "SELECT count(*) FROM threshold WHERE name LIKE 'stall%'")" 0
+
 # Again, and again from nothing: the same.
 sqlite3 -readonly run.db .dump >first
 "$MEMLAG" analyze run.db

@@ -14,6 +14,7 @@
 #include "analysis_test.h"
 #include "latencies.h"
 #include "pairs.h"
+#include "stall_limit.h"
 #include "tally.h"
 #include "text.h"
 
@@ -418,6 +419,29 @@ static void no_sample_counts_for_more_than_a_tenth(void **state)
         }
 }
 
+/* Of what all held up then, no more than a twentieth is one sample's, however long; what
+ * few samples tell alike is no accident, and stays. */
+static void one_sample_has_a_twentieth_of_what_was_held_up(void **state)
+{
+        (void)state;
+        double longest[STALL_LIMIT_PARTS - 1] = {674066, 30000, 60, 60, 60, 60, 60};
+        for (int i = 7; i < STALL_LIMIT_PARTS - 1; i++)
+                longest[i] = 60;
+        const double others = 18000;
+        double limit = stall_limit(longest, STALL_LIMIT_PARTS - 1, others + 704066);
+        assert_near(limit, (others + 2 * limit) / 20, 1e-6);
+        /* All short enough. */
+        double short_ones[STALL_LIMIT_PARTS - 1] = {60, 60, 60};
+        assert_true(stall_limit(short_ones, 3, 180) >= 60);
+        assert_true(stall_limit(short_ones, STALL_LIMIT_PARTS - 1, 60000) >= 60);
+        /* Five are as long, beside one that is longer; or fewer than that are all. */
+        double five[STALL_LIMIT_PARTS - 1] = {9000, 187, 187, 187, 187};
+        assert_near(stall_limit(five, 5, 9748), 187, 0);
+        double two[STALL_LIMIT_PARTS - 1] = {674066, 200};
+        assert_near(stall_limit(two, 2, 674266), 200, 0);
+        assert_near(stall_limit(NULL, 0, 0), 0, 0);
+}
+
 static void samples_without_a_latency_are_only_counted(void **state)
 {
         (void)state;
@@ -537,6 +561,7 @@ int main(void)
             cmocka_unit_test(the_cache_is_that_of_what_held_up_the_program),
             cmocka_unit_test(too_few_loads_that_asked_tell_no_cache),
             cmocka_unit_test(no_sample_counts_for_more_than_a_tenth),
+            cmocka_unit_test(one_sample_has_a_twentieth_of_what_was_held_up),
             cmocka_unit_test(samples_without_a_latency_are_only_counted),
             cmocka_unit_test(every_pair_has_one_value),
             cmocka_unit_test(chosen_keys_do_not_meet_in_one_slot),
