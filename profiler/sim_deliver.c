@@ -166,6 +166,8 @@ static int deliver_sample(struct sink *sink, image_key image,
             .frames = sample->frames,
             .depth = sample->depth,
             .stack_frame = sample->stack_frame,
+            .other_frames = sample->frames + sample->depth,
+            .other_depth = sample->other_depth,
             .cfa_offset_bytes = (int64_t)(sample->addr - sample->frame_cfa),
             .thread_pointer = sample->thread_pointer,
         };

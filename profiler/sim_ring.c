@@ -196,7 +196,10 @@ static const char *sample_fault(const struct simpmu_sample *sample, size_t size)
                 return "a sample of unknown level";
         if (sample->stack_frame > sample->depth)
                 return "a frame that its stack does not have";
-        if (!has_frames(size, offsetof(struct simpmu_sample, frames), sample->depth))
+        if (sample->stack_frame && sample->other_depth)
+                return "an address in two frames";
+        if (!has_frames(size, offsetof(struct simpmu_sample, frames),
+                        (uint32_t)sample->depth + sample->other_depth))
                 return "a stack that does not fit";
         return NULL;
 }

@@ -174,6 +174,9 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
         if (rc == 0 && event->depth)
                 rc = writer_stack(sink->writer, image->process_id, event->frames,
                                   event->depth, &row.stack_id, diag);
+        if (rc == 0 && event->other_depth)
+                rc = writer_stack(sink->writer, image->process_id, event->other_frames,
+                                  event->other_depth, &row.other_stack_id, diag);
         if (rc == 0 && event->has_addr && image->heap)
                 rc = sink_write_block(sink, image, event->addr, diag);
         if (rc == 0)

@@ -55,8 +55,13 @@ struct event_sample {
         const uint64_t *frames;                    /* innermost first, frames[0] is ip */
         size_t depth;
         /* The one of FRAMES whose part of the stack addr lies in, from 1; 0: unknown, or
-         * not on the stack. Then also addr less the frame's canonical frame address. */
+         * not on the stack. */
         uint32_t stack_frame;
+        /* Where addr is on the stack of another thread: the frame that it lies in, by its
+         * instruction, and that frame's callers; of no depth where it is not known. */
+        const uint64_t *other_frames;
+        size_t other_depth;
+        /* In either frame: addr less the frame's canonical frame address. */
         int64_t cfa_offset_bytes;
         uint64_t thread_pointer; /* of the thread; 0: unknown */
         uint64_t phys_addr;      /* of addr; 0: unknown */

@@ -193,7 +193,9 @@ static struct object stack_object(struct objects *objects,
         const struct raw *raw = objects->from.sweep->raw;
         uint32_t owner = raw->mappings[location->target.index].thread;
         struct object object = {.kind = OBJECT_STACK, .module = RAW_NONE};
-        bool own = owner == RAW_NONE || owner == sample->thread;
+        /* Of another thread's stack only the source can tell the frame. */
+        bool own = owner == RAW_NONE || owner == sample->thread ||
+                   sample->other_stack != RAW_NONE;
         uint32_t place;
         const struct flow_answer *answer =
             sweep_frame_answer(objects->from.sweep, location, &place);
@@ -204,6 +206,7 @@ static struct object stack_object(struct objects *objects,
                 : NULL;
         char tid[32];
 
+        object.whole_stack = !variable_of && !function;
         if (variable_of) {
                 *offset_bytes = (uint64_t)answer->variable_offset;
                 object = frame_object(objects, variable_of, &answer->variable);

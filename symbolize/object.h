@@ -23,6 +23,7 @@ struct object {
         uint32_t module;  /* RAW_NONE: none */
         struct site site; /* of heap blocks and mapped regions */
         uint64_t start;   /* a variable's address: tells those of one name apart */
+        bool whole_stack; /* the frame in it is not known */
         bool has_size;
         uint64_t size_bytes;
         uint64_t allocations; /* 0: no blocks */

@@ -94,12 +94,14 @@ int pass_ask_other_stacks(struct sweep *sweep)
 
 /* ---- one sample ---- */
 
-/* The place of the frame DEPTH calls out from a sample at PLACE; RAW_NONE: not known. */
+/* The place whose frame a sample at PLACE accessed; RAW_NONE: not known. */
 static uint32_t frame_place(const struct sweep *sweep, const struct raw_sample *sample,
                             uint32_t place)
 {
         uint32_t stack = sample->stack;
 
+        if (sample->other_stack != RAW_NONE)
+                return sweep->stack_places[sample->other_stack];
         if (sample->stack_depth == 0)
                 return place;
         for (uint32_t depth = sample->stack_depth; depth > 0 && stack != RAW_NONE;
@@ -121,7 +123,8 @@ static uint32_t caller_place(const struct sweep *sweep, const struct raw_sample 
 static int find_frame(struct sweep *sweep, const struct raw_sample *sample,
                       struct sample_location *location)
 {
-        if (location->target.kind != TARGET_STACK || sample->stack_depth == RAW_NONE)
+        if (location->target.kind != TARGET_STACK ||
+            (sample->stack_depth == RAW_NONE && sample->other_stack == RAW_NONE))
                 return 0;
         uint32_t place = frame_place(sweep, sample, location->place);
 
@@ -147,6 +150,9 @@ int pass_locate(struct sweep *sweep, const struct raw_sample *sample,
                 if (!error)
                         error = stack_ask_callers(sweep, timeline, sample->process,
                                                   sample->stack);
+                if (!error)
+                        error = stack_ask_callers(sweep, timeline, sample->process,
+                                                  sample->other_stack);
                 if (!error)
                         error =
                             place_of_ip(sweep, timeline, sample->process,

@@ -93,6 +93,8 @@ void resolution_count(struct resolution *resolution, const struct object *object
                       enum untyped type, uint64_t samples)
 {
         count(resolution, SUBJECT_OBJECT, no_object(object), samples);
+        if (object && object->whole_stack)
+                resolution->frameless += samples;
         count(resolution, SUBJECT_TYPE, untyped_reason(type), samples);
 }
 
@@ -221,6 +223,9 @@ int resolution_write(const struct resolution *resolution, struct db *db,
                 error = set_ledger(db, "with", "no object",
                                    samples_of(resolution, SUBJECT_OBJECT, nothing_mapped),
                                    diag);
+        if (!error)
+                error =
+                    set_ledger(db, "in", "unknown frame", resolution->frameless, diag);
         if (!error)
                 error = set_ledger(
                     db, "in", unnamed_inlined,

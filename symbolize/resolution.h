@@ -30,6 +30,7 @@ struct resolution {
         const struct sweep *sweep;
         struct outcome outcomes[SUBJECT_COUNT][OUTCOME_LIMIT];
         int64_t unverified; /* samples in files without a recorded build-id */
+        uint64_t frameless; /* samples on a stack of which the frame is not known */
 };
 
 /* The places of SWEEP have been named: counts for all samples what their places and

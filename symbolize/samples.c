@@ -32,7 +32,10 @@ int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
                  struct diag *diag)
 {
         *samples = (struct samples){.db = db, .raw = raw, .before_ns = INT64_MIN};
-        int found = has_row(samples, "SELECT 1 FROM stack_access LIMIT 1", diag);
+        int found = has_row(samples,
+                            "SELECT 1 FROM stack_access UNION ALL"
+                            " SELECT 1 FROM other_stack_access LIMIT 1",
+                            diag);
 
         samples->in_frames = found > 0;
         return found < 0 ? found : 0;
@@ -95,6 +98,7 @@ enum {
         COLUMNS,
         COLUMN_DEPTH = COLUMNS, /* only where samples tell frames */
         COLUMN_CFA_OFFSET,
+        COLUMN_OTHER_STACK,
         COLUMNS_IN_FRAMES
 };
 
@@ -103,6 +107,24 @@ static uint32_t index_of(sqlite3_value *id, const int64_t *ids, size_t count)
         return sqlite3_value_type(id) == SQLITE_NULL
                    ? RAW_NONE
                    : raw_index(sqlite3_value_int64(id), ids, count);
+}
+
+/* The frame of its thread or of another that SAMPLE accessed, if one is known. */
+static void take_frame(const struct samples *samples, sqlite3_value **row,
+                       struct raw_sample *sample)
+{
+        const struct raw *raw = samples->raw;
+
+        if (sqlite3_value_type(row[COLUMN_DEPTH]) != SQLITE_NULL) {
+                int64_t depth = sqlite3_value_int64(row[COLUMN_DEPTH]);
+
+                if (depth >= 0 && depth < RAW_NONE)
+                        sample->stack_depth = (uint32_t)depth;
+        } else {
+                sample->other_stack =
+                    index_of(row[COLUMN_OTHER_STACK], raw->stack_ids, raw->stack_count);
+        }
+        sample->cfa_offset_bytes = sqlite3_value_int64(row[COLUMN_CFA_OFFSET]);
 }
 
 static void take_row(const struct samples *samples, int count, sqlite3_value **row,
@@ -121,15 +143,10 @@ static void take_row(const struct samples *samples, int count, sqlite3_value **r
             .has_source = sqlite3_value_type(row[COLUMN_SOURCE]) != SQLITE_NULL,
             .data_source_id = sqlite3_value_int64(row[COLUMN_SOURCE]),
             .process = RAW_NONE,
-            .stack_depth = RAW_NONE};
-        if (count == COLUMNS_IN_FRAMES &&
-            sqlite3_value_type(row[COLUMN_DEPTH]) != SQLITE_NULL) {
-                int64_t depth = sqlite3_value_int64(row[COLUMN_DEPTH]);
-
-                if (depth >= 0 && depth < RAW_NONE)
-                        sample->stack_depth = (uint32_t)depth;
-                sample->cfa_offset_bytes = sqlite3_value_int64(row[COLUMN_CFA_OFFSET]);
-        }
+            .stack_depth = RAW_NONE,
+            .other_stack = RAW_NONE};
+        if (count == COLUMNS_IN_FRAMES)
+                take_frame(samples, row, sample);
         if (sample->thread != RAW_NONE)
                 sample->process = raw->threads[sample->thread].process;
 }
@@ -159,18 +176,25 @@ static const char visit_name[] = "visit_sample";
 static int prepare(const struct samples *samples, const struct sample_range *range,
                    sqlite3_stmt **rows)
 {
-        char sql[512];
+        /* The columns of both join with the sample's. */
+        static const char frames_sql[] =
+            ", own.depth, coalesce(own.cfa_offset_bytes, other.cfa_offset_bytes) AS "
+            "offset,"
+            " other.stack_id AS other_stack FROM sample"
+            " LEFT JOIN stack_access AS own USING (sample_id)"
+            " LEFT JOIN other_stack_access AS other USING (sample_id)";
+        char sql[1024];
 
         snprintf(sql, sizeof(sql),
-                 "SELECT 1 FROM (SELECT * FROM sample %s"
+                 "SELECT 1 FROM (SELECT sample.* %s"
                  " WHERE sample_id BETWEEN %" PRId64 " AND %" PRId64
                  " ORDER BY %s sample_id %s) "
                  "WHERE %s(sample_id, time_ns, thread_id, ip, addr, stack_id,"
                  " data_source_id %s)",
-                 samples->in_frames ? "LEFT JOIN stack_access USING (sample_id)" : "",
-                 range->first, range->last, samples->by_time ? "time_ns," : "",
+                 samples->in_frames ? frames_sql : "FROM sample", range->first,
+                 range->last, samples->by_time ? "time_ns," : "",
                  samples->by_time ? "LIMIT -1" : "", visit_name,
-                 samples->in_frames ? ", depth, cfa_offset_bytes" : "");
+                 samples->in_frames ? ", depth, offset, other_stack" : "");
         return sqlite3_prepare_v2(db_sqlite(samples->db), sql, -1, rows, NULL);
 }
 

@@ -18,7 +18,9 @@ struct raw_sample {
         bool has_source;
         int64_t data_source_id;
         uint32_t stack_depth; /* the frame that addr is in; RAW_NONE: unknown */
-        int64_t cfa_offset_bytes;
+        uint32_t
+            other_stack; /* of another thread, in whose leaf's frame addr is; RAW_NONE */
+        int64_t cfa_offset_bytes; /* in either */
 };
 
 /* Zero-initialised: before the first reading. */

@@ -203,10 +203,12 @@ struct sample_row {
         int64_t retire_latency_cycles; /* -1: unknown */
         int64_t data_source_id;        /* 0: none */
         int64_t stack_id;              /* 0: none */
-        uint32_t stack_frame; /* of the stack, from 1: where addr lies; 0: unknown */
-        int64_t cfa_offset_bytes;
-        uint64_t phys_addr; /* of addr; 0: unknown */
-        int64_t page_bytes; /* 0: unknown */
+        uint32_t stack_frame;     /* of the stack, from 1: where addr lies; 0: unknown */
+        int64_t other_stack_id;   /* whose leaf's frame, another thread's, it lies in; 0:
+                                     none */
+        int64_t cfa_offset_bytes; /* in either */
+        uint64_t phys_addr;       /* of addr; 0: unknown */
+        int64_t page_bytes;       /* 0: unknown */
 };
 int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag);
 int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t address,

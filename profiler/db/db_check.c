@@ -21,7 +21,7 @@ static const char missing_sql[] =
     " ('thread', 1), ('module', 1), ('mapping', 1), ('data_source', 1), ('stack', 1),"
     " ('sample', 1), ('counter', 1), ('reading', 1), ('allocation', 1),"
     " ('allocation_total', 1), ('ledger', 1), ('stack_access', 2), ('sample_page', 2),"
-    " ('thread_pointer', 2), ('module_file', 5)) "
+    " ('thread_pointer', 2), ('module_file', 5), ('other_stack_access', 6)) "
     "SELECT group_concat(name, ', ') FROM raw"
     " WHERE since <= (SELECT user_version FROM pragma_user_version)"
     " AND name NOT IN (SELECT name FROM sqlite_schema)"

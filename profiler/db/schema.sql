@@ -121,6 +121,13 @@ CREATE TABLE stack_access (
         cfa_offset_bytes INTEGER NOT NULL
 ) STRICT;
 
+-- The same on the call stack of another thread: in the frame of the leaf of stack_id.
+CREATE TABLE other_stack_access (
+        sample_id        INTEGER PRIMARY KEY REFERENCES sample,
+        stack_id         INTEGER NOT NULL REFERENCES stack,
+        cfa_offset_bytes INTEGER NOT NULL
+) STRICT;
+
 -- The page that a sample's address is on, where that was asked for.
 CREATE TABLE sample_page (
         sample_id  INTEGER PRIMARY KEY REFERENCES sample,

@@ -40,6 +40,8 @@
                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                    \
         X(STACK_ACCESS, "INSERT INTO stack_access (sample_id, depth, cfa_offset_bytes) " \
                         "VALUES (?1, ?2, ?3)")                                           \
+        X(OTHER_STACK_ACCESS, "INSERT INTO other_stack_access (sample_id, stack_id, "    \
+                              "cfa_offset_bytes) VALUES (?1, ?2, ?3)")                   \
         X(SAMPLE_PAGE, "INSERT INTO sample_page (sample_id, phys_addr, page_bytes) "     \
                        "VALUES (?1, ?2, ?3)")                                            \
         X(THREAD_POINTER, "INSERT OR REPLACE INTO thread_pointer (thread_id, address) "  \
@@ -443,6 +445,20 @@ static int insert_stack_access(struct writer *writer, int64_t sample_id,
         return batch_end_row(writer->batch, NULL, diag);
 }
 
+static int insert_other_stack_access(struct writer *writer, int64_t sample_id,
+                                     const struct sample_row *row, struct diag *diag)
+{
+        sqlite3_stmt *statement;
+        int code = batch_begin_row(writer->batch, STATEMENT_OTHER_STACK_ACCESS,
+                                   &statement, diag);
+        if (code)
+                return code;
+        sqlite3_bind_int64(statement, 1, sample_id);
+        sqlite3_bind_int64(statement, 2, row->other_stack_id);
+        sqlite3_bind_int64(statement, 3, row->cfa_offset_bytes);
+        return batch_end_row(writer->batch, NULL, diag);
+}
+
 static int insert_page(struct writer *writer, int64_t sample_id,
                        const struct sample_row *row, struct diag *diag)
 {
@@ -478,6 +494,8 @@ int writer_sample(struct writer *writer, const struct sample_row *row, struct di
         code = batch_end_row(writer->batch, &id, diag);
         if (!code && row->stack_frame)
                 code = insert_stack_access(writer, id, row, diag);
+        if (!code && row->other_stack_id)
+                code = insert_other_stack_access(writer, id, row, diag);
         if (!code && (row->phys_addr || row->page_bytes))
                 code = insert_page(writer, id, row, diag);
         return code;

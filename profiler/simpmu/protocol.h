@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 18u
+#define SIMPMU_VERSION 19u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -314,11 +314,15 @@ struct simpmu_sample {
         uint32_t latency_cycles;
         uint16_t level; /* enum simpmu_level */
         uint16_t cpu;
-        uint32_t depth;          /* frames, innermost first; frame 0 is ip, the others are
-                                    return addresses */
-        uint32_t stack_frame;    /* the one whose part of the stack addr is in, from 1;
-                                    0: addr is not on the stack, or deeper than frames */
-        uint64_t frame_cfa;      /* then: that frame's canonical frame address */
+        uint16_t depth;       /* frames, innermost first; frame 0 is ip, the others are
+                                 return addresses */
+        uint16_t other_depth; /* frames after these, when addr is on the stack of
+                                 another thread: the one that addr is in, by its
+                                 instruction, and its callers, by return addresses;
+                                 0: it is not, or that is not known */
+        uint32_t stack_frame; /* the one of depth whose part of the stack addr is in, from
+                                 1; 0: addr is not on the stack, or deeper than frames */
+        uint64_t frame_cfa;   /* in either case: that frame's canonical frame address */
         uint64_t thread_pointer; /* 0: not set yet */
         uint64_t frames[];
 };

@@ -34,7 +34,8 @@ void sample_write(const struct sim_sample *sample)
 {
         ThreadId tid = VG_(get_running_tid)();
         ULong frames[STACK_MAXIMUM_FRAMES];
-        UInt callers;
+        ULong other_frames[STACK_MAXIMUM_FRAMES];
+        UInt callers, others = 0;
         struct stack_frame frame;
         struct simpmu_sample *record;
 
@@ -42,9 +43,12 @@ void sample_write(const struct sim_sample *sample)
                 return;
         callers = stack_callers_and_frame(tid, frames, ring_control()->stack_frames,
                                           sample->address, &frame);
+        if (!frame.known && ring_control()->stack_frames > 0)
+                others = stack_of_other(tid, other_frames, ring_control()->stack_frames,
+                                        sample->address, &frame.cfa);
         record = ring_begin(SIMPMU_SAMPLE, sample_flags(sample),
                             threads_slots_to_ns(sample->time_slots), threads_lwp(tid),
-                            sizeof(*record) + (callers + 1) * sizeof(frames[0]));
+                            sizeof(*record) + (callers + 1 + others) * sizeof(frames[0]));
         if (record == NULL)
                 return;
         record->ip = sample->site->ip;
@@ -58,7 +62,8 @@ void sample_write(const struct sim_sample *sample)
                    tool_machine.slots_per_cycle);
         record->level = (UShort)sample->level;
         record->cpu = (UShort)tool_thread->core->number;
-        record->depth = callers + 1;
+        record->depth = (UShort)(callers + 1);
+        record->other_depth = (UShort)others;
         record->stack_frame =
             frame.known && frame.number <= callers ? frame.number + 1 : 0;
         record->frame_cfa = frame.cfa;
@@ -66,5 +71,7 @@ void sample_write(const struct sim_sample *sample)
         record->frames[0] = sample->site->ip;
         for (UInt i = 0; i < callers; i++)
                 record->frames[i + 1] = frames[i];
+        for (UInt i = 0; i < others; i++)
+                record->frames[callers + 1 + i] = other_frames[i];
         ring_publish(record);
 }

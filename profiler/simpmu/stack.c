@@ -4,7 +4,9 @@
  * that is not in executable memory ends the stack. */
 #include "tool.h"
 
+#include "pub_tool_machine.h"
 #include "pub_tool_stacktrace.h"
+#include "pub_tool_threadstate.h"
 
 /* Leaf functions use that much below the stack pointer (System V ABI, 3.2.2). */
 #define RED_ZONE_BYTES 128
@@ -45,6 +47,84 @@ UInt stack_callers_and_frame(ThreadId tid, ULong *frames, UInt limit, Addr addre
         for (; i < found && images_executable(ips[i]); i++)
                 frames[kept++] = ips[i] + 1; /* the unwinder took 1 off */
         return kept;
+}
+
+/* ---- stacks of other threads ---- */
+
+/* A thread that does not run has its registers saved, and its stack stays as it is. */
+struct saved_stack {
+        Bool known; /* since it ran last */
+        UInt found;
+        Addr ips[STACK_MAXIMUM_FRAMES];
+        Addr sps[STACK_MAXIMUM_FRAMES];
+};
+
+static struct saved_stack **saved_stacks; /* by ThreadId; NULL: never asked */
+
+void stack_changes(ThreadId tid)
+{
+        if (saved_stacks != NULL && saved_stacks[tid] != NULL)
+                saved_stacks[tid]->known = False;
+}
+
+static const struct saved_stack *saved_stack(ThreadId tid)
+{
+        struct saved_stack *stack;
+
+        if (saved_stacks == NULL)
+                saved_stacks = tool_allocate(VG_N_THREADS * sizeof(*saved_stacks));
+        stack = saved_stacks[tid];
+        if (stack == NULL)
+                stack = saved_stacks[tid] = tool_allocate(sizeof(*stack));
+        if (!stack->known)
+                stack->found = VG_(get_StackTrace)(tid, stack->ips, STACK_MAXIMUM_FRAMES,
+                                                   stack->sps, NULL, 0);
+        stack->known = True;
+        return stack;
+}
+
+/* A thread whose stack pointer is elsewhere, on a signal's stack for instance, has it
+ * beyond ADDRESS or its frames do not reach it. */
+static Bool may_own(ThreadId tid, Addr address)
+{
+        return address + RED_ZONE_BYTES >= VG_(get_SP)(tid) &&
+               address <= VG_(thread_get_stack_max)(tid);
+}
+
+static UInt copy_frames(const struct saved_stack *stack, UInt number, ULong *frames,
+                        UInt limit)
+{
+        UInt kept = 0;
+
+        if (heap_is_tracker(stack->ips[number]))
+                return 0;
+        for (UInt i = number; i < stack->found && kept < limit; i++, kept++) {
+                if (!images_executable(stack->ips[i]))
+                        break;
+                frames[kept] = stack->ips[i] + (kept > 0 ? 1 : 0);
+        }
+        return kept;
+}
+
+UInt stack_of_other(ThreadId tid, ULong *frames, UInt limit, Addr address, Addr *cfa)
+{
+        const ThreadId *tids;
+        UInt count = threads_alive(&tids);
+
+        for (UInt i = 0; i < count; i++) {
+                const struct saved_stack *stack;
+                struct stack_frame frame;
+
+                if (tids[i] == tid || !may_own(tids[i], address))
+                        continue;
+                stack = saved_stack(tids[i]);
+                find_frame(stack->sps, stack->found, address, &frame);
+                if (!frame.known)
+                        continue;
+                *cfa = frame.cfa;
+                return copy_frames(stack, frame.number, frames, limit);
+        }
+        return 0;
 }
 
 UInt stack_callers(ThreadId tid, ULong *frames, UInt limit)

@@ -103,6 +103,12 @@ ULong threads_now_ns(void)
         return threads_slots_to_ns(clock_of(threads[running]));
 }
 
+UInt threads_alive(const ThreadId **tids)
+{
+        *tids = alive;
+        return alive_count;
+}
+
 UInt threads_lwp(ThreadId tid)
 {
         /* There are no threads in a process that is not modelled. */
@@ -306,6 +312,7 @@ static void switch_to(ThreadId tid)
 static void on_turn_start(ThreadId tid, ULong blocks)
 {
         (void)blocks;
+        stack_changes(tid);
         if (!threads[tid]->runnable)
                 come_back(tid);
         if (tid != running)

@@ -74,7 +74,8 @@ void threads_register(void);           /* with the core, before options are read
 void threads_start(ULong start_ns);    /* once the machine exists */
 ULong threads_now_ns(void);            /* of the running thread */
 ULong threads_slots_to_ns(ULong slots);
-ULong threads_clock(ThreadId tid); /* of a live thread, in slots */
+ULong threads_clock(ThreadId tid);         /* of a live thread, in slots */
+UInt threads_alive(const ThreadId **tids); /* live threads; returns how many */
 /* The running thread's clock; CLOCK_NEVER: none runs, or it cannot go on, or is TID. */
 ULong threads_running_clock_but(ThreadId tid);
 UInt threads_lwp(ThreadId tid); /* Linux thread id */
@@ -162,6 +163,14 @@ struct stack_frame {
 /* The same, and which of these frames ADDRESS is in. */
 UInt stack_callers_and_frame(ThreadId tid, ULong *frames, UInt limit, Addr address,
                              struct stack_frame *frame);
+
+/* The frame of another thread that ADDRESS is in: into FRAMES its instruction and the
+ * return addresses of its callers, at most LIMIT, and its canonical frame address into
+ * CFA. Returns how many; 0: it is on no other thread's stack, or not in a frame that is
+ * known. */
+UInt stack_of_other(ThreadId tid, ULong *frames, UInt limit, Addr address, Addr *cfa);
+/* TID goes on: what was known of its stack is not true any more. */
+void stack_changes(ThreadId tid);
 
 /* sample.c */
 void sample_write(const struct sim_sample *sample);

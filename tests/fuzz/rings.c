@@ -94,6 +94,9 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
 {
         (void)time_ns, (void)diag;
         read_all(sink, event->frames, event->depth * sizeof(event->frames[0]));
+        if (event->other_depth)
+                read_all(sink, event->other_frames,
+                         event->other_depth * sizeof(event->other_frames[0]));
         read_all(sink, event->data_source->level, strlen(event->data_source->level));
         return 0;
 }

@@ -584,7 +584,13 @@ static void records_that_do_not_fit_their_size_are_told(void **state)
         ((struct simpmu_sample *)record)->depth = 1;
         assert_non_null(sim_record_fault(record, sizeof(struct simpmu_sample)));
         assert_null(sim_record_fault(record, sizeof(struct simpmu_sample) + 8));
-        ((struct simpmu_sample *)record)->depth = UINT32_MAX;
+        ((struct simpmu_sample *)record)->other_depth = 1;
+        assert_non_null(sim_record_fault(record, sizeof(struct simpmu_sample) + 8));
+        assert_null(sim_record_fault(record, sizeof(struct simpmu_sample) + 16));
+        ((struct simpmu_sample *)record)->stack_frame = 1;
+        assert_non_null(sim_record_fault(record, sizeof(struct simpmu_sample) + 16));
+        ((struct simpmu_sample *)record)->stack_frame = 0;
+        ((struct simpmu_sample *)record)->depth = UINT16_MAX;
         assert_non_null(sim_record_fault(record, sizeof(space)));
         memset(space, 0, sizeof(space));
         *record = header_of(SIMPMU_MAP, sizeof(struct simpmu_map) + 8, 0);

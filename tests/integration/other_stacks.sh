@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Arrays in the frames of main and of threads that other threads read, while their owner
+# waits or works (types/frames.c): the object is the variable, whoever reads it.
+set -eu
+
+fail()
+{
+        echo "other_stacks.sh: $*" >&2
+        exit 1
+}
+
+answer()
+{
+        sqlite3 -readonly "$1" "$2"
+}
+
+# measure NAME COMPILER OPTION...
+measure()
+{
+        name=$1
+        shift
+        "$@" -g -pthread -o "$name" "$SOURCE_DIR/tests/integration/types/frames.c"
+        TRUTH=$name.truth "$MEMLAG" record -o "$name.db" --source sim --ldlat 1 --period 53 \
+                -- "./$name" >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
+        PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/integration/types/check.py" \
+                "$name.db" "$name.truth" --fields 97 || fail "$name: not as it is known to be"
+        # Most loads of the arrays are another thread's.
+        [ "$(answer "$name.db" "SELECT count(*) > 1000 FROM other_stack_access")" = 1 ] ||
+                fail "$name: few samples in frames of other threads"
+        # Each in a row of its own, of which the stack is that of the frame's thread.
+        [ "$(answer "$name.db" "SELECT count(*) FROM other_stack_access
+                JOIN stack_access USING (sample_id)")" = 0 ] ||
+                fail "$name: samples in two frames"
+}
+
+measure gcc gcc -O2 -fopenmp
+measure gcc_O0 gcc -O0 -fopenmp
+if command -v clang >/dev/null; then
+        measure clang clang -O2
+else
+        echo "other_stacks.sh: SKIPPED with clang: it is not installed" >&2
+fi
+
+# Without the frame (other sources do not tell it) it is the stack as a whole, and no guess.
+sqlite3 gcc.db "DELETE FROM other_stack_access; DELETE FROM name_source"
+"$MEMLAG" symbolize gcc.db 2>symbolize.err
+said=$(answer gcc.db "SELECT sum(object LIKE 'stack of thread %') > 100,
+        sum(object NOT LIKE 'stack of thread %' AND object <> function || '''s stack')
+        FROM sample_view WHERE function = 'read_first'")
+[ "$said" = '1|0' ] || fail "without the frame the object is $said"
+said=$(answer gcc.db "SELECT coalesce(sum(value), 0) - (SELECT count(*) FROM attribution
+        JOIN data_object USING (object_id) WHERE name LIKE 'stack of thread %')
+        FROM ledger WHERE kind = 'samples in unknown frame'")
+[ "$said" = 0 ] || fail "$said samples in no known frame more in the ledger than there are"
