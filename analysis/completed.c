@@ -2,6 +2,7 @@
 /* Completes a recording that was cut off before its names and findings were made. */
 #include "completed.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -80,19 +81,31 @@ static int complete(const char *file, const char *command, const struct missing 
         return status;
 }
 
+/* Opens FILE and finds what it lacks: 0 or an error. Of an older version, which cannot be
+ * read, analyze makes one of this. */
+static int open_and_look(const char *file, struct db **db, struct missing *missing,
+                         struct diag *diag)
+{
+        *missing = (struct missing){false, false};
+        int code = db_open(file, DB_READ_ONLY, db, diag);
+        if (!code)
+                return find_missing(*db, missing, diag);
+        missing->findings = code == -ESTALE;
+        return missing->findings ? 0 : code;
+}
+
 struct db *completed_open(const char *file, const char *command)
 {
+        enum { TIMES = 2 }; /* what an older version lacks is seen when it is of this */
         struct diag diag;
         struct db *db;
-        struct missing missing = {false, false};
-        int code = db_open(file, DB_READ_ONLY, &db, &diag);
-        if (!code)
-                code = find_missing(db, &missing, &diag);
-        if (!code && (missing.names || missing.findings)) {
+        struct missing missing;
+        int code = open_and_look(file, &db, &missing, &diag);
+        for (int i = 0; i < TIMES && !code && (missing.names || missing.findings); i++) {
                 db_close(db);
                 if (complete(file, command, &missing) != EXIT_OK)
                         return NULL;
-                code = db_open(file, DB_READ_ONLY, &db, &diag);
+                code = open_and_look(file, &db, &missing, &diag);
         }
         if (!code)
                 return db;

@@ -343,10 +343,10 @@ int db_hand_over(struct db *db, int code, struct db **result)
 
 static int too_old(const struct db *db, int64_t version, struct diag *diag)
 {
-        return diag_set(diag, -EPROTO,
+        return diag_set(diag, -ESTALE,
                         "%s is of an older memlag (schema version %" PRId64
-                        ", now %d): 'memlag analyze' brings it up to date",
-                        db->path, version, DB_SCHEMA_VERSION);
+                        ", now %d): 'memlag analyze %s' brings it up to date",
+                        db->path, version, DB_SCHEMA_VERSION, db->path);
 }
 
 int db_open(const char *path, enum db_access access, struct db **result,

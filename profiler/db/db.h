@@ -42,8 +42,8 @@ int db_remove(const char *path, struct diag *diag);
  * the two at TO at any time. */
 int db_move(const char *from, const char *to, struct diag *diag);
 
-/* Opens an existing database; migrates an older one when ACCESS permits and
- * refuses a newer one (-EPROTO), a foreign file (-EINVAL) or a damaged one
+/* Opens an existing database; migrates an older one when ACCESS permits, else refuses
+ * it (-ESTALE), as it does a newer one (-EPROTO), a foreign file (-EINVAL) or a damaged one
  * (-EBADMSG), which is looked for in all but the samples before anything is written.
  * Reading needs no right to write, also after a killed writer. */
 int db_open(const char *path, enum db_access access, struct db **db, struct diag *diag);

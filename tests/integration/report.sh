@@ -480,6 +480,29 @@ if [ "$(id -u)" != 0 ]; then
         grep -q "memlag analyze" err || fail "no advice for a read-only file"
 fi
 
+# ---- a database of an older version: completed first, by all that read findings -------
+synthetic_database present.db
+"$MEMLAG" analyze present.db
+old_database()
+{
+        rm -f old.db
+        sqlite3 -bail old.db ".read '$SOURCE_DIR/tests/unit/schema_4.sql'" \
+                ".read '$SOURCE_DIR/tests/integration/synthetic.sql'"
+}
+for command in report 'report --by object' 'export -i' 'annotate -i' 'diff present.db'; do
+        old_database
+        # shellcheck disable=SC2086 # a command with its arguments
+        "$MEMLAG" $command present.db >out.present 2>err || fail "$command: $(cat err)"
+        # shellcheck disable=SC2086
+        "$MEMLAG" $command old.db >out.old 2>err || fail "$command of an older version: $(cat err)"
+        sed -i s/old.db/present.db/g out.old
+        cmp out.present out.old || fail "$command of an older version differs"
+        grep -q 'by an earlier memlag; doing that first' err || fail "$command: not told: $(cat err)"
+done
+old_database
+! "$MEMLAG" query old.db 'SELECT 1' 2>err || fail "a query has changed an older version"
+grep -q "'memlag analyze old.db' brings it up to date" err || fail "no remedy: $(cat err)"
+
 # ---- pipes, full disks, bad usage --------------------------------------------------
 "$MEMLAG" report --by interval --top 0 | head -1 >/dev/null
 if [ -e /dev/full ]; then
