@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "own_module.h"
 #include "statement.h"
 #include "user_code.h"
 

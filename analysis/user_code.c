@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "array.h"
+#include "own_module.h"
 #include "statement.h"
 
 enum { NONE = UINT32_MAX };

@@ -12,10 +12,6 @@
 #include "db.h"
 #include "pairs.h"
 
-/* Condition on a module's path: memlag and its engine put it into the program. */
-#define MEMLAG_MODULE_SQL                                                                \
-        "(path GLOB '*/vgpreload_memlag-*.so' OR path GLOB '*/vgpreload_core-*.so')"
-
 /* A place in the source, of a function that may be inlined. */
 struct user_place {
         uint32_t module_id;   /* 0: not known */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Names are counted, by module: what they are does not matter. Code of the kernel and
  * code that was made at run time have no file that could be compared: fewer names of
- * these are always lost ones. */
+ * these are always lost ones. Memlag's own modules, which are of the memlag that
+ * recorded, do not count. */
 #include "lost_names.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "own_module.h"
 #include "vdso.h"
 
 /* What is named: places with a function, with a line, calls inlined there, and variables.
@@ -59,7 +61,8 @@ static const char check_sql[] =
     "  FROM temp.named_before AS b LEFT JOIN now ON now.module_id IS b.module_id) "
     "SELECT lost, count(*) OVER () - 1, " MODULE_IDENTITY_COLUMNS
     " FROM fewer AS b LEFT JOIN module USING (module_id)" MODULE_IDENTITY_JOIN
-    "WHERE lost > 0 AND" OTHER_FILES " ORDER BY lost DESC, module_id LIMIT 1";
+    "WHERE lost > 0 AND NOT coalesce(" MEMLAG_MODULE_SQL ", 0) AND" OTHER_FILES
+    " ORDER BY lost DESC, module_id LIMIT 1";
 
 int lost_names_note(struct db *db, bool *any, struct diag *diag)
 {
