@@ -6,7 +6,7 @@
 # those of code on several threads under the thread sanitizer (build-threads/). The last
 # line is 'N passed, N failed'; the exit status is 0 when none failed. Tests that lack
 # something here (perf events, a compiler) are skipped: they count as neither, and a line
-# above names them.
+# above names them. Above that stands the end of what each failed test printed.
 set -eu -o pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -14,6 +14,7 @@ jobs=$(nproc)
 passed=0
 failed=0
 skipped=
+failures=()
 
 # build DIRECTORY TARGET CMAKE-OPTION...
 build()
@@ -48,6 +49,33 @@ count()
         passed=$((passed + all - bad - $(wc -w <<<"$names")))
 }
 
+# Prints, of each test that failed by a log of ctest, its line and the end of its output,
+# which stands below that line.
+ends_of_failed()
+{
+        awk -v lines=20 -v columns=400 '
+                function say() {
+                        if (name == "")
+                                return
+                        print "== " name
+                        while (n > 0 && last[n] == "")
+                                n--
+                        for (i = n > lines ? n - lines + 1 : 1; i <= n; i++)
+                                print substr(last[i], 1, columns)
+                        name = ""
+                }
+                /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
+                        say()
+                        n = 0
+                        if (/\*\*\*/ && !/\*\*\*Skipped/)
+                                name = $0
+                        next
+                }
+                /^ +Start +[0-9]+: / || /^[0-9]+% tests passed, / { say() }
+                name != "" { last[++n] = $0 }
+                END { say() }' "$1"
+}
+
 # run_tests DIRECTORY CTEST-OPTION...
 run_tests()
 {
@@ -57,6 +85,8 @@ run_tests()
         ctest --test-dir "$directory" --no-tests=error --output-on-failure --parallel 2 "$@" \
                 2>&1 </dev/null | tee "$directory/test.log" || true
         count "$directory/test.log"
+        ends_of_failed "$directory/test.log" >"$directory/failed.log"
+        failures+=("$directory/failed.log")
 }
 
 mkdir -p "$root/build-test"
@@ -81,6 +111,7 @@ else
         failed=$((failed + 1))
 fi
 
+cat -- "${failures[@]}" /dev/null
 [ -z "$skipped" ] || echo "skipped:$skipped"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

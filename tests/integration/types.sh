@@ -85,7 +85,8 @@ measure()
 name_and_check()
 {
         name=$1
-        "$MEMLAG" symbolize --debuginfo-path=debug "$name.db"
+        "$MEMLAG" symbolize --debuginfo-path=debug "$name.db" 2>"$name.named" ||
+                fail "$name: symbolize: status $?: $(cat "$name.named")"
         PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/integration/types/check.py" \
                 "$name.db" "$name.truth" --fields "${2:-97}" || fail "$name: not as it is known to be"
         check_ledger "$name.db"

@@ -693,11 +693,11 @@ int main()
 
                 for (int j = 0; j < COUNT; j++)
                         sum += find_in_tree(root.get(), j);
-                result += (uint64_t)sum;
-                result += (uint64_t)(run_jobs(jobs) + sum_textures(textures) +
-                                     evaluate_all(expressions, known));
+                result = result + (uint64_t)sum;
+                result = result + (uint64_t)(run_jobs(jobs) + sum_textures(textures) +
+                                             evaluate_all(expressions, known));
 #ifdef COROUTINES
-                result += (uint64_t)sum_generators(generators);
+                result = result + (uint64_t)sum_generators(generators);
 #endif
         }
         truth_close();

@@ -8,7 +8,7 @@
 
 #include "truth.h"
 
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE ONE_FUNCTION
 
 #define container_of(at, type, member) ((type *)((char *)(at)-offsetof(type, member)))
 

@@ -9,8 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A function with calls, as it is written: no compiler's copy of it. */
+#if __has_attribute(noclone)
+#define ONE_FUNCTION __attribute__((noinline, noclone))
+#else
+#define ONE_FUNCTION __attribute__((noinline))
+#endif
+
 #ifdef __cplusplus
-#define ONLY_CALLED extern "C" __attribute__((noinline, noclone, cold))
+#define ONLY_CALLED extern "C" ONE_FUNCTION __attribute__((cold))
 #define ALIGN_OF    alignof
 #else
 #define ONLY_CALLED __attribute__((noinline, cold))
