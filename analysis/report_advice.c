@@ -95,15 +95,26 @@ static void say_full(FILE *text, const struct report_summary *summary)
                 fputc(')', text);
 }
 
-/* Independence is no remedy for loads that have it. */
-static void say_overlap(FILE *text, const struct report_summary *summary)
+/* Part of the latency of all: of those that asked DRAM for their line, each of which
+ * takes what DRAM takes, or what the line's loads do. Loads that find a line on its way
+ * (LFB) ask for none and wait as long: of a list whose nodes are read in three places
+ * three loads are under way, and one line. */
+#define ASKING_PART                                                                      \
+        " total(dram_samples * max(mean_latency_cycles, coalesce((SELECT value FROM "    \
+        "machine"                                                                        \
+        " WHERE key = 'dram_latency_cycles'), 0)))"                                      \
+        " / (SELECT sum(samples * mean_latency_cycles) FROM line_finding) "
+
+/* Independence is no remedy for loads that have it: of ASKING lines at a time, by
+ * Little's law. */
+static void say_overlap(FILE *text, double asking)
 {
-        if (summary->latency_per_cycle >= REPORT_OVERLAP_MIN)
+        if (asking >= REPORT_OVERLAP_MIN)
                 fprintf(text,
-                        " As %.1f slow loads were under way at a time on the average, "
-                        "some overlap already: those gain from fewer lines that are "
-                        "touched, and little from prefetching.",
-                        summary->latency_per_cycle);
+                        " As such loads asked DRAM for %.1f lines at a time on the "
+                        "average, some overlap already: those gain from fewer lines that "
+                        "are touched, and little from prefetching.",
+                        asking);
 }
 
 /* Where structures have at least half of the latency, their fields tell what to leave out
@@ -121,7 +132,8 @@ static void say_overlap(FILE *text, const struct report_summary *summary)
  * known.
  */
 static void say_one(FILE *text, const struct advice *advice, const char *cache,
-                    const struct report_summary *summary, bool fields_known)
+                    double asking, const struct report_summary *summary,
+                    bool fields_known)
 {
         fprintf(text, "%s: ", advice->verdict);
         if (*cache)
@@ -134,7 +146,7 @@ static void say_one(FILE *text, const struct advice *advice, const char *cache,
         if (strcmp(advice->verdict, "cache") == 0 && fields_known)
                 fputs(" 'memlag report --by type' shows which fields are loaded.", text);
         if (strcmp(advice->verdict, "dram-latency") == 0)
-                say_overlap(text, summary);
+                say_overlap(text, asking);
         fputc('\n', text);
 }
 
@@ -146,7 +158,8 @@ int report_say_advice(struct db *db, FILE *text, const struct report_choice *cho
             db,
             "WITH chosen AS (SELECT * FROM" REPORT_WEIGHED_LINES "WHERE" REPORT_CHOSEN ")"
             "SELECT verdict," FIELDS_KNOWN ", CASE " NEARLY_ALL_FROM("L2")
-                NEARLY_ALL_FROM("L3") "END FROM chosen WHERE verdict NOT IN ('none',"
+                NEARLY_ALL_FROM("L3") "END," ASKING_PART
+                                      " FROM chosen WHERE verdict NOT IN ('none',"
                                       " 'too-few-samples') GROUP BY verdict HAVING "
                                       "sum(weight) > 0 AND sum(weight)"
                                       " >= " ADVICE_SHARE_MIN
@@ -161,8 +174,10 @@ int report_say_advice(struct db *db, FILE *text, const struct report_choice *cho
         while ((code = statement_next(db, rows, diag)) > 0) {
                 const struct advice *advice = advice_on(statement_text(rows, 0));
                 if (advice)
-                        say_one(text, advice, statement_text(rows, 2), summary,
-                                sqlite3_column_int(rows, 1));
+                        say_one(text, advice, statement_text(rows, 2),
+                                sqlite3_column_double(rows, 3) *
+                                    summary->latency_per_cycle,
+                                summary, sqlite3_column_int(rows, 1));
                 prefetch_matters |= advice && advice->prefetch_matters;
         }
         sqlite3_finalize(rows);

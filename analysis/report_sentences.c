@@ -337,6 +337,51 @@ static int say_summary(struct db *db, FILE *text, const struct report_summary *s
         return code ? code : say_too_few(db, text, summary, diag);
 }
 
+/* Most cycles without execution beside a load that missed L1, if the loads were not what
+ * the instructions behind them waited for. */
+static bool chains_matter(const struct report_summary *summary, double *unexplained)
+{
+        *unexplained = summary->stall_ratio - summary->loads_stalled_ratio;
+        return *unexplained >= WORTHWHILE_RATIO &&
+               *unexplained >= 0.5 * summary->stall_ratio &&
+               !(summary->sb_full_ratio >= WORTHWHILE_RATIO);
+}
+
+/* In the model nothing else keeps a core from executing: instructions that wait for each
+ * other's results. Told where all loads that miss L1 could be samples. Names the line
+ * whose loads are most of what waited beside them. */
+static int say_chains(struct db *db, FILE *text, const struct report_summary *summary,
+                      struct diag *diag)
+{
+        static const char sql[] = "SELECT (SELECT" REPORT_BASE(
+            "file") "|| ':' || line FROM line_finding"
+                    "  WHERE line IS NOT NULL AND latency_share >= 0.5)"
+                    " FROM run, machine WHERE run.key = 'ldlat_cycles'"
+                    " AND machine.key = 'l2_latency_cycles'"
+                    " AND CAST(run.value AS INTEGER) <= machine.value";
+        bool simulated = summary->source && strcmp(summary->source, "sim") == 0;
+        double ratio;
+        sqlite3_stmt *row;
+        if (!simulated || !chains_matter(summary, &ratio))
+                return 0;
+        int code = statement_first(db, sql, &row, diag);
+        char *line = code > 0 ? statement_printable(row, 0) : NULL;
+        if (code > 0)
+                fprintf(
+                    text,
+                    " In at least %.1f%% of the cycles the program did not wait for such "
+                    "loads%s%s, but for chains of other instructions beside them, "
+                    "such as additions each of which needs the one before%s: faster "
+                    "memory does not shorten these.",
+                    100 * ratio, line ? ", most of which are at " : "", line ? line : "",
+                    summary->sim_detail && strcmp(summary->sim_detail, "branches") == 0
+                        ? ", or for what wrongly predicted branches cost"
+                        : "");
+        free(line);
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
 int report_print_summary(struct db *db, FILE *out, const struct report_summary *summary,
                          struct diag *diag)
 {
@@ -352,6 +397,8 @@ int report_print_summary(struct db *db, FILE *out, const struct report_summary *
         text = open_memstream(&cost, &length);
         if (text) {
                 say_cost(text, summary);
+                if (!code)
+                        code = say_chains(db, text, summary, diag);
                 if (fclose(text))
                         code = diag_no_memory(diag);
         } else

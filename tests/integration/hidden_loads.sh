@@ -79,6 +79,12 @@ expect "stalls beside the loads" "$(answer sum_far.db "
 ! grep -q "The gain from faster loads lies" sum_far.prose ||
         fail "loads that cost nothing are said to cost time: $(cat sum_far.txt)"
 saved sum "$near" "$far"
+# The samples tell that it was not the loads, and what else it can have been.
+chains="the program did not wait for such loads, most of which are at hidden_loads\.c:[0-9]*, but for chains of other"
+grep -q "$chains" sum_far.prose || fail "the chain of additions is not told: $(cat sum_far.txt)"
+for other in beside_far hash_far; do
+        ! grep -q "chains of other" $other.prose || fail "a chain is told that there is not: $(cat $other.txt)"
+done
 # Where the samples do not tell it, as those of most processors, it is said that nobody knows.
 sqlite3 sum_far.db "UPDATE sample SET retire_latency_cycles = NULL"
 "$MEMLAG" analyze sum_far.db
