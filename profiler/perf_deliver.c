@@ -18,6 +18,12 @@
 #define CPUS_IMAGE    UINT64_MAX /* the process that CPUs are threads of */
 #define FIRST_CONTEXT ((uint64_t)PERF_CONTEXT_MAX) /* the markers are from here on */
 
+/* The fields that CPUs have for it are of 16 bits, POWER's stands for up to 127 * 2^14;
+ * and no wait for memory takes milliseconds. */
+#define LATENCY_MOST_CYCLES (INT64_C(1) << 24)
+/* The most that a kernel can be made for (MAXSMP, NR_CPUS). */
+#define CPUS_MOST 8192
+
 struct throttle {
         int64_t since_ns;
         bool active;
@@ -271,12 +277,30 @@ static void set_memory(const struct perf_deliver *deliver,
                 return;
         struct datasrc_weight weight = datasrc_weight(type, sample->weight);
         uint64_t latency = weight.latency_cycles;
-        if (latency > 0 && latency <= INT64_MAX)
-                event->latency_cycles = (int64_t)latency;
+        if (latency > 0)
+                event->latency_cycles =
+                    latency <= INT64_MAX ? (int64_t)latency : INT64_MAX;
         /* Stores are sampled with a period of their own. */
         if (deliver->has_retire_latency && type & PERF_SAMPLE_WEIGHT_STRUCT &&
             event->data_source && strcmp(row->op, "load") == 0)
                 event->retire_latency_cycles = weight.retire_latency_cycles;
+}
+
+/* What no machine can have measured is not known. */
+static int leave_out_impossible(struct perf_deliver *deliver, struct event_sample *event,
+                                struct diag *diag)
+{
+        bool latency = event->latency_cycles > LATENCY_MOST_CYCLES;
+        bool cpu = event->cpu < -1 || event->cpu >= CPUS_MOST;
+        if (latency)
+                event->latency_cycles = -1;
+        if (cpu)
+                event->cpu = -1;
+        int rc = sink_loss(deliver->sink, "samples of an impossible latency", latency,
+                           "samples", diag);
+        return rc == 0 ? sink_loss(deliver->sink, "samples on an impossible CPU", cpu,
+                                   "samples", diag)
+                       : rc;
 }
 
 /* Of 64-bit machines; what is below may be a 32-bit kernel's or a process's. */
@@ -325,7 +349,9 @@ static int deliver_sample(struct perf_deliver *deliver, int64_t time_ns,
             .ip = sample->ip,
         };
         set_memory(deliver, stream, sample, &event, &row);
-        rc = set_frames(deliver, sample, &event, diag);
+        rc = leave_out_impossible(deliver, &event, diag);
+        if (rc == 0)
+                rc = set_frames(deliver, sample, &event, diag);
         if (rc == 0 && is_of_tracker(process, &event))
                 return sink_loss(deliver->sink, "samples in the heap tracker", 1,
                                  "samples", diag);

@@ -398,11 +398,48 @@ static void loads_have_their_latency_of_retirement(void **state)
         }
 }
 
+/* A damaged recording, or one that somebody made up. */
+static void impossible_values_are_counted_and_not_believed(void **state)
+{
+        (void)state;
+        static const struct {
+                uint64_t weight;
+                uint32_t cpu;
+        } samples[] = {{UINT64_C(1) << 40, 3},
+                       {(1 << 24) + 1, 65535},
+                       {1 << 24, 8191},
+                       {300, UINT32_MAX - 1},
+                       {UINT64_MAX, 0}};
+        struct fixture f = open_fixture();
+        f.stream.layout.sample_type |= PERF_SAMPLE_WEIGHT;
+        f.stream.layout.sample_type &= ~(uint64_t)PERF_SAMPLE_WEIGHT_STRUCT;
+        comm(&f, 10, 100, 100, "sh", true);
+        for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+                struct record record = sample_of(100, 100, 0x401000);
+                record.id.present |= PERF_SAMPLE_CPU;
+                record.id.cpu = samples[i].cpu;
+                record.sample.weight = samples[i].weight;
+                hand_over(&f, 20 + (int64_t)i, &record);
+        }
+        close_fixture(&f);
+        assert_string_equal(
+            plain_text("deliver.db",
+                       "SELECT group_concat(coalesce(latency_cycles, '-') || ' ' ||"
+                       " coalesce(cpu, '-'), ', ') FROM"
+                       " (SELECT * FROM sample ORDER BY sample_id)"),
+            "- 3, - -, 16777216 8191, 300 -, - 0");
+        assert_string_equal(
+            plain_text("deliver.db", "SELECT group_concat(kind || ' ' || value, ', ')"
+                                     " FROM (SELECT * FROM ledger ORDER BY kind)"),
+            "samples of an impossible latency 3, samples on an impossible CPU 2");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
             db_unit_test(a_shell_runs_a_program_with_threads),
             db_unit_test(loads_have_their_latency_of_retirement),
+            db_unit_test(impossible_values_are_counted_and_not_believed),
             db_unit_test(a_thread_that_is_its_own_parent_keeps_its_name),
             db_unit_test(what_existed_is_told_by_perf),
             db_unit_test(mappings_have_perfs_kinds),
