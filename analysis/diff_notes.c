@@ -194,6 +194,82 @@ static int note_builds(struct diff_notes *notes, const struct diff_side *side,
         return code;
 }
 
+/* The names that rows of a module have. Those of memlag and the kernel are as they are.
+ */
+#define NAMED                                                                            \
+        " count(function), count(line) FROM (SELECT" REPORT_BASE(                        \
+            "module") "AS name,"                                                         \
+                      "  function, line, latency_share FROM line_finding"                \
+                      "  WHERE module NOT GLOB '[[]*')"
+
+/* A module with less of the latency makes no difference to speak of. */
+#define NAMELESS_SHARE_MIN "0.01"
+
+static const char nameless_sql[] =
+    "SELECT name," NAMED " GROUP BY name HAVING (count(function) = 0 OR count(line) = 0)"
+    " AND sum(latency_share) >= " NAMELESS_SHARE_MIN " ORDER BY sum(latency_share) DESC";
+static const char named_sql[] = "SELECT" NAMED " WHERE name = ?1";
+
+/* Says that the module in ROW, of which ONE has no functions, or no lines, has some in
+ * the other, which HAS tells. */
+static int note_nameless(struct diff_notes *notes, const struct compared *compared,
+                         bool by_line, sqlite3_stmt *row, sqlite3_stmt *has)
+{
+        bool functions =
+            sqlite3_column_int64(row, 1) == 0 && sqlite3_column_int64(has, 0) > 0;
+        bool lines = by_line && sqlite3_column_int64(row, 2) == 0 &&
+                     sqlite3_column_int64(has, 1) > 0;
+        if (!functions && !lines)
+                return 0;
+        char *name = statement_printable(row, 0);
+        char *file = text_printable(compared->one->file, strlen(compared->one->file));
+        int code = name && file
+                       ? note(notes,
+                              "Not alike: %s has no %s %s: its rows are not those %s. "
+                              "'memlag symbolize %s' finds them where the recorded file "
+                              "and its debug information are.",
+                              name, functions ? "names" : "lines", compared->one_is,
+                              compared->other_is, file)
+                       : -ENOMEM;
+        free(name);
+        free(file);
+        return code;
+}
+
+/* What only ONE lacks names of: its rows seem to be new, or gone. */
+static int note_names(struct diff_notes *notes, const struct compared *compared,
+                      const struct diff_kind *kind, struct diag *diag)
+{
+        sqlite3_stmt *row = NULL, *has = NULL;
+        int code = statement_prepare(compared->one->db, nameless_sql, &row, diag);
+        if (!code)
+                code = statement_prepare(compared->other->db, named_sql, &has, diag);
+        while (!code && (code = statement_next(compared->one->db, row, diag)) > 0) {
+                sqlite3_reset(has);
+                sqlite3_bind_value(has, 1, sqlite3_column_value(row, 0));
+                code = statement_next(compared->other->db, has, diag);
+                if (code > 0 && note_nameless(notes, compared, kind->line, row, has))
+                        code = diag_no_memory(diag);
+                else if (code > 0)
+                        code = 0;
+        }
+        sqlite3_finalize(row);
+        sqlite3_finalize(has);
+        return code;
+}
+
+/* The same of both sides, when rows are joined by name. */
+static int note_names_of_sides(struct diff_notes *notes, const struct diff *diff,
+                               struct diag *diag)
+{
+        const struct compared sides = {&diff->before, &diff->after, "before", "after"};
+        const struct compared back = {&diff->after, &diff->before, "after", "before"};
+        if (!diff->kind)
+                return 0;
+        int code = note_names(notes, &sides, diff->kind, diag);
+        return code ? code : note_names(notes, &back, diff->kind, diag);
+}
+
 /* What is to be said of SIDE's recordings, which are to be of the same run. */
 static int note_side(struct diff_notes *notes, const struct diff_side *side,
                      struct diag *diag)
@@ -222,7 +298,9 @@ int diff_notes_read(const struct diff *diff, struct diff_notes *notes, struct di
         int code = note_settings(notes, &sides);
         if (code)
                 return diag_no_memory(diag);
-        code = note_side(notes, &diff->before, diag);
+        code = note_names_of_sides(notes, diff, diag);
+        if (!code)
+                code = note_side(notes, &diff->before, diag);
         return code ? code : note_side(notes, &diff->after, diag);
 }
 

@@ -45,6 +45,24 @@ expect "the range holds the change" "$(column "before.db after.db" \
         "$walk")" 1
 expect "what did not change" "$(column "before.db after.db" "count(*)" \
         "NOT $walk AND (verdict NOT IN ('no-difference', 'too-few-samples') OR difference + 0 <> 0)")" 0
+# A side that was named without the file, or without its debug information.
+cp before.db nameless.db
+sqlite3 nameless.db "UPDATE code_location SET function_id = NULL, file_id = NULL, line = NULL"
+cp before.db lineless.db
+sqlite3 lineless.db "UPDATE code_location SET file_id = NULL, line = NULL"
+"$MEMLAG" analyze nameless.db
+"$MEMLAG" analyze lineless.db
+"$MEMLAG" diff nameless.db after.db >table
+tr -s '\n ' '  ' <table | grep -q "Not alike: made-up has no names before: its rows are not those after\. 'memlag symbolize nameless.db'" ||
+        fail "a side without names: $(cat table)"
+"$MEMLAG" diff before.db lineless.db >table
+tr -s '\n ' '  ' <table | grep -q "Not alike: made-up has no lines after: its rows are not those before\. 'memlag symbolize lineless.db'" ||
+        fail "a side without lines: $(cat table)"
+for alike in '--by function before.db lineless.db' 'nameless.db nameless.db' '--by run nameless.db before.db'; do
+        # shellcheck disable=SC2086 # options and files
+        "$MEMLAG" diff $alike >table
+        ! grep -q 'has no' table || fail "$alike: $(cat table)"
+done
 # Both sides have fewer samples than a verdict needs, one of them a long wait.
 cp before.db few.db
 sqlite3 few.db "DELETE FROM sample WHERE ip = 0x401020 AND sample_id NOT IN
