@@ -73,9 +73,18 @@
 #define REPORT_ORDER " ORDER BY" REPORT_STALLED "DESC, latency_share DESC, samples DESC, "
 #define REPORT_STALLED_COLUMN REPORT_SHARE("stalled_ratio") " AS stalled,"
 
+/* Whether the function's name is like PATTERN, in which "<...>" stands for any arguments, as
+ * in a name that was made shorter, and "[]" for itself. Where functions of one name have
+ * behind it what tells them apart, all are. */
+#define REPORT_FUNCTION_LIKE(pattern) \
+        " (" REPORT_LIKE(pattern, "''") "OR" REPORT_LIKE(pattern, "'(*)'") \
+        "  OR" REPORT_LIKE(pattern, "'(*) const'") "OR" REPORT_LIKE(pattern, "' (*)'") ") "
+#define REPORT_LIKE(pattern, more) \
+        REPORT_FUNCTION_NAME \
+        "GLOB replace(replace(" pattern ", '<...>', '<*>'), '[]', '[[]]') || " more " "
+
 /* Of rows of code those whose function is, or is like, ?2, and whose module, with its path
- * or without, ?3; NULL: any. What is a name in the run is no pattern. Of a pattern "<...>"
- * stands for any arguments, as in a name that was made shorter, and "[]" for itself. */
+ * or without, ?3; NULL: any. What is a name in the run is no pattern. */
 #define REPORT_CHOSEN \
         " (?2 IS NULL OR ?2 IN (" REPORT_FUNCTION_NAME ", coalesce(function, '[unknown]')," \
         "                       iif(function IS NULL," REPORT_NAMELESS ", NULL))" \
@@ -83,8 +92,7 @@
         "                UNION ALL SELECT" REPORT_NAMELESS "FROM function_finding" \
         "                WHERE function IS NULL AND module IS NOT NULL" \
         "                UNION ALL SELECT '[unknown]')" \
-        "     AND" REPORT_FUNCTION_NAME \
-        "         GLOB replace(replace(?2, '<...>', '<*>'), '[]', '[[]]'))" \
+        "     AND" REPORT_FUNCTION_LIKE("?2") ")" \
         " AND (?3 IS NULL OR ?3 IN (" REPORT_MODULE_NAME ", module)" \
         "      OR ?3 NOT IN (SELECT" REPORT_MODULE_NAME "FROM function_finding" \
         "                    UNION ALL SELECT coalesce(module, '-') FROM function_finding)" \

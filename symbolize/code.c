@@ -70,6 +70,8 @@ struct part_worker {
         struct dwarf_file dwarf; /* a copy of the reader's */
         struct string_pool *names;
         struct linked_names linked;
+        struct named_functions functions;
+        uint32_t first_function; /* so many of the reader's come before them */
         uint32_t *known; /* of its names, when all are made: the reader's; 0: not yet */
 };
 
@@ -133,6 +135,7 @@ static int find_in_part(void *context, size_t number, size_t job)
         reader.names = worker->names;
         reader.linked = &worker->linked;
         reader.frames = &part->frames;
+        reader.functions = &worker->functions;
         error = find_in_units(&reader, parts->asked + part->first, part->count);
         part->spent = worker->dwarf.budget == 0;
         part->worker = number;
@@ -158,6 +161,7 @@ static int take_frames(const struct parts *parts, const struct part *part,
                         return -ENOMEM;
                 frame.function = common_name(parts, worker, frame.function);
                 frame.call_file = common_name(parts, worker, frame.call_file);
+                frame.number += frame.number ? worker->first_function : 0;
                 frames->items[frames->count++] = frame;
         }
         return 0;
@@ -190,6 +194,7 @@ static int take_part(const struct parts *parts, const struct part *part)
 
                 place->function = common_name(parts, worker, place->function);
                 place->file = common_name(parts, worker, place->file);
+                place->number += place->number ? worker->first_function : 0;
                 place->first_frame += first_frame;
                 take_function(parts, &parts->asked[i]);
         }
@@ -246,6 +251,24 @@ static int end_worker(struct part_worker *worker)
         return worker->known ? 0 : -ENOMEM;
 }
 
+/* Makes the functions that WORKER numbered some of all. */
+static int take_functions(const struct parts *parts, struct part_worker *worker)
+{
+        struct named_functions *functions = parts->reader->functions;
+        uint32_t number;
+        int error = 0;
+
+        worker->first_function = (uint32_t)functions->count;
+        for (size_t i = 0; i < worker->functions.count && !error; i++) {
+                struct named_function function = worker->functions.items[i];
+
+                function.name = common_name(parts, worker, function.name);
+                function.file = common_name(parts, worker, function.file);
+                error = named_functions_add(functions, &function, &number);
+        }
+        return error;
+}
+
 static int find_in_parts(struct parts *parts)
 {
         int error = parallel_run(find_in_part, parts, parts->count);
@@ -253,6 +276,8 @@ static int find_in_parts(struct parts *parts)
         for (size_t i = 0; i < PARALLEL_WORKERS; i++)
                 if (end_worker(&parts->workers[i]) < 0)
                         error = -ENOMEM;
+        for (size_t i = 0; i < PARALLEL_WORKERS && !error; i++)
+                error = take_functions(parts, &parts->workers[i]);
         for (size_t i = 0; i < parts->count; i++) {
                 if (!error)
                         error = take_part(parts, &parts->items[i]);
@@ -260,6 +285,7 @@ static int find_in_parts(struct parts *parts)
         }
         for (size_t i = 0; i < PARALLEL_WORKERS; i++) {
                 string_pool_free(parts->workers[i].names);
+                free(parts->workers[i].functions.items);
                 free(parts->workers[i].known);
         }
         return error;
@@ -364,20 +390,47 @@ static int find_starts(const struct elf_file *file, struct code_place **places,
         return 0;
 }
 
+uint32_t code_label(const struct code_frames *frames, uint32_t function, uint32_t number)
+{
+        return number ? frames->functions.items[number - 1].label : function;
+}
+
+void code_frames_free(struct code_frames *frames)
+{
+        free(frames->items);
+        free(frames->functions.items);
+        *frames = (struct code_frames){0};
+}
+
+static int name_by_symbol(const struct code_reader *reader, struct code_place *place)
+{
+        struct code_name name;
+        int error = code_symbol_name(reader, place->vaddr, &name);
+
+        place->function = name.name;
+        place->number = name.number;
+        return error;
+}
+
 int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
               const struct symbol_table *symbols, struct code_place **places,
               size_t count, struct string_pool *names, struct code_frames *frames)
 {
         struct linked_names linked = {0};
-        const struct code_reader reader = {dwarf, file, symbols, names, &linked, frames};
+        const struct code_reader reader = {dwarf,   file,   symbols,           names,
+                                           &linked, frames, &frames->functions};
+        size_t first_function = frames->functions.count;
         int error = 0;
 
         if (dwarf)
                 error = find_in_dwarf(&reader, places, count);
         for (size_t i = 0; i < count && !error; i++)
                 if (is_unnamed(places[i]))
-                        places[i]->function = code_symbol_name(&reader, places[i]->vaddr);
+                        error = name_by_symbol(&reader, places[i]);
         linked_names_free(&linked);
+        if (!error)
+                error =
+                    named_functions_tell_apart(&frames->functions, first_function, names);
         if (!error)
                 error = find_starts(file, places, count);
         return error ? error : string_pool_failed(names);

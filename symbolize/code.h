@@ -9,11 +9,13 @@
 #include <stdint.h>
 
 #include "die.h"
+#include "function_names.h"
 #include "string_pool.h"
 #include "symbol_table.h"
 
 struct code_frame {
         uint32_t function;
+        uint32_t number;    /* of the function in code_frames; 0: none */
         uint32_t call_file; /* where the next outer function calls this one */
         uint32_t call_line;
 };
@@ -22,11 +24,13 @@ struct code_frames {
         struct code_frame *items;
         size_t count;
         size_t capacity;
+        struct named_functions functions;
 };
 
 struct code_place {
         uint64_t vaddr;    /* the question; the rest is the answer */
         uint32_t function; /* innermost, inlined or not; 0: unknown */
+        uint32_t number;   /* of that in code_frames; 0: none */
         uint32_t file;     /* 0: unknown */
         uint32_t line;     /* 0: unknown */
         bool lineless;     /* the compiler says: of no line, though of the file */
@@ -41,6 +45,10 @@ struct code_place {
          * information is open; addr is NULL where there is none. */
         Dwarf_Die function_die;
 };
+
+/* What tells FUNCTION from others of its name in the module: the label of NUMBER. */
+uint32_t code_label(const struct code_frames *frames, uint32_t function, uint32_t number);
+void code_frames_free(struct code_frames *frames);
 
 /* Finds out which units of DWARF have which addresses of FILE, as code_find() does if
  * that has not been done before. 0 or -ENOMEM. */

@@ -14,7 +14,7 @@
 struct node {
         Dwarf_Die die;
         uint32_t outer; /* index + 1; 0: not inlined */
-        uint32_t name;
+        struct code_name name;
         bool named;
         bool local; /* of a class inside a function */
 };
@@ -35,6 +35,7 @@ struct unit {
         Dwarf_Files *split_files;
         size_t split_file_count;
         struct line_answer *answers; /* of the places, by address */
+        struct code_entries entries;
         struct node *nodes;
         size_t node_count;
         size_t node_capacity;
@@ -193,6 +194,26 @@ static bool classes_declare(struct dwarf_file *dwarf, Dwarf_Die *entries)
         }
 }
 
+static bool is_cplusplus(struct dwarf_file *dwarf, Dwarf_Die *entries)
+{
+        uint64_t language;
+
+        if (!die_number(dwarf, entries, DW_AT_language, &language))
+                return false;
+        switch (language) {
+        case DW_LANG_C_plus_plus:
+        case DW_LANG_C_plus_plus_03:
+        case DW_LANG_C_plus_plus_11:
+        case DW_LANG_C_plus_plus_14:
+        case DW_LANG_ObjC_plus_plus:
+                return true;
+        default:
+                return false;
+        }
+}
+
+static uint32_t file_of_entry(void *context, uint64_t number);
+
 static int open_unit(struct unit *unit, size_t number)
 {
         struct dwarf_file *dwarf = unit->with->dwarf;
@@ -211,6 +232,14 @@ static int open_unit(struct unit *unit, size_t number)
                 return 0;
         }
         unit->classes_declare = classes_declare(dwarf, &entries);
+        unit->entries =
+            (struct code_entries){.with = unit->with,
+                                  .die = unit->die,
+                                  .entries = entries,
+                                  .source = die_string(dwarf, &entries, DW_AT_name),
+                                  .cplusplus = is_cplusplus(dwarf, &entries),
+                                  .put_file = file_of_entry,
+                                  .context = unit};
         if (die_walk_code(dwarf, &entries, visit_function, unit) == -ENOMEM)
                 return -ENOMEM;
         return range_map_build(&unit->functions);
@@ -269,91 +298,30 @@ static uint32_t put_file_number(struct unit *unit, uint64_t number)
                    : 0;
 }
 
-uint32_t code_symbol_name(const struct code_reader *reader, uint64_t vaddr)
+static uint32_t file_of_entry(void *context, uint64_t number)
 {
-        const struct symbol *symbol = symbol_table_function(reader->symbols, vaddr);
-
-        if (!symbol)
-                return 0;
-        return symbol->stub ? name_put_stub(reader->names, symbol->name)
-                            : name_put_symbol(reader->names, symbol->name);
+        return put_file_number(context, number);
 }
 
-/* Whether DIE is the code of an entry in another compilation unit, as optimisation at
- * link time by gcc leaves it; the units that dwz makes are partial ones. */
-static bool linked_elsewhere(const struct unit *unit, Dwarf_Die *die)
+/* NAME becomes that of NODE, whose code is at VADDR. */
+static int node_name(struct unit *unit, struct node *node, uint64_t vaddr,
+                     struct code_name *name)
 {
-        Dwarf_Die origin, other;
+        int error = node->named
+                        ? 0
+                        : code_entry_name(&unit->entries, &node->die, node->outer != 0,
+                                          node->local, vaddr, &node->name);
 
-        return die_reference(unit->with->dwarf, die, DW_AT_abstract_origin, &origin) &&
-               origin.cu != die->cu && dwarf_diecu(&origin, &other, NULL, NULL) &&
-               dwarf_tag(&other) == DW_TAG_compile_unit;
-}
-
-/* Lambdas and what else is local to a function have no name for linking in their entry,
- * but one in the symbol table, which says where they belong
- * ("f()::{lambda()#1}::operator()"). */
-static uint32_t local_name(struct unit *unit, uint64_t vaddr)
-{
-        const struct symbol *symbol = symbol_table_function(unit->with->symbols, vaddr);
-
-        return symbol && name_mangled(symbol->name)
-                   ? name_put_part(unit->with->names, symbol->name)
-                   : 0;
-}
-
-static uint32_t entry_name(struct unit *unit, Dwarf_Die *die)
-{
-        const char *name = die_name(unit->with->dwarf, die);
-
-        return name ? linked_names_put(unit->with->linked, unit->with->names, name) : 0;
-}
-
-/* Inlined calls have the name of the function that they are instances of, many of the
- * same. */
-static uint32_t inlined_name(struct unit *unit, struct node *node)
-{
-        struct linked_names *known = unit->with->linked;
-        Dwarf_Die origin;
-        uint32_t name;
-
-        if (!die_reference(unit->with->dwarf, &node->die, DW_AT_abstract_origin, &origin))
-                return entry_name(unit, &node->die);
-        if (!linked_names_find(known, origin.addr, &name)) {
-                name = entry_name(unit, &origin);
-                linked_names_add(known, origin.addr, name);
-        }
-        return name;
-}
-
-/* Of a lambda that the compiler made a copy of for some arguments, which stands outside
- * of the function that it is local to. */
-static bool is_call_operator(struct unit *unit, Dwarf_Die *die)
-{
-        const char *name = die_name(unit->with->dwarf, die);
-
-        return name && strcmp(name, "operator()") == 0;
-}
-
-static uint32_t node_name(struct unit *unit, struct node *node, uint64_t vaddr)
-{
-        if (node->named)
-                return node->name;
-        if ((node->local || (!node->outer && (linked_elsewhere(unit, &node->die) ||
-                                              is_call_operator(unit, &node->die)))) &&
-            !die_linkage_name(unit->with->dwarf, &node->die))
-                node->name = local_name(unit, vaddr);
-        if (!node->name)
-                node->name =
-                    node->outer ? inlined_name(unit, node) : entry_name(unit, &node->die);
-        node->named = true;
-        return node->name;
+        node->named = !error;
+        *name = node->name;
+        return error;
 }
 
 static int add_frame(struct unit *unit, struct code_place *place, uint32_t index)
 {
         struct node *node = &unit->nodes[index];
-        struct code_frame frame = {.function = node_name(unit, node, place->vaddr)};
+        struct code_name name = node->name;
+        struct code_frame frame = {0};
         uint64_t number;
 
         if (array_reserve(&unit->with->frames->items, &unit->with->frames->capacity,
@@ -369,9 +337,11 @@ static int add_frame(struct unit *unit, struct code_place *place, uint32_t index
                         frame.call_file = put_file_number(unit, number);
         } else {
                 place->function_die = node->die;
-                if (!frame.function)
-                        frame.function = code_symbol_name(unit->with, place->vaddr);
+                if (!name.name && code_symbol_name(unit->with, place->vaddr, &name) < 0)
+                        return -ENOMEM;
         }
+        frame.function = name.name;
+        frame.number = name.number;
         unit->with->frames->items[unit->with->frames->count++] = frame;
         place->frame_count++;
         return 0;
@@ -400,16 +370,20 @@ static int find_function(struct unit *unit, struct code_place *place)
         for (uint32_t at = range->value + 1; at && !error;
              at = unit->nodes[at - 1].outer) {
                 struct node *node = &unit->nodes[at - 1];
+                struct code_name name;
 
-                bool named = node_name(unit, node, place->vaddr) != 0;
-
-                place->inlined_lost |= node->outer && !named && inlined_lost(unit, node);
-                if (place->frame_count > 0 || !node->outer || named)
+                error = node_name(unit, node, place->vaddr, &name);
+                if (error)
+                        break;
+                place->inlined_lost |=
+                    node->outer && !name.name && inlined_lost(unit, node);
+                if (place->frame_count > 0 || !node->outer || name.name)
                         error = add_frame(unit, place, at - 1);
         }
         if (error)
                 return error;
         place->function = unit->with->frames->items[place->first_frame].function;
+        place->number = unit->with->frames->items[place->first_frame].number;
         if (place->frame_count == 1) { /* the function itself: no need for a chain */
                 unit->with->frames->count--;
                 place->frame_count = 0;
@@ -461,6 +435,7 @@ int code_unit_find(const struct code_reader *reader, const struct code_question 
         free(unit.files);
         free(unit.answers);
         free(unit.nodes);
+        code_entries_free(&unit.entries);
         if (!error && unit.no_memory)
                 error = -ENOMEM;
         return error ? error : string_pool_failed(reader->names);

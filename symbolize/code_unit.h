@@ -3,18 +3,8 @@
 #ifndef MEMLAG_SYMBOLIZE_CODE_UNIT_H
 #define MEMLAG_SYMBOLIZE_CODE_UNIT_H
 
-#include "code.h"
-#include "name.h"
-
-/* What answers are read from, and where they go. */
-struct code_reader {
-        struct dwarf_file *dwarf; /* NULL: none */
-        const struct elf_file *file;
-        const struct symbol_table *symbols;
-        struct string_pool *names;
-        struct linked_names *linked; /* those of NAMES that entries have */
-        struct code_frames *frames;
-};
+#include "code_entry.h"
+#include "range_map.h"
 
 struct code_question {
         struct code_place *place;
@@ -37,8 +27,5 @@ int code_ranges_add(void *context, uint64_t low, uint64_t high);
  * 0 or -ENOMEM. */
 int code_unit_find(const struct code_reader *reader, const struct code_question *asked,
                    size_t count);
-
-/* The name of the function that a symbol says is at VADDR; 0: none does. */
-uint32_t code_symbol_name(const struct code_reader *reader, uint64_t vaddr);
 
 #endif

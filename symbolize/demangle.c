@@ -46,7 +46,7 @@ static char *fortran_name(const char *name)
         return readable;
 }
 
-char *demangle(const char *name)
+static char *readable_form(const char *name, int options)
 {
         if (name[0] == '_' && name[1] == '_')
                 return fortran_name(name);
@@ -54,5 +54,15 @@ char *demangle(const char *name)
                 return NULL;
         char *readable = may_be_rust(name) ? rust_demangle(name, DMGL_NO_OPTS) : NULL;
 
-        return readable ? readable : cplus_demangle_v3(name, DMGL_NO_OPTS);
+        return readable ? readable : cplus_demangle_v3(name, options);
+}
+
+char *demangle(const char *name)
+{
+        return readable_form(name, DMGL_NO_OPTS);
+}
+
+char *demangle_signature(const char *name)
+{
+        return readable_form(name, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP);
 }

@@ -363,8 +363,7 @@ bool die_has_files(const struct dwarf_file *file, const Dwarf_Die *die)
         return !split || split->has_files;
 }
 
-/* The entry that DIE is an instance or the definition of. */
-static bool die_origin(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *origin)
+bool die_origin(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *origin)
 {
         return die_reference(file, die, DW_AT_abstract_origin, origin) ||
                die_reference(file, die, DW_AT_specification, origin);

@@ -122,6 +122,8 @@ bool die_reference(struct dwarf_file *file, Dwarf_Die *die, unsigned name,
 /* The same, of DIE or of what it is an instance of. */
 bool die_inherited_reference(struct dwarf_file *file, const Dwarf_Die *die, unsigned name,
                              Dwarf_Die *target);
+/* The entry that DIE is an instance or the definition of; false: of none. */
+bool die_origin(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *origin);
 
 /* Reads the header of the lines of the unit at DIE. 0; -ENOENT when it has none, or it is
  * damaged; -ENOMEM. On error TABLE is empty. */

@@ -29,34 +29,35 @@ static uint32_t hash_place(const void *from)
         return hash_number(0, (uintptr_t)from);
 }
 
-bool linked_names_find(const struct linked_names *known, const void *from, uint32_t *id)
+const struct linked_name *linked_names_find(const struct linked_names *known,
+                                            const void *from)
 {
         uint32_t position =
             hash_index_find(&known->index, hash_place(from), same_place, known, from);
 
-        if (position != HASH_INDEX_NONE)
-                *id = known->items[position].id;
-        return position != HASH_INDEX_NONE;
+        return position != HASH_INDEX_NONE ? &known->items[position] : NULL;
 }
 
-void linked_names_add(struct linked_names *known, const void *from, uint32_t id)
+void linked_names_add(struct linked_names *known, const struct linked_name *name)
 {
         if (known->count < HASH_INDEX_NONE &&
             array_reserve(&known->items, &known->capacity, known->count,
                           sizeof(*known->items)) == 0 &&
-            hash_index_add(&known->index, hash_place(from), (uint32_t)known->count) == 0)
-                known->items[known->count++] = (struct linked_name){from, id};
+            hash_index_add(&known->index, hash_place(name->from),
+                           (uint32_t)known->count) == 0)
+                known->items[known->count++] = *name;
 }
 
 uint32_t linked_names_put(struct linked_names *known, struct string_pool *names,
                           const char *linkage_name)
 {
-        uint32_t id;
+        const struct linked_name *found = linked_names_find(known, linkage_name);
 
-        if (!linked_names_find(known, linkage_name, &id)) {
-                id = name_put_linkage(names, linkage_name);
-                linked_names_add(known, linkage_name, id);
-        }
+        if (found)
+                return found->id;
+        uint32_t id = name_put_linkage(names, linkage_name);
+
+        linked_names_add(known, &(struct linked_name){.from = linkage_name, .id = id});
         return id;
 }
 
@@ -88,6 +89,29 @@ uint32_t name_put_stub(struct string_pool *names, const char *function)
 
         free(readable);
         return id;
+}
+
+/* Whether gcc or clang write TEXT behind a point in the name of a copy or a part. */
+static bool tells_copy(const char *text)
+{
+        static const char *const words[] = {"constprop", "isra",     "part",
+                                            "cold",      "lto_priv", "llvm"};
+
+        if (*text >= '0' && *text <= '9')
+                return true;
+        for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+                if (strncmp(text, words[i], strlen(words[i])) == 0)
+                        return true;
+        return false;
+}
+
+size_t name_length(const char *symbol)
+{
+        size_t length = strcspn(symbol, ".@");
+
+        while (symbol[length] == '.' && !tells_copy(symbol + length + 1))
+                length += 1 + strcspn(symbol + length + 1, ".@");
+        return length;
 }
 
 bool name_mangled(const char *symbol)

@@ -18,16 +18,18 @@ struct linked_names {
         struct linked_name {
                 const void *from;
                 uint32_t id;
+                uint32_t function; /* its number; 0: none */
         } * items;
         size_t count;
         size_t capacity;
         struct hash_index index;
 };
 
-/* Whether the name made of what is at FROM is known. */
-bool linked_names_find(const struct linked_names *known, const void *from, uint32_t *id);
+/* The name made of what is at FROM, while no other one is added; NULL: not known. */
+const struct linked_name *linked_names_find(const struct linked_names *known,
+                                            const void *from);
 /* Where there is no memory for it, it stays unknown. */
-void linked_names_add(struct linked_names *known, const void *from, uint32_t id);
+void linked_names_add(struct linked_names *known, const struct linked_name *name);
 /* As name_put_linkage(). LINKAGE_NAME stays as long as KNOWN is in use. */
 uint32_t linked_names_put(struct linked_names *known, struct string_pool *names,
                           const char *linkage_name);
@@ -41,6 +43,10 @@ uint32_t name_put_stub(struct string_pool *names, const char *function);
 
 /* Whether SYMBOL is the linkage name of a C++ or Rust function. */
 bool name_mangled(const char *symbol);
+
+/* How much of SYMBOL is the function's name: without the version, and without what the
+ * compiler calls copies and parts of it by (".constprop.0", ".cold"). */
+size_t name_length(const char *symbol);
 
 /* The same of a mangled SYMBOL that may name a part of a function which the compiler
  * has split: the function's name, without ".cold" or ".part.0". */

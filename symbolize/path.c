@@ -2,6 +2,7 @@
 /* File names as text. */
 #include "path.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,42 @@ char *path_join(const char *directory, const char *path)
         if (joined)
                 remove_dots(joined);
         return joined;
+}
+
+/* Where the last component of the text from BEGIN up to END begins. */
+static char *last_component(char *begin, char *end)
+{
+        while (end > begin && end[-1] != '/')
+                end--;
+        return end;
+}
+
+char *path_without_parents(const char *path)
+{
+        char *whole = malloc(strlen(path) + 2);
+
+        if (!whole)
+                return NULL;
+        char *begin = whole, *to;
+
+        if (*path == '/')
+                *begin++ = '/';
+        to = begin;
+        for (size_t length; *path; path += length) {
+                path += strspn(path, "/");
+                length = strcspn(path, "/");
+                bool up = length == 2 && strncmp(path, "..", 2) == 0;
+                char *last = last_component(begin, to > begin ? to - 1 : to);
+
+                if (up && to > begin && strncmp(last, "../", 3) != 0) {
+                        to = last;
+                } else if (length > 0 && (!up || begin == whole)) {
+                        to = mempcpy(to, path, length);
+                        *to++ = '/';
+                }
+        }
+        to[-(to > begin)] = '\0';
+        return whole;
 }
 
 const char *path_base(const char *path)

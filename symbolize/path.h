@@ -8,6 +8,10 @@
  * of memory. */
 char *path_join(const char *directory, const char *path);
 
+/* PATH without ".." and the components before these, as if there were no links: for
+ * comparisons. The caller frees it; NULL when out of memory. */
+char *path_without_parents(const char *path);
+
 /* What follows the last slash. */
 const char *path_base(const char *path);
 

@@ -79,7 +79,9 @@ static int write_locations(struct writing *writing)
                 put_int(writing, 0, i + 1);
                 put_module(writing, 1, place->module);
                 put_int(writing, 2, place->code.vaddr);
-                put_name_id(writing, 3, place->code.function);
+                put_name_id(writing, 3,
+                            code_label(writing->from->frames, place->code.function,
+                                       place->code.number));
                 put_name_id(writing, 4, place->code.file);
                 put_nonzero(writing, 5, place->code.line);
                 error = end_row(writing);
@@ -133,7 +135,8 @@ static int write_frame(struct writing *writing, size_t location, uint32_t depth,
 {
         put_int(writing, 0, location + 1);
         put_int(writing, 1, depth);
-        put_name_id(writing, 2, frame->function);
+        put_name_id(writing, 2,
+                    code_label(writing->from->frames, frame->function, frame->number));
         put_name_id(writing, 3, frame->call_file);
         put_nonzero(writing, 4, frame->call_line);
         return end_row(writing);
@@ -230,7 +233,9 @@ static int write_objects(struct writing *writing)
                 bulk_insert_text(&writing->insert, 1, kinds[object->kind]);
                 put_name(writing, 2, object->name);
                 put_module(writing, 3, object->module);
-                put_name(writing, 4, object->site.function);
+                put_name(writing, 4,
+                         code_label(writing->from->frames, object->site.function,
+                                    object->site.number));
                 put_name(writing, 5, object->site.file);
                 put_nonzero(writing, 6, object->site.line);
                 if (object->has_size)

@@ -142,7 +142,7 @@ static bool site_at(const struct site_search *search, const struct place *place,
 {
         const struct code_place *code = &place->code;
 
-        *site = (struct site){code->function, code->file, code->line, 0};
+        *site = (struct site){code->function, code->file, code->line, code->number, 0};
         if (in_libraries(search->sweep, place, c_libraries) ||
             in_libraries(search->sweep, place, cxx_libraries))
                 return false;
@@ -155,7 +155,7 @@ static bool site_at(const struct site_search *search, const struct place *place,
                     &search->frames->items[code->first_frame + i];
 
                 *site = (struct site){frame[1].function, frame->call_file,
-                                      frame->call_line, 0};
+                                      frame->call_line, frame[1].number, 0};
         }
 }
 

@@ -10,7 +10,8 @@ struct site {
         uint32_t function; /* names; 0: unknown */
         uint32_t file;
         uint32_t line;
-        uint32_t name; /* "build_list at chase.c:42" */
+        uint32_t number; /* of the function in code_frames; 0: none */
+        uint32_t name;   /* "build_list at chase.c:42" */
 };
 
 struct site_search {

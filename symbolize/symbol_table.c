@@ -9,6 +9,7 @@
 
 #include "array.h"
 #include "mini_debug.h"
+#include "path.h"
 #include "plt.h"
 
 /* As perf and gdb choose: a strong name before a weak one, a global one before a
@@ -56,12 +57,21 @@ static uint64_t place_of(const GElf_Sym *sym)
                                                      : sym->st_value;
 }
 
+/* The source file that a symbol says the local ones behind it are of. What was optimised
+ * at link time is of "<artificial>". */
+static const char *source_file(const char *name)
+{
+        return name && *name && *name != '<' ? path_base(name) : NULL;
+}
+
 static int read_table(struct symbol_table *table, const struct elf_file *file, Elf *from,
                       uint32_t section_type)
 {
         for (Elf_Scn *scn = NULL; (scn = elf_nextscn(from, scn)) != NULL;) {
                 GElf_Shdr shdr;
                 Elf_Data *data;
+
+                const char *source = NULL; /* that the next local symbols are of */
 
                 if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != section_type ||
                     shdr.sh_entsize == 0 || !(data = elf_getdata(scn, NULL)))
@@ -73,7 +83,10 @@ static int read_table(struct symbol_table *table, const struct elf_file *file, E
                         if (i > INT32_MAX || !gelf_getsym(data, (int)i, &sym))
                                 break;
                         const char *name = elf_strptr(from, shdr.sh_link, sym.st_name);
+                        bool local = GELF_ST_BIND(sym.st_info) == STB_LOCAL;
 
+                        if (GELF_ST_TYPE(sym.st_info) == STT_FILE)
+                                source = source_file(name);
                         if (!wanted(file, &sym, name, &function))
                                 continue;
                         if (array_reserve(&table->symbols, &table->capacity, table->count,
@@ -85,6 +98,8 @@ static int read_table(struct symbol_table *table, const struct elf_file *file, E
                                             .name = name,
                                             .rank = rank_of(&sym, name),
                                             .function = function,
+                                            .local = local,
+                                            .file = local ? source : NULL,
                                             .order = (uint32_t)table->count};
                         table->count++;
                 }
@@ -222,6 +237,21 @@ static int read_stripped(struct symbol_table *table, const struct elf_file *file
                                          : read_table(table, file, file->elf, SHT_DYNSYM);
 }
 
+static int list_names(struct symbol_table *table)
+{
+        int error = 0;
+
+        for (size_t i = 0; i < table->count && !error; i++) {
+                const struct symbol *symbol = &table->symbols[i];
+
+                if (symbol->function && !symbol->stub)
+                        error =
+                            symbol_names_add(&table->names, symbol->name, symbol->vaddr,
+                                             symbol->file, symbol->local);
+        }
+        return error;
+}
+
 int symbol_table_read(struct symbol_table *table, const struct elf_file *file,
                       const struct elf_file *debug)
 {
@@ -238,6 +268,8 @@ int symbol_table_read(struct symbol_table *table, const struct elf_file *file,
                 error = add_stubs(table, file);
         if (!error)
                 error = build_maps(table, file);
+        if (!error)
+                error = list_names(table);
         if (error)
                 symbol_table_free(table);
         return error;
@@ -250,6 +282,7 @@ void symbol_table_free(struct symbol_table *table)
         free(table->mini_image);
         range_map_free(&table->functions);
         range_map_free(&table->objects);
+        symbol_names_free(&table->names);
         *table = (struct symbol_table){0};
 }
 

@@ -5,6 +5,7 @@
 
 #include "elf_file.h"
 #include "range_map.h"
+#include "symbol_names.h"
 
 struct symbol {
         uint64_t vaddr;      /* of a thread-local one: its offset, and ELF_THREAD_LOCAL */
@@ -12,8 +13,10 @@ struct symbol {
         const char *name;    /* owned by the ELF file it was read from; may be mangled */
         uint8_t rank;        /* of names for the same thing, the higher is shown */
         bool function;
-        bool stub;      /* of the linkage table: jumps to the function of that name */
-        uint32_t order; /* in the tables */
+        bool stub;        /* of the linkage table: jumps to the function of that name */
+        bool local;       /* other source files do not know it */
+        const char *file; /* source file of a local one; owned as NAME. NULL: unknown */
+        uint32_t order;   /* in the tables */
 };
 
 struct symbol_table {
@@ -23,7 +26,8 @@ struct symbol_table {
         bool complete; /* local names too, not only those for dynamic linking */
         struct range_map functions; /* value: index in symbols */
         struct range_map objects;
-        Elf *mini_debug; /* symbols that were packed; NULL: none */
+        struct symbol_names names; /* of functions */
+        Elf *mini_debug;           /* symbols that were packed; NULL: none */
         char *mini_image;
 };
 

@@ -546,7 +546,7 @@ int symbolize(struct db *db, const struct symbolize_options *options, struct dia
         types_free(&stage.types);
         sweep_free(&stage.sweep);
         raw_free(&stage.raw);
-        free(stage.frames.items);
+        code_frames_free(&stage.frames);
         kallsyms_free(&stage.kallsyms);
         string_pool_free(stage.names);
         name_sources_free(&stage.sources);

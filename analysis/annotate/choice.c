@@ -73,8 +73,7 @@ static int add(struct db *db, const char *sql, const char *text, int64_t order,
 static const char by_name_sql[] =
     FUNCTIONS REPORT_FUNCTION_NAME "= ?1" EACH_FUNCTION;
 static const char by_pattern_sql[] =
-    FUNCTIONS REPORT_FUNCTION_NAME
-    "GLOB replace(replace(?1, '<...>', '<*>'), '[]', '[[]]')" EACH_FUNCTION;
+    FUNCTIONS REPORT_FUNCTION_LIKE("?1") EACH_FUNCTION;
 static const char by_file_sql[] =
     "INSERT INTO annotated_block (choice_order, file, first_line, last_line) "
     "SELECT DISTINCT ?2, file, ?3, ?4 FROM annotated_frame"

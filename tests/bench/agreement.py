@@ -123,6 +123,25 @@ def umpire(path, addresses):
     return answers
 
 
+def plain(function):
+    """A name without what memlag tells it from others of the name by, which the references
+    do not: a file, the types of parameters, what a lambda is in and where."""
+    if not function:
+        return function
+    function = re.sub(r" \([^() ]+\)$", "", function)
+    function = re.sub(r"^.*\{lambda at [^{}]*\}::", "", function)
+    signature = re.fullmatch(r"(.*\)) (?:const|volatile|&|&&)+", function)
+    function = signature[1] if signature else function
+    if not function.endswith(")") or function.endswith("operator()"):
+        return function
+    depth = 0
+    for at in range(len(function) - 1, -1, -1):
+        depth += (function[at] == ")") - (function[at] == "(")
+        if depth == 0:
+            return function[:at]
+    return function
+
+
 def named(memlag, path, addresses, database, options):
     symbolize_db.make(database, ROOT / "profiler/db/schema.sql", path,
                       [(address, None) for address in addresses], 0)
@@ -131,13 +150,13 @@ def named(memlag, path, addresses, database, options):
     frames = collections.defaultdict(list)
     for location, *frame in db.execute("SELECT location_id, function, call_file, call_line"
                                        " FROM inline_frame ORDER BY location_id, depth"):
-        frames[location].append(frame)
+        frames[location].append([plain(frame[0]), *frame[1:]])
     answers = {}
     for location, address, function, file, line in db.execute(
             "SELECT location_id, address_offset, function, file, line FROM location"):
         if function and function.endswith("@plt"):  # the references name no such stubs
             function = None
-        chain = [[function, file if line else None, line]]
+        chain = [[plain(function), file if line else None, line]]
         inlined = frames[location]
         for (_, call_file, call_line), (outer, _, _) in zip(inlined, inlined[1:]):
             chain.append([outer, call_file, call_line])

@@ -37,7 +37,7 @@ static void ask(struct module *module, const struct elf_segment *segment)
         if (names && module->state == MODULE_READY)
                 module_name(module, &search, &questions, &answers);
         types_free(&types);
-        free(frames.items);
+        code_frames_free(&frames);
         string_pool_free(names);
 }
 

@@ -92,7 +92,7 @@ static void ask_everything(const char *path)
                 look_at_types(&types, names);
         }
         types_free(&types);
-        free(frames.items);
+        code_frames_free(&frames);
         string_pool_free(names);
 }
 
@@ -219,7 +219,7 @@ static void references_in_circles_end(void **state)
         assert_int_equal(access.flow.place.offset, 8);
         look_at_types(&types, names);
         types_free(&types);
-        free(frames.items);
+        code_frames_free(&frames);
         string_pool_free(names);
         ask_everything(PROGRAM);
 }

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "demangle.h"
+#include "function_names.h"
 #include "path.h"
+#include "symbol_names.h"
 
 static void expect_name(const char *mangled, const char *readable)
 {
@@ -101,6 +103,146 @@ static void relative_files_are_below_the_compilation_directory(void **state)
         assert_string_equal(path_base("b.c"), "b.c");
 }
 
+static void expect_without_parents(const char *path, const char *wanted)
+{
+        char *result = path_without_parents(path);
+
+        assert_string_equal(result, wanted);
+        free(result);
+}
+
+static void parents_are_taken_out_for_comparisons(void **state)
+{
+        (void)state;
+        expect_without_parents("/src/app/../lib/list.h", "/src/lib/list.h");
+        expect_without_parents("/src/../../list.h", "/list.h");
+        expect_without_parents("../../list.h", "../../list.h");
+        expect_without_parents("a/../../list.h", "../list.h");
+        expect_without_parents("a/b/../..", "");
+        expect_without_parents("list.h", "list.h");
+        expect_without_parents("/", "/");
+        expect_without_parents("", "");
+}
+
+/* Functions of one module in, their labels out. */
+struct labelled {
+        const char *name, *link, *file;
+        uint32_t line;
+        bool own, shared;
+        const char *label;
+};
+
+static void expect_labels(const struct labelled *all, size_t count)
+{
+        struct string_pool *names = string_pool_new();
+        struct named_functions functions = {0};
+        uint32_t number;
+
+        for (size_t i = 0; i < count; i++)
+                assert_int_equal(
+                    named_functions_add(&functions,
+                                        &(struct named_function){
+                                            .name = string_pool_put(names, all[i].name),
+                                            .link = all[i].link,
+                                            .file = string_pool_put(names, all[i].file),
+                                            .line = all[i].line,
+                                            .own = all[i].own,
+                                            .shared = all[i].shared},
+                                        &number),
+                    0);
+        assert_int_equal(named_functions_tell_apart(&functions, 0, names), 0);
+        for (size_t i = 0; i < count; i++)
+                assert_string_equal(string_pool_text(names, functions.items[i].label),
+                                    all[i].label);
+        free(functions.items);
+        string_pool_free(names);
+}
+
+static void functions_of_one_name_have_their_files_behind_it(void **state)
+{
+        (void)state;
+        static const struct labelled all[] = {
+            {"cmp", NULL, "/src/a.c", 3, true, false, "cmp (a.c)"},
+            {"cmp", NULL, "/src/b.c", 3, true, false, "cmp (b.c)"},
+            {"one", NULL, "/src/a.c", 9, true, false, "one"},
+            {"one", NULL, "/src/a.c", 9, true, false, "one"},
+            /* symbols tell of another one */
+            {"lone", NULL, "/src/a.c", 20, true, true, "lone (a.c)"},
+            /* files of one name */
+            {"init", NULL, "/src/net/tcp/init.c", 5, true, false,
+             "init (net/tcp/init.c)"},
+            {"init", NULL, "/src/disk/tcp/init.c", 5, true, false,
+             "init (disk/tcp/init.c)"},
+            {"init", NULL, "/src/main.c", 5, true, false, "init (main.c)"},
+            /* one that all files know */
+            {"open", NULL, NULL, 0, false, false, "open"},
+            {"open", NULL, "/src/b.c", 7, true, false, "open (b.c)"},
+            /* several in one file, as of nested functions */
+            {"less", NULL, "/src/c.c", 7, true, false, "less (c.c:7)"},
+            {"less", NULL, "/src/c.c", 70, true, false, "less (c.c:70)"},
+            /* one header by several ways, and one that symbols name */
+            {"swap", NULL, "/src/net/../util.h", 4, false, false, "swap"},
+            {"swap", NULL, "/src/util.h", 4, false, false, "swap"},
+            {"swap", NULL, "net/util.h", 4, false, false, "swap"},
+            {"made", NULL, "made.c", 0, false, false, "made"},
+            {"made", NULL, "/src/made.c", 8, true, false, "made"},
+            {"none", NULL, "+0x1139", 0, false, true, "none (+0x1139)"},
+            {"none", NULL, "+0x1239", 0, false, true, "none (+0x1239)"}};
+
+        expect_labels(all, sizeof(all) / sizeof(*all));
+}
+
+static void overloads_have_their_parameters_behind_the_name(void **state)
+{
+        (void)state;
+        static const struct labelled all[] = {
+            {"sum", "_Z3sumi", NULL, 0, false, false, "sum(int)"},
+            {"sum", "_Z3sumd", NULL, 0, false, false, "sum(double)"},
+            {"sum", "_Z3sumd.cold", NULL, 0, false, false, "sum(double)"},
+            {"row::at", "_ZNK3row2atEm", NULL, 0, false, false,
+             "row::at(unsigned long) const"},
+            {"row::at", "_ZN3row2atEm", NULL, 0, false, false, "row::at(unsigned long)"},
+            {"row::row", "_ZN3rowC1Ev", NULL, 0, false, false, "row::row()"},
+            {"row::row", "_ZN3rowC2Ev", NULL, 0, false, false, "row::row()"},
+            {"alone", "_Z5alonei", NULL, 0, false, false, "alone"},
+            {"hide", "_ZL4hidei", "/src/a.cc", 2, true, false, "hide(int) (a.cc)"},
+            {"hide", "_ZL4hidei.isra.0", "/src/b.cc", 2, true, false, "hide(int) (b.cc)"},
+            {"hide", "_ZL4hided", "/src/b.cc", 9, true, false, "hide(double)"}};
+
+        expect_labels(all, sizeof(all) / sizeof(*all));
+}
+
+static void symbols_tell_of_functions_of_one_name(void **state)
+{
+        (void)state;
+        struct symbol_names names = {0};
+        bool one_file;
+
+        assert_int_equal(symbol_names_add(&names, "cmp.isra.0", 1, "a.c", true), 0);
+        assert_int_equal(symbol_names_add(&names, "cmp", 2, "b.c", true), 0);
+        assert_int_equal(symbol_names_add(&names, "part", 3, "a.c", true), 0);
+        assert_int_equal(symbol_names_add(&names, "part.cold", 4, "a.c", true), 0);
+        assert_int_equal(symbol_names_add(&names, "main.init", 5, "a.c", true), 0);
+        assert_int_equal(symbol_names_add(&names, "main.run", 6, "a.c", true), 0);
+        assert_int_equal(symbol_names_add(&names, "open", 7, NULL, false), 0);
+        assert_int_equal(symbol_names_add(&names, "open", 8, "b.c", true), 0);
+        assert_int_equal(symbol_names_add(&names, "init", 9, "b.c", true), 0);
+        assert_int_equal(symbol_names_add(&names, "init", 10, "b.c", true), 0);
+        assert_true(symbol_names_elsewhere(&names, "cmp", "a.c"));
+        assert_true(symbol_names_elsewhere(&names, "cmp", "b.c"));
+        assert_false(
+            symbol_names_elsewhere(&names, "cmp", "linked.c")); /* no such file */
+        assert_false(symbol_names_elsewhere(&names, "part", "a.c"));
+        assert_true(symbol_names_elsewhere(&names, "open", "b.c"));
+        assert_false(symbol_names_elsewhere(&names, "main.run", "a.c"));
+        assert_true(symbol_names_several(&names, "cmp", &one_file) && !one_file);
+        assert_false(symbol_names_several(&names, "part", &one_file));
+        assert_false(symbol_names_several(&names, "main.init", &one_file));
+        assert_true(symbol_names_several(&names, "open", &one_file) && !one_file);
+        assert_true(symbol_names_several(&names, "init", &one_file) && one_file);
+        symbol_names_free(&names);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -109,6 +251,10 @@ int main(void)
             cmocka_unit_test(other_names_stay),
             cmocka_unit_test(a_deep_name_does_not_overflow_the_stack),
             cmocka_unit_test(relative_files_are_below_the_compilation_directory),
+            cmocka_unit_test(parents_are_taken_out_for_comparisons),
+            cmocka_unit_test(functions_of_one_name_have_their_files_behind_it),
+            cmocka_unit_test(overloads_have_their_parameters_behind_the_name),
+            cmocka_unit_test(symbols_tell_of_functions_of_one_name),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

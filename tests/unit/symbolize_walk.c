@@ -255,7 +255,7 @@ static struct code_place find_place(struct dwarf_file *dwarf, const struct elf_f
         dwarf->budget = budget;
         assert_int_equal(code_find(dwarf, file, &symbols, &places, 1, names, &frames), 0);
         string_pool_free(names);
-        free(frames.items);
+        code_frames_free(&frames);
         return place;
 }
 
@@ -299,7 +299,7 @@ static void opens_no_unit_when_the_budget_is_spent(void **state)
         assert_false(dwarf.units[units[1]].split_asked);
         assert_true(places[0].unread && places[1].unread);
         string_pool_free(names);
-        free(frames.items);
+        code_frames_free(&frames);
         dwarf_file_close(&dwarf);
         elf_file_close(&file);
 }

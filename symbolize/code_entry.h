@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* What the functions of debug information's entries and of symbols are called, and what
+ * tells them from others of the name. */
+#ifndef MEMLAG_SYMBOLIZE_CODE_ENTRY_H
+#define MEMLAG_SYMBOLIZE_CODE_ENTRY_H
+
+#include "code.h"
+#include "name.h"
+
+/* What answers are read from, and where they go. */
+struct code_reader {
+        struct dwarf_file *dwarf; /* NULL: none */
+        const struct elf_file *file;
+        const struct symbol_table *symbols;
+        struct string_pool *names;
+        struct linked_names *linked; /* those of NAMES that entries have */
+        struct code_frames *frames;
+        struct named_functions *functions; /* those of LINKED are in them */
+};
+
+/* The entry of a function, or of a class in one, and the one that it is in. */
+struct code_scope {
+        Dwarf_Die die;
+        uint32_t parent; /* index + 1; 0: none */
+};
+
+struct code_scope_unit {
+        const void *cu; /* as entries have it */
+        size_t first;   /* of its scopes */
+        size_t end;
+};
+
+/* The unit that entries are of. */
+struct code_entries {
+        const struct code_reader *with;
+        Dwarf_Die die;
+        Dwarf_Die entries;  /* what has the unit's entries below it */
+        const char *source; /* the unit's name; NULL: none */
+        bool cplusplus;
+        struct code_scope *scopes; /* those of a unit in the order of its entries */
+        size_t scope_count;
+        size_t scope_capacity;
+        struct code_scope_unit *scope_units; /* whose scopes are known */
+        size_t scope_unit_count;
+        size_t scope_unit_capacity;
+        /* The name of the file of that number, as entries mean it; 0: not known. */
+        uint32_t (*put_file)(void *context, uint64_t number);
+        void *context;
+};
+
+/* A function's name in the pool (0: it has none), and its number in the reader's
+ * functions (0: none). */
+struct code_name {
+        uint32_t name;
+        uint32_t number;
+};
+
+/* Of the entry DIE, INLINED or with the code that is at VADDR, of a class inside a
+ * function where LOCAL. 0 or -ENOMEM, as below. */
+int code_entry_name(struct code_entries *entries, Dwarf_Die *die, bool inlined,
+                    bool local, uint64_t vaddr, struct code_name *name);
+
+/* Frees what was found out for names. */
+void code_entries_free(struct code_entries *entries);
+
+/* Of the function that a symbol says is at VADDR. */
+int code_symbol_name(const struct code_reader *reader, uint64_t vaddr,
+                     struct code_name *name);
+
+#endif

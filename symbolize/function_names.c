@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of one name stand beside each other once sorted by it; most names have one.
+ */
+#include "function_names.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "demangle.h"
+#include "name.h"
+#include "path.h"
+
+/* One of several functions of a name. */
+struct namesake {
+        struct named_function *function;
+        uint32_t text;       /* the name, or that with its parameters' types */
+        char *path;          /* of its file, without ".."; NULL: none. Owned */
+        struct source *file; /* NULL: none */
+};
+
+/* One of the files that functions of one text are declared in. */
+struct source {
+        const char *path; /* the longest that is known */
+        size_t steps;     /* so many of its last components tell it from the others */
+        uint32_t line;    /* of a function in it */
+        bool many_lines;
+};
+
+int named_functions_add(struct named_functions *functions,
+                        const struct named_function *function, uint32_t *number)
+{
+        if (functions->count >= UINT32_MAX ||
+            array_reserve(&functions->items, &functions->capacity, functions->count,
+                          sizeof(*functions->items)) < 0)
+                return -ENOMEM;
+        functions->items[functions->count++] = *function;
+        *number = (uint32_t)functions->count;
+        return 0;
+}
+
+/* ---- texts ---- */
+
+static bool same_link(const char *a, const char *b)
+{
+        if (a == b || !a || !b)
+                return a == b;
+        return name_length(a) == name_length(b) && strncmp(a, b, name_length(a)) == 0;
+}
+
+static void put_signature(struct namesake *namesake, struct string_pool *names)
+{
+        const char *link = namesake->function->link;
+        char *whole = link ? strndup(link, name_length(link)) : NULL;
+        char *signature = whole ? demangle_signature(whole) : NULL;
+
+        if (signature)
+                namesake->text = string_pool_put(names, signature);
+        free(signature);
+        free(whole);
+}
+
+/* ---- files ---- */
+
+/* From the end, so that those with the same last components follow each other. */
+static int compare_backwards(const char *a, const char *b)
+{
+        size_t i = strlen(a), j = strlen(b);
+
+        while (i > 0 && j > 0) {
+                i--;
+                j--;
+                if (a[i] != b[j])
+                        return (unsigned char)a[i] < (unsigned char)b[j] ? -1 : 1;
+        }
+        return i == j ? 0 : i < j ? -1 : 1;
+}
+
+static int compare_namesakes(const void *left, const void *right)
+{
+        const struct namesake *a = left, *b = right;
+
+        if (a->text != b->text)
+                return a->text < b->text ? -1 : 1;
+        if (!a->path || !b->path)
+                return !b->path - !a->path;
+        int order = compare_backwards(a->path, b->path);
+
+        if (order != 0)
+                return order;
+        return a->function->line < b->function->line
+                   ? -1
+                   : a->function->line > b->function->line;
+}
+
+/* How many components the ends of A and B have in common. */
+static size_t common_steps(const char *a, const char *b)
+{
+        size_t i = strlen(a), j = strlen(b), steps = 0;
+
+        while (i > 0 && j > 0 && a[i - 1] == b[j - 1]) {
+                i--;
+                j--;
+                steps += a[i] == '/';
+        }
+        return steps + ((i == 0 || a[i - 1] == '/') && (j == 0 || b[j - 1] == '/') &&
+                        i + j > 0 && (i == 0 ? a[0] : a[i]) != '/');
+}
+
+/* Whether A and B, sorted, are declared in one file. Symbols know it without its
+ * directories, and headers are found by several ways, of which not all are known in full.
+ */
+static bool same_file(const struct namesake *a, const struct namesake *b)
+{
+        if (strcmp(path_base(a->path), path_base(b->path)) != 0)
+                return false;
+        return strcmp(a->path, b->path) == 0 || !strchr(a->path, '/') ||
+               (a->function->line && a->function->line == b->function->line &&
+                !(a->function->own && b->function->own));
+}
+
+/* The last STEPS components of PATH. */
+static const char *last_steps(const char *path, size_t steps)
+{
+        const char *at = path + strlen(path);
+
+        while (at > path && (steps > 0 || at[-1] != '/')) {
+                at--;
+                if (*at == '/' && --steps == 0)
+                        return at + 1;
+        }
+        return at;
+}
+
+static void add_line(struct source *file, uint32_t line)
+{
+        file->many_lines |= line && file->line && line != file->line;
+        if (line)
+                file->line = line;
+}
+
+/* Lists the files of COUNT namesakes of one text, sorted: FILES has room for as many.
+ * Returns how many there are. */
+static size_t list_files(struct namesake *namesakes, size_t count, struct source *files)
+{
+        const struct namesake *before = NULL;
+        size_t listed = 0;
+
+        for (size_t i = 0; i < count; i++) {
+                if (!namesakes[i].path)
+                        continue;
+                if (!before || !same_file(before, &namesakes[i]))
+                        files[listed++] = (struct source){.steps = 1};
+                before = &namesakes[i];
+                files[listed - 1].path = before->path;
+                namesakes[i].file = &files[listed - 1];
+                add_line(&files[listed - 1], namesakes[i].function->line);
+        }
+        for (size_t i = 1; i < listed; i++) {
+                size_t steps = common_steps(files[i - 1].path, files[i].path) + 1;
+
+                if (files[i - 1].steps < steps)
+                        files[i - 1].steps = steps;
+                files[i].steps = steps;
+        }
+        return listed;
+}
+
+/* ---- labels ---- */
+
+static uint32_t put_label(const struct namesake *namesake, struct string_pool *names)
+{
+        const char *text = string_pool_text(names, namesake->text);
+        const struct source *file = namesake->file;
+        const char *path = last_steps(file->path, file->steps);
+
+        if (file->many_lines && namesake->function->line)
+                return string_pool_format(names, "%s (%s:%" PRIu32 ")", text, path,
+                                          namesake->function->line);
+        return string_pool_format(names, "%s (%s)", text, path);
+}
+
+/* COUNT namesakes of one text. */
+static int label_by_files(struct namesake *namesakes, size_t count,
+                          struct string_pool *names)
+{
+        struct source *files = calloc(count, sizeof(*files));
+
+        if (!files)
+                return -ENOMEM;
+        size_t listed = list_files(namesakes, count, files);
+        bool ambiguous = listed > 1;
+
+        for (size_t i = 0; i < count; i++)
+                ambiguous |=
+                    namesakes[i].function->shared || (listed > 0 && !namesakes[i].file);
+        for (size_t i = 0; i < count; i++) {
+                struct namesake *at = &namesakes[i];
+
+                at->function->label = at->file && (ambiguous || at->file->many_lines)
+                                          ? put_label(at, names)
+                                          : at->text;
+        }
+        free(files);
+        return 0;
+}
+
+static int find_paths(struct namesake *namesakes, size_t count,
+                      const struct string_pool *names)
+{
+        for (size_t i = 0; i < count; i++) {
+                const char *file = string_pool_text(names, namesakes[i].function->file);
+
+                namesakes[i].path = file ? path_without_parents(file) : NULL;
+                if (file && !namesakes[i].path)
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+static int label_namesakes(struct namesake *namesakes, size_t count,
+                           struct string_pool *names)
+{
+        bool overloaded = false;
+        int error = find_paths(namesakes, count, names);
+
+        for (size_t i = 1; i < count; i++)
+                overloaded |=
+                    !same_link(namesakes[0].function->link, namesakes[i].function->link);
+        for (size_t i = 0; i < count && overloaded; i++)
+                put_signature(&namesakes[i], names);
+        if (!error)
+                qsort(namesakes, count, sizeof(*namesakes), compare_namesakes);
+        for (size_t i = 0, end; i < count && !error; i = end) {
+                for (end = i + 1;
+                     end < count && namesakes[end].text == namesakes[i].text;)
+                        end++;
+                error = label_by_files(namesakes + i, end - i, names);
+        }
+        for (size_t i = 0; i < count; i++)
+                free(namesakes[i].path);
+        return error;
+}
+
+static bool are_one(const struct named_function *a, const struct named_function *b)
+{
+        return a->link == b->link && a->file == b->file && a->line == b->line;
+}
+
+/* Whether COUNT functions of one name are the same one, which no symbol is beside. */
+static bool name_suffices(const struct namesake *namesakes, size_t count)
+{
+        for (size_t i = 0; i < count; i++)
+                if (namesakes[i].function->shared ||
+                    !are_one(namesakes[0].function, namesakes[i].function))
+                        return false;
+        return true;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+        const struct namesake *a = left, *b = right;
+
+        return a->text < b->text ? -1 : a->text > b->text;
+}
+
+int named_functions_tell_apart(struct named_functions *functions, size_t first,
+                               struct string_pool *names)
+{
+        size_t count = functions->count - first;
+        struct namesake *all = calloc(count + 1, sizeof(*all));
+        int error = all ? 0 : -ENOMEM;
+
+        for (size_t i = 0; i < count && !error; i++) {
+                struct named_function *function = &functions->items[first + i];
+
+                function->label = function->name;
+                all[i] = (struct namesake){.function = function, .text = function->name};
+        }
+        if (!error && count > 1)
+                qsort(all, count, sizeof(*all), compare_names);
+        for (size_t i = 0, end; i < count && !error; i = end) {
+                for (end = i + 1; end < count && all[end].text == all[i].text;)
+                        end++;
+                if (all[i].text && !name_suffices(all + i, end - i))
+                        error = label_namesakes(all + i, end - i, names);
+        }
+        free(all);
+        return error;
+}

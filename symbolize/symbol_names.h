@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Which names a module's symbols give to several functions. */
+#ifndef MEMLAG_SYMBOLIZE_SYMBOL_NAMES_H
+#define MEMLAG_SYMBOLIZE_SYMBOL_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hash_index.h"
+
+/* Zero-initialised: empty. */
+struct symbol_names {
+        struct symbol_name *items;
+        size_t count;
+        size_t capacity;
+        struct hash_index index; /* of items */
+        const char **files;      /* that symbols are of */
+        size_t file_count;
+        size_t file_capacity;
+        struct hash_index file_index;
+};
+
+/* Adds a function's symbol at VADDR. What follows a point in NAME, as the compiler calls
+ * copies and parts of a function, is no part of the name. FILE is the source file of a
+ * LOCAL one, without directories (NULL: unknown). Texts must stay. 0 or -ENOMEM. */
+int symbol_names_add(struct symbol_names *names, const char *name, uint64_t vaddr,
+                     const char *file, bool local);
+void symbol_names_free(struct symbol_names *names);
+
+/* Whether a function that only FILE (without directories) knows as NAME has namesakes in
+ * others. False where the symbols do not know that file, as when the program was
+ * optimised at link time. */
+bool symbol_names_elsewhere(const struct symbol_names *names, const char *name,
+                            const char *file);
+/* Whether symbols of that name are of several functions; *ONE_FILE: of files that have
+ * one name, or of none that is known. */
+bool symbol_names_several(const struct symbol_names *names, const char *name,
+                          bool *one_file);
+
+#endif

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""Functions of one name in one program, which the program is made of so that each has loads:
+static ones of several files, also inlined and without debug information, overloads, lambdas.
+They are told apart everywhere in the same way, and where the name alone tells it stays."""
+import csv
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+
+MEMLAG = os.environ["MEMLAG"]
+CC = os.environ.get("CC", "cc")
+LOOP = "{ long s = 0; for (long i = 0; i < n; i++) s += v[i * STEP]; return s; }"
+HEADER = f"""
+static __attribute__((noinline)) long helper(long *v, long n) {LOOP}
+"""
+UNIT = f"""
+#define STEP FACTOR
+#include "util.h"
+static __attribute__((noinline)) long cmp(long *v, long n) {LOOP}
+static inline __attribute__((always_inline)) long walk(long *v, long n) {LOOP}
+static __attribute__((noinline)) long only_NAME(long *v, long n) {LOOP}
+long run_NAME(long *v, long n)
+{{
+        return cmp(v, n / 64) + walk(v, n / 64) + only_NAME(v, n / 64) + helper(v, n / 64);
+}}
+"""
+DEEP = f"""
+#define STEP 8
+static __attribute__((noinline)) long init(long *v, long n) {LOOP}
+long run_NAME(long *v, long n) {{ return init(v, n / 64); }}
+"""
+MAIN = """
+#include <stdlib.h>
+long run_a(long *, long), run_b(long *, long), run_x(long *, long), run_y(long *, long);
+int main(int argc, char **argv)
+{
+        long n = 1 << 20, *v = malloc(n * sizeof(*v)), s = 0;
+        for (long i = 0; i < n; i++)
+                v[i] = i ^ (long)argv;
+        s += run_a(v, n);
+        if (argc == 1)
+                s += run_b(v, n) + run_x(v, n) + run_y(v, n);
+        return s == 7;
+}
+"""
+CXX = """
+#include <cstdlib>
+struct line { long *v; };
+__attribute__((noinline)) long sum(const line &l, long n)
+{
+        long s = 0;
+        for (long i = 0; i < n; i++)
+                s += l.v[i * 8];
+        return s;
+}
+__attribute__((noinline)) long sum(line &l, double)
+{
+        long s = 0;
+        for (long i = 0; i < 16384; i++)
+                s += l.v[i * 8 + 1];
+        return s;
+}
+int main(int argc, char **)
+{
+        long n = 16384;
+        line l{(long *)std::malloc(n * 64)};
+        for (long i = 0; i < n * 8; i++)
+                l.v[i] = i * argc;
+        auto inlined = [&](int k) __attribute__((always_inline)) {
+                long s = 0;
+                for (long i = 0; i < n; i++)
+                        s += l.v[i * 8 + k];
+                return s;
+        };
+        auto copied = [&](int k) __attribute__((noinline)) {
+                long s = 0;
+                for (long i = 0; i < n; i++)
+                        s += l.v[i * 8 + k] * 3;
+                return s;
+        };
+        auto outer = [&](int k) {
+                auto inner = [&](int j) {
+                        long s = 0;
+                        for (long i = 0; i < n; i++)
+                                s += l.v[i * 8 + j] * 5;
+                        return s;
+                };
+                return inner(k);
+        };
+        struct local {
+                long *v;
+                long sum(long n)
+                {
+                        long s = 0;
+                        for (long i = 0; i < n; i++)
+                                s += v[i * 8 + 1] * 7;
+                        return s;
+                }
+        } of{l.v};
+        return sum(l, n) + sum(l, 1.0) + inlined(argc) + copied(argc) + copied(argc + 1) +
+                       outer(argc) + of.sum(n) == 9;
+}
+"""
+LAMBDA_LINES = [n for n, text in enumerate(CXX.splitlines(), 1) if "= [&]" in text]
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def build():
+    write("util.h", HEADER)
+    for name, factor in (("a", "8"), ("b", "16")):
+        write(name + ".c", UNIT.replace("NAME", name).replace("FACTOR", factor))
+    for name in ("x", "y"):
+        write(name + "/deep.c", DEEP.replace("NAME", name))
+    write("main.c", MAIN)
+    units = ["main.c", "a.c", "b.c", "x/deep.c", "y/deep.c"]
+    for program, *options in (("named", "-g"), ("bare",), ("linked", "-g", "-flto"),
+                              ("dwarf4", "-gdwarf-4")):
+        run(CC, "-O2", "-fno-ipa-icf", *options, "-o", program, *units)
+    write("over.cc", CXX)
+    run("g++", "-O2", "-g", "-fno-ipa-icf", "-o", "over", "over.cc")
+
+
+def record(program, *arguments):
+    database = "-".join((program, *arguments)) + ".db"
+    subprocess.run([MEMLAG, "record", "--source", "sim", "--period", "37", "--force", "-o",
+                    database, "--", "./" + program, *arguments], check=False,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return database
+
+
+def functions(database, table="function_finding"):
+    """Those of the program, without the linker's and the C library's."""
+    rows = sqlite3.connect(database).execute(
+        f"SELECT DISTINCT function FROM {table} WHERE module NOT LIKE '%.so%'"
+        " AND function NOT LIKE '\\_%' ESCAPE '\\'").fetchall()
+    return {row[0] for row in rows} - {"main"}
+
+
+def expect(found, wanted, what):
+    assert found == wanted, (what, "not", sorted(wanted - found), "but", sorted(found - wanted))
+
+
+def check_views(database, wanted):
+    for table in ("function_finding", "line_view", "line_finding", "sample_view"):
+        expect(functions(database, table) - {"run_a", "run_b", "run_x", "run_y"}, wanted, table)
+    shown = functions(database, "caller_view") - {"run_a", "run_b", "run_x", "run_y"}
+    expect(shown, wanted, "caller_view")
+    rows = csv.DictReader(run(MEMLAG, "report", "--by", "function", "--top", "0", "--format",
+                              "csv", database).splitlines())
+    reported = {row["function"] for row in rows}
+    assert wanted <= reported, (wanted - reported)
+    folded = run(MEMLAG, "export", "--weight", "samples", database)
+    steps = {step for line in folded.splitlines()
+             for step in line.rpartition(" ")[0].split(";")}
+    assert wanted <= steps, (wanted - steps, steps)
+    callgrind = run(MEMLAG, "export", "--format", "callgrind", database)
+    named = set(re.findall(r"^c?fn=(?:\(\d+\) )?(.*)$", callgrind, re.M))
+    assert wanted <= named, (wanted - named, named)
+
+
+def check_statics():
+    wanted = {"cmp (a.c)", "cmp (b.c)", "walk (a.c)", "walk (b.c)", "only_a", "only_b",
+              "init (x/deep.c)", "init (y/deep.c)", "helper"}
+    for program in ("named", "dwarf4"):
+        database = record(program)
+        check_views(database, wanted)
+    # What optimisation at link time leaves of them.
+    expect(functions(record("linked")) & wanted, {
+        "cmp (a.c)", "cmp (b.c)", "walk (a.c)", "walk (b.c)", "only_a", "only_b",
+        "init (x/deep.c)", "init (y/deep.c)", "helper"}, "linked")
+    # One of them alone is called the same where symbols tell of the other.
+    alone = functions(record("named", "alone"))
+    assert {"cmp (a.c)", "only_a", "helper"} <= alone and "cmp" not in alone, alone
+    # The plain name chooses all of them.
+    annotated = run(MEMLAG, "annotate", "-i", "named.db", "cmp")
+    assert "cmp (a.c)" in annotated and "cmp (b.c)" in annotated, annotated
+    chosen = run(MEMLAG, "report", "--by", "function", "-S", "cmp", "named.db")
+    assert "cmp (a.c)" in chosen and "cmp (b.c)" in chosen and "walk" not in chosen, chosen
+    compared = run(MEMLAG, "diff", "--by", "function", "--format", "csv", "named.db", "named.db")
+    rows = {row["function"] for row in csv.DictReader(compared.splitlines())}
+    assert {"cmp (a.c)", "cmp (b.c)", "init (x/deep.c)", "init (y/deep.c)"} <= rows, rows
+    print("static functions of one name are told apart by their files")
+
+
+def check_bare():
+    """Without debug information: by the file that the symbols tell, or where these are of
+    files of one name, by where the functions begin, as nm says."""
+    places = {"init (+0x%x)" % int(line.split()[0], 16) for line in run("nm", "bare").splitlines()
+              if line.endswith(" t init")}
+    assert len(places) == 2, places
+    database = record("bare")
+    expect(functions(database) - {"run_a", "run_b", "run_x", "run_y"},
+           {"cmp (a.c)", "cmp (b.c)", "only_a", "only_b", "helper (a.c)", "helper (b.c)"}
+           | places, "bare")
+    print("static functions without debug information, too")
+
+
+def check_cxx():
+    inlined, copied, outer, inner = LAMBDA_LINES
+    found = {re.sub(r":\d+}", "}", name) for name in functions(record("over"))}
+    at = "{{lambda at over.cc:{}}}::operator()".format
+    expect(found, {"sum(line const&, long)", "sum(line&, double)", "main::local::sum",
+                   "main::" + at(inlined), "main::" + at(copied),
+                   "main::" + at(outer) + "::" + at(inner)}, "C++")
+    print("overloads are told apart by their parameters, and lambdas by their lines")
+
+
+def main():
+    build()
+    check_statics()
+    check_bare()
+    check_cxx()
+
+
+sys.exit(main())
