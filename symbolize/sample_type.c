@@ -143,6 +143,20 @@ static struct sample_type pointee(struct sample_types *finder, uint32_t place)
         return *known;
 }
 
+/* Whether the address can tell whether PLACE's index leads where it seems to: whole items
+ * of the type fill the block. */
+static bool is_tested(const struct sample_types *finder, const struct target *target,
+                      const struct place_value *place)
+{
+        const struct types *types = finder->types;
+        uint64_t bytes = size_of(types, place->type);
+
+        return target->kind == TARGET_BLOCK && !is_placed(types, place) &&
+               types->items[place->type].kind == TYPE_STRUCT && bytes > 0 &&
+               !type_open_ended(types, place->type) &&
+               finder->sweep->raw->allocations[target->index].size_bytes % bytes == 0;
+}
+
 static struct sample_type by_pointer(struct sample_types *finder,
                                      const struct sample_location *location,
                                      const struct flow_answer *flow)
@@ -151,7 +165,8 @@ static struct sample_type by_pointer(struct sample_types *finder,
         const struct target *target = &location->target;
         struct sample_type found = pointee(finder, location->place);
 
-        if (found.reason != TYPED || !place->guessed)
+        if (found.reason != TYPED ||
+            !(place->guessed || is_tested(finder, target, place)))
                 return found;
         return target->kind == TARGET_BLOCK &&
                        agrees(finder, place->type, target->offset_bytes, &flow->access,

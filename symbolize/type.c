@@ -510,6 +510,8 @@ struct reach {
         uint64_t access_bytes;
         enum index_outcome outcome;
         bool several;
+        bool counts_all; /* the index may count whole ones of the outermost type */
+        bool constant;   /* the offset alone leads to a field outside of what it counts */
         uint64_t at;
         unsigned work_left;
         unsigned nesting;
@@ -521,6 +523,7 @@ struct reach_way {
         uint64_t start; /* with those that are constant */
         uint64_t step;  /* of the others together */
         bool counted;   /* the index asked about may count items of an array here */
+        bool any_item;  /* of an array whose items were not gone through */
         bool in_array;  /* the outermost of all is */
         uint64_t low;   /* from here */
         uint64_t high;  /* to here */
@@ -532,8 +535,15 @@ static void reach_field(struct reach *reach, const struct reach_way *way, uint64
         int64_t rest = (reach->offset - (int64_t)way->start) % (int64_t)way->step;
         uint64_t inside = (uint64_t)(rest < 0 ? rest + (int64_t)way->step : rest);
 
-        if (!way->counted || inside >= bytes || reach->offset < low ||
-            reach->offset >= (int64_t)way->high)
+        if (!way->counted) {
+                int64_t from = reach->offset - (int64_t)way->start;
+
+                reach->constant |=
+                    reach->counts_all && inside < bytes &&
+                    (way->any_item || (from >= 0 && from < (int64_t)bytes));
+                return;
+        }
+        if (inside >= bytes || reach->offset < low || reach->offset >= (int64_t)way->high)
                 return;
         reach->several |=
             reach->outcome != INDEX_OPEN && reach->at != way->field + inside;
@@ -567,8 +577,9 @@ static void reach_members(struct reach *reach, const struct type *type,
         }
 }
 
-/* The index that is asked about goes from item to item. Another is constant, or one more
- * where the items are many. */
+/* The index that is asked about goes from item to item: of its stride is only known what
+ * it is a multiple of, so that items may also be larger. Another index is constant, or
+ * one more where the items are many. */
 static void reach_items(struct reach *reach, const struct type *type,
                         const struct reach_way *way)
 {
@@ -577,10 +588,11 @@ static void reach_items(struct reach *reach, const struct type *type,
 
         if (bytes == 0 || bytes > INT32_MAX)
                 return;
-        bool counts = reach->stride % bytes == 0;
+        bool counts = reach->stride % bytes == 0 || bytes % reach->stride == 0;
 
         next.counted |= counts;
         if (counts || items == 0 || items > ITEMS_LIMIT) {
+                next.any_item |= !counts;
                 next.step = common_factor(way->step, bytes);
                 items = 1;
         }
@@ -624,6 +636,7 @@ enum index_outcome type_indexed(const struct types *types, uint32_t type,
                               .offset = offset_bytes,
                               .stride = stride_bytes,
                               .access_bytes = access_bytes,
+                              .counts_all = size_of(types, type) % stride_bytes == 0,
                               .work_left = FIELDS_LIMIT};
         const struct reach_way way = {.step = stride_bytes};
 
@@ -634,7 +647,8 @@ enum index_outcome type_indexed(const struct types *types, uint32_t type,
             offset_bytes < INT32_MIN)
                 return INDEX_OPEN;
         reach_type(&reach, type, &way);
-        if (reach.several || reach.outcome == INDEX_OPEN)
+        if (reach.several || reach.outcome == INDEX_OPEN ||
+            (reach.outcome == INDEX_FOUND && reach.constant))
                 return INDEX_OPEN;
         *found = reach.at;
         return reach.outcome;

@@ -118,8 +118,9 @@ enum index_outcome {
 
 /* Which field an index that is any multiple of STRIDE_BYTES (at least 1) leads to from
  * OFFSET_BYTES in TYPE: of TYPE itself, when whole ones are counted, or of the arrays in
- * it whose items may be, and have room for the ACCESS_BYTES (0: any) that are read. The
- * field's place, with every index 0, goes to *FOUND. */
+ * it whose items may be (the index may be a multiple of more), and have room for the
+ * ACCESS_BYTES (0: any) that are read. The field's place, with every index 0, goes to
+ * *FOUND. */
 enum index_outcome type_indexed(const struct types *types, uint32_t type,
                                 int64_t offset_bytes, uint64_t stride_bytes,
                                 uint64_t access_bytes, uint64_t *found);

@@ -433,6 +433,48 @@ static void an_index_leads_to_one_field_or_none(void **state)
                          INDEX_OPEN);
 }
 
+struct way {
+        int key;
+        int count;
+        int values[6];
+};
+
+struct set {
+        struct way ways[7];
+        long next;
+};
+
+/* Of two indexes that are added only what their strides have in common is known: of those
+ * of sets and ways together that is a long, which values are no more likely than keys. */
+static void an_index_may_count_items_that_are_larger_than_its_stride(void **state)
+{
+        struct fixture *f = *state;
+        const struct member way[] = {
+            member(f, "key", f->number, offsetof(struct way, key)),
+            member(f, "count", f->number, offsetof(struct way, count)),
+            member(f, "values", put_array(f, f->number, 6),
+                   offsetof(struct way, values))};
+        const struct member set[] = {
+            member(f, "ways",
+                   put_array(f,
+                             put_record(f, TYPE_STRUCT, "struct way", sizeof(struct way),
+                                        way, 3),
+                             7),
+                   offsetof(struct set, ways)),
+            member(f, "next", f->pointer, offsetof(struct set, next))};
+        uint32_t type =
+            put_record(f, TYPE_STRUCT, "struct set", sizeof(struct set), set, 2);
+        uint64_t field;
+
+        assert_int_equal(sizeof(struct set) % sizeof(struct way), sizeof(long));
+        assert_int_equal(type_indexed(&f->types, type, offsetof(struct way, key),
+                                      sizeof(long), sizeof(int), &field),
+                         INDEX_OPEN);
+        assert_int_equal(type_indexed(&f->types, type, offsetof(struct way, count),
+                                      sizeof(long), sizeof(int), &field),
+                         INDEX_OPEN);
+}
+
 struct listing {
         struct fixture *fixture;
         char text[512];
@@ -655,6 +697,8 @@ int main(void)
                 an_array_of_no_size_before_others_is_around_nothing, begin, end),
             cmocka_unit_test_setup_teardown(an_index_leads_to_one_field_or_none, begin,
                                             end),
+            cmocka_unit_test_setup_teardown(
+                an_index_may_count_items_that_are_larger_than_its_stride, begin, end),
             cmocka_unit_test_setup_teardown(all_fields_come_in_their_order, begin, end),
             cmocka_unit_test_setup_teardown(padding_is_where_no_field_lies, begin, end),
             cmocka_unit_test_setup_teardown(a_type_that_is_not_known_whole_has_no_padding,
