@@ -60,8 +60,8 @@ expect "what is worth a word" "$("$MEMLAG" report overlap.db | sed -n 's/^\(dram
 "$MEMLAG" report | grep -q 'stream.c:10 .*stalled 3\.9% of the cycles$\|chase.c:20\|not found' ||
         fail "no share beside the source text"
 
-# A hundred equal samples are known well: no row but the first may have as much. One among
-# many is no lead.
+# A hundred equal samples are known well: no row but the first may have as much. Five among
+# many are no lead to be sure of, and one is none.
 ! "$MEMLAG" report | grep -q 'estimate of samples' || fail "the walk's lead is doubted"
 cp memlag.db chance.db
 sqlite3 chance.db "
@@ -70,18 +70,23 @@ sqlite3 chance.db "
         UPDATE sample SET retire_latency_cycles = 7000 WHERE sample_id =
                 (SELECT min(sample_id) FROM sample WHERE ip = 0x401020)"
 "$MEMLAG" analyze chance.db
-first chance.db | grep -q ' walk$' || fail "the one sample does not lead: $(first chance.db)"
+first chance.db | grep -q ' stream$' || fail "one sample leads: $(first chance.db)"
+sqlite3 chance.db "UPDATE sample SET retire_latency_cycles = 1000 WHERE sample_id IN
+                (SELECT sample_id FROM sample WHERE ip = 0x401020 ORDER BY sample_id LIMIT 5)"
+"$MEMLAG" analyze chance.db
+first chance.db | grep -q ' walk$' || fail "five samples do not lead: $(first chance.db)"
 "$MEMLAG" report chance.db | tr '\n' ' ' >chance.prose
-# One event of 7000 kilocycles is 9.711 % of the cycles; its interval 0.1765 to 5.6649 of it.
-grep -q "first row's lies between 1\.7 and 55\.0% with 95 % confidence, and 1 other row may have as much" chance.prose ||
+# Five events of 1000 kilocycles are 6.937 % of the cycles; the interval of 5.03 is 0.4281 to
+# 2.3360 of it.
+grep -q "first row's lies between 3\.0 and 16\.2% with 95 % confidence, and 1 other row may have as much" chance.prose ||
         fail "chance is not told: $(grep -o 'stalled is .*' chance.prose)"
 # Of a few samples nothing is said.
 cp chance.db few.db
 sqlite3 few.db "DELETE FROM sample WHERE ip = 0x401020 AND sample_id >=
-                (SELECT sample_id FROM sample WHERE ip = 0x401020 ORDER BY sample_id LIMIT 1 OFFSET 2)"
+                (SELECT sample_id FROM sample WHERE ip = 0x401020 ORDER BY sample_id LIMIT 1 OFFSET 5)"
 "$MEMLAG" analyze few.db
-first few.db | grep -q ' walk$' || fail "the one of few does not lead: $(first few.db)"
-! "$MEMLAG" report few.db | grep -q 'estimate of samples' || fail "chance is told of two samples"
+first few.db | grep -q ' walk$' || fail "few do not lead: $(first few.db)"
+! "$MEMLAG" report few.db | grep -q 'estimate of samples' || fail "chance is told of five samples"
 ! "$MEMLAG" report --sort latency chance.db | grep -q 'estimate of samples' || fail "told of another order"
 
 # An estimate of more cycles than there were (72.0 and 2.8 million of 72.08) is no gain.
