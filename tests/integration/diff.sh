@@ -79,7 +79,7 @@ expect "too few samples" "$(column "few.db fewer.db" verdict "$walk")" too-few-s
 cp before.db rare.db
 sqlite3 rare.db "UPDATE sample SET retire_latency_cycles = 1 WHERE ip <> 0x401020;
         DELETE FROM sample WHERE ip = 0x401020 AND sample_id NOT IN
-        (SELECT sample_id FROM sample WHERE ip = 0x401020 LIMIT 4)"
+        (SELECT sample_id FROM sample WHERE ip = 0x401020 LIMIT 5)"
 cp rare.db gone.db
 sqlite3 gone.db "DELETE FROM sample WHERE ip = 0x401020"
 "$MEMLAG" analyze rare.db
