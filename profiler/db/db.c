@@ -149,6 +149,9 @@ void db_free(struct db *db)
 
 struct db *db_new(const char *path, enum db_access access)
 {
+        /* Before SQLite is used first, and refused later. Nobody asks how much memory it
+         * has; to keep account of that takes a lock for each row. */
+        sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
         struct db *db = calloc(1, sizeof(*db));
         if (!db)
                 return NULL;
