@@ -66,6 +66,7 @@ struct report_summary {
         char *sim_set;    /* parameters of the model that were changed; NULL: none */
         bool cut_off;     /* the recorder did not get to its end */
         int signal;       /* that ended the command; 0: none did */
+        char *model_note; /* what report_model_note says; NULL: nothing */
         char *failure;    /* why a part of the run is missing; NULL: none is */
         double duration_s;
         int64_t samples;
@@ -123,6 +124,12 @@ struct report_summary {
         bool without_waits;    /* the model had caches only: no time is the program's */
 };
 
+/* Whether the figures are a model's. */
+bool report_is_modelled(const struct report_summary *summary);
+
+/* What the column "stalled" means. */
+void report_explain_stalled(FILE *out, const struct report_summary *summary);
+
 /* SECONDS for people: "0.123 s", and below 10 ms "1.23 ms" or "45.6 us". */
 struct duration_text {
         char text[32];
@@ -131,6 +138,10 @@ struct duration_text report_duration(double seconds);
 
 /* The summary of a run of timer samples, in whole sentences. */
 void report_say_stalls(FILE *text, const struct report_summary *summary);
+
+/* What to know where the model is not of the machine that recorded, in sentences, which
+ * the caller frees; NULL: it is, or nothing tells. */
+char *report_model_note(struct db *db, struct diag *diag);
 
 /* The first lines of a report: what kind of numbers these are, of which command, and what
  * limits all that follows. */

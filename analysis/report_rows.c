@@ -276,10 +276,13 @@ int report_json_head(struct db *db, const struct report_summary *summary, FILE *
 {
         struct cell source = text_cell(summary->source);
         struct cell numbers = text_cell(summary->numbers);
+        struct cell note = text_cell(summary->model_note);
         fputs("{\"source\": ", out);
         render_json_cell(out, &source);
         fputs(", \"numbers\": ", out);
         render_json_cell(out, &numbers);
+        fputs(", \"model_note\": ", out);
+        render_json_cell(out, &note);
         fprintf(out, ", \"cut_off\": %s,\n", summary->cut_off ? "true" : "false");
         return json_run(db, out, diag);
 }

@@ -204,12 +204,13 @@ static void say_stalled(FILE *text, const struct report_summary *summary,
 {
         fprintf(text,
                 "%sThe sampled loads held up what comes behind them for %.1f%% of the "
-                "cycles%s",
+                "cycles%s%s",
                 separator, 100 * summary->loads_stalled_ratio,
                 is_out_of_range(summary->loads_stalled_ratio)
                     ? ", which is more than there are: this estimate, of samples, is too "
-                      "high and does not tell what making them faster can gain."
-                    : ": about the most that making them faster can gain.");
+                      "high and does not tell what making them faster can gain"
+                    : ": about the most that making them faster can gain",
+                report_is_modelled(summary) ? " in the model." : ".");
         if (summary->unsampled_cycles &&
             summary->stall_ratio - summary->loads_stalled_ratio >= FASTER_LOADS_SHARE_MIN)
                 fprintf(text,
@@ -323,9 +324,8 @@ static int say_summary(struct db *db, FILE *text, const struct report_summary *s
                 report_say_stalls(text, summary);
                 return 0;
         }
-        bool modelled = summary->numbers && strcmp(summary->numbers, "modelled") == 0;
         fprintf(text, "Duration %s%s, ", report_duration(summary->duration_s).text,
-                modelled ? " of the model" : "");
+                report_is_modelled(summary) ? " of the model" : "");
         prose_counted(text, summary->samples, "samples");
         fprintf(text, ", %" PRId64 " of them of memory accesses, ",
                 summary->memory_samples);

@@ -227,6 +227,7 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
             .cpu = run_text(db, "sim_preset"),
             .sim_detail = run_text(db, "sim_detail"),
             .sim_set = run_text(db, "sim_set"),
+            .model_note = report_model_note(db, diag),
             .failure = run_text(db, "failure"),
             .timer_period_s = timer_period(db),
         };
@@ -254,8 +255,14 @@ void report_summary_free(struct report_summary *summary)
         free(summary->cpu);
         free(summary->sim_detail);
         free(summary->sim_set);
+        free(summary->model_note);
         free(summary->failure);
         free(summary->lmrl_factor_origin);
+}
+
+bool report_is_modelled(const struct report_summary *summary)
+{
+        return summary->numbers && strcmp(summary->numbers, "modelled") == 0;
 }
 
 struct duration_text report_duration(double seconds)
@@ -295,6 +302,6 @@ void report_print_provenance(FILE *out, const struct report_summary *summary)
         if (summary->without_prefetch)
                 fprintf(out, ", without prefetchers%s",
                         full ? " and mispredicted branches" : "");
-        if (strcmp(numbers, "modelled") == 0)
+        if (report_is_modelled(summary))
                 fputs(", not measured", out);
 }

@@ -96,6 +96,8 @@ void report_print_head(FILE *out, const struct report_summary *summary)
         fputs("memlag: ", out);
         report_print_provenance(out, summary);
         fprintf(out, ": %s\n", summary->command ? summary->command : "unknown command");
+        if (summary->model_note)
+                prose_wrapped(out, summary->model_note);
         if (summary->cut_off)
                 fputs("The recording has not ended; unless it still runs, it was cut "
                       "off. This is what was "
@@ -273,6 +275,13 @@ static void explain_threshold(const struct report_summary *summary, FILE *out)
         }
 }
 
+void report_explain_stalled(FILE *out, const struct report_summary *summary)
+{
+        prose_wrapped(out, report_is_modelled(summary) ? REPORT_STALLED_LEGEND
+                               " in the model"
+                                                       : REPORT_STALLED_LEGEND);
+}
+
 static int print_rows(struct db *db, const struct report_options *options,
                       const struct report_summary *summary, FILE *out, struct diag *diag)
 {
@@ -297,7 +306,7 @@ static int print_rows(struct db *db, const struct report_options *options,
         putc('\n', out);
         prose_wrapped(out, options->kind->legend);
         if (options->kind->stalled && stalled)
-                prose_wrapped(out, REPORT_STALLED_LEGEND);
+                report_explain_stalled(out, summary);
         if (options->kind->stalled && (!stalled || options->choice.by_latency))
                 explain_threshold(summary, out);
         if (!code && stalled && !options->choice.by_latency)

@@ -15,6 +15,7 @@
 #include "calibrated.h"
 #include "command.h"
 #include "db.h"
+#include "host_caches.h"
 #include "launch.h"
 #include "record.h"
 #include "record_facts.h"
@@ -94,6 +95,8 @@ static int open_database(struct recording *recording, struct diag *diag)
         if (rc == 0 && recording->ops->numbers == NUMBERS_MODELLED && sim_cpu &&
             strcmp(sim_cpu, SIM_PRESET_HOST) == 0)
                 rc = calibrated_host(recording->db, recording->sink, diag);
+        if (rc == 0 && recording->ops->numbers == NUMBERS_MODELLED)
+                rc = host_caches_tell(recording->db, recording->sink, sim_cpu, diag);
         if (rc == 0) {
                 sink_set_unusable_counters(recording->sink,
                                            recording->options->source.validated.unusable);
@@ -112,6 +115,18 @@ static void tell_default_prefetch(const struct record_options *options)
                             "without them");
 }
 
+/* Who chose a CPU by its name knows which it is. */
+static void tell_default_model(const struct recording *recording)
+{
+        if (recording->ops->numbers == NUMBERS_MODELLED &&
+            !recording->options->source.sim_cpu)
+                diag_printf(name,
+                            "the model is " SIM_PRESET_DEFAULT
+                            ", not this machine: gains here are told %s--sim-cpu host",
+                            sim_preset_has_host() ? "by "
+                                                  : "by 'memlag calibrate', then ");
+}
+
 /* Starts the command under the source, or the source alone. */
 static int launch(struct recording *recording, struct diag *diag)
 {
@@ -128,6 +143,7 @@ static int launch(struct recording *recording, struct diag *diag)
         fprintf(stderr, "memlag %s: source %s: %s\n", name, recording->ops->name,
                 recording->ops->meaning);
         tell_default_prefetch(recording->options);
+        tell_default_model(recording);
         return argv ? launch_start(recording->launch, diag) : 0;
 }
 

@@ -395,13 +395,31 @@ static int load_host(struct sim_preset *preset, struct diag *diag)
         return rc;
 }
 
+static bool is_file(const char *name)
+{
+        size_t length = strlen(name);
+        size_t suffix = strlen(PRESET_SUFFIX);
+        return strchr(name, '/') ||
+               (length > suffix && strcmp(name + length - suffix, PRESET_SUFFIX) == 0);
+}
+
+bool sim_preset_is_own(const char *cpu)
+{
+        return is_file(cpu) || strcmp(cpu, SIM_PRESET_HOST) == 0;
+}
+
+bool sim_preset_has_host(void)
+{
+        char *file = host_file(NULL);
+        bool is_there = file && access(file, F_OK) == 0;
+        free(file);
+        return is_there;
+}
+
 static int load(const char *name, struct sim_preset *preset, struct diag *diag)
 {
         *preset = (struct sim_preset){0};
-        size_t length = strlen(name);
-        size_t suffix = strlen(PRESET_SUFFIX);
-        if (strchr(name, '/') ||
-            (length > suffix && strcmp(name + length - suffix, PRESET_SUFFIX) == 0))
+        if (is_file(name))
                 return load_file(name, preset, diag);
         if (strcmp(name, SIM_PRESET_HOST) == 0)
                 return load_host(preset, diag);
@@ -421,10 +439,8 @@ static int load(const char *name, struct sim_preset *preset, struct diag *diag)
 int sim_preset_list(FILE *out, struct diag *diag)
 {
         int rc = write_names(out, "\n", diag);
-        char *host = host_file(NULL);
-        if (rc == 0 && host && access(host, F_OK) == 0)
+        if (rc == 0 && sim_preset_has_host())
                 fputs(SIM_PRESET_HOST "\n", out);
-        free(host);
         return rc;
 }
 

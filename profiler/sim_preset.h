@@ -57,6 +57,12 @@ int sim_preset_build(const char *cpu, const char *const *settings,
 /* A table of all keys with their values, units and ranges. */
 void sim_preset_print(const struct sim_preset *preset, FILE *out);
 
+/* Whether CPU is this machine's (SIM_PRESET_HOST), or a file of the user's. */
+bool sim_preset_is_own(const char *cpu);
+
+/* Whether this machine has a calibration that SIM_PRESET_HOST can be made of. */
+bool sim_preset_has_host(void);
+
 /* The names of the presets that there are, one a line. */
 int sim_preset_list(FILE *out, struct diag *diag);
 

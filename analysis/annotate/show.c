@@ -312,7 +312,7 @@ static void show_legend(const struct report_summary *summary, const char *notes,
                 prose_wrapped(out, REPORT_SHARE_LEGEND REPORT_DRAM_LEGEND
                               ": cycles" REPORT_CONTENDED_LEGEND);
         if (!summary->timed && !isnan(summary->loads_stalled_ratio))
-                prose_wrapped(out, REPORT_STALLED_LEGEND);
+                report_explain_stalled(out, summary);
         while (*notes) {
                 size_t length = strcspn(notes, "\n");
                 char *sentence = strndup(notes, length);

@@ -38,6 +38,17 @@ head -c 1000000 /dev/urandom >bytes
 cmp bytes copied
 head -n 1 err | grep -q 'modelled, not measured' || fail "no word on the source: $(cat err)"
 
+# The default model is not this machine, which is said to those who did not choose it.
+grep -qx "memlag record: the model is skylake-sp, not this machine: .*--sim-cpu host" err ||
+        fail "no word on the model: $(cat err)"
+[ -n "$(sqlite3 cat.db "SELECT value FROM run WHERE key = 'host_cpu'")" ]
+grep -q '^The model is skylake-sp' err || fail "the report is silent on the model: $(cat err)"
+expect 0 "$MEMLAG" record --source sim --sim-cpu skylake-sp -o named.db -- true
+! grep -q 'the model is' err || fail "who chose a model was told of it: $(cat err)"
+"$MEMLAG" record --source sim --sim-list | awk 'NR > 1 { print $1, "=", $2 }' >own.conf
+expect 0 "$MEMLAG" record --source sim --sim-cpu ./own.conf -o own.db -- true
+! grep -q 'odel is' err || fail "a file of the user's is said to be another machine: $(cat err)"
+
 expect 7 "$MEMLAG" record --source sim -o exit.db -- sh -c 'exit 7'
 expect 143 "$MEMLAG" record --source sim -o term.db -- sh -c 'kill -TERM $$'
 grep -qx 'memlag record: the command was ended by signal 15 (Terminated)' err ||

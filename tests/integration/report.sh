@@ -21,6 +21,36 @@ grep -A1 '^ *latency ' out | tail -1 | grep -q '87.7%.* dram-contention .*stream
         fail "stream.c:10 is not the first line"
 expect "colours in a pipe" "$(grep -c "$(printf '\033')" out || true)" 0
 
+# Of a model that is not the machine that recorded that is said, and where the caches decide.
+! grep -q 'The model is' out || fail "a model of another machine, though nothing tells of one"
+cp memlag.db other.db
+sqlite3 other.db "INSERT INTO run VALUES ('sim_preset', 'made-up'), ('host_cpu', 'Real 1'),
+                          ('host_calibrated', 0);
+        INSERT INTO machine VALUES ('l3_bytes', 41943040, 'bytes', 'preset made-up'),
+                          ('host_l3_bytes', 4194304, 'bytes', 'calibration');
+        UPDATE data_object SET size_bytes = NULL;
+        UPDATE data_object SET size_bytes = 20971520 WHERE object_id =
+          (SELECT object_id FROM object_finding ORDER BY latency_share DESC LIMIT 1)"
+other()
+{
+        sqlite3 other.db "${1:-}"
+        "$MEMLAG" report other.db | tr '\n' ' '
+}
+other >prose
+grep -q "The model is made-up, not the machine that recorded (Real 1), where gains may be others; those are told by 'memlag calibrate', then 'memlag record --sim-cpu host'\. They are likely to be: the objects that cost most take 20.0 MiB, which fit the model's L3 (40.0 MiB) and not .* (4.0 MiB)\. " prose ||
+        fail "a model of another machine: $(head -c 700 prose)"
+grep -q 'The model is made-up' <<END || fail "no note in JSON"
+$("$MEMLAG" report --format json other.db | python3 -c 'import json, sys; print(json.load(sys.stdin)["model_note"])')
+END
+# Of 16 MiB that 2 CPUs share 20 MiB have no room, of 64 MiB they have.
+other "UPDATE machine SET value = 16777216 WHERE key = 'host_l3_bytes';
+        INSERT INTO machine VALUES ('host_l3_cpus', 2, 'CPUs', 'the system');
+        UPDATE run SET value = 1 WHERE key = 'host_calibrated'" >prose
+grep -q "told by 'memlag record --sim-cpu host'\. They .* (16.0 MiB for 2 CPUs)\. " prose ||
+        fail "a shared cache: $(head -c 700 prose)"
+! other "UPDATE machine SET value = 67108864 WHERE key = 'host_l3_bytes'" | grep -q 'likely to be' ||
+        fail "what fits both caches is said to differ"
+
 # A model that was changed is not the preset's.
 cp memlag.db changed.db
 sqlite3 changed.db "INSERT INTO run VALUES ('sim_set', 'dram.latency_ns=200 dtlb.ways=2')"

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* What is said of a model that is not of the machine that recorded: gains there may be
+ * others, and where it is likely so. */
+#include <sqlite3.h>
+#include <stdlib.h>
+
+#include "report.h"
+#include "statement.h"
+
+/* Objects with less of the cost do not decide which cache holds what is hot. */
+#define HOT_SHARE_MIN "0.05"
+
+static const char model_sql[] =
+    "SELECT (SELECT value FROM run WHERE key = 'host_cpu'),"
+    " (SELECT value FROM run WHERE key = 'sim_preset'),"
+    " (SELECT CAST(value AS INTEGER) FROM run WHERE key = 'host_calibrated'),"
+    " (SELECT value FROM machine WHERE key = 'l3_bytes') / 1048576,"
+    " (SELECT value FROM machine WHERE key = 'host_l3_bytes') / 1048576,"
+    " (SELECT value FROM machine WHERE key = 'host_l3_cpus'),"
+    " (SELECT sum(size_bytes) FROM object_finding JOIN data_object USING (object_id)"
+    "  WHERE coalesce(stalled_ratio, latency_share) >= " HOT_SHARE_MIN
+    "  OR latency_share >= " HOT_SHARE_MIN ") / 1048576.0";
+
+/* What is hot fits the last cache of the model, and not what a CPU has of the machine's.
+ */
+static void say_unlike(FILE *text, double hot_mib, double model_mib, double host_mib,
+                       int cpus)
+{
+        double share_mib = cpus > 1 ? host_mib / cpus : host_mib;
+        if (!(share_mib > 0 && hot_mib <= model_mib && hot_mib > share_mib))
+                return;
+        fprintf(text,
+                " They are likely to be: the objects that cost most take %.1f MiB, which "
+                "fit the model's L3 (%.1f MiB) and not a CPU's part of that machine's (",
+                hot_mib, model_mib);
+        if (cpus > 1)
+                fprintf(text, "%.1f MiB for %d CPUs).", host_mib, cpus);
+        else
+                fprintf(text, "%.1f MiB).", host_mib);
+}
+
+char *report_model_note(struct db *db, struct diag *diag)
+{
+        sqlite3_stmt *row = NULL;
+        char *note = NULL;
+        size_t length;
+        if (statement_first(db, model_sql, &row, diag) <= 0 ||
+            sqlite3_column_type(row, 0) == SQLITE_NULL) {
+                sqlite3_finalize(row);
+                return NULL;
+        }
+        char *cpu = statement_printable(row, 0);
+        char *preset = statement_printable(row, 1);
+        FILE *text = open_memstream(&note, &length);
+        if (text) {
+                fprintf(text,
+                        "The model is %s, not the machine that recorded (%s), where "
+                        "gains may be others; those are told by %s'memlag record "
+                        "--sim-cpu host'.",
+                        preset ? preset : "?", cpu ? cpu : "?",
+                        sqlite3_column_int(row, 2) ? "" : "'memlag calibrate', then ");
+                say_unlike(text, sqlite3_column_double(row, 6),
+                           sqlite3_column_double(row, 3), sqlite3_column_double(row, 4),
+                           sqlite3_column_int(row, 5));
+                fclose(text);
+        }
+        free(cpu);
+        free(preset);
+        sqlite3_finalize(row);
+        return note;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* The last cache of the machine that records: by sysfs, or by its calibration. */
+#include "host_caches.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibration.h"
+#include "perf/cpu_list.h"
+#include "perf/machine.h"
+#include "sim_preset.h"
+
+enum { CACHES_MAX = 8, L3 = 3 };
+
+/* The first line of a file of CPU 0's cache INDEX; false: there is none. */
+static bool read_line(const char *root, int index, const char *file, char *line, int size)
+{
+        char path[PATH_MAX];
+        if (snprintf(path, sizeof(path),
+                     "%s/sys/devices/system/cpu/cpu0/cache/index%d/%s", root, index,
+                     file) >= (int)sizeof(path))
+                return false;
+        FILE *in = fopen(path, "re");
+        bool is_read = in && fgets(line, size, in);
+        if (in)
+                fclose(in);
+        return is_read;
+}
+
+/* "32768K", as the kernel writes sizes. */
+static uint64_t parse_bytes(const char *text)
+{
+        char *end;
+        unsigned long long number = strtoull(text, &end, 10);
+        return number > UINT32_MAX ? 0 : *end == 'K' ? number << 10 : number;
+}
+
+struct host_l3 host_l3_read(const char *root)
+{
+        struct host_l3 l3 = {0};
+        char line[4096];
+        for (int i = 0; i < CACHES_MAX && read_line(root, i, "level", line, sizeof(line));
+             i++) {
+                int *cpus = NULL;
+                size_t count = 0;
+                if (atoi(line) != L3 || !read_line(root, i, "size", line, sizeof(line)))
+                        continue;
+                l3.bytes = parse_bytes(line);
+                if (read_line(root, i, "shared_cpu_list", line, sizeof(line)) &&
+                    cpu_list_parse(line, &cpus, &count) == 0)
+                        l3.cpus = (unsigned)count;
+                free(cpus);
+        }
+        return l3;
+}
+
+/* What calibrations measured is what there was for a CPU, beside its neighbours. */
+static int tell_calibrated(struct sink *sink, const json_t *document, double bytes,
+                           struct diag *diag)
+{
+        const char *made = json_string_value(json_object_get(document, "made"));
+        char origin[64];
+        snprintf(origin, sizeof(origin), "calibration of %.20s", made ? made : "?");
+        return sink_machine(sink, "host_l3_bytes", bytes, "bytes", origin, diag);
+}
+
+static int tell_reported(struct sink *sink, struct diag *diag)
+{
+        struct host_l3 l3 = host_l3_read("");
+        int rc = 0;
+        if (l3.bytes)
+                rc = sink_machine(sink, "host_l3_bytes", (double)l3.bytes, "bytes",
+                                  "the system", diag);
+        if (rc == 0 && l3.bytes && l3.cpus)
+                rc = sink_machine(sink, "host_l3_cpus", l3.cpus, "CPUs", "the system",
+                                  diag);
+        return rc;
+}
+
+static int tell_l3(struct sink *sink, struct diag *diag)
+{
+        struct diag ignored;
+        json_t *document = NULL;
+        double bytes = NAN;
+        if (calibration_load(&document, &ignored) == 0)
+                bytes = calibration_number(document, "caches.levels.2.size_bytes");
+        else
+                document = NULL;
+        int rc = bytes > 0 ? tell_calibrated(sink, document, bytes, diag)
+                           : tell_reported(sink, diag);
+        json_decref(document);
+        return rc;
+}
+
+int host_caches_tell(struct db *db, struct sink *sink, const char *cpu, struct diag *diag)
+{
+        struct machine machine;
+        if (cpu && sim_preset_is_own(cpu))
+                return 0;
+        machine_read("", &machine);
+        int rc = db_run_set_text(
+            db, "host_cpu", machine.model_name[0] ? machine.model_name : "unknown", diag);
+        machine_free(&machine);
+        if (rc == 0)
+                rc = db_run_set_int(db, "host_calibrated", sim_preset_has_host(), diag);
+        return rc == 0 ? tell_l3(sink, diag) : rc;
+}

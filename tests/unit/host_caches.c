@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* The last cache of the machine that records, as Linux tells it of a CPU. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "host_caches.h"
+
+static char root[64];
+
+static void make_directories(const char *path)
+{
+        char whole[512];
+        snprintf(whole, sizeof(whole), "%s%s/", root, path);
+        for (char *at = strchr(whole + strlen(root) + 1, '/'); at;
+             at = strchr(at + 1, '/')) {
+                *at = '\0';
+                mkdir(whole, 0755);
+                *at = '/';
+        }
+}
+
+static void put(int index, const char *file, const char *text)
+{
+        char path[192];
+        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d", index);
+        make_directories(path);
+        snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu0/cache/index%d/%s",
+                 root, index, file);
+        FILE *out = fopen(path, "w");
+        assert_non_null(out);
+        fputs(text, out);
+        fclose(out);
+}
+
+static int begin(void **state)
+{
+        (void)state;
+        strcpy(root, "caches_test_XXXXXX");
+        return mkdtemp(root) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+        (void)state;
+        char command[128];
+        snprintf(command, sizeof(command), "rm -r %s", root);
+        return system(command);
+}
+
+static void shared_last_cache(void **state)
+{
+        (void)state;
+        struct host_l3 none = host_l3_read(root);
+        assert_true(none.bytes == 0 && none.cpus == 0);
+        put(0, "level", "1\n");
+        put(0, "size", "48K\n");
+        put(1, "level", "2\n");
+        put(1, "size", "1024K\n");
+        none = host_l3_read(root);
+        assert_true(none.bytes == 0 && none.cpus == 0);
+        put(2, "level", "3\n");
+        put(2, "size", "32768K\n");
+        put(2, "shared_cpu_list", "0-3,8-11\n");
+        struct host_l3 l3 = host_l3_read(root);
+        assert_int_equal(l3.bytes, 32 << 20);
+        assert_int_equal(l3.cpus, 8);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_setup_teardown(shared_last_cache, begin, end),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
