@@ -28,6 +28,30 @@ record()
         "$MEMLAG" record --force -o "$db" --source clock "$@" 2>err
 }
 
+# await SECONDS PID CONDITION...: until the condition, a command, is true. At most so long, which
+# is to end what hangs; PID is a process that must live until then.
+await()
+{
+        end=$(($(date +%s) + $1)) lives=$2
+        shift 2
+        until "$@" 2>/dev/null; do
+                kill -0 "$lives" 2>/dev/null || "$@" 2>/dev/null || fail "it ended before: $*"
+                [ "$(date +%s)" -lt "$end" ] || fail "waited too long for: $*"
+                sleep 0.02
+        done
+}
+
+# The time that process PID has had for itself on CPUs, in ms: a busy machine gives it late.
+cpu_ms()
+{
+        sed 's/.*) //' "/proc/$1/stat" | awk -v hz="$(getconf CLK_TCK)" '{ print int($12 * 1000 / hz) }'
+}
+
+has_run()
+{
+        [ "$(cpu_ms "$1")" -ge "$2" ]
+}
+
 if ! record probe.db -- true; then
         echo "SKIPPED: record_clock: $(cat err)"
         exit 77
@@ -350,11 +374,13 @@ code=0
 record target.db -- ./nowhere || code=$?
 expect "status of a missing command" $code 127
 code=0
-record target.db --duration 0.1 -- sh -c 'sleep 2; echo on >after; exit 4' || code=$?
+record target.db --duration 0.1 -- sh -c 'date +%s%N; sleep 2; date +%s%N; exit 4' >lived || code=$?
 expect "status after the duration" $code 4
-[ -e after ] || fail "the command did not go on after the duration"
-[ "$(ask target.db "SELECT value < 2000000000 FROM run WHERE key = 'duration_ns'")" = 1 ] ||
-        fail "recorded for $(ask target.db "SELECT value FROM run WHERE key = 'duration_ns'")"
+expect "lines of a command that went on after the duration" "$(wc -l <lived)" 2
+# Shorter than its command lived, which is two seconds or more.
+lived=$(($(tail -n 1 lived) - $(head -n 1 lived)))
+[ "$(ask target.db "SELECT value < $lived FROM run WHERE key = 'duration_ns'")" = 1 ] ||
+        fail "recorded for $(ask target.db "SELECT value FROM run WHERE key = 'duration_ns'") ns of $lived"
 
 # ---- running processes, and CPUs ---------------------------------------------------------
 
@@ -363,7 +389,14 @@ mkfifo ready
 pid=$!
 read -r word <ready
 expect "the program" "$word" started
-record attached.db -p $pid --duration 1 || fail "$(cat err)"
+record brief.db -p $pid --duration 0.2 || fail "$(cat err)"
+kill -0 $pid || fail "the program ended by being recorded for a time"
+"$MEMLAG" record --force -o attached.db --source clock -p $pid 2>attached.err &
+recorder=$!
+await 120 $recorder grep -q "source clock" attached.err
+await 300 $pid has_run $pid $(($(cpu_ms $pid) + 500))
+kill -INT $recorder
+wait $recorder || fail "Ctrl-C: status $?: $(cat attached.err)"
 kill -0 $pid || fail "the program ended by being recorded"
 kill $pid
 expect "processes" "$(ask attached.db 'SELECT group_concat(pid) FROM process')" $pid
@@ -425,12 +458,12 @@ pid=$!
 read -r word <ready || true
 "$MEMLAG" record --force -o births.db --source clock -p $pid 2>births.err &
 recorder=$!
-until grep -q "source clock" births.err; do
-        kill -0 $recorder || fail "$(cat births.err)"
-done
-until [ "$(wc -l <tids)" -eq 101 ]; do
-        kill -0 $pid || fail "births ended"
-done
+await 120 $recorder grep -q "source clock" births.err
+has_lines()
+{
+        [ "$(wc -l <"$1")" -eq "$2" ]
+}
+await 120 $pid has_lines tids 101
 kill -USR1 $pid
 wait $recorder || fail "births: $(cat births.err)"
 sort -n tids >all
@@ -447,9 +480,7 @@ mkfifo end
 sh -c 'read -r word <end' &
 "$MEMLAG" record --force -o ended.db --source clock -p $! 2>ended.err &
 recorder=$!
-until grep -q "source clock" ended.err; do
-        kill -0 $recorder || fail "$(cat ended.err)"
-done
+await 120 $recorder grep -q "source clock" ended.err
 echo end >end
 wait $recorder || fail "$(cat ended.err)"
 taskset -c 0 ./loads started >ready & # so that CPU 0 has something to sample
@@ -457,10 +488,9 @@ pid=$!
 read -r word <ready
 "$MEMLAG" record --force -o all.db --source clock -a 2>all.err &
 recorder=$!
-until grep -q "source clock" all.err; do
-        kill -0 $recorder || fail "$(cat all.err)"
-done
+await 120 $recorder grep -q "source clock" all.err
 "$MEMLAG" record --force -o one.db --source clock -C 0 --duration 0.2 2>err || fail "$(cat err)"
+await 300 $pid has_run $pid $(($(cpu_ms $pid) + 100))
 kill -INT $recorder
 wait $recorder || fail "Ctrl-C: status $?: $(cat all.err)"
 kill $pid
