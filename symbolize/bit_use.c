@@ -5,10 +5,8 @@
  */
 #include "bit_use.h"
 
-#include <Zydis/Zydis.h>
-#include <unistd.h>
-
 #include "callee.h"
+#include "decoded.h"
 
 enum { STEPS_LIMIT = 128, WAYS_LIMIT = 8 };
 
@@ -42,11 +40,6 @@ struct use {
         size_t way_count;
 };
 
-struct decoded {
-        ZydisDecodedInstruction instruction;
-        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-};
-
 static uint64_t shifted(uint64_t bits, int up)
 {
         if (up >= 64 || up <= -64)
@@ -57,25 +50,6 @@ static uint64_t shifted(uint64_t bits, int up)
 static uint64_t low_bits(unsigned count)
 {
         return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
-}
-
-static bool decode(const struct use *use, const struct flow_step *step,
-                   struct decoded *decoded)
-{
-        const struct elf_segment *segment =
-            elf_file_segment(use->code->file, step->vaddr);
-        uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
-        size_t length = step->instruction.length_bytes;
-        ZydisDecoder decoder;
-
-        return segment && length <= sizeof(bytes) &&
-               pread(use->code->file->fd, bytes, length,
-                     (off_t)(segment->offset_bytes + (step->vaddr - segment->vaddr))) ==
-                   (ssize_t)length &&
-               ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
-                                             ZYDIS_STACK_WIDTH_64)) &&
-               ZYAN_SUCCESS(ZydisDecoderDecodeFull(
-                   &decoder, bytes, length, &decoded->instruction, decoded->operands));
 }
 
 /* ---- operands ---- */
@@ -340,7 +314,7 @@ static void pass(struct use *use, struct watch *watch, const struct flow_step *s
         const struct instruction *load = &use->load->instruction;
         struct decoded decoded;
 
-        if (!decode(use, step, &decoded)) {
+        if (!decoded_read(&decoded, use->code, step)) {
                 use->used = use->word;
                 return;
         }
@@ -511,7 +485,7 @@ uint64_t bit_use(const struct flow_code *code, size_t step)
 
         if (!instruction->has_memory || instruction->access_bytes == 0 ||
             instruction->access_bytes > 8 || instruction->floating ||
-            instruction->vector || !decode(&use, use.load, &decoded) ||
+            instruction->vector || !decoded_read(&decoded, code, use.load) ||
             (!begin_constant(&use, &decoded, &watch) &&
              !begin_register(&use, &decoded, &watch)))
                 return 0;

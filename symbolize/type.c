@@ -182,8 +182,9 @@ static int fit_of(const struct type *type, const struct type_access *access)
                 return 1;
         int fit = 1 + 2 * (type->size_bytes == access->bytes);
 
-        return access->vector ? fit
-                              : fit + ((type->kind == TYPE_FLOAT) == access->floating);
+        return access->vector || access->moved
+                   ? fit
+                   : fit + ((type->kind == TYPE_FLOAT) == access->floating);
 }
 
 struct search {
@@ -407,7 +408,7 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
         struct path path = {0};
 
         const struct type_access whole = {access->bytes, access->floating, access->vector,
-                                          0};
+                                          0, access->moved};
 
         *field = (struct field){.type = TYPE_NONE};
         if (type >= types->count || types->items[type].kind == TYPE_OPAQUE)

@@ -67,6 +67,7 @@ struct type_access {
         bool floating;
         bool vector;
         uint64_t bits; /* of these, that are used, from the lowest on; 0: all */
+        bool moved;    /* only, so that FLOATING is not known */
 };
 
 enum field_outcome {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""check.py DATABASE TRUTH [--all]: holds the fields of samples in blocks against TRUTH,
+"""check.py DATABASE TRUTH PERCENT [--all]: holds the fields of samples in blocks against TRUTH,
 which has one for each function. Prints how many are right, open (none, or several of which
 one is right) and wrong, and each wrong answer. Ends with 1 when one is wrong, or fewer than
-70 % are right: what of a union is read an instruction does not always show."""
+PERCENT of them are right: what of a union is read an instruction does not always show."""
 import collections
 import sqlite3
 import sys
@@ -44,7 +44,7 @@ def main():
                   f"{said_type} {said} ({samples})")
     total = sum(counts.values())
     print(f"{sys.argv[1]}: {len(met)} of {len(truth)} functions, {dict(counts)}")
-    if counts["wrong"] or counts["right"] < 0.7 * total or len(met) < 0.9 * len(truth):
+    if counts["wrong"] or counts["right"] < int(sys.argv[3]) / 100 * total or len(met) < 0.9 * len(truth):
         sys.exit(1)
 
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* An instruction of a function's code with all of its operands, as Zydis reads it. */
+#ifndef MEMLAG_SYMBOLIZE_DECODED_H
+#define MEMLAG_SYMBOLIZE_DECODED_H
+
+#include <Zydis/Zydis.h>
+#include <stdbool.h>
+
+#include "flow_code.h"
+
+struct decoded {
+        ZydisDecodedInstruction instruction;
+        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+/* Reads that of STEP, of CODE, again from its file. False: it cannot be read. */
+bool decoded_read(struct decoded *decoded, const struct flow_code *code,
+                  const struct flow_step *step);
+
+#endif
