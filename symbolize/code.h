@@ -18,6 +18,7 @@ struct code_frame {
         uint32_t number;    /* of the function in code_frames; 0: none */
         uint32_t call_file; /* where the next outer function calls this one */
         uint32_t call_line;
+        uint32_t call_column; /* 0: unknown */
 };
 
 struct code_frames {
@@ -33,6 +34,7 @@ struct code_place {
         uint32_t number;   /* of that in code_frames; 0: none */
         uint32_t file;     /* 0: unknown */
         uint32_t line;     /* 0: unknown */
+        uint32_t column;   /* 0: unknown */
         bool lineless;     /* the compiler says: of no line, though of the file */
         bool unread;       /* too costly: no line, as that was not read */
         bool inlined_lost; /* a function inlined there is in dwz's file, which is gone */

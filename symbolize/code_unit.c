@@ -335,6 +335,11 @@ static int add_frame(struct unit *unit, struct code_place *place, uint32_t index
                 if (frame.call_line &&
                     die_number(unit->with->dwarf, &node->die, DW_AT_call_file, &number))
                         frame.call_file = put_file_number(unit, number);
+                if (frame.call_line &&
+                    die_number(unit->with->dwarf, &node->die, DW_AT_call_column,
+                               &number) &&
+                    number <= INT32_MAX)
+                        frame.call_column = (uint32_t)number;
         } else {
                 place->function_die = node->die;
                 if (!name.name && code_symbol_name(unit->with, place->vaddr, &name) < 0)
@@ -412,6 +417,7 @@ static int find_lines(struct unit *unit)
                 if (answer->found)
                         place->file = put_line_file(unit, answer->file);
                 place->line = place->file ? answer->line : 0;
+                place->column = place->line ? answer->column : 0;
                 place->lineless = answer->found && answer->line == 0;
                 place->assembler = unit->assembler;
                 place->unread =

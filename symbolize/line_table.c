@@ -273,12 +273,14 @@ struct run {
         uint64_t operation;
         uint64_t file;
         uint64_t line;
+        uint64_t column;
         /* the row before, which goes on up to the next */
         bool in_sequence;
         bool discarded; /* the sequence's code */
         uint64_t row;
         uint32_t row_file;
         uint32_t row_line;
+        uint32_t row_column;
         size_t next;         /* the first answer at or after it */
         uint64_t next_vaddr; /* that answer's; the last address: none */
         bool spent;
@@ -320,6 +322,7 @@ static void end_row(struct run *run)
                 answer->row = run->row;
                 answer->file = run->row_file;
                 answer->line = run->row_line;
+                answer->column = run->row_column;
         }
         go_to_answer(run, run->next);
 }
@@ -341,6 +344,7 @@ static void begin_row(struct run *run)
         run->row = run->vaddr;
         run->row_file = narrow(run->file);
         run->row_line = narrow(run->line);
+        run->row_column = narrow(run->column);
 }
 
 static void add_notable_row(struct run *run)
@@ -373,6 +377,7 @@ static void begin_sequence(struct run *run)
 {
         run->vaddr = run->operation = 0;
         run->file = run->line = 1;
+        run->column = 0;
         run->in_sequence = run->discarded = false;
 }
 
@@ -454,6 +459,9 @@ static int run_standard(struct run *run, uint8_t opcode)
                 return 0;
         case DW_LNS_set_file:
                 run->file = cursor_leb(cursor);
+                return 0;
+        case DW_LNS_set_column:
+                run->column = cursor_leb(cursor);
                 return 0;
         case DW_LNS_const_add_pc:
                 if (table->line_range == 0)

@@ -50,6 +50,7 @@ struct line_answer {
         bool found;
         uint32_t file;
         uint32_t line;    /* 0: of no line */
+        uint32_t column;  /* in it, from 1; 0: not known */
         uint64_t row;     /* where the row begins */
         uint64_t ends_at; /* the last end of a sequence up to the address */
 };

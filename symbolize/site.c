@@ -142,7 +142,11 @@ static bool site_at(const struct site_search *search, const struct place *place,
 {
         const struct code_place *code = &place->code;
 
-        *site = (struct site){code->function, code->file, code->line, code->number, 0};
+        *site = (struct site){.function = code->function,
+                              .file = code->file,
+                              .line = code->line,
+                              .number = code->number,
+                              .column = code->column};
         if (in_libraries(search->sweep, place, c_libraries) ||
             in_libraries(search->sweep, place, cxx_libraries))
                 return false;
@@ -154,8 +158,11 @@ static bool site_at(const struct site_search *search, const struct place *place,
                 const struct code_frame *frame =
                     &search->frames->items[code->first_frame + i];
 
-                *site = (struct site){frame[1].function, frame->call_file,
-                                      frame->call_line, frame[1].number, 0};
+                *site = (struct site){.function = frame[1].function,
+                                      .file = frame->call_file,
+                                      .line = frame->call_line,
+                                      .number = frame[1].number,
+                                      .column = frame->call_column};
         }
 }
 
@@ -176,6 +183,12 @@ static uint32_t site_name(const struct sweep *sweep, struct string_pool *names,
                                           module ? module : "[unknown]");
         return string_pool_format(names, "%s+0x%" PRIx64, module ? module : "[unknown]",
                                   place->code.vaddr);
+}
+
+uint32_t site_name_with_column(struct string_pool *names, const struct site *site)
+{
+        return string_pool_format(names, "%s:%" PRIu32,
+                                  string_pool_text(names, site->name), site->column);
 }
 
 struct site site_find(const struct site_search *search, uint32_t stack)

@@ -11,6 +11,7 @@ struct site {
         uint32_t file;
         uint32_t line;
         uint32_t number; /* of the function in code_frames; 0: none */
+        uint32_t column; /* 0: unknown */
         uint32_t name;   /* "build_list at chase.c:42" */
 };
 
@@ -24,6 +25,10 @@ struct site_search {
 /* The site of STACK (an index of raw's stacks, or RAW_NONE). Out of memory shows in the
  * names. */
 struct site site_find(const struct site_search *search, uint32_t stack);
+
+/* The name of SITE, which has a line and column, with the column: "build_list at
+ * chase.c:42:17". */
+uint32_t site_name_with_column(struct string_pool *names, const struct site *site);
 
 /* Whether PLACE is in the C library or the dynamic linker. */
 bool site_in_c_library(const struct sweep *sweep, const struct place *place);

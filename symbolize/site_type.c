@@ -1,21 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Types count as different by their names, as these are all that is shown. */
+/* Types count as different by their names, as these are all that is shown. What of one
+ * type is at several columns of its line is told apart by these: whatever the compiler
+ * inlined, unrolled or copied, it wrote down from where in the source. */
 #include "site_type.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-struct typed_site {
-        uint32_t site; /* its name */
-        uint32_t type; /* its name */
+struct told_site {
+        uint32_t site;   /* its name */
+        uint32_t type;   /* its name; 0: not known */
+        uint32_t column; /* 0: not known, or no other than those of its site and type */
         size_t stack;
 };
 
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+        return a < b ? -1 : a > b;
+}
+
 static int compare_sites(const void *left, const void *right)
 {
-        const struct typed_site *a = left, *b = right;
+        const struct told_site *a = left, *b = right;
+        int order = compare_numbers(a->site, b->site);
 
-        return a->site < b->site ? -1 : a->site > b->site;
+        if (order == 0)
+                order = compare_numbers(a->type, b->type);
+        return order ? order : compare_numbers(a->column, b->column);
 }
 
 /* The name of what the blocks of STACK are; 0: not known. */
@@ -28,41 +39,65 @@ static uint32_t type_name(const struct site_types *from, size_t stack)
                    : from->types->items[block->type].name;
 }
 
-/* Names those of one site, COUNT of them, if they are of several types. */
-static void name_site(const struct site_types *from, struct site *sites,
-                      const struct typed_site *typed, size_t count)
+/* Forgets the columns of those of one site and type, COUNT of them, if they have no two:
+ * in order, those that are not known come first. */
+static void settle_columns(struct told_site *told, size_t count)
 {
+        size_t known = 0;
+
+        while (known < count && told[known].column == 0)
+                known++;
+        if (known == count || told[known].column != told[count - 1].column)
+                return;
+        for (; known < count; known++)
+                told[known].column = 0;
+}
+
+/* Names those of one site, COUNT of them in order. */
+static void name_site(const struct site_types *from, struct site *sites,
+                      struct told_site *told, size_t count)
+{
+        uint32_t type = 0; /* the first that is known */
         bool several = false;
 
-        for (size_t i = 1; i < count; i++)
-                several |= typed[i].type != typed[0].type;
-        for (size_t i = 0; i < count && several; i++)
-                sites[typed[i].stack].name = string_pool_format(
-                    from->names, "%s (%s)", string_pool_text(from->names, typed[i].site),
-                    string_pool_text(from->names, typed[i].type));
+        for (size_t i = 0, end; i < count; i = end) {
+                for (end = i + 1; end < count && told[end].type == told[i].type;)
+                        end++;
+                settle_columns(&told[i], end - i);
+                several |= type != 0 && told[i].type != type;
+                type = told[i].type;
+        }
+        for (size_t i = 0; i < count; i++) {
+                struct site *site = &sites[told[i].stack];
+
+                if (told[i].column)
+                        site->name = site_name_with_column(from->names, site);
+                if (several && told[i].type)
+                        site->name = string_pool_format(
+                            from->names, "%s (%s)",
+                            string_pool_text(from->names, site->name),
+                            string_pool_text(from->names, told[i].type));
+        }
 }
 
 int site_types_name(const struct site_types *from, struct site *sites, const bool *used,
                     size_t count)
 {
-        struct typed_site *typed = malloc((count + 1) * sizeof(*typed));
-        size_t typed_count = 0;
+        struct told_site *told = malloc((count + 1) * sizeof(*told));
+        size_t told_count = 0;
 
-        if (!typed)
+        if (!told)
                 return -ENOMEM;
-        for (size_t i = 0; i < count; i++) {
-                uint32_t type = used[i] ? type_name(from, i) : 0;
-
-                if (type != 0 && sites[i].name != 0)
-                        typed[typed_count++] =
-                            (struct typed_site){sites[i].name, type, i};
-        }
-        qsort(typed, typed_count, sizeof(*typed), compare_sites);
-        for (size_t i = 0, end; i < typed_count; i = end) {
-                for (end = i + 1; end < typed_count && typed[end].site == typed[i].site;)
+        for (size_t i = 0; i < count; i++)
+                if (used[i] && sites[i].name != 0)
+                        told[told_count++] = (struct told_site){
+                            sites[i].name, type_name(from, i), sites[i].column, i};
+        qsort(told, told_count, sizeof(*told), compare_sites);
+        for (size_t i = 0, end; i < told_count; i = end) {
+                for (end = i + 1; end < told_count && told[end].site == told[i].site;)
                         end++;
-                name_site(from, sites, &typed[i], end - i);
+                name_site(from, sites, &told[i], end - i);
         }
-        free(typed);
+        free(told);
         return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tells the blocks of one source line apart by what they were allocated as, where that is
- * more than one type: a constructor's vectors, which it all makes in its first line. */
+ * more than one type, and by their columns, where one type has several: a constructor's
+ * vectors, which it all makes in its first line. */
 #ifndef MEMLAG_SYMBOLIZE_SITE_TYPE_H
 #define MEMLAG_SYMBOLIZE_SITE_TYPE_H
 
@@ -16,7 +17,8 @@ struct site_types {
 
 /* Adds the type to the names of those of SITES, COUNT of raw's stacks of which USED says
  * whether blocks were allocated there, whose function and line is that of another one
- * with another type. Types that samples contradict tell nothing. 0 or -ENOMEM. */
+ * with another type, and the column where it is that of another one with the same type
+ * and another column. Types that samples contradict tell nothing. 0 or -ENOMEM. */
 int site_types_name(const struct site_types *from, struct site *sites, const bool *used,
                     size_t count);
 

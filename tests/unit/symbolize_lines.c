@@ -74,13 +74,15 @@ static size_t compare_unit(struct dwarf_file *dwarf, size_t number, bool *versio
         assert_int_equal(line_table_find(&table, answers, count, &dwarf->budget), 0);
         for (size_t i = 0; i < count; i++) {
                 Dwarf_Line *row = dwarf_getsrc_die(&unit, answers[i].vaddr);
-                int line;
+                int line, column;
 
                 assert_int_equal(answers[i].found, row != NULL);
                 if (!row)
                         continue;
                 assert_int_equal(dwarf_lineno(row, &line), 0);
                 assert_int_equal(answers[i].line, line);
+                assert_int_equal(dwarf_linecol(row, &column), 0);
+                assert_int_equal(answers[i].column, column);
                 assert_same_file(&table, answers[i].file, dwarf_linesrc(row, NULL, NULL),
                                  die_string(dwarf, &unit, DW_AT_comp_dir));
                 found++;
