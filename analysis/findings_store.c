@@ -26,11 +26,13 @@ static enum verdict tally_verdict(const struct tally *tally,
         return verdict_of(&facts);
 }
 
-static void bind_contended(sqlite3_stmt *insert, int index,
+/* Of a run in which it was never measured nothing is known, also of samples that cannot
+ * have been contended. */
+static void bind_contended(sqlite3_stmt *insert, int index, const struct tally *whole,
                            const struct contended_tally *tally)
 {
         int64_t contended = tally_contended(tally);
-        if (contended < 0)
+        if (contended < 0 || whole->contended.told == 0)
                 sqlite3_bind_null(insert, index);
         else
                 sqlite3_bind_int64(insert, index, contended);
@@ -54,7 +56,7 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
         statement_bind_real(insert, 6, share.value);
         statement_bind_real(insert, 7, share.low);
         statement_bind_real(insert, 8, share.high);
-        bind_contended(insert, 9, &tally->contended);
+        bind_contended(insert, 9, &pass->whole, &tally->contended);
         sqlite3_bind_text(insert, 10, verdict_name(verdict), -1, SQLITE_STATIC);
         struct share stalled =
             tally_stalled(tally, &pass->whole, pass->input->loads_per_sample,
@@ -245,7 +247,7 @@ static int store_pairs(struct db *db, struct findings_pass *pass, struct diag *d
                 statement_bind_real(
                     insert, 4,
                     tally_mean_latency(tally->latency_cycles, tally->latencies));
-                bind_contended(insert, 5, &tally->contended);
+                bind_contended(insert, 5, &pass->whole, &tally->contended);
                 if (access->second)
                         sqlite3_bind_int64(insert, 6, access->second);
                 else

@@ -156,8 +156,8 @@
         "      / nullif(total(total(" STATEMENT_STALL ")) OVER (), 0)" \
         "      * (SELECT sum(stalled_ratio) FROM function_finding), NULL)" \
         "      AS stalled_ratio," \
-        "  iif(count(v.contended + i.contended) OR count(v.contended) = count(*)," \
-        "      sum(v.contended), NULL) AS contended_samples" \
+        "  iif(" STATEMENT_CONTENTION "AND (count(v.contended + i.contended) OR" \
+        "      count(v.contended) = count(*)), sum(v.contended), NULL) AS contended_samples" \
         "  FROM sample AS s JOIN sample_view AS v USING (sample_id)" \
         "  LEFT JOIN interval AS i USING (interval_id)," \
         "  (SELECT EXISTS (SELECT 1 FROM sample WHERE stall_ns > 0) AS timed)" \

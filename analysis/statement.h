@@ -22,6 +22,11 @@ struct sqlite3_stmt;
         " FROM threshold WHERE name = '" STATEMENT_STALL_LIMIT                           \
         "'), s.retire_latency_cycles)) "
 
+/* Whether it was measured of any sample of the run if DRAM bandwidth was short: where it
+ * never was, nothing is contended or not. */
+#define STATEMENT_CONTENTION                                                             \
+        " EXISTS (SELECT 1 FROM line_finding WHERE contended_samples IS NOT NULL) "
+
 /* Compiles SQL into *STATEMENT; the caller finalizes it. */
 int statement_prepare(struct db *db, const char *sql, struct sqlite3_stmt **statement,
                       struct diag *diag);

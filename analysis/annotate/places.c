@@ -54,7 +54,8 @@ static const char prepare_sql[] =
     " sum(s.samples) AS samples, sum(s.dram_samples) AS dram_samples," \
     " sum(s.latency_cycles) / nullif(sum(s.latencies), 0) AS mean_latency_cycles," \
     " sum(s.cost) / nullif((SELECT sum(cost) FROM annotated_sample), 0) AS latency_share," \
-    " iif(sum(s.told_by_interval) OR sum(s.told) = sum(s.samples)," \
+    " iif(" STATEMENT_CONTENTION "AND (sum(s.told_by_interval)" \
+    "      OR sum(s.told) = sum(s.samples))," \
     "     CAST(sum(s.contended) AS INTEGER), NULL) AS contended_samples," \
     " iif(sum(s.retirements), sum(s.retire_cycles)" \
     "     * (SELECT sum(stalled_ratio) FROM function_finding)" \
