@@ -394,8 +394,10 @@ static void about_sim(struct list *list, const struct machine *machine,
                 const char *preset = nearest_preset(machine);
                 SAY(finding,
                     "the simulated PMU and its Valgrind tool are there; its numbers are "
-                    "modelled: this CPU's after 'memlag calibrate' (--sim-cpu host)%s%s",
-                    preset ? "; the preset nearest to it is " : "", preset ? preset : "");
+                    "modelled: to tell gains on this CPU 'memlag calibrate', then "
+                    "--sim-cpu host%s%s",
+                    preset ? "; nearest by maker, not by caches: " : "",
+                    preset ? preset : "");
         }
 }
 

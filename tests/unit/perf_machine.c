@@ -104,8 +104,8 @@ static void sapphire_rapids_server(void **state)
         check(about(f, count, "ibs", 0), FINDING_NOTE, "only AMD", "");
         check(about(f, count, "imc", 0), FINDING_OK, "2 memory controller", "");
         check(about(f, count, "paranoid", 0), FINDING_OK, "is 4", "");
-        check(about(f, count, "sim", 0), FINDING_OK, "nearest to it is sapphire-rapids",
-              "");
+        check(about(f, count, "sim", 0), FINDING_OK,
+              "nearest by maker, not by caches: sapphire-rapids", "");
 }
 
 /* Which of the simulated CPUs is like the machine's. */
@@ -117,11 +117,12 @@ static void nearest_simulated_cpu(void **state)
                 int family, model;
                 const char *preset;
         } cpus[] = {
-            {"AuthenticAMD", 26, 2, "nearest to it is zen4"}, /* Turin */
-            {"GenuineIntel", 6, 63, "nearest to it is haswell-ep"},
-            {"GenuineIntel", 6, 79, "nearest to it is broadwell-ep"},
-            {"GenuineIntel", 6, 85, "nearest to it is skylake-sp"},
-            {"CentaurHauls", 7, 59, "(--sim-cpu host)"},
+            {"AuthenticAMD", 26, 2, "nearest by maker, not by caches: zen4"}, /* Turin */
+            {"GenuineIntel", 6, 63, "nearest by maker, not by caches: haswell-ep"},
+            {"GenuineIntel", 6, 79, "nearest by maker, not by caches: broadwell-ep"},
+            {"GenuineIntel", 6, 85, "nearest by maker, not by caches: skylake-sp"},
+            {"CentaurHauls", 7, 59,
+             "to tell gains on this CPU 'memlag calibrate', then --sim-cpu host"},
         };
         for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
                 struct finding f[FINDINGS_MAX];
