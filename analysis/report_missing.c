@@ -10,27 +10,46 @@
 #include "report_sql.h"
 #include "statement.h"
 
-static int print_ledger(struct db *db, bool failed, FILE *out, struct diag *diag)
+/* The ledger, and where ?1 loads that are in no row, as nothing has their address. */
+/* clang-format off */
+static const char missing_sql[] =
+    "SELECT value, unit, kind, stage FROM ledger "
+    "UNION ALL SELECT count(*), 'samples',"
+    " 'samples of loads with no data address: no object, no type', 'record'"
+    " FROM sample AS s JOIN sample_view AS v USING (sample_id)"
+    " WHERE ?1 AND s.addr IS NULL"
+    " AND iif((SELECT EXISTS (SELECT 1 FROM sample WHERE stall_ns > 0)),"
+    "         s.stall_ns > 0, v.op = 'load') HAVING count(*) > 0 "
+    "ORDER BY stage, kind";
+/* clang-format on */
+
+static bool needs_addresses(const struct report_kind *kind)
+{
+        return strcmp(kind->name, "object") == 0 || strcmp(kind->name, "type") == 0;
+}
+
+static int print_ledger(struct db *db, const struct report_kind *kind, bool failed,
+                        FILE *out, struct diag *diag)
 {
         sqlite3_stmt *rows;
-        int code = statement_prepare(
-            db, "SELECT value, unit, kind, stage FROM ledger ORDER BY stage, kind", &rows,
-            diag);
+        int code = statement_prepare(db, missing_sql, &rows, diag);
+        if (!code)
+                sqlite3_bind_int(rows, 1, needs_addresses(kind));
         const char *heading = "\nMissing:\n";
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
                 char *unit = statement_printable(rows, 1);
-                char *kind = statement_printable(rows, 2);
+                char *what = statement_printable(rows, 2);
                 char *stage = statement_printable(rows, 3);
                 int64_t value = sqlite3_column_int64(rows, 0);
-                size_t said = unit && kind && strncmp(kind, unit, strlen(unit)) == 0
+                size_t said = unit && what && strncmp(what, unit, strlen(unit)) == 0
                                   ? strlen(unit)
                                   : 0;
                 fprintf(out, "%s  ", heading);
                 prose_counted(out, value, unit ? unit : "");
-                fprintf(out, "%s%s (%s)\n", said ? "" : ": ", kind ? kind + said : "",
+                fprintf(out, "%s%s (%s)\n", said ? "" : ": ", what ? what + said : "",
                         stage ? stage : "");
                 free(unit);
-                free(kind);
+                free(what);
                 free(stage);
                 heading = "";
                 code = 0;
@@ -164,7 +183,7 @@ static int print_other_files(struct db *db, FILE *out, struct diag *diag)
 int report_print_missing(struct db *db, const struct report_options *options, bool failed,
                          FILE *out, struct diag *diag)
 {
-        int code = print_ledger(db, failed, out, diag);
+        int code = print_ledger(db, options->kind, failed, out, diag);
         if (!code && options->kind->of_code)
                 code = print_remedy(db, out, diag);
         if (!code && options->kind->of_code)

@@ -98,6 +98,18 @@ grep -q 'held up what comes behind them for 103\.8% of the cycles, which is more
         fail "out of range: $(cat beyond.prose)"
 ! grep -q 'most that making them faster can gain' beyond.prose || fail "a gain that cannot be"
 
+# Loads whose address is lost are in no row of objects and types, which these reports tell.
+cp memlag.db lost.db
+sqlite3 lost.db "UPDATE sample SET addr = NULL WHERE ip = 0x401010"
+lost=$(sqlite3 lost.db "SELECT count(*) FROM sample WHERE addr IS NULL AND ip = 0x401010")
+"$MEMLAG" analyze lost.db
+for kind in object type; do
+        "$MEMLAG" report --by $kind lost.db |
+                grep -q "^  $lost samples of loads with no data address: no object, no type (record)$" ||
+                fail "loads without an address are in no list by $kind: $("$MEMLAG" report --by $kind lost.db | tail -4)"
+done
+! "$MEMLAG" report lost.db | grep -q 'no data address' || fail "lines are said to need an address"
+
 # Of threads, of which each sample is one's, and in the order of the queries, too.
 expect "of the threads" "$("$MEMLAG" report --by thread --format csv | python3 -c '
 import csv, sys
