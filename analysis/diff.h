@@ -23,6 +23,7 @@ enum diff_figure {
 
 /* What was counted in a whole run. */
 enum diff_count {
+        COUNT_ON_CPUS, /* by the samples of a timer */
         COUNT_DURATION,
         COUNT_CYCLES,
         COUNT_INSTRUCTIONS,

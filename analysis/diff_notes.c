@@ -64,6 +64,49 @@ __attribute__((format(printf, 2, 3))) static int note(struct diff_notes *notes,
         return 0;
 }
 
+/* A text of this length is shown whole. */
+enum { WHOLE_BYTES = 40 };
+
+/* "... -n 5 ...": of TEXT what lies between the first BEGIN bytes and the last END ones,
+ * which another has too; the caller frees it. */
+static char *between(const char *text, size_t begin, size_t end)
+{
+        char *shown = NULL;
+        size_t length = strlen(text) - begin - end;
+        if (asprintf(&shown, "%s%.*s%s", begin ? "... " : "", (int)length, text + begin,
+                     end ? " ..." : "") < 0)
+                return NULL;
+        return shown;
+}
+
+/* Leaves of two long texts the words that differ: 0 or -ENOMEM. */
+static int leave_differing(char **one, char **other)
+{
+        const char *a = *one, *b = *other;
+        size_t length = strlen(a), other_length = strlen(b), begin = 0, end = 0;
+        size_t least = length < other_length ? length : other_length;
+        if (length <= WHOLE_BYTES && other_length <= WHOLE_BYTES)
+                return 0;
+        for (size_t i = 0; i < least && a[i] == b[i]; i++)
+                if (a[i] == ' ')
+                        begin = i + 1;
+        for (size_t i = 0;
+             i < least - begin && a[length - 1 - i] == b[other_length - 1 - i]; i++)
+                if (a[length - 1 - i] == ' ')
+                        end = i + 1;
+        char *shown = between(a, begin, end), *other_shown = between(b, begin, end);
+        if (!shown || !other_shown) {
+                free(shown);
+                free(other_shown);
+                return -ENOMEM;
+        }
+        free(*one);
+        free(*other);
+        *one = shown;
+        *other = other_shown;
+        return 0;
+}
+
 static int note_setting(struct diff_notes *notes, const struct compared *compared,
                         size_t i)
 {
@@ -71,7 +114,10 @@ static int note_setting(struct diff_notes *notes, const struct compared *compare
         char *other = setting_of(compared->other, settings[i].key);
         int code = one && other ? 0 : -ENOMEM;
         const char *means = settings[i].means;
-        if (!code && strcmp(one, other) != 0)
+        bool differ = !code && strcmp(one, other) != 0;
+        if (differ)
+                code = leave_differing(&one, &other);
+        if (differ && !code)
                 code = note(notes, "Not alike: %s: %s %s, %s %s%s%s.", settings[i].name,
                             one, compared->one_is, other, compared->other_is,
                             means ? "; " : "", means ?: "");

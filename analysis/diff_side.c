@@ -132,6 +132,7 @@ const char *diff_unit(enum diff_figure figure)
 /* ---- what was counted ---- */
 
 const struct diff_count_name diff_count_names[DIFF_COUNTS] = {
+    [COUNT_ON_CPUS] = {"on_cpus", "time on CPUs", "ns"},
     [COUNT_DURATION] = {"duration", "duration", "ns"},
     [COUNT_CYCLES] = {"cycles", "cycles", "cycles"},
     [COUNT_INSTRUCTIONS] = {"instructions", "instructions", "instructions"},
@@ -141,6 +142,15 @@ const struct diff_count_name diff_count_names[DIFF_COUNTS] = {
     [COUNT_INTERVALS] = {"intervals", "intervals", "intervals"},
     [COUNT_CONTENDED] = {"contended_intervals", "contended intervals", "intervals"},
 };
+
+/* What the samples of a timer stand for, outside of the kernel; NAN: it is not measured
+ * by one. */
+static double on_cpus_ns(const struct report_summary *summary)
+{
+        bool measured =
+            summary->timed && summary->timer_period_s > 0 && !report_is_modelled(summary);
+        return measured ? (double)summary->samples * summary->timer_period_s * 1e9 : NAN;
+}
 
 static double counted(const struct run_counters *counters, const struct interval *sum,
                       enum concept concept)
@@ -157,6 +167,7 @@ static void set_counts(struct diff_side *side, const struct run_counters *counte
         bool told = side->summary.intervals > side->summary.unknown_intervals;
         double *counts = side->counts;
         side->cycles = counters->total_cycles;
+        counts[COUNT_ON_CPUS] = on_cpus_ns(&side->summary);
         counts[COUNT_DURATION] = side->summary.duration_s * 1e9;
         counts[COUNT_CYCLES] = counters->total_cycles;
         counts[COUNT_INSTRUCTIONS] = counted(counters, &sum, CONCEPT_INSTRUCTIONS);

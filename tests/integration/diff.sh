@@ -202,6 +202,32 @@ for key in command cpu ldlat_cycles period_loads sim_detail sim_prefetch sim_set
         "$MEMLAG" diff before.db other.db | grep -q '^Not alike: .* before, 1000000 after' ||
                 fail "nothing is said of another $key"
 done
+# Of long commands what differs is told: a directory, or an argument.
+told()
+{
+        cp before.db long.db
+        sqlite3 long.db "UPDATE run SET value = '$1' WHERE key = 'command'"
+        setting command "$2"
+        "$MEMLAG" diff long.db other.db | tr -s '\n ' '  ' | grep -o 'Not alike: command: .* after\. '
+}
+rest='--first 1 --second 2 --third 3 --fourth 4'
+expect "a directory" "$(told "/usr/bin/made $rest" "old/made $rest")" \
+        "Not alike: command: /usr/bin/made ... before, old/made ... after. "
+expect "an argument" "$(told "./made -n 5 $rest" "./made -n 15 $rest")" \
+        "Not alike: command: ... 5 ... before, ... 15 ... after. "
+expect "one argument more" "$(told "./made $rest" "./made $rest -x")" \
+        "Not alike: command: ... 4 before, ... 4 -x after. "
+# Samples of a timer stand for time on CPUs, a millisecond each, whatever else ran meanwhile.
+for side in one two; do
+        cp before.db $side.db
+        sqlite3 $side.db "DELETE FROM run WHERE key = 'period_loads';
+                INSERT OR REPLACE INTO run VALUES ('source', 'clock'), ('numbers', 'measured'),
+                        ('frequency_hz', 1000)"
+done
+sqlite3 two.db "DELETE FROM sample WHERE sample_id % 2 = 0"
+expect "time on CPUs" "$("$MEMLAG" diff --by run --format csv one.db two.db 2>err | sed -n 2p | cut -d, -f 1,3,4)" \
+        "on_cpus,$(sqlite3 one.db "SELECT printf('%d,', 1000000 * count(*)) FROM sample")$(sqlite3 two.db \
+                "SELECT printf('%d', 1000000 * count(*)) FROM sample")"
 # Programs are told too: on standard error, and in JSON. Each recording lost 7 records.
 setting ldlat_cycles 1000000
 sqlite3 other.db "INSERT OR REPLACE INTO run VALUES ('state', 'recording')"
