@@ -497,19 +497,14 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
                         struct found *found)
 {
         uint32_t bit = cache_victim_bit(&l1d->cache, place->set);
-        struct l1d_way *way = l1d_way_of(l1d, place, bit);
-        struct cache_victim victim = l1d_replace(l1d, hot, place, bit);
 
         thread_fold(hot, thread, access->now);
-        if (victim.dirty)
-                miss_write_back(machine, thread, cache_victim_line(&l1d->cache, &victim),
-                                start);
-        struct miss miss = miss_fill(machine, thread, line, start, access->now,
-                                     access->kind != ACCESS_LOAD || access->site->locked,
-                                     access->kind != ACCESS_STORE);
+        struct miss miss =
+            miss_to_l1(machine, hot, thread, l1d, line, place, bit, start, access->now,
+                       access->kind != ACCESS_LOAD || access->site->locked,
+                       access->kind != ACCESS_STORE);
         if (__builtin_expect(miss.contested, 0))
                 place->set->contested |= bit;
-        *way = (struct l1d_way){miss.completion};
         if (mode_one_load_waits(machine, access->mode) && access->kind != ACCESS_STORE &&
             !miss.contested)
                 filter_let_loads_pass(hot, line);
@@ -518,7 +513,7 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
         found->ready = miss.completion;
         if (access->kind != ACCESS_LOAD) {
                 place->set->dirty |= bit;
-                store_before_line(thread, way, access);
+                store_before_line(thread, l1d_way_of(l1d, place, bit), access);
         }
         if (access->kind == ACCESS_STORE) {
                 place->set->mark |= bit;

@@ -164,4 +164,23 @@ miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
         return (struct miss){begin, answer.completion, answer.level, answer.contested};
 }
 
+/* LINE is not in L1D: brings it there, in place of the line of way BIT of its set, which
+ * is written back where it is dirty. The request starts at START, with the translation of
+ * the address; the other arguments are miss_fill's. Who asked marks the place. */
+static inline __attribute__((always_inline)) struct miss
+miss_to_l1(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
+           const struct l1d *l1d, uint64_t line, const struct cache_place *place,
+           uint32_t bit, uint64_t start, uint64_t now, bool to_write, bool waited_for)
+{
+        struct cache_victim victim = l1d_replace(l1d, hot, place, bit);
+
+        if (victim.dirty)
+                miss_write_back(machine, thread, cache_victim_line(&l1d->cache, &victim),
+                                start);
+        struct miss miss =
+            miss_fill(machine, thread, line, start, now, to_write, waited_for);
+        *l1d_way_of(l1d, place, bit) = (struct l1d_way){miss.completion};
+        return miss;
+}
+
 #endif

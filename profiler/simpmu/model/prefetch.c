@@ -163,13 +163,9 @@ static uint64_t fill_l1(struct machine *machine, struct sim_hot *hot,
 {
         struct l1d *l1d = &thread->core->l1d;
         uint32_t bit = cache_victim_bit(&l1d->cache, place->set);
-        struct cache_victim victim = l1d_replace(l1d, hot, place, bit);
+        struct miss miss = miss_to_l1(machine, hot, thread, l1d, line, place, bit, start,
+                                      now, to_write, false);
 
-        if (victim.dirty)
-                miss_write_back(machine, thread, cache_victim_line(&l1d->cache, &victim),
-                                start);
-        struct miss miss = miss_fill(machine, thread, line, start, now, to_write, false);
-        *l1d_way_of(l1d, place, bit) = (struct l1d_way){miss.completion};
         place->set->mark |= bit; /* no load has asked for it */
         return miss.begin;
 }

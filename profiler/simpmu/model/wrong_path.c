@@ -216,14 +216,10 @@ static uint64_t ask(struct machine *machine, struct sim_hot *hot,
         }
         thread_fold(hot, thread, now);
         uint32_t bit = cache_victim_bit(&l1d->cache, place->set);
-        struct cache_victim victim = l1d_replace(l1d, hot, place, bit);
-        if (victim.dirty)
-                miss_write_back(machine, thread, cache_victim_line(&l1d->cache, &victim),
-                                start);
-        struct miss miss = miss_fill(machine, thread, line, start, now, false, true);
+        struct miss miss = miss_to_l1(machine, hot, thread, l1d, line, place, bit, start,
+                                      now, false, true);
         if (miss.contested)
                 place->set->contested |= bit;
-        *l1d_way_of(l1d, place, bit) = (struct l1d_way){miss.completion};
         return miss.completion;
 }
 
