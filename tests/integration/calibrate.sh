@@ -20,23 +20,8 @@ grep -q "memlag calibrate" err || fail "no remedy: $(cat err)"
 [ "$(wc -l <err)" -eq 1 ] && grep -q "cannot write missing/curves.svg: .*--picture" err || fail "$(cat err)"
 "$MEMLAG" calibrate --show >out 2>err && fail "measured without a place for the picture"
 
-# By force: a machine may be too busy for memory's latency.
-"$MEMLAG" calibrate --quick --force --picture curves.svg >quick.txt
-"$MEMLAG" calibrate --show >show.txt
-cmp quick.txt show.txt
-grep -q "^<text .*CPUs; measured 20.*Z (quick); worst error " curves.svg || fail "whose picture is it"
-grep -q "^Verdicts take memory for contended from " quick.txt || fail "no limit of verdicts: $(cat quick.txt)"
-
-# What is interrupted says that nothing is kept, and what was there stays.
-cat "$XDG_DATA_HOME"/memlag/*.json >before
-timeout -s TERM 1 "$MEMLAG" calibrate --quick >out 2>err && fail "it was not interrupted"
-[ "$(wc -l <err)" -eq 1 ] && grep -q "interrupted: nothing is kept, an earlier calibration stays" err || fail "$(cat err)"
-cat "$XDG_DATA_HOME"/memlag/*.json | cmp - before
-"$MEMLAG" calibrate --export json >calibration.json
-"$MEMLAG" calibrate --show --picture missing/curves.svg >out 2>err && fail "drawn into a missing directory"
-grep -q "cannot write missing/curves.svg" err || fail "$(cat err)"
-[ ! -e missing ] || fail "a directory was made for the picture"
-python3 - calibration.json curves.svg <<'EOF'
+# What holds of every machine, whatever its figures are.
+cat >judge.py <<'EOF'
 import json
 import sys
 import xml.dom.minidom
@@ -80,6 +65,42 @@ for point in more:
         assert None in (point[key], one[key]) or point[key] <= 1.1 * point["threads"] * one[key], (one, point)
 assert len(xml.dom.minidom.parse(sys.argv[2]).getElementsByTagName("circle")) > 40
 EOF
+
+# By force: a machine may be too busy for memory's latency. Other programs may disturb one
+# figure of a calibration more than the next; a figure that is wrong by itself is so each time.
+# Beside many more programs than CPUs there is no time for most of the figures.
+for attempt in 1 2 3; do
+        "$MEMLAG" calibrate --quick --force --picture curves.svg >quick.txt
+        "$MEMLAG" calibrate --export json >calibration.json
+        python3 judge.py calibration.json curves.svg 2>judged || echo "not as on any machine" >>judged
+        grep -q "^Verdicts take memory for contended from " quick.txt || echo "no limit of verdicts" >>judged
+        [ -s judged ] || break
+done
+if [ -s judged ] && awk -v cpus="$(nproc)" '{ exit !($1 > 3 * cpus) }' /proc/loadavg; then
+        echo "SKIPPED: calibrate: the machine is too busy (load $(cat /proc/loadavg)): $(cat judged)"
+        exit 77
+fi
+[ ! -s judged ] || fail "$(cat judged quick.txt)"
+"$MEMLAG" calibrate --show >show.txt
+cmp quick.txt show.txt
+grep -q "^<text .*CPUs; measured 20.*Z (quick); worst error " curves.svg || fail "whose picture is it"
+
+# What is interrupted says that nothing is kept, and what was there stays.
+cat "$XDG_DATA_HOME"/memlag/*.json >before
+"$MEMLAG" calibrate --quick >out 2>err &
+pid=$!
+for _ in $(seq 600); do # until it waits for signals: SIGTERM is bit 14
+        caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status")
+        [ $((0x$caught >> 14 & 1)) -eq 0 ] || break
+        sleep 0.1
+done
+kill -TERM $pid
+wait $pid && fail "it was not interrupted"
+[ "$(wc -l <err)" -eq 1 ] && grep -q "interrupted: nothing is kept, an earlier calibration stays" err || fail "$(cat err)"
+cat "$XDG_DATA_HOME"/memlag/*.json | cmp - before
+"$MEMLAG" calibrate --show --picture missing/curves.svg >out 2>err && fail "drawn into a missing directory"
+grep -q "cannot write missing/curves.svg" err || fail "$(cat err)"
+[ ! -e missing ] || fail "a directory was made for the picture"
 
 # A recording that uses the calibration holds all of it, also for a machine that has another.
 if "$MEMLAG" record --source clock -o stored.db -- true 2>err; then

@@ -27,8 +27,13 @@ journal
 scenario calibrate
 { echo script all; cat /bench/calibrate.txt; } >/proc/scripted_pmu/script
 export XDG_DATA_HOME="$PWD"
-run calibrate memlag calibrate --quick
-run export memlag calibrate --export json
+# A guest that its host gives little time has none for any of the loads, or for memory's
+# latency.
+for _ in 1 2 3 4 5; do
+        run calibrate memlag calibrate --quick --force
+        run export memlag calibrate --export json
+        ! grep -q '"lmrl_cycles"' export.out || break
+done
 echo >/proc/scripted_pmu/forget
 record --interval 10 -- /bench/player --ms 50 /bench/sources.csv /bench/alder_lake.txt
 rm -r memlag
