@@ -17,13 +17,31 @@ static int refuse(const char *option, const char *path, int code, struct diag *d
                         strerror(-code));
 }
 
+/* Which directory OPTION wants. */
+static const char *wanted_directory(const char *option)
+{
+        static const char *const wanted[][2] = {
+            {"--symfs", "give the directory that stands for the machine's root: with DIR "
+                        "/usr/bin/program is DIR/usr/bin/program"},
+            {"--debuginfo-path",
+             "give a directory like /usr/lib/debug: with DIR the file "
+             "is found as DIR/.build-id/12/3456.debug"},
+            {"--build-id-dir", "give a directory like perf's ~/.debug"},
+        };
+        for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+                if (strcmp(option, wanted[i][0]) == 0)
+                        return wanted[i][1];
+        return "give a directory";
+}
+
 int option_directory(const char *option, const char *path, struct diag *diag)
 {
         struct stat status;
         if (stat(path, &status) != 0)
                 return refuse(option, path, -errno, diag);
         if (!S_ISDIR(status.st_mode))
-                return refuse(option, path, -ENOTDIR, diag);
+                return diag_set(diag, -ENOTDIR, "%s: %s: a file; %s; nothing was done",
+                                option, path, wanted_directory(option));
         return access(path, X_OK) == 0 ? 0 : refuse(option, path, -errno, diag);
 }
 

@@ -896,6 +896,7 @@ def paths_of_options():
     plain.write_text("no ELF file")
     for option, path in (
         ("--symfs", "missing"), ("--symfs", plain), ("--debuginfo-path", "missing"),
+        ("--debuginfo-path", plain),
         ("--build-id-dir", plain), ("--vmlinux", "missing"), ("--vmlinux", plain),
         ("--vmlinux", "."), ("--kallsyms", "missing"), ("--kallsyms", "."),
     ):
@@ -905,6 +906,9 @@ def paths_of_options():
             lines = result.stderr.splitlines()
             if result.returncode != 1 or len(lines) != 1 or f"{option}: {path}: " not in lines[0]:
                 fail(f"{command[0]} {option}={path}: status {result.returncode}, {lines}")
+            directory = path == plain and option != "--vmlinux"
+            if directory and f"{option}: {path}: a file; give " not in lines[0]:
+                fail(f"{command[0]} {option} with a file: {lines}")
             if pathlib.Path(DATABASE).read_bytes() != before:
                 fail(f"{command[0]} {option}={path}: the database has changed")
 
