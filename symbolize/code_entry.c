@@ -84,16 +84,30 @@ static uint32_t put_file_of_other(struct code_entries *entries, Dwarf_Die *holde
         return id;
 }
 
-static uint32_t put_declared_file(struct code_entries *entries, const Dwarf_Die *die)
+/* *OWN: the file is the source file of the unit that declares it, and no header. */
+static uint32_t put_declared_file(struct code_entries *entries, const Dwarf_Die *die,
+                                  bool *own)
 {
-        Dwarf_Die holder;
+        const char *source = entries->source;
+        Dwarf_Die holder, other;
         uint64_t number;
+        uint32_t id;
 
+        *own = false;
         if (!declared_number(entries, die, DW_AT_decl_file, &number, &holder))
                 return 0;
-        return holder.cu == entries->die.cu || holder.cu == entries->entries.cu
-                   ? entries->put_file(entries->context, number)
-                   : put_file_of_other(entries, &holder, number);
+        if (holder.cu == entries->die.cu || holder.cu == entries->entries.cu) {
+                id = entries->put_file(entries->context, number);
+        } else {
+                id = put_file_of_other(entries, &holder, number);
+                source = dwarf_diecu(&holder, &other, NULL, NULL)
+                             ? die_string(entries->with->dwarf, &other, DW_AT_name)
+                             : NULL;
+        }
+        const char *file = string_pool_text(entries->with->names, id);
+
+        *own = file && source && strcmp(path_base(file), path_base(source)) == 0;
+        return id;
 }
 
 static uint32_t declared_line(struct code_entries *entries, const Dwarf_Die *die,
@@ -192,7 +206,9 @@ static int find_scope(struct code_entries *entries, const Dwarf_Die *die,
 static uint32_t put_lambda(struct code_entries *entries, const Dwarf_Die *class)
 {
         struct string_pool *names = entries->with->names;
-        const char *file = string_pool_text(names, put_declared_file(entries, class));
+        bool own;
+        const char *file =
+            string_pool_text(names, put_declared_file(entries, class, &own));
         uint32_t line = declared_line(entries, class, DW_AT_decl_line);
         uint32_t column = declared_line(entries, class, DW_AT_decl_column);
 
@@ -315,18 +331,13 @@ static int number_entry(struct code_entries *entries, const Dwarf_Die *die,
         struct named_function function = {.name = name->name, .link = link};
 
         if (!is_external(entries, die)) {
-                function.file = put_declared_file(entries, die);
+                function.file = put_declared_file(entries, die, &function.own);
                 function.line = declared_line(entries, die, DW_AT_decl_line);
         }
-        if (function.file && entries->source) {
-                const char *file =
-                    path_base(string_pool_text(with->names, function.file));
-
-                function.own = strcmp(file, path_base(entries->source)) == 0;
-                function.shared =
-                    function.own &&
-                    symbol_names_elsewhere(&with->symbols->names, symbol, file);
-        }
+        if (function.own)
+                function.shared = symbol_names_elsewhere(
+                    &with->symbols->names, symbol,
+                    path_base(string_pool_text(with->names, function.file)));
         return named_functions_add(with->functions, &function, &name->number);
 }
 
