@@ -8,9 +8,10 @@
 
 #include "array.h"
 #include "array_descriptor.h"
+#include "die_members.h"
 #include "die_walk.h"
 
-enum { CHAIN_LIMIT = 32, DEPTH_LIMIT = 48, MEMBERS_LIMIT = 65536, DIMENSIONS_LIMIT = 16 };
+enum { CHAIN_LIMIT = 32, DEPTH_LIMIT = 48, DIMENSIONS_LIMIT = 16 };
 
 struct type_scope {
         const void *die;
@@ -91,7 +92,7 @@ static const struct type_scope *find_scope(const struct type_reader *reader,
         return found == HASH_INDEX_NONE ? NULL : &reader->scopes[found];
 }
 
-static const char *own_name(struct type_reader *reader, Dwarf_Die *die)
+const char *type_own_name(struct type_reader *reader, Dwarf_Die *die)
 {
         return die_string(reader->dwarf, die, DW_AT_name);
 }
@@ -121,7 +122,7 @@ static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
         default:
                 return 0;
         }
-        const char *name = own_name(reader, &entry->die);
+        const char *name = type_own_name(reader, &entry->die);
         const char *outer = string_pool_text(reader->names, parent);
 
         *value = string_pool_format(reader->names, "%s%s", outer ? outer : "",
@@ -182,7 +183,7 @@ static bool strip(struct type_reader *reader, Dwarf_Die *die, const char **alias
                 switch (dwarf_tag(die)) {
                 case DW_TAG_typedef:
                         if (alias)
-                                *alias = own_name(reader, die);
+                                *alias = type_own_name(reader, die);
                         break;
                 case DW_TAG_const_type:
                 case DW_TAG_volatile_type:
@@ -233,7 +234,7 @@ static uint32_t spelled_name(struct type_reader *reader, Dwarf_Die die, int dept
 
         if (depth > CHAIN_LIMIT || !strip(reader, &die, &alias))
                 return string_pool_put(reader->names, "void");
-        const char *name = own_name(reader, &die);
+        const char *name = type_own_name(reader, &die);
 
         switch (dwarf_tag(&die)) {
         case DW_TAG_pointer_type:
@@ -261,178 +262,23 @@ static uint32_t spelled_name(struct type_reader *reader, Dwarf_Die die, int dept
         }
 }
 
-/* ---- members ---- */
-
-/* The type that DIE is; TYPE_NONE when it cannot be read. */
-static uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die);
-
-struct members {
-        struct member *items;
-        size_t count;
-        size_t capacity;
-        bool lost;     /* the names or types of some */
-        bool left_out; /* some: it is not known where, or when, they are there */
-};
-
-/* A constant, or the expression DW_OP_plus_uconst. */
-static bool member_offset(struct type_reader *reader, Dwarf_Die *die, uint64_t *offset)
-{
-        Dwarf_Attribute attribute;
-        Dwarf_Op *operations;
-        size_t count;
-
-        if (die_number(reader->dwarf, die, DW_AT_data_member_location, offset))
-                return true;
-        if (!die_attribute(reader->dwarf, die, DW_AT_data_member_location, &attribute) ||
-            dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1 ||
-            operations[0].atom != DW_OP_plus_uconst)
-                return false;
-        *offset = operations[0].number;
-        return true;
-}
-
-static bool bit_field(struct type_reader *reader, Dwarf_Die *die, struct member *member)
-{
-        uint64_t size, offset, storage = 0;
-
-        if (!die_number(reader->dwarf, die, DW_AT_bit_size, &size) || size > 128)
-                return false;
-        member->bit_size = (uint32_t)size;
-        if (die_number(reader->dwarf, die, DW_AT_data_bit_offset, &offset)) {
-                member->offset_bytes = offset / 8;
-                member->bit_offset = (uint32_t)(offset % 8);
-                return true;
-        }
-        if (!die_number(reader->dwarf, die, DW_AT_bit_offset, &offset)) /* DWARF 3 */
-                return false;
-        if (!die_number(reader->dwarf, die, DW_AT_byte_size, &storage) &&
-            member->type < reader->types->count)
-                storage = reader->types->items[member->type].size_bytes;
-        if (storage > 16 || offset > storage * 8 || size > storage * 8 - offset)
-                return false;
-        member->bit_offset = (uint32_t)(storage * 8 - offset - size);
-        return true;
-}
-
-static int add_virtual_base(struct type_reader *reader, Dwarf_Die *die, uint64_t offset)
-{
-        Dwarf_Die base;
-
-        return die_reference(reader->dwarf, die, DW_AT_type, &base)
-                   ? virtual_bases_add(&reader->virtual_bases, &base, offset)
-                   : 0;
-}
-
-static int add_member(struct type_reader *reader, Dwarf_Die *die, bool in_union,
-                      struct members *members)
-{
-        bool base = dwarf_tag(die) == DW_TAG_inheritance;
-        struct member member = {.type = TYPE_NONE};
-        const char *name = base ? NULL : own_name(reader, die);
-        uint64_t table_offset;
-        Dwarf_Die type;
-
-        if (dwarf_hasattr(die, DW_AT_declaration) || dwarf_hasattr(die, DW_AT_external))
-                return 0; /* static: elsewhere in memory */
-        if (base && virtual_base_read(reader->dwarf, die, &table_offset)) {
-                members->left_out = true;
-                return add_virtual_base(reader, die, table_offset);
-        }
-        members->lost |= die_lost(reader->dwarf, die, DW_AT_type) ||
-                         die_lost(reader->dwarf, die, DW_AT_name);
-        bool placed = member_offset(reader, die, &member.offset_bytes);
-
-        if (die_reference(reader->dwarf, die, DW_AT_type, &type))
-                member.type = type_of_die(reader, &type);
-        if (!bit_field(reader, die, &member) && !placed && !in_union) {
-                members->left_out = true;
-                return 0;
-        }
-        member.name = string_pool_put(reader->names, name);
-        if (array_reserve(&members->items, &members->capacity, members->count,
-                          sizeof(*members->items)) < 0)
-                return -ENOMEM;
-        members->items[members->count++] = member;
-        return 0;
-}
-
-static void read_members(struct type_reader *reader, Dwarf_Die *die, bool in_union,
-                         struct members *members)
-{
-        Dwarf_Die child;
-
-        if (dwarf_child(die, &child) != 0)
-                return;
-        for (int i = 0; i < MEMBERS_LIMIT && die_spend(reader->dwarf, 1); i++) {
-                int tag = dwarf_tag(&child);
-
-                members->left_out |= tag == DW_TAG_variant_part;
-
-                if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
-                    add_member(reader, &child, in_union, members) < 0)
-                        reader->error = -ENOMEM;
-                if (dwarf_siblingof(&child, &child) != 0)
-                        return;
-        }
-        members->left_out = true;
-}
-
 /* ---- one type ---- */
 
-static uint32_t put(struct type_reader *reader, const struct type *type,
-                    const struct members *members)
+uint32_t type_put(struct type_reader *reader, const struct type *type,
+                  const struct member *members)
 {
         uint32_t id = TYPE_NONE;
 
-        if (types_put(reader->types, type, members ? members->items : NULL, &id) < 0)
+        if (types_put(reader->types, type, members, &id) < 0)
                 reader->error = -ENOMEM;
         return reader->error ? TYPE_NONE : id;
-}
-
-/* Buffers of the C++ library that are declared as bytes, for one item of their template's
- * type: the elements of maps and sets lie in them. */
-static bool is_item_buffer(const char *name)
-{
-        static const char *const beginnings[] = {"__aligned_membuf<",
-                                                 "__aligned_buffer<"};
-
-        for (size_t i = 0; name && i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
-                if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
-                        return true;
-        return false;
-}
-
-/* Puts the item in the place of the buffer's bytes; false when that is not possible. */
-static bool read_item(struct type_reader *reader, Dwarf_Die *die, struct members *members)
-{
-        struct member member = {.type = TYPE_NONE};
-        Dwarf_Die child;
-        bool found = false;
-
-        if (!is_item_buffer(own_name(reader, die)) || dwarf_child(die, &child) != 0)
-                return false;
-        do {
-                found = dwarf_tag(&child) == DW_TAG_template_type_parameter;
-        } while (!found && die_spend(reader->dwarf, 1) &&
-                 dwarf_siblingof(&child, &child) == 0);
-        if (found)
-                member.type = type_of_variable(reader, &child);
-        if (member.type == TYPE_NONE)
-                return false;
-        if (array_reserve(&members->items, &members->capacity, 0,
-                          sizeof(*members->items)) < 0) {
-                reader->error = -ENOMEM;
-                return false;
-        }
-        members->items[members->count++] = member;
-        return true;
 }
 
 /* A type that this unit only declares is the one that another defines. */
 static uint32_t put_declared(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
 {
         const char *prefix = name_prefix(reader, die);
-        const char *own = own_name(reader, die);
+        const char *own = type_own_name(reader, die);
         size_t length = strlen(prefix);
         bool scoped = length > 0 && prefix[length - 1] == ':';
         uint32_t wanted =
@@ -444,23 +290,22 @@ static uint32_t put_declared(struct type_reader *reader, Dwarf_Die *die, uint32_
                                    wanted, dwarf_tag(die) == DW_TAG_union_type,
                                    &definition, &reader->error))
                 return type_of_die(reader, &definition);
-        return put(reader, &(struct type){.kind = TYPE_OPAQUE, .name = name}, NULL);
+        return type_put(reader, &(struct type){.kind = TYPE_OPAQUE, .name = name}, NULL);
 }
 
 static uint32_t put_record(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
 {
         bool in_union = dwarf_tag(die) == DW_TAG_union_type;
         size_t first_virtual = reader->virtual_bases.count;
-        struct members members = {0};
+        struct die_members members = {0};
         uint64_t bytes = 0;
 
         if (dwarf_hasattr(die, DW_AT_declaration))
                 return put_declared(reader, die, name);
         if (!die_number(reader->dwarf, die, DW_AT_byte_size, &bytes))
-                return put(reader, &(struct type){.kind = TYPE_OPAQUE, .name = name},
-                           NULL);
-        if (!read_item(reader, die, &members))
-                read_members(reader, die, in_union, &members);
+                return type_put(reader, &(struct type){.kind = TYPE_OPAQUE, .name = name},
+                                NULL);
+        die_members_read(reader, die, in_union, &members);
         struct type type = {.kind = in_union ? TYPE_UNION : TYPE_STRUCT,
                             .name = name,
                             .size_bytes = bytes,
@@ -469,7 +314,7 @@ static uint32_t put_record(struct type_reader *reader, Dwarf_Die *die, uint32_t 
 
         if (members.lost || die_lost(reader->dwarf, die, DW_AT_name))
                 type = (struct type){.kind = TYPE_OPAQUE, .name = name};
-        uint32_t id = put(reader, &type, &members);
+        uint32_t id = type_put(reader, &type, members.items);
 
         if (virtual_bases_number(&reader->virtual_bases, first_virtual, id) < 0)
                 reader->error = -ENOMEM;
@@ -502,7 +347,7 @@ static uint32_t put_pointer_to(struct type_reader *reader, Dwarf_Die *placed)
             reader->names, "%s%s",
             string_pool_text(reader->names, spelled_name(reader, *placed, 0)) ?: "void",
             " *");
-        uint32_t id = put(reader, &type, NULL);
+        uint32_t id = type_put(reader, &type, NULL);
 
         if (id == TYPE_NONE)
                 return TYPE_NONE;
@@ -626,7 +471,7 @@ static uint32_t put_array(struct type_reader *reader, Dwarf_Die *die, uint32_t n
                 if (__builtin_mul_overflow(reader->types->items[element].size_bytes,
                                            type.items, &type.size_bytes))
                         return TYPE_NONE;
-                element = put(reader, &type, NULL);
+                element = type_put(reader, &type, NULL);
                 if (element == TYPE_NONE)
                         return TYPE_NONE;
         }
@@ -644,7 +489,7 @@ static uint32_t put_number(struct type_reader *reader, Dwarf_Die *die, uint32_t 
                 type.kind = TYPE_FLOAT;
         if (!die_number(reader->dwarf, die, DW_AT_byte_size, &type.size_bytes))
                 type.kind = TYPE_OPAQUE;
-        return put(reader, &type, NULL);
+        return type_put(reader, &type, NULL);
 }
 
 static uint32_t put_pointer(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
@@ -652,7 +497,7 @@ static uint32_t put_pointer(struct type_reader *reader, Dwarf_Die *die, uint32_t
         struct type type = {.kind = TYPE_POINTER, .name = name, .size_bytes = 8};
 
         die_number(reader->dwarf, die, DW_AT_byte_size, &type.size_bytes);
-        return put(reader, &type, NULL);
+        return type_put(reader, &type, NULL);
 }
 
 static uint32_t read_type(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
@@ -673,8 +518,8 @@ static uint32_t read_type(struct type_reader *reader, Dwarf_Die *die, uint32_t n
         case DW_TAG_ptr_to_member_type:
                 return put_number(reader, die, name);
         default:
-                return put(reader, &(struct type){.kind = TYPE_OPAQUE, .name = name},
-                           NULL);
+                return type_put(reader, &(struct type){.kind = TYPE_OPAQUE, .name = name},
+                                NULL);
         }
 }
 
@@ -715,7 +560,7 @@ static uint32_t enter_type(struct type_reader *reader, Dwarf_Die *die, const cha
         /* Until it has been read it has no type: what contains itself ends there. */
         reader->entries[entry] = (struct type_entry){
             .die = *die, .type = TYPE_NONE, .language = reader->language};
-        uint32_t name = alias && has_tag(die) && !own_name(reader, die)
+        uint32_t name = alias && has_tag(die) && !type_own_name(reader, die)
                             ? string_pool_put(reader->names, alias)
                             : spelled_name(reader, *die, 0);
         uint32_t type = read_type(reader, die, name);
@@ -731,7 +576,7 @@ static uint32_t enter_type(struct type_reader *reader, Dwarf_Die *die, const cha
         return type;
 }
 
-static uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die)
+uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die)
 {
         Dwarf_Die stripped = *die;
         const char *alias = NULL;

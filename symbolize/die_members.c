@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Members lie at places that are constants; of others it is only noted that there are
+ * some. */
+#include "die_members.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "array.h"
+
+enum { MEMBERS_LIMIT = 65536 };
+
+/* A constant, or the expression DW_OP_plus_uconst. */
+static bool member_offset(struct type_reader *reader, Dwarf_Die *die, uint64_t *offset)
+{
+        Dwarf_Attribute attribute;
+        Dwarf_Op *operations;
+        size_t count;
+
+        if (die_number(reader->dwarf, die, DW_AT_data_member_location, offset))
+                return true;
+        if (!die_attribute(reader->dwarf, die, DW_AT_data_member_location, &attribute) ||
+            dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1 ||
+            operations[0].atom != DW_OP_plus_uconst)
+                return false;
+        *offset = operations[0].number;
+        return true;
+}
+
+static bool bit_field(struct type_reader *reader, Dwarf_Die *die, struct member *member)
+{
+        uint64_t size, offset, storage = 0;
+
+        if (!die_number(reader->dwarf, die, DW_AT_bit_size, &size) || size > 128)
+                return false;
+        member->bit_size = (uint32_t)size;
+        if (die_number(reader->dwarf, die, DW_AT_data_bit_offset, &offset)) {
+                member->offset_bytes = offset / 8;
+                member->bit_offset = (uint32_t)(offset % 8);
+                return true;
+        }
+        if (!die_number(reader->dwarf, die, DW_AT_bit_offset, &offset)) /* DWARF 3 */
+                return false;
+        if (!die_number(reader->dwarf, die, DW_AT_byte_size, &storage) &&
+            member->type < reader->types->count)
+                storage = reader->types->items[member->type].size_bytes;
+        if (storage > 16 || offset > storage * 8 || size > storage * 8 - offset)
+                return false;
+        member->bit_offset = (uint32_t)(storage * 8 - offset - size);
+        return true;
+}
+
+static int add_virtual_base(struct type_reader *reader, Dwarf_Die *die, uint64_t offset)
+{
+        Dwarf_Die base;
+
+        return die_reference(reader->dwarf, die, DW_AT_type, &base)
+                   ? virtual_bases_add(&reader->virtual_bases, &base, offset)
+                   : 0;
+}
+
+static int add_member(struct type_reader *reader, Dwarf_Die *die, bool in_union,
+                      struct die_members *members)
+{
+        bool base = dwarf_tag(die) == DW_TAG_inheritance;
+        struct member member = {.type = TYPE_NONE};
+        const char *name = base ? NULL : type_own_name(reader, die);
+        uint64_t table_offset;
+        Dwarf_Die type;
+
+        if (dwarf_hasattr(die, DW_AT_declaration) || dwarf_hasattr(die, DW_AT_external))
+                return 0; /* static: elsewhere in memory */
+        if (base && virtual_base_read(reader->dwarf, die, &table_offset)) {
+                members->left_out = true;
+                return add_virtual_base(reader, die, table_offset);
+        }
+        members->lost |= die_lost(reader->dwarf, die, DW_AT_type) ||
+                         die_lost(reader->dwarf, die, DW_AT_name);
+        bool placed = member_offset(reader, die, &member.offset_bytes);
+
+        if (die_reference(reader->dwarf, die, DW_AT_type, &type))
+                member.type = type_of_die(reader, &type);
+        if (!bit_field(reader, die, &member) && !placed && !in_union) {
+                members->left_out = true;
+                return 0;
+        }
+        member.name = string_pool_put(reader->names, name);
+        if (array_reserve(&members->items, &members->capacity, members->count,
+                          sizeof(*members->items)) < 0)
+                return -ENOMEM;
+        members->items[members->count++] = member;
+        return 0;
+}
+
+/* The values of a type of which one is there at a time, as of Rust's enums: PART is the
+ * variant part of a record of BYTES. What tells which one it is has a place of its own,
+ * unless one of them is there for all numbers that are no other's: then it is in that
+ * one's members. */
+static int add_variants(struct type_reader *reader, Dwarf_Die *part, uint64_t bytes,
+                        struct die_members *members)
+{
+        struct die_members variants = {0};
+        Dwarf_Die child, inner, discriminant = {0};
+        bool has_place = true;
+        int error = 0;
+
+        if (dwarf_child(part, &child) != 0)
+                return 0;
+        do {
+                if (dwarf_tag(&child) == DW_TAG_member)
+                        discriminant = child;
+                if (dwarf_tag(&child) != DW_TAG_variant)
+                        continue;
+                has_place &= dwarf_hasattr(&child, DW_AT_discr_value) ||
+                             dwarf_hasattr(&child, DW_AT_discr_list);
+                if (dwarf_child(&child, &inner) != 0)
+                        continue;
+                do {
+                        if (dwarf_tag(&inner) == DW_TAG_member)
+                                error = add_member(reader, &inner, true, &variants);
+                } while (!error && variants.count < MEMBERS_LIMIT &&
+                         die_spend(reader->dwarf, 1) &&
+                         dwarf_siblingof(&inner, &inner) == 0);
+        } while (!error && variants.count < MEMBERS_LIMIT &&
+                 die_spend(reader->dwarf, 1) && dwarf_siblingof(&child, &child) == 0);
+        size_t count = variants.count;
+
+        if (!error && discriminant.addr && has_place)
+                error = add_member(reader, &discriminant, true, &variants);
+        if (variants.count > count && variants.items[count].name == 0)
+                variants.items[count].name =
+                    string_pool_put(reader->names, "(discriminant)");
+        struct type type = {.kind = TYPE_UNION,
+                            .size_bytes = bytes,
+                            .partial = true,
+                            .member_count = (uint32_t)variants.count};
+
+        if (!error)
+                error = array_reserve(&members->items, &members->capacity, members->count,
+                                      sizeof(*members->items));
+        if (!error)
+                members->items[members->count++] =
+                    (struct member){.type = type_put(reader, &type, variants.items)};
+        members->lost |= variants.lost;
+        free(variants.items);
+        return error;
+}
+
+static void read_all(struct type_reader *reader, Dwarf_Die *die, bool in_union,
+                     struct die_members *members)
+{
+        uint64_t bytes = 0;
+        Dwarf_Die child;
+
+        if (dwarf_child(die, &child) != 0)
+                return;
+        die_number(reader->dwarf, die, DW_AT_byte_size, &bytes);
+        for (int i = 0; i < MEMBERS_LIMIT && die_spend(reader->dwarf, 1); i++) {
+                int tag = dwarf_tag(&child);
+
+                members->left_out |= tag == DW_TAG_variant_part;
+                if (tag == DW_TAG_variant_part &&
+                    add_variants(reader, &child, bytes, members) < 0)
+                        reader->error = -ENOMEM;
+                if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
+                    add_member(reader, &child, in_union, members) < 0)
+                        reader->error = -ENOMEM;
+                if (dwarf_siblingof(&child, &child) != 0)
+                        return;
+        }
+        members->left_out = true;
+}
+
+/* Buffers of the C++ library that are declared as bytes, for one item of their template's
+ * type: the elements of maps and sets lie in them. */
+static bool is_item_buffer(const char *name)
+{
+        static const char *const beginnings[] = {"__aligned_membuf<",
+                                                 "__aligned_buffer<"};
+
+        for (size_t i = 0; name && i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+                if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+                        return true;
+        return false;
+}
+
+/* Puts the item in the place of the buffer's bytes; false when that is not possible. */
+static bool read_item(struct type_reader *reader, Dwarf_Die *die,
+                      struct die_members *members)
+{
+        struct member member = {.type = TYPE_NONE};
+        Dwarf_Die child;
+        bool found = false;
+
+        if (!is_item_buffer(type_own_name(reader, die)) || dwarf_child(die, &child) != 0)
+                return false;
+        do {
+                found = dwarf_tag(&child) == DW_TAG_template_type_parameter;
+        } while (!found && die_spend(reader->dwarf, 1) &&
+                 dwarf_siblingof(&child, &child) == 0);
+        if (found)
+                member.type = type_of_variable(reader, &child);
+        if (member.type == TYPE_NONE)
+                return false;
+        if (array_reserve(&members->items, &members->capacity, 0,
+                          sizeof(*members->items)) < 0) {
+                reader->error = -ENOMEM;
+                return false;
+        }
+        members->items[members->count++] = member;
+        return true;
+}
+
+void die_members_read(struct type_reader *reader, Dwarf_Die *die, bool in_union,
+                      struct die_members *members)
+{
+        if (!read_item(reader, die, members))
+                read_all(reader, die, in_union, members);
+}
