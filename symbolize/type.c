@@ -513,6 +513,7 @@ struct reach {
         bool several;
         bool counts_all; /* the index may count whole ones of the outermost type */
         bool constant;   /* the offset alone leads to a field outside of what it counts */
+        bool elsewhere;  /* with a constant in the index it leads to another array */
         uint64_t at;
         unsigned work_left;
         unsigned nesting;
@@ -544,8 +545,12 @@ static void reach_field(struct reach *reach, const struct reach_way *way, uint64
                     (way->any_item || (from >= 0 && from < (int64_t)bytes));
                 return;
         }
-        if (inside >= bytes || reach->offset < low || reach->offset >= (int64_t)way->high)
+        if (inside >= bytes)
                 return;
+        if (reach->offset < low || reach->offset >= (int64_t)way->high) {
+                reach->elsewhere |= way->in_array;
+                return;
+        }
         reach->several |=
             reach->outcome != INDEX_OPEN && reach->at != way->field + inside;
         reach->at = way->field + inside;
@@ -649,7 +654,7 @@ enum index_outcome type_indexed(const struct types *types, uint32_t type,
                 return INDEX_OPEN;
         reach_type(&reach, type, &way);
         if (reach.several || reach.outcome == INDEX_OPEN ||
-            (reach.outcome == INDEX_FOUND && reach.constant))
+            (reach.outcome == INDEX_FOUND && (reach.constant || reach.elsewhere)))
                 return INDEX_OPEN;
         *found = reach.at;
         return reach.outcome;

@@ -442,6 +442,7 @@ struct way {
 struct set {
         struct way ways[7];
         long next;
+        double costs[4];
 };
 
 /* Of two indexes that are added only what their strides have in common is known: of those
@@ -461,18 +462,26 @@ static void an_index_may_count_items_that_are_larger_than_its_stride(void **stat
                                         way, 3),
                              7),
                    offsetof(struct set, ways)),
-            member(f, "next", f->pointer, offsetof(struct set, next))};
+            member(f, "next", f->pointer, offsetof(struct set, next)),
+            member(f, "costs", put_array(f, f->real, 4), offsetof(struct set, costs))};
         uint32_t type =
-            put_record(f, TYPE_STRUCT, "struct set", sizeof(struct set), set, 2);
+            put_record(f, TYPE_STRUCT, "struct set", sizeof(struct set), set, 3);
         uint64_t field;
 
-        assert_int_equal(sizeof(struct set) % sizeof(struct way), sizeof(long));
         assert_int_equal(type_indexed(&f->types, type, offsetof(struct way, key),
                                       sizeof(long), sizeof(int), &field),
                          INDEX_OPEN);
         assert_int_equal(type_indexed(&f->types, type, offsetof(struct way, count),
                                       sizeof(long), sizeof(int), &field),
                          INDEX_OPEN);
+        /* Nor is the offset in that of the array where the rest of it is in the index. */
+        assert_int_equal(type_indexed(&f->types, type, offsetof(struct set, costs),
+                                      sizeof(int), sizeof(int), &field),
+                         INDEX_OPEN);
+        assert_int_equal(type_indexed(&f->types, type, offsetof(struct set, costs),
+                                      sizeof(double), sizeof(double), &field),
+                         INDEX_FOUND);
+        assert_int_equal(field, offsetof(struct set, costs));
 }
 
 struct listing {
