@@ -61,7 +61,8 @@ static const struct site *stack_site(struct objects *objects, uint32_t stack)
         if (stack == RAW_NONE)
                 return &unknown;
         const struct site_search search = {objects->from.sweep, objects->from.frames,
-                                           objects->from.names, objects->from.allocators};
+                                           objects->from.names, objects->from.allocators,
+                                           objects->from.allocators_met};
 
         if (!objects->site_found[stack]) {
                 objects->sites[stack] = site_find(&search, stack);

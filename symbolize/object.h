@@ -38,6 +38,7 @@ struct object_sources {
         const struct types *types;
         struct string_pool *names;
         const char *const *allocators;
+        bool *allocators_met; /* of each: some block's path had it */
 };
 
 /* What was allocated at one stack. */

@@ -135,35 +135,91 @@ static bool hands_on(const struct site_search *search, const struct site *site)
                             (file && (in_rust_library(file) || in_cxx_library(file))));
 }
 
-/* The innermost function of PLACE, inlined ones included, that is no allocator's.
- * False when they all are. */
-static bool site_at(const struct site_search *search, const struct place *place,
-                    struct site *site)
+/* How many functions PLACE is in: that of the code, and those it is inlined into. */
+static uint32_t level_count(const struct place *place)
+{
+        return place->code.frame_count > 1 ? place->code.frame_count : 1;
+}
+
+/* PLACE in the function at LEVEL, 0 the innermost. */
+static struct site site_at_level(const struct site_search *search,
+                                 const struct place *place, uint32_t level)
 {
         const struct code_place *code = &place->code;
 
-        *site = (struct site){.function = code->function,
-                              .file = code->file,
-                              .line = code->line,
-                              .number = code->number,
-                              .column = code->column};
+        if (level == 0)
+                return (struct site){.function = code->function,
+                                     .file = code->file,
+                                     .line = code->line,
+                                     .number = code->number,
+                                     .column = code->column};
+        const struct code_frame *frame =
+            &search->frames->items[code->first_frame + level - 1];
+
+        return (struct site){.function = frame[1].function,
+                             .file = frame->call_file,
+                             .line = frame->call_line,
+                             .number = frame[1].number,
+                             .column = frame->call_column};
+}
+
+/* The innermost function of PLACE from LEVEL on that is no allocator's. False when they
+ * all are. */
+static bool site_at(const struct site_search *search, const struct place *place,
+                    uint32_t level, struct site *site)
+{
+        *site = site_at_level(search, place, level);
         if (in_libraries(search->sweep, place, c_libraries) ||
             in_libraries(search->sweep, place, cxx_libraries))
                 return false;
-        for (uint32_t i = 0;; i++) {
+        for (; level < level_count(place); level++) {
+                *site = site_at_level(search, place, level);
                 if (!hands_on(search, site))
                         return true;
-                if (i + 1 >= code->frame_count)
-                        return false;
-                const struct code_frame *frame =
-                    &search->frames->items[code->first_frame + i];
-
-                *site = (struct site){.function = frame[1].function,
-                                      .file = frame->call_file,
-                                      .line = frame->call_line,
-                                      .number = frame[1].number,
-                                      .column = frame->call_column};
         }
+        return false;
+}
+
+/* Whether the user named FUNCTION as one that hands memory on; notes which names do. */
+static bool is_named(const struct site_search *search, const char *function)
+{
+        bool named = false;
+
+        for (size_t i = 0; function && search->allocators[i]; i++)
+                if (matches(search->allocators[i], function)) {
+                        named = true;
+                        search->met[i] = true;
+                }
+        return named;
+}
+
+/* Where to look from: behind the outermost function that the user named, as what it calls
+ * to get the memory is its own matter. */
+struct beginning {
+        uint32_t stack;
+        uint32_t level;
+};
+
+static struct beginning find_beginning(const struct site_search *search, uint32_t stack)
+{
+        const struct sweep *sweep = search->sweep;
+        struct beginning beginning = {stack, 0};
+
+        for (; search->allocators && stack != RAW_NONE;
+             stack = sweep->raw->stacks[stack].parent) {
+                if (sweep->stack_places[stack] == RAW_NONE)
+                        continue;
+                const struct place *place = &sweep->places[sweep->stack_places[stack]];
+
+                for (uint32_t level = 0; level < level_count(place); level++) {
+                        struct site site = site_at_level(search, place, level);
+
+                        if (is_named(search,
+                                     string_pool_text(search->names, site.function)))
+                                beginning = (struct beginning){stack, level};
+                }
+        }
+        return beginning;
 }
 
 static uint32_t site_name(const struct sweep *sweep, struct string_pool *names,
@@ -196,13 +252,15 @@ struct site site_find(const struct site_search *search, uint32_t stack)
         const struct sweep *sweep = search->sweep;
         const struct place *innermost = NULL;
         struct site site, first = {0};
+        struct beginning from = find_beginning(search, stack);
 
-        for (; stack != RAW_NONE; stack = sweep->raw->stacks[stack].parent) {
+        for (stack = from.stack; stack != RAW_NONE;
+             stack = sweep->raw->stacks[stack].parent) {
                 if (sweep->stack_places[stack] == RAW_NONE)
                         continue;
                 const struct place *place = &sweep->places[sweep->stack_places[stack]];
 
-                if (site_at(search, place, &site)) {
+                if (site_at(search, place, stack == from.stack ? from.level : 0, &site)) {
                         site.name = site_name(sweep, search->names, place, &site);
                         return site;
                 }

@@ -20,6 +20,7 @@ struct site_search {
         const struct code_frames *frames;
         struct string_pool *names;
         const char *const *allocators; /* as in struct symbolize_options */
+        bool *met;                     /* of each of these: some path had it */
 };
 
 /* The site of STACK (an index of raw's stacks, or RAW_NONE). Out of memory shows in the

@@ -23,6 +23,7 @@ struct stage {
         struct code_frames frames;
         struct types types;
         const char *const *allocators;
+        bool *allocators_met; /* of each: some block's path had it */
         struct string_pool *names;
         struct debug_search search;
         struct module_search files;
@@ -453,8 +454,9 @@ static bool dwz_was_delivered(const void *context, int64_t module_id)
 
 static int write_names(struct stage *stage, struct db *db, struct diag *diag)
 {
-        const struct object_sources from = {&stage->sweep, &stage->frames, &stage->types,
-                                            stage->names, stage->allocators};
+        const struct object_sources from = {&stage->sweep,     &stage->frames,
+                                            &stage->types,     stage->names,
+                                            stage->allocators, stage->allocators_met};
         int error = result_write(&from, db, diag);
 
         if (!error)
@@ -475,6 +477,29 @@ static int write_names(struct stage *stage, struct db *db, struct diag *diag)
         return error;
 }
 
+static int note_allocators(struct stage *stage, const char *const *allocators,
+                           struct diag *diag)
+{
+        size_t count = 0;
+
+        while (allocators && allocators[count])
+                count++;
+        stage->allocators = allocators;
+        stage->allocators_met = calloc(count + 1, sizeof(bool));
+        return stage->allocators_met ? 0 : diag_no_memory(diag);
+}
+
+/* A name that nobody has changes nothing, which its giver may not expect. */
+static void tell_unmet_allocators(const struct stage *stage)
+{
+        for (size_t i = 0; stage->allocators && stage->allocators[i]; i++)
+                if (!stage->allocators_met[i])
+                        diag_printf("symbolize",
+                                    "--allocator: no block was allocated through a "
+                                    "function '%s'; names are as in reports by function",
+                                    stage->allocators[i]);
+}
+
 /* Looks for what the names will be made from. 1 when the names that are there were made
  * from the same; what servers have now, only asking them tells. */
 static int prepare(struct stage *stage, struct db *db,
@@ -485,7 +510,9 @@ static int prepare(struct stage *stage, struct db *db,
         stage->search.directories = options->debuginfo_paths;
         stage->search.root = options->symfs;
         stage->search.looked_for = &stage->looked_for;
-        stage->allocators = options->allocators;
+        error = note_allocators(stage, options->allocators, diag);
+        if (error)
+                return error;
         stage->files = (struct module_search){options->symfs, options->build_id_paths,
                                               options->vmlinux};
         error = options->debuginfod ? debuginfod_open(&stage->debuginfod, diag) : 0;
@@ -543,6 +570,9 @@ int symbolize(struct db *db, const struct symbolize_options *options, struct dia
 
         if (error == 0)
                 error = make_names(&stage, db, options, diag);
+        if (error == 0 && stage.raw.allocation_count + stage.raw.total_count > 0)
+                tell_unmet_allocators(&stage);
+        free(stage.allocators_met);
         types_free(&stage.types);
         sweep_free(&stage.sweep);
         raw_free(&stage.raw);

@@ -732,6 +732,33 @@ for site in animals_new feed; do
         "$MEMLAG" symbolize --allocator='an*als*_n*w' wrapped.db
 done
 
+# What a named function calls to get the memory is its own, and a name without use is told.
+cat >helped.c <<'END'
+#include <stdlib.h>
+#define NOINLINE __attribute__((noinline))
+NOINLINE static void *core(size_t bytes) { return malloc(bytes); }
+NOINLINE static void *more_core(size_t bytes) { char *p = core(bytes + 8); return p + 8; }
+NOINLINE static void *take(size_t bytes) { char *p = more_core(bytes); return p + 8; }
+NOINLINE static long feed(void)
+{
+        volatile long *animals = take(4096 * sizeof(long));
+        long sum = 0;
+        for (int i = 0; i < 100000; i++)
+                sum += animals[i % 4000]++;
+        return sum;
+}
+int main(void) { return feed() == 1; }
+END
+gcc -O1 -g -o helped helped.c
+"$MEMLAG" record -o helped.db --source sim --ldlat 1 --period 53 -- ./helped >helped.out 2>&1 ||
+        fail "helped: $(cat helped.out)"
+"$MEMLAG" symbolize --allocator=take --allocator=tacke helped.db 2>err
+sites=$(answer helped.db "SELECT DISTINCT alloc_function FROM data_object WHERE kind = 'heap'
+        AND name LIKE '% at helped.c:%'")
+[ "$sites" = feed ] || fail "a block of what helps a named function belongs to '$sites'"
+[ "$(grep -c 'no block was allocated through' err)" -eq 1 ] && grep -q "'tacke'" err ||
+        fail "a name that nobody has: $(cat err)"
+
 # A variable is of the function that declares it, also where that is inlined.
 cat >inlined.c <<'END'
 #include <stdlib.h>
