@@ -38,8 +38,8 @@ cd "$SOURCE_DIR"
                 sed 's/.*"\(.*\)"/\1/'
         grep -rhoE '^ *\{"[a-z][^"%]*", *[a-z][^"]*,( "|$)' profiler/import.c profiler/source_perf.c \
                 analysis/analyze.c symbolize/resolution.c | sed 's/[^"]*"\([^"]*\)".*/\1/'
-        sed -n '/^const char \*unnamed_function/,$s/.*return "\(.*\)".*/\1/p' symbolize/unnamed.c
-        sed -n 's/.*\[UNTYPED_[A-Z_]*\] = "\(.*\)".*/\1/p' symbolize/sample_type.c | grep -v 'no data address'
+        sed -n '/^const char \*unnamed_function/,$s/.*return "\(.*\)".*/\1/p' symbolize/names/unnamed.c
+        sed -n 's/.*\[UNTYPED_[A-Z_]*\] = "\(.*\)".*/\1/p' symbolize/types/sample_type.c | grep -v 'no data address'
 } | sort -u >"$OLDPWD/kinds"
 cd "$OLDPWD"
 [ "$(wc -l <kinds)" -gt 50 ]
