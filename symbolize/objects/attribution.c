@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* One row after the other, so that memory does not grow with the samples. What a block
- * holds is certain only when all samples in it agree: they are heard first. Samples
- * without data addresses need no rows: where they are is told by their addresses. */
+ * holds, and where an index leads, is certain only when all samples agree: they are heard
+ * first. Samples without data addresses need no rows: where they are is told by their
+ * addresses. */
 #include "attribution.h"
 
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A variable's type is certain: the address says which field. In a block the
  * instruction's pointer decides, and an index that nothing proves must agree with the
- * address. What is not certain is left open, with the reason. */
+ * addresses of all of the instruction's samples: some agree by chance. What is not
+ * certain is left open, with the reason. */
 #include "sample_type.h"
 
 #include <errno.h>
@@ -165,14 +166,29 @@ static struct sample_type by_pointer(struct sample_types *finder,
         const struct target *target = &location->target;
         struct sample_type found = pointee(finder, location->place);
 
-        if (found.reason != TYPED ||
-            !(place->guessed || is_tested(finder, target, place)))
+        if (found.reason != TYPED)
                 return found;
-        return target->kind == TARGET_BLOCK &&
-                       agrees(finder, place->type, target->offset_bytes, &flow->access,
-                              &found)
-                   ? found
-                   : open_for(UNTYPED_INDEX);
+        return finder->refuted[location->place] ||
+                       (place->guessed && target->kind != TARGET_BLOCK)
+                   ? open_for(UNTYPED_INDEX)
+                   : found;
+}
+
+/* Whether the address of a sample is not where its instruction's index seems to lead. */
+static bool refutes(struct sample_types *finder, const struct sample_location *location)
+{
+        const struct flow_answer *flow =
+            &place_asks(&finder->sweep->places[location->place])->access.flow;
+        const struct place_value *place = &flow->place;
+        const struct target *target = &location->target;
+
+        if (place->type >= finder->types->count ||
+            !(place->guessed || is_tested(finder, target, place)))
+                return false;
+        struct sample_type found = pointee(finder, location->place);
+
+        return found.reason == TYPED &&
+               !agrees(finder, place->type, target->offset_bytes, &flow->access, &found);
 }
 
 /* Whether the data is a library's own, such as its tables of letters. */
@@ -354,11 +370,21 @@ static bool has_calls(const struct sweep *sweep)
         return false;
 }
 
+/* Whether there are indexes: addresses tell whether they lead where they seem to. */
+static bool has_indexes(const struct sweep *sweep)
+{
+        for (size_t i = 0; i < sweep->place_count; i++)
+                if (points(&sweep->places[i]) &&
+                    place_asks(&sweep->places[i])->access.flow.place.indexed)
+                        return true;
+        return false;
+}
+
 static void find_block_types(struct sample_types *finder)
 {
         const struct raw *raw = finder->sweep->raw;
 
-        finder->learns = has_calls(finder->sweep);
+        finder->learns = has_calls(finder->sweep) || has_indexes(finder->sweep);
         for (size_t i = 0; i < raw->stack_count; i++)
                 finder->blocks[i] = (struct block_type){.type = TYPE_NONE};
         /* Those that no sample met too: they are of the same objects. */
@@ -390,7 +416,11 @@ void sample_types_learn(struct sample_types *finder,
         const struct target *target = &location->target;
         const struct place *place = &finder->sweep->places[location->place];
 
-        if (target->kind != TARGET_BLOCK || !tells(finder, place))
+        if (target->kind != TARGET_BLOCK || !points(place))
+                return;
+        if (!finder->refuted[location->place])
+                finder->refuted[location->place] = refutes(finder, location);
+        if (!tells(finder, place))
                 return;
         uint32_t stack = finder->sweep->raw->allocations[target->index].stack;
 
@@ -596,9 +626,11 @@ int sample_types_open(struct sample_types *sample_types, const struct sweep *swe
             .groups =
                 malloc((sweep->raw->stack_count + 1) * sizeof(*sample_types->groups)),
             .records =
-                calloc(sweep->raw->stack_count + 1, sizeof(*sample_types->records))};
+                calloc(sweep->raw->stack_count + 1, sizeof(*sample_types->records)),
+            .refuted = calloc(sweep->place_count + 1, sizeof(*sample_types->refuted))};
         if (!sample_types->blocks || !sample_types->pointees || !sample_types->groups ||
-            !sample_types->records || recursion_groups(sweep, sample_types->groups) < 0)
+            !sample_types->records || !sample_types->refuted ||
+            recursion_groups(sweep, sample_types->groups) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < sweep->place_count; i++)
                 sample_types->pointees[i].reason = UNTYPED_COUNT;
@@ -612,5 +644,6 @@ void sample_types_free(struct sample_types *sample_types)
         free(sample_types->pointees);
         free(sample_types->groups);
         free(sample_types->records);
+        free(sample_types->refuted);
         *sample_types = (struct sample_types){0};
 }

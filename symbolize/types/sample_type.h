@@ -52,15 +52,17 @@ struct sample_types {
         uint32_t *groups;             /* of those that differ by recursion only */
         bool *records;                /* in blocks of a group there are structures */
         struct sample_type *pointees; /* of the sweep's places, once found */
-        bool learns;                  /* the types of some blocks are to be tested */
-        uint32_t character;           /* the program's type char; TYPE_NONE: none */
+        bool *refuted;                /* of the sweep's places: an address is elsewhere */
+        bool learns;        /* what some blocks or indexes are is to be tested */
+        uint32_t character; /* the program's type char; TYPE_NONE: none */
 };
 
 /* The places of SWEEP have been named. 0 or -ENOMEM; on error SAMPLE_TYPES is still to be
  * freed. */
 int sample_types_open(struct sample_types *sample_types, const struct sweep *sweep,
                       const struct types *types, struct string_pool *names);
-/* Takes note of what a sample at LOCATION shows of its block. Where there is something to
+/* Takes note of what a sample at LOCATION shows of its block, and whether its address
+ * refutes what its instruction's index seems to lead to. Where there is something to
  * learn, all samples come here before any type is asked for. */
 void sample_types_learn(struct sample_types *sample_types,
                         const struct sample_location *location);

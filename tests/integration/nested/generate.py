@@ -2,9 +2,10 @@
 """Writes a program of C, also valid C++, whose structures nest arrays, structures, unions
 and bit-fields by chance, and the truth about it.
 
-generate.py SEED TYPES SOURCE TRUTH: each function of SOURCE reads one field only of memory
-that nothing but its own pointer gives a type, a field that TRUTH names: lines of function,
-type and field. One seed makes one program."""
+generate.py SEED TYPES SOURCE TRUTH [HEADER]: each function of SOURCE reads one field only of
+memory that nothing but its own pointer gives a type, a field that TRUTH names: lines of
+function, type and field. The items of each block begin behind HEADER bytes (0). One seed makes
+one program."""
 import random
 import sys
 
@@ -81,6 +82,10 @@ static inline unsigned long next_random(void)
         state ^= state << 17;
         return state;
 }
+static __attribute__((noinline)) void *new_items(unsigned long bytes)
+{
+        return (char *)calloc(1, HEADER + bytes) + HEADER;
+}
 """
 
 READ = """static __attribute__((noinline)) double {name}(const struct {tag} *items, long count)
@@ -96,7 +101,8 @@ READ = """static __attribute__((noinline)) double {name}(const struct {tag} *ite
 
 
 def main():
-    seed, count, source, truth = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]
+    seed, count, source, truth = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:5]
+    header = int(sys.argv[5]) if len(sys.argv) > 5 else 0
     rng = random.Random(seed)
     types = Types(rng)
     functions, calls, truths = [], [], []
@@ -104,7 +110,7 @@ def main():
         tag = f"s{i}"
         leaves = types.struct(tag)
         # Not of a variable with a type: an allocation without one.
-        calls.append(f"        blocks[{i}] = calloc(ITEMS, sizeof(struct {tag}));")
+        calls.append(f"        blocks[{i}] = new_items(ITEMS * sizeof(struct {tag}));")
         for j, (field, read) in enumerate(rng.sample(leaves, min(READS, len(leaves)))):
             name = f"read_{tag}_{j}"
             index = rng.choice(("next_random() % (unsigned long)count", "i % count"))
@@ -112,7 +118,8 @@ def main():
             calls.append(f"        sum += {name}((const struct {tag} *)blocks[{i}], ITEMS);")
             truths.append(f"{name}\tstruct {tag}\t{field}\n")
     with open(source, "w", encoding="utf-8") as out:
-        out.write(HEAD + "\n".join(types.text) + "\n" + "".join(functions) +
+        out.write(f"enum {{ HEADER = {header} }};\n" + HEAD + "\n".join(types.text) +
+                  "\n" + "".join(functions) +
                   f"static void *volatile blocks[{count}];\nint main(void)\n{{\n"
                   "        double sum = 0;\n" + "\n".join(calls) +
                   "\n        return sum != 0;\n}\n")
