@@ -19,7 +19,8 @@ struct walk {
         const uint8_t *unit_start;
         const uint8_t *at;
         const uint8_t *end;
-        bool only_code;   /* codeless entries are not visited */
+        bool only_code; /* codeless entries are not visited */
+        bool part; /* what the first entries are in is not known, nor where it ends */
         uint32_t *values; /* of the parents */
         size_t depth;
         size_t capacity;
@@ -145,7 +146,8 @@ static int visit_children(struct walk *walk, uint32_t value_at_root, die_visit *
                 const struct abbreviation *abbreviation = step(walk, &entry.place, &ends);
 
                 if (ends) {
-                        walk->depth--;
+                        if (!walk->part || walk->depth > 1)
+                                walk->depth--;
                         continue;
                 }
                 if (!abbreviation)
@@ -163,19 +165,28 @@ static int visit_children(struct walk *walk, uint32_t value_at_root, die_visit *
         return result < 0 ? result : 0;
 }
 
-static int walk_below(struct walk *walk, const Dwarf_Die *root, uint32_t value_at_root,
-                      die_visit *visit, void *context)
+/* From the entry at FROM, or from the first one below ROOT where that is ROOT itself. */
+static int walk_below(struct walk *walk, const Dwarf_Die *root, const void *from,
+                      const void *to, uint32_t value_at_root, die_visit *visit,
+                      void *context)
 {
         struct entry_place place;
-        bool ends;
+        bool ends, children = true;
         int result = begin(walk, root);
 
-        if (!result) {
+        if (!result && from == root->addr) {
                 const struct abbreviation *abbreviation = step(walk, &place, &ends);
 
-                if (abbreviation && abbreviation->has_children)
-                        result = visit_children(walk, value_at_root, visit, context);
+                children = abbreviation && abbreviation->has_children;
+        } else if (!result) {
+                children =
+                    (const uint8_t *)from > walk->at && (const uint8_t *)from < walk->end;
+                walk->at = from;
         }
+        if (to && (const uint8_t *)to < walk->end)
+                walk->end = to;
+        if (!result && children)
+                result = visit_children(walk, value_at_root, visit, context);
         die_abbreviations_done(walk->table);
         free(walk->values);
         return result == -ENOENT ? 0 : result;
@@ -192,7 +203,7 @@ int die_walk_from(struct dwarf_file *file, const Dwarf_Die *root, uint32_t value
 {
         struct walk walk = {.file = file};
 
-        return walk_below(&walk, root, value_at_root, visit, context);
+        return walk_below(&walk, root, root->addr, NULL, value_at_root, visit, context);
 }
 
 int die_walk_code(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
@@ -200,5 +211,13 @@ int die_walk_code(struct dwarf_file *file, const Dwarf_Die *root, die_visit *vis
 {
         struct walk walk = {.file = file, .only_code = true};
 
-        return walk_below(&walk, root, 0, visit, context);
+        return walk_below(&walk, root, root->addr, NULL, 0, visit, context);
+}
+
+int die_walk_part(struct dwarf_file *file, const Dwarf_Die *root, const void *from,
+                  const void *to, die_visit *visit, void *context)
+{
+        struct walk walk = {.file = file, .part = true};
+
+        return walk_below(&walk, root, from, to, 0, visit, context);
 }

@@ -27,5 +27,10 @@ int die_walk_code(struct dwarf_file *file, const Dwarf_Die *root, die_visit *vis
 /* As the first, with a value at the top. */
 int die_walk_from(struct dwarf_file *file, const Dwarf_Die *root, uint32_t value_at_root,
                   die_visit *visit, void *context);
+/* As the first, of the entries below the unit at ROOT from FROM (ROOT's own place: from
+ * the first) up to TO (NULL: the unit's end). Those that FROM is in are not visited, and
+ * have the value 0. */
+int die_walk_part(struct dwarf_file *file, const Dwarf_Die *root, const void *from,
+                  const void *to, die_visit *visit, void *context);
 
 #endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a unit's entries are inside which is only found out where names need it: when a
- * method of a class inside a function, such as a lambda, has no name for linking. */
 #include "code_entry.h"
 
 #include <errno.h>
@@ -8,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
-#include "die_walk.h"
 #include "path.h"
 
 /* Whether DIE is the code of an entry in another compilation unit, as optimisation at
@@ -124,84 +120,6 @@ static uint32_t declared_line(struct code_entries *entries, const Dwarf_Die *die
 
 /* ---- names by what functions are in ---- */
 
-static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
-                       uint32_t *value)
-{
-        struct code_entries *entries = context;
-
-        switch (entry->tag) {
-        case DW_TAG_subprogram:
-        case DW_TAG_structure_type:
-        case DW_TAG_class_type:
-        case DW_TAG_union_type:
-                if (entries->scope_count >= UINT32_MAX ||
-                    array_reserve(&entries->scopes, &entries->scope_capacity,
-                                  entries->scope_count, sizeof(*entries->scopes)) < 0)
-                        return -ENOMEM;
-                entries->scopes[entries->scope_count++] =
-                    (struct code_scope){entry->die, parent};
-                *value = (uint32_t)entries->scope_count;
-                return 1;
-        case DW_TAG_namespace:
-        case DW_TAG_lexical_block:
-        case DW_TAG_try_block:
-        case DW_TAG_catch_block:
-                return 1;
-        default:
-                return 0;
-        }
-}
-
-/* Goes over the unit of DIE, which may be another one of the program. */
-static int read_scopes(struct code_entries *entries, const Dwarf_Die *die,
-                       const struct code_scope_unit **read)
-{
-        Dwarf_Die at = *die, root = entries->entries;
-
-        for (size_t i = 0; i < entries->scope_unit_count; i++)
-                if (entries->scope_units[i].cu == die->cu) {
-                        *read = &entries->scope_units[i];
-                        return 0;
-                }
-        if (array_reserve(&entries->scope_units, &entries->scope_unit_capacity,
-                          entries->scope_unit_count, sizeof(*entries->scope_units)) < 0)
-                return -ENOMEM;
-        struct code_scope_unit *unit = &entries->scope_units[entries->scope_unit_count++];
-
-        *unit = (struct code_scope_unit){.cu = die->cu, .first = entries->scope_count};
-        *read = unit;
-        if (die->cu == root.cu || dwarf_diecu(&at, &root, NULL, NULL))
-                if (die_walk(entries->with->dwarf, &root, visit_scope, entries) ==
-                    -ENOMEM)
-                        return -ENOMEM;
-        unit->end = entries->scope_count;
-        return 0;
-}
-
-/* That of the entry DIE; NULL: it is none. */
-static int find_scope(struct code_entries *entries, const Dwarf_Die *die,
-                      const struct code_scope **scope)
-{
-        const struct code_scope_unit *unit;
-        int error = read_scopes(entries, die, &unit);
-
-        *scope = NULL;
-        if (error)
-                return error;
-        for (size_t from = unit->first, to = unit->end; from < to;) {
-                size_t middle = from + (to - from) / 2;
-                const char *at = entries->scopes[middle].die.addr;
-
-                if (at == die->addr)
-                        *scope = &entries->scopes[middle];
-                if (at <= (const char *)die->addr)
-                        from = middle + 1;
-                else
-                        to = middle;
-        }
-        return 0;
-}
-
 /* "{lambda at sort.cc:12:20}" for the class of a lambda, by where that is declared. */
 static uint32_t put_lambda(struct code_entries *entries, const Dwarf_Die *class)
 {
@@ -235,7 +153,7 @@ static uint32_t put_class(struct code_entries *entries, const struct code_scope 
         uint32_t own = lambda ? put_lambda(entries, &die) : string_pool_put(names, name);
         uint32_t outer =
             scope->parent > 0
-                ? put_scope(entries, &entries->scopes[scope->parent - 1], depth + 1)
+                ? put_scope(entries, code_scope_outer(&entries->scopes, scope), depth + 1)
                 : 0;
 
         return outer ? string_pool_format(names, "%s::%s", string_pool_text(names, outer),
@@ -251,8 +169,7 @@ static uint32_t put_function(struct code_entries *entries, const struct code_sco
         struct string_pool *names = entries->with->names;
         Dwarf_Die die = scope->die;
         const char *name = die_name(entries->with->dwarf, &die);
-        const struct code_scope *parent =
-            scope->parent > 0 ? &entries->scopes[scope->parent - 1] : NULL;
+        const struct code_scope *parent = code_scope_outer(&entries->scopes, scope);
 
         if (!name)
                 return 0;
@@ -293,11 +210,12 @@ static int scoped_name(struct code_entries *entries, const Dwarf_Die *die, uint3
         for (int i = 0; i < CHAIN_LIMIT && die_origin(dwarf, &at, &origin); i++)
                 at = origin;
         const struct code_scope *scope;
-        int error = find_scope(entries, &at, &scope);
+        int error =
+            code_scopes_find(&entries->scopes, dwarf, &entries->entries, &at, &scope);
 
         if (error || !scope || scope->parent == 0)
                 return error;
-        Dwarf_Die parent = entries->scopes[scope->parent - 1].die;
+        Dwarf_Die parent = code_scope_outer(&entries->scopes, scope)->die;
 
         if (dwarf_tag(&parent) != DW_TAG_subprogram)
                 *name = put_function(entries, scope, 0);
@@ -406,8 +324,7 @@ int code_entry_name(struct code_entries *entries, Dwarf_Die *die, bool inlined,
 
 void code_entries_free(struct code_entries *entries)
 {
-        free(entries->scopes);
-        free(entries->scope_units);
+        code_scopes_free(&entries->scopes);
 }
 
 int code_symbol_name(const struct code_reader *reader, uint64_t vaddr,

@@ -5,6 +5,7 @@
 #define MEMLAG_SYMBOLIZE_CODE_ENTRY_H
 
 #include "code.h"
+#include "code_scope.h"
 #include "name.h"
 
 /* What answers are read from, and where they go. */
@@ -18,18 +19,6 @@ struct code_reader {
         struct named_functions *functions; /* those of LINKED are in them */
 };
 
-/* The entry of a function, or of a class in one, and the one that it is in. */
-struct code_scope {
-        Dwarf_Die die;
-        uint32_t parent; /* index + 1; 0: none */
-};
-
-struct code_scope_unit {
-        const void *cu; /* as entries have it */
-        size_t first;   /* of its scopes */
-        size_t end;
-};
-
 /* The unit that entries are of. */
 struct code_entries {
         const struct code_reader *with;
@@ -37,12 +26,7 @@ struct code_entries {
         Dwarf_Die entries;  /* what has the unit's entries below it */
         const char *source; /* the unit's name; NULL: none */
         bool cplusplus;
-        struct code_scope *scopes; /* those of a unit in the order of its entries */
-        size_t scope_count;
-        size_t scope_capacity;
-        struct code_scope_unit *scope_units; /* whose scopes are known */
-        size_t scope_unit_count;
-        size_t scope_unit_capacity;
+        struct code_scopes scopes;
         /* The name of the file of that number, as entries mean it; 0: not known. */
         uint32_t (*put_file)(void *context, uint64_t number);
         void *context;

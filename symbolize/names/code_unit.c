@@ -121,6 +121,17 @@ static int add_function(struct unit *unit, struct die_entry *entry, bool inlined
         return 1;
 }
 
+/* Notes a function or class outside of functions; with classes_declare it is outside of
+ * classes too. */
+static int note_outermost(struct unit *unit, const struct die_entry *entry,
+                          uint32_t parent)
+{
+        return unit->entries.cplusplus && unit->classes_declare &&
+                       !(parent & INSIDE_FUNCTION)
+                   ? code_scopes_note(&unit->entries.scopes, &entry->die)
+                   : 0;
+}
+
 static int visit_function(void *context, struct die_entry *entry, uint32_t parent,
                           uint32_t *value)
 {
@@ -131,8 +142,9 @@ static int visit_function(void *context, struct die_entry *entry, uint32_t paren
         case DW_TAG_subprogram: /* its body may hold a local class's code, if not its own
                                  */
                 *value = INSIDE_FUNCTION;
-                error =
-                    entry->has_code ? add_function(unit, entry, false, parent, value) : 0;
+                error = note_outermost(unit, entry, parent);
+                if (!error && entry->has_code)
+                        error = add_function(unit, entry, false, parent, value);
                 return error < 0 ? error : 1;
         case DW_TAG_inlined_subroutine: /* lies in what it is inlined into */
                 if (!entry->has_code)
@@ -143,6 +155,9 @@ static int visit_function(void *context, struct die_entry *entry, uint32_t paren
         case DW_TAG_structure_type: /* functions of local classes, methods of Rust */
         case DW_TAG_class_type:
         case DW_TAG_union_type:
+                error = note_outermost(unit, entry, parent);
+                if (error < 0)
+                        return error;
                 return !unit->classes_declare || (parent & INSIDE_FUNCTION);
         case DW_TAG_enumeration_type:
         case DW_TAG_namespace:

@@ -189,6 +189,49 @@ static void begins_at_any_entry(void **state)
         elf_file_close(&file);
 }
 
+/* Parts that begin at any entry have together what the unit has, and each entry once. */
+static void goes_over_a_unit_in_parts(void **state)
+{
+        enum { PART_ENTRIES = 7 };
+        struct elf_file file;
+        struct dwarf_file dwarf;
+        size_t entries = 0;
+
+        (void)state;
+        open_own_dwarf(&file, &dwarf);
+        for (size_t i = 0; i < dwarf.unit_count; i++) {
+                struct list whole = {0}, parts = {0};
+                Dwarf_Die unit, root;
+
+                assert_true(die_open_unit(&dwarf, i, &unit, &root));
+                assert_int_equal(die_walk(&dwarf, &root, look, &whole), 0);
+                const char *base = (const char *)root.addr - dwarf_dieoffset(&root);
+
+                for (size_t from = 0; from < whole.count; from += PART_ENTRIES) {
+                        size_t to = from + PART_ENTRIES;
+
+                        assert_int_equal(
+                            die_walk_part(
+                                &dwarf, &root,
+                                from > 0 ? base + whole.items[from].offset : root.addr,
+                                to < whole.count ? base + whole.items[to].offset : NULL,
+                                look, &parts),
+                            0);
+                        assert_int_equal(parts.count,
+                                         to < whole.count ? to : whole.count);
+                        assert_int_equal(parts.items[from].depth, 0);
+                }
+                for (size_t at = 0; at < whole.count; at++)
+                        assert_true(parts.items[at].offset == whole.items[at].offset);
+                entries += whole.count;
+                free(whole.items);
+                free(parts.items);
+        }
+        assert_true(entries > 1000);
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
+}
+
 /* A hostile file may give any number of entries a text that is as long as a section. */
 static void reads_texts_within_the_budget(void **state)
 {
@@ -348,6 +391,7 @@ int main(void)
             cmocka_unit_test(passes_over_what_is_below_an_entry),
             cmocka_unit_test(visits_all_that_has_code),
             cmocka_unit_test(begins_at_any_entry),
+            cmocka_unit_test(goes_over_a_unit_in_parts),
             cmocka_unit_test(reads_texts_within_the_budget),
             cmocka_unit_test(says_when_the_budget_is_spent),
             cmocka_unit_test(opens_no_unit_when_the_budget_is_spent),
