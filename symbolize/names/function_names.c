@@ -64,7 +64,13 @@ static void put_signature(struct namesake *namesake, struct string_pool *names)
 
 /* ---- files ---- */
 
-/* From the end, so that those with the same last components follow each other. */
+/* A path's component ends before '/': it comes first, so that paths with the same last
+ * components follow each other. */
+static int order_of(char c)
+{
+        return c == '/' ? 0 : (unsigned char)c;
+}
+
 static int compare_backwards(const char *a, const char *b)
 {
         size_t i = strlen(a), j = strlen(b);
@@ -73,7 +79,7 @@ static int compare_backwards(const char *a, const char *b)
                 i--;
                 j--;
                 if (a[i] != b[j])
-                        return (unsigned char)a[i] < (unsigned char)b[j] ? -1 : 1;
+                        return order_of(a[i]) < order_of(b[j]) ? -1 : 1;
         }
         return i == j ? 0 : i < j ? -1 : 1;
 }
@@ -95,18 +101,31 @@ static int compare_namesakes(const void *left, const void *right)
                    : a->function->line > b->function->line;
 }
 
+/* Where the component of PATH that ends before END begins. */
+static size_t component_begin(const char *path, size_t end)
+{
+        while (end > 0 && path[end - 1] != '/')
+                end--;
+        return end;
+}
+
 /* How many components the ends of A and B have in common. */
 static size_t common_steps(const char *a, const char *b)
 {
-        size_t i = strlen(a), j = strlen(b), steps = 0;
+        size_t end_a = strlen(a), end_b = strlen(b);
 
-        while (i > 0 && j > 0 && a[i - 1] == b[j - 1]) {
-                i--;
-                j--;
-                steps += a[i] == '/';
+        for (size_t steps = 0;; steps++) {
+                size_t begin_a = component_begin(a, end_a);
+                size_t begin_b = component_begin(b, end_b);
+
+                if (end_a - begin_a != end_b - begin_b ||
+                    memcmp(a + begin_a, b + begin_b, end_a - begin_a) != 0)
+                        return steps;
+                if (begin_a == 0 || begin_b == 0)
+                        return steps + 1;
+                end_a = begin_a - 1;
+                end_b = begin_b - 1;
         }
-        return steps + ((i == 0 || a[i - 1] == '/') && (j == 0 || b[j - 1] == '/') &&
-                        i + j > 0 && (i == 0 ? a[0] : a[i]) != '/');
 }
 
 /* Whether A and B, sorted, are declared in one file. Symbols know it without its

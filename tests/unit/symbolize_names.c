@@ -192,6 +192,23 @@ static void functions_of_one_name_have_their_files_behind_it(void **state)
         expect_labels(all, sizeof(all) / sizeof(*all));
 }
 
+/* Names of which one ends as another ends, with what sorts before '/' or is none. */
+static void files_are_told_apart_by_whole_components(void **state)
+{
+        (void)state;
+        static const struct labelled all[] = {
+            {"init", NULL, "b/x.c", 5, true, false, "init (b/x.c)"},
+            {"init", NULL, "q.b/x.c", 5, true, false, "init (q.b/x.c)"},
+            {"init", NULL, "c/b/x.c", 5, true, false, "init (c/b/x.c)"},
+            {"stop", NULL, "/b/x.c", 5, true, false, "stop (/b/x.c)"},
+            {"stop", NULL, "/a/b/x.c", 5, true, false, "stop (a/b/x.c)"},
+            {"move", NULL, "/a/x.c", 5, true, false, "move (a/x.c)"},
+            {"move", NULL, "/ba/x.c", 5, true, false, "move (ba/x.c)"},
+        };
+
+        expect_labels(all, sizeof(all) / sizeof(all[0]));
+}
+
 static void overloads_have_their_parameters_behind_the_name(void **state)
 {
         (void)state;
@@ -253,6 +270,7 @@ int main(void)
             cmocka_unit_test(relative_files_are_below_the_compilation_directory),
             cmocka_unit_test(parents_are_taken_out_for_comparisons),
             cmocka_unit_test(functions_of_one_name_have_their_files_behind_it),
+            cmocka_unit_test(files_are_told_apart_by_whole_components),
             cmocka_unit_test(overloads_have_their_parameters_behind_the_name),
             cmocka_unit_test(symbols_tell_of_functions_of_one_name),
         };
