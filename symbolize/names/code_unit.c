@@ -10,6 +10,13 @@
 #include "die_walk.h"
 #include "path.h"
 
+/* Languages of DWARF that not every libdw names. */
+enum {
+        LANG_C_PLUS_PLUS_17 = 0x2a,
+        LANG_C_PLUS_PLUS_20 = 0x2b,
+        LANG_C_PLUS_PLUS_23 = 0x3a,
+};
+
 /* A function, or a function inlined into NODE number outer. */
 struct node {
         Dwarf_Die die;
@@ -203,6 +210,9 @@ static bool classes_declare(struct dwarf_file *dwarf, Dwarf_Die *entries)
         case DW_LANG_C_plus_plus_03:
         case DW_LANG_C_plus_plus_11:
         case DW_LANG_C_plus_plus_14:
+        case LANG_C_PLUS_PLUS_17:
+        case LANG_C_PLUS_PLUS_20:
+        case LANG_C_PLUS_PLUS_23:
                 return true;
         default:
                 return false;
@@ -220,6 +230,9 @@ static bool is_cplusplus(struct dwarf_file *dwarf, Dwarf_Die *entries)
         case DW_LANG_C_plus_plus_03:
         case DW_LANG_C_plus_plus_11:
         case DW_LANG_C_plus_plus_14:
+        case LANG_C_PLUS_PLUS_17:
+        case LANG_C_PLUS_PLUS_20:
+        case LANG_C_PLUS_PLUS_23:
         case DW_LANG_ObjC_plus_plus:
                 return true;
         default:
