@@ -152,7 +152,9 @@ def check_by_hand():
 
 
 def check_rust():
-    if not shutil.which("rustc"):
+    # A rustc may be there that only stands for one that is not installed.
+    if not shutil.which("rustc") or \
+            subprocess.run(["rustc", "--version"], check=False, capture_output=True).returncode:
         print("variants: SKIPPED with rustc: it is not installed", file=sys.stderr)
         return
     with open("list.rs", "w", encoding="utf-8") as file:
