@@ -138,7 +138,7 @@ static int run(const struct arguments *arguments, const char *sql)
                             "%s has no findings now, which this query reads: 'memlag "
                             "analyze %s' makes them",
                             arguments->file, arguments->file);
-        if (!code)
+        if (!code || code == -EPIPE)
                 return cmd_finish_output("query");
         fflush(stdout);
         if (code == -ENODATA)

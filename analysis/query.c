@@ -15,6 +15,7 @@
 
 /* What the statements have asked of the authorizer. */
 struct asked {
+        sqlite3 *sqlite;     /* that runs them */
         const char *refused; /* what they may not do; NULL: nothing yet */
         bool findings;
 };
@@ -48,6 +49,14 @@ static bool is_of_findings(const char *table)
                 sqlite3_stricmp(table + length - strlen(suffix), suffix) == 0);
 }
 
+/* Whether a statement runs: then it is VACUUM that attaches, its copy. ATTACH is asked
+ * about while it is compiled. */
+static bool is_running(sqlite3 *sqlite)
+{
+        sqlite3_stmt *statement = sqlite3_next_stmt(sqlite, NULL);
+        return statement && sqlite3_stmt_busy(statement);
+}
+
 /* One that only reads changes the database when it gets a value, which the
  * read-only connection refuses. */
 static int authorize(void *context, int action, const char *first, const char *second,
@@ -76,8 +85,10 @@ static int authorize(void *context, int action, const char *first, const char *s
                 asked->refused = "this PRAGMA";
                 return SQLITE_DENY;
         case SQLITE_ATTACH:
+                asked->refused = is_running(asked->sqlite) ? "VACUUM" : "ATTACH";
+                return SQLITE_DENY;
         case SQLITE_DETACH:
-                asked->refused = "ATTACH and DETACH";
+                asked->refused = "DETACH";
                 return SQLITE_DENY;
         case SQLITE_UPDATE:
                 /* What SQLite asks for when a table-valued function such as
@@ -308,7 +319,10 @@ static int print_result(struct db *db, sqlite3_stmt *statement, enum format form
         if (format == FORMAT_JSON)
                 putc('\n', out);
         free_names(names);
-        fflush(out); /* the next statement may take long, or be interrupted */
+        /* The next statement may take long, or be interrupted. */
+        if (fflush(out) && !code)
+                code = diag_set(diag, -errno, "cannot write the output: %s",
+                                strerror(errno));
         return code;
 }
 
@@ -349,7 +363,7 @@ static int run_statements(struct db *db, const char *sql, enum format format, FI
 int query_run(struct db *db, const char *sql, enum format format, FILE *out, size_t width,
               bool *lacks_findings, struct diag *diag)
 {
-        struct asked asked = {NULL, false};
+        struct asked asked = {.sqlite = db_sqlite(db)};
         bool any_statement = false;
         int64_t thresholds = 0;
         sqlite3_set_authorizer(db_sqlite(db), authorize, &asked);

@@ -179,6 +179,7 @@ int db_connect(struct db *db, char *name, int flags)
         /* The file may come from anybody: its schema gets no special rights. */
         sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
         sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+        sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
         return SQLITE_OK;
 }
 

@@ -27,6 +27,30 @@ static const char missing_sql[] =
     " AND name NOT IN (SELECT name FROM sqlite_schema)"
     " HAVING count(*) > 0";
 
+/* memlag makes none. They do not run here, but may have changed what was recorded. */
+static const char triggers_sql[] =
+    "SELECT group_concat(name, ', ') FROM (SELECT name FROM sqlite_schema"
+    " WHERE type = 'trigger' ORDER BY name) HAVING count(*) > 0";
+
+static int check_triggers(struct db *db, struct diag *diag)
+{
+        sqlite3_stmt *triggers;
+        int rc = sqlite3_prepare_v2(db->sqlite, triggers_sql, -1, &triggers, NULL);
+        if (!rc)
+                rc = sqlite3_step(triggers);
+        int code =
+            rc == SQLITE_DONE ? 0
+            : rc == SQLITE_ROW
+                ? diag_set(diag, -EBADMSG,
+                           "cannot write %s: somebody added triggers (%s), which may "
+                           "change what was recorded; take the file from a copy, or "
+                           "remove them with sqlite3's DROP TRIGGER",
+                           db->path, (const char *)sqlite3_column_text(triggers, 0))
+                : db_error(db, "read", diag);
+        sqlite3_finalize(triggers);
+        return code;
+}
+
 static int check_tables(struct db *db, struct diag *diag)
 {
         sqlite3_stmt *missing;
@@ -47,9 +71,11 @@ static int check_tables(struct db *db, struct diag *diag)
 
 int db_check(struct db *db, struct diag *diag)
 {
-        int gone = check_tables(db, diag);
-        if (gone)
-                return gone;
+        int other = check_tables(db, diag);
+        if (!other)
+                other = check_triggers(db, diag);
+        if (other)
+                return other;
         sqlite3_stmt *fault;
         int rc = sqlite3_prepare_v2(db->sqlite, check_sql, -1, &fault, NULL);
         if (!rc)

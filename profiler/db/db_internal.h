@@ -46,8 +46,8 @@ int db_connect_existing(struct db *db, struct diag *diag);
         "it is damaged (truncated or overwritten); record again, or save what is "       \
         "readable with sqlite3's .recover"
 
-/* Reads all of DB but the samples: -EBADMSG when it is damaged, or lacks a table of what
- * was recorded. */
+/* Reads all of DB but the samples: -EBADMSG when it is damaged, lacks a table of what was
+ * recorded, or has triggers. */
 int db_check(struct db *db, struct diag *diag);
 
 /* Has the connection of DB write a log, so that its process may be killed at any time. */

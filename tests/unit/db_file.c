@@ -452,6 +452,29 @@ static void database_without_a_recorded_table_is_not_written(void **state)
         db_close(db);
 }
 
+/* Whoever it was that added it: it does not run, and is told. */
+static void trigger_is_not_run_and_is_told(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct db *db;
+        db_close(create_db("a.db"));
+        assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
+        plain_exec("a.db", "CREATE TRIGGER mine AFTER INSERT ON run BEGIN"
+                           " DELETE FROM machine; END;"
+                           "INSERT INTO machine VALUES ('a', 1, 'b', 'c')");
+        assert_int_equal(db_run_set_text(db, "command", "a", &diag), 0);
+        db_close(db);
+        assert_int_equal(
+            plain_int("a.db", "SELECT count(*) FROM machine WHERE key = 'a'"), 1);
+        assert_refused("a.db", DB_READ_WRITE, -EBADMSG, "triggers (mine)");
+        assert_int_equal(db_open("a.db", DB_READ_ONLY, &db, &diag), 0);
+        db_close(db);
+        plain_exec("a.db", "DROP TRIGGER mine");
+        assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
+        db_close(db);
+}
+
 static void truncated_file_is_damaged(void **state)
 {
         (void)state;
@@ -797,6 +820,7 @@ int main(void)
             db_unit_test(older_version_of_another_shape_stays_as_it_is),
             db_unit_test(damaged_file_is_not_written),
             db_unit_test(database_without_a_recorded_table_is_not_written),
+            db_unit_test(trigger_is_not_run_and_is_told),
             db_unit_test(truncated_file_is_damaged),
             db_unit_test(hostile_bytes_are_survived),
             db_unit_test(names_are_only_names),
