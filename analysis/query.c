@@ -168,12 +168,13 @@ static const char *token_end(const char *sql)
 }
 
 /* Where in the statement at SQL the table NAME stands: SQLite does not tell. Where it
- * does not, a view reads it: then the beginning of the statement. */
+ * does not, a view reads it: then the beginning of the statement. A semicolon ends the
+ * statement (none that may run is a trigger, which has some inside). */
 static const char *find_table(const char *sql, const char *name)
 {
         size_t length = strlen(name);
         const char *end;
-        for (const char *token = sql; *token; token = end) {
+        for (const char *token = sql; *token && *token != ';'; token = end) {
                 end = token_end(token);
                 bool quoted = *token != '\'' && strchr(quotes, *token);
                 if ((size_t)(end - token) == length + 2 * quoted &&

@@ -82,6 +82,14 @@ expect "where the table is named" "$(cat err)" \
 "         * FROM main.Lost
                      ^
 memlag query: line 3: no such table: main.Lost; 'SELECT name FROM sqlite_schema' tells which there are"
+# A view may read it: the statement that reads the view is at fault, not a later one.
+cp memlag.db view.db
+sqlite3 view.db "CREATE VIEW lost_view AS SELECT * FROM lost"
+status=0
+query view.db "SELECT 1 FROM lost_view;
+SELECT 1 FROM lost" >out 2>err || status=$?
+expect "status of a view without its table" $status 1
+expect "where the view is read" "$(tail -n 1 err | cut -d: -f1,2)" "memlag query: line 1"
 status=0
 query "SELECT 1 AS a;
   SELECT 1 UNION SELECT 2, 3" >out 2>err || status=$?
