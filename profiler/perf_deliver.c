@@ -349,12 +349,12 @@ static int deliver_sample(struct perf_deliver *deliver, int64_t time_ns,
             .ip = sample->ip,
         };
         set_memory(deliver, stream, sample, &event, &row);
-        rc = leave_out_impossible(deliver, &event, diag);
-        if (rc == 0)
-                rc = set_frames(deliver, sample, &event, diag);
+        rc = set_frames(deliver, sample, &event, diag);
         if (rc == 0 && is_of_tracker(process, &event))
                 return sink_loss(deliver->sink, "samples in the heap tracker", 1,
                                  "samples", diag);
+        if (rc == 0)
+                rc = leave_out_impossible(deliver, &event, diag);
         if (rc == 0)
                 skip_tracker(deliver, process, &event);
         if (rc == 0 && deliver->amend)

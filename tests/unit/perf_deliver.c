@@ -331,6 +331,8 @@ static void the_tracker_is_counted_and_left_out(void **state)
         }
         fork_task(&f, 20, 9, 10, 10);
         struct record inside = sample_of(10, 10, 0x700010);
+        inside.id.present |= PERF_SAMPLE_CPU;
+        inside.id.cpu = 65535; /* left out as the tracker's, and counted as that alone */
         hand_over(&f, 21, &inside);
         comm(&f, 30, 10, 10, "q", true);
         map(&f, 30, 10, 0x400000, 0x1000, "/opt/q");
@@ -339,6 +341,9 @@ static void the_tracker_is_counted_and_left_out(void **state)
         assert_int_equal(number("SELECT value FROM ledger WHERE unit = 'samples' AND "
                                 "kind = 'samples in the heap tracker'"),
                          4);
+        assert_int_equal(number("SELECT value FROM ledger WHERE "
+                                "kind = 'samples on an impossible CPU'"),
+                         1);
         assert_int_equal(number("SELECT count(*) FROM sample"), 7);
         assert_string_equal(
             plain_text("deliver.db",
