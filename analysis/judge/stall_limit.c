@@ -15,15 +15,15 @@ enum { ALIKE = 5 };
 double stall_limit(const double *longest, size_t count, double sum)
 {
         double others = sum, limit = 0;
-        if (!count)
-                return 0;
-        for (size_t k = 0; k < count && k < STALL_LIMIT_PARTS - 1; k++) {
+        if (count < STALL_LIMIT_PARTS)
+                return count ? longest[0] : 0;
+        for (size_t k = 0; k < STALL_LIMIT_PARTS - 1; k++) {
                 limit = others / (double)(STALL_LIMIT_PARTS - k);
                 if (longest[k] <= limit)
                         break;
                 others -= longest[k];
         }
-        return fmax(limit, longest[count < ALIKE ? count - 1 : ALIKE - 1]);
+        return fmax(limit, longest[ALIKE - 1]);
 }
 
 #define STALLS                                                                           \
@@ -35,13 +35,13 @@ static int read_limit(struct db *db, double *limit, struct diag *diag)
         static const char sql[] =
             "WITH " STALLS "SELECT cycles, (SELECT total(cycles) FROM stall) FROM stall"
             " ORDER BY cycles DESC LIMIT ?1";
-        double longest[STALL_LIMIT_PARTS - 1], sum = 0;
+        double longest[STALL_LIMIT_PARTS], sum = 0;
         size_t count = 0;
         sqlite3_stmt *row;
         int code = statement_prepare(db, sql, &row, diag);
         if (code)
                 return code;
-        sqlite3_bind_int(row, 1, STALL_LIMIT_PARTS - 1);
+        sqlite3_bind_int(row, 1, STALL_LIMIT_PARTS);
         while ((code = statement_next(db, row, diag)) > 0) {
                 longest[count++] = sqlite3_column_double(row, 0);
                 sum = sqlite3_column_double(row, 1);

@@ -4,7 +4,10 @@
  * were: one that waits for thousands of others, by chance among the samples, would come
  * before all that the run spent its time on. So none counts for more than a twentieth of
  * what all samples together held up then (a verdict needs 20 samples), unless five are as
- * long, as many as tell an origin. (Winsorised: longest.h has the source.) */
+ * long, as many as tell an origin. Fewer than 20 samples are not cut: each would be more
+ * than a twentieth, and nothing tells which of them is an accident. What the run's loads
+ * held up in all is summed of the samples as they are. (Winsorised: longest.h has the
+ * source.) */
 #ifndef MEMLAG_STALL_LIMIT_H
 #define MEMLAG_STALL_LIMIT_H
 
@@ -16,8 +19,8 @@
 enum { STALL_LIMIT_PARTS = 20 };
 
 /* In cycles: of samples whose latencies of retirement are SUM together, the COUNT longest
- * of them, in descending order, being LONGEST: STALL_LIMIT_PARTS - 1, or all that are
- * more than 0. */
+ * of them, in descending order, being LONGEST: STALL_LIMIT_PARTS, or all that are more
+ * than 0. */
 double stall_limit(const double *longest, size_t count, double sum);
 
 /* Puts that of the memory samples among the thresholds, for STATEMENT_STALL, where any is

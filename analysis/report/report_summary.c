@@ -51,8 +51,16 @@ static const char latency_sql[] =
     " * (SELECT value FROM machine WHERE key = 'clock_mhz'),"
     " (SELECT value FROM machine WHERE key = 'issue_width') FROM function_finding";
 
+/* Whether rows count any sample for less than it held up, for their order alone: what the
+ * run's loads held up is of the samples as they are. */
+#define STALLS_CUT                                                                       \
+        " EXISTS (SELECT 1 FROM threshold WHERE name = '" STATEMENT_STALL_LIMIT "') "
+
 static const char others_sql[] =
-    "SELECT (SELECT sum(stalled_ratio) FROM function_finding), total(latency_share) "
+    "SELECT (SELECT sum(stalled_ratio) FROM function_finding) * CASE WHEN " STALLS_CUT
+    " THEN (SELECT total(s.retire_latency_cycles) / total(" STATEMENT_STALL ")"
+    "  FROM sample AS s" STATEMENT_MEMORY_SAMPLES "AND s.retire_latency_cycles > 0)"
+    " ELSE 1 END, total(latency_share) "
     "FILTER (WHERE verdict IN ('sharing', 'remote-memory')),"
     " total(latency_share) FILTER (WHERE verdict IN ('sharing', 'tlb')),"
     " total(latency_share) FILTER (WHERE verdict = 'sharing')"

@@ -424,21 +424,24 @@ static void no_sample_counts_for_more_than_a_tenth(void **state)
 static void one_sample_has_a_twentieth_of_what_was_held_up(void **state)
 {
         (void)state;
-        double longest[STALL_LIMIT_PARTS - 1] = {674066, 30000, 60, 60, 60, 60, 60};
-        for (int i = 7; i < STALL_LIMIT_PARTS - 1; i++)
+        double longest[STALL_LIMIT_PARTS] = {674066, 30000, 60, 60, 60, 60, 60};
+        for (int i = 7; i < STALL_LIMIT_PARTS; i++)
                 longest[i] = 60;
         const double others = 18000;
-        double limit = stall_limit(longest, STALL_LIMIT_PARTS - 1, others + 704066);
+        double limit = stall_limit(longest, STALL_LIMIT_PARTS, others + 704066);
         assert_near(limit, (others + 2 * limit) / 20, 1e-6);
         /* All short enough. */
-        double short_ones[STALL_LIMIT_PARTS - 1] = {60, 60, 60};
+        double short_ones[STALL_LIMIT_PARTS] = {60, 60, 60};
         assert_true(stall_limit(short_ones, 3, 180) >= 60);
-        assert_true(stall_limit(short_ones, STALL_LIMIT_PARTS - 1, 60000) >= 60);
-        /* Five are as long, beside one that is longer; or fewer than that are all. */
-        double five[STALL_LIMIT_PARTS - 1] = {9000, 187, 187, 187, 187};
-        assert_near(stall_limit(five, 5, 9748), 187, 0);
+        assert_true(stall_limit(short_ones, STALL_LIMIT_PARTS, 60000) >= 60);
+        /* Five are as long, beside one that is longer. */
+        double five[STALL_LIMIT_PARTS] = {9000, 187, 187, 187, 187};
+        assert_near(stall_limit(five, STALL_LIMIT_PARTS, 9748), 187, 0);
+        /* Four are long among too few to tell that they are an accident. */
+        double few[STALL_LIMIT_PARTS - 1] = {188, 188, 188, 188, 13, 13, 13};
+        assert_near(stall_limit(few, 7, 791), 188, 0);
         double two[STALL_LIMIT_PARTS - 1] = {674066, 200};
-        assert_near(stall_limit(two, 2, 674266), 200, 0);
+        assert_near(stall_limit(two, 2, 674266), 674066, 0);
         assert_near(stall_limit(NULL, 0, 0), 0, 0);
 }
 
