@@ -146,7 +146,9 @@ static int deliver_sample(struct sink *sink, image_key image,
         struct data_source_row data_source = {
             .op = "load",
             .level = levels[sample->level].level,
-            .tlb = flags & SIMPMU_TLB_MISS ? "miss" : "hit",
+            .tlb = flags & SIMPMU_TLB_MISS   ? "miss"
+                   : flags & SIMPMU_STLB_HIT ? "stlb"
+                                             : "hit",
             .snoop = levels[sample->level].snoop,
             .locked = flags & SIMPMU_LOCKED,
         };

@@ -21,6 +21,7 @@ static int take_source(void *context, sqlite3_stmt *row)
             .id = sqlite3_column_int64(row, 0),
             .level = level_named(statement_text(row, 1)),
             .tlb_missed = strcmp(statement_text(row, 2), "miss") == 0,
+            .tlb_second = strcmp(statement_text(row, 2), "stlb") == 0,
             .hit_modified = strcmp(statement_text(row, 3), "hitm") == 0,
         };
         return 0;

@@ -14,6 +14,7 @@ struct data_source {
         int64_t id;
         enum level level;
         bool tlb_missed;
+        bool tlb_second; /* its second level had the translation */
         bool hit_modified;
 };
 

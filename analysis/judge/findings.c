@@ -115,6 +115,7 @@ static struct sample_facts sample_of_row(const struct findings_pass *pass,
         return (struct sample_facts){
             .level = source->level,
             .tlb_missed = source->tlb_missed,
+            .tlb_second = source->tlb_second,
             .hit_modified = source->hit_modified,
             .latency_cycles = cycles_of_row(row, 1),
             .retire_latency_cycles = cycles_of_row(row, COLUMN_RETIRE),

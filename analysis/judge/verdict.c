@@ -256,12 +256,14 @@ static double cache_latency(const struct machine_facts *machine, enum level leve
 
 /* Served by a cache, but more than half of the wait was for the translation. With caches
  * only walks queue as they would for a stream: a walk alone is longer than L1 or L2
- * takes, and shorter than what is behind. */
+ * takes, and shorter than what is behind. The second level of the TLB takes less than L2
+ * and has no queue: only beside L1 it can be the larger part. */
 static bool is_tlb(const struct rule_input *in)
 {
         enum level level = in->sample->level;
         bool near = level == LEVEL_L1 || level == LEVEL_L2;
-        return in->sample->tlb_missed &&
+        return (in->sample->tlb_missed ||
+                (in->sample->tlb_second && level == LEVEL_L1)) &&
                (near || (is_behind_l1(level) && !in->sample->without_waits)) &&
                (double)in->sample->latency_cycles > 2 * cache_latency(in->machine, level);
 }

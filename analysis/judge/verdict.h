@@ -50,6 +50,7 @@ struct sample_facts {
         enum level level;
         enum origin line_origin; /* of lines on their way (LFB) at this place */
         bool tlb_missed;
+        bool tlb_second;        /* its second level had the translation */
         bool hit_modified;      /* snoop hitm: another core had the line modified */
         int64_t latency_cycles; /* -1: not known */
         int64_t retire_latency_cycles; /* -1: not known */

@@ -11,7 +11,7 @@ FROM line_view AS l JOIN (
         SELECT module, file, line, function, avg(latency_cycles) AS sampling_latency_cycles,
                avg(i.lmrl_cycles) AS lmrl_cycles
         FROM sample_view LEFT JOIN interval_view AS i USING (interval_id)
-        WHERE level = 'DRAM' AND tlb = 'hit' AND NOT locked AND latency_cycles > 0
+        WHERE level = 'DRAM' AND tlb IN ('hit', 'stlb') AND NOT locked AND latency_cycles > 0
         GROUP BY module, file, line, function) AS s
 ON s.module IS l.module AND s.file IS l.file AND s.line IS l.line
    AND s.function IS l.function,

@@ -43,7 +43,8 @@ int db_remove(const char *path, struct diag *diag);
 int db_move(const char *from, const char *to, struct diag *diag);
 
 /* Opens an existing database; migrates an older one when ACCESS permits, else refuses
- * it (-ESTALE), as it does a newer one (-EPROTO), a foreign file (-EINVAL) or a damaged one
+ * it (-ESTALE), as it does a newer one (-EPROTO), a foreign file (-EINVAL) or a damaged
+ * one
  * (-EBADMSG), which is looked for in all but the samples before anything is written.
  * Reading needs no right to write, also after a killed writer. */
 int db_open(const char *path, enum db_access access, struct db **db, struct diag *diag);
@@ -178,7 +179,7 @@ int writer_mapping_end(struct writer *writer, int64_t mapping_id, int64_t end_ns
 struct data_source_row {
         const char *op;    /* "load", "store", "prefetch", "exec" or "NA" */
         const char *level; /* "L1", "LFB", "L2", "L3", "DRAM", "REMOTE_DRAM", … or "NA" */
-        const char *tlb;   /* "hit", "miss" or "NA" */
+        const char *tlb;   /* "hit", "stlb", "miss" or "NA" */
         const char *snoop; /* "none", "hit", "hitm" or "NA" */
         bool locked;
         bool has_raw;

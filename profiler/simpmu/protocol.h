@@ -302,8 +302,9 @@ enum simpmu_level {
 };
 
 /* flags of SIMPMU_SAMPLE; an instruction that loads and stores is sampled as a load.
+ * TLB_MISS: a page was walked for; STLB_HIT: the second level had the translation.
  * RETIRED: retire_latency_cycles is known. */
-enum { SIMPMU_TLB_MISS = 1, SIMPMU_LOCKED = 2, SIMPMU_RETIRED = 4 };
+enum { SIMPMU_TLB_MISS = 1, SIMPMU_LOCKED = 2, SIMPMU_RETIRED = 4, SIMPMU_STLB_HIT = 8 };
 
 struct simpmu_sample {
         struct simpmu_record header;

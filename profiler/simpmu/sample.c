@@ -8,7 +8,8 @@
 
 static UInt sample_flags(const struct sim_sample *sample)
 {
-        return (sample->tlb_miss ? SIMPMU_TLB_MISS : 0) |
+        return (sample->translation > TLB_STLB_HIT ? SIMPMU_TLB_MISS : 0) |
+               (sample->translation == TLB_STLB_HIT ? SIMPMU_STLB_HIT : 0) |
                (sample->site->locked ? SIMPMU_LOCKED : 0) |
                (tool_machine.one_load_waits ? 0 : SIMPMU_RETIRED);
 }

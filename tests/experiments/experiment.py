@@ -37,7 +37,7 @@ SELECT max(begin_ns), min(end_ns), count(*) FROM member
 
 SAMPLING_LATENCY = """
 SELECT avg(latency_cycles) FROM sample_view
-WHERE time_ns BETWEEN ? AND ? AND level = 'DRAM' AND tlb = 'hit' AND NOT locked
+WHERE time_ns BETWEEN ? AND ? AND level = 'DRAM' AND tlb IN ('hit', 'stlb') AND NOT locked
 """
 
 

@@ -369,6 +369,29 @@ static void without_waits_only_near_lines_wait_for_a_walk(void **state)
         assert_int_equal(cause_of(sample), CAUSE_TLB);
 }
 
+/* 9 cycles of the TLB's second level are more than L1's 4 or 5, and less than L2's 14. */
+static void the_second_level_of_the_tlb_outweighs_l1_only(void **state)
+{
+        (void)state;
+        struct sample_facts sample = {.level = LEVEL_L1,
+                                      .tlb_second = true,
+                                      .latency_cycles = 14,
+                                      .bandwidth_short = ANSWER_UNKNOWN,
+                                      .interval_bound = BOUND_UNKNOWN};
+        assert_int_equal(cause_of(sample), CAUSE_TLB);
+        sample.level = LEVEL_L2;
+        sample.latency_cycles = 14 + 9;
+        assert_int_equal(cause_of(sample), CAUSE_CACHE);
+        sample.latency_cycles = 100; /* it has no queue: the rest was another wait */
+        assert_int_equal(cause_of(sample), CAUSE_CACHE);
+        sample.level = LEVEL_L1;
+        sample.latency_cycles = 5;
+        assert_int_equal(cause_of(sample), CAUSE_NONE);
+        sample.latency_cycles = 14;
+        sample.tlb_second = false; /* not told: as of most processors */
+        assert_int_equal(cause_of(sample), CAUSE_NONE);
+}
+
 static void the_cause_with_the_most_latency_decides(void **state)
 {
         (void)state;
@@ -473,6 +496,7 @@ int main(void)
             cmocka_unit_test(what_cannot_have_cost_much_is_no_problem),
             cmocka_unit_test(dram_of_unknown_bandwidth_is_not_said_to_have_had_some_left),
             cmocka_unit_test(without_waits_only_near_lines_wait_for_a_walk),
+            cmocka_unit_test(the_second_level_of_the_tlb_outweighs_l1_only),
             cmocka_unit_test(the_cause_with_the_most_latency_decides),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

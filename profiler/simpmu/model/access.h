@@ -43,7 +43,7 @@ struct found {
         uint64_t arrival; /* when it can have its value */
         uint64_t ready;   /* the same, after a store that the value comes from */
         enum simpmu_level level;
-        bool tlb_miss;
+        enum tlb_outcome translation;
 };
 
 /* Where an access leaves the common way it goes as the address of such a copy: until
@@ -59,7 +59,7 @@ HOT_PATH struct access copy_of_access(const struct access *access)
 HOT_PATH struct found copy_of_found(const struct found *found)
 {
         return (struct found){found->arrival, found->ready, found->level,
-                              found->tlb_miss};
+                              found->translation};
 }
 
 /* What is constant in most modes. */
@@ -246,7 +246,7 @@ HOT_PATH void take_sample_of(struct machine *machine, const struct access *acces
             .retire_slots = retire,
             .stall_slots = stall,
             .level = found->level,
-            .tlb_miss = found->tlb_miss,
+            .translation = found->translation,
         };
         machine->on_sample(&sample);
 }
@@ -606,7 +606,8 @@ static __attribute__((noinline)) void access_slowly(struct machine *machine,
                 else
                         miss_line(machine, hot, thread, l1d, &access, line, &place,
                                   access.start + walk, &one);
-                found.tlb_miss |= translation > TLB_STLB_HIT;
+                if (translation > found.translation)
+                        found.translation = translation;
                 found.level = one.arrival > found.arrival ? one.level : found.level;
                 found.arrival = later(found.arrival, one.arrival);
                 found.ready = later(found.ready, one.ready);
@@ -620,11 +621,11 @@ HOT_PATH void access_line(struct machine *machine, struct sim_hot *hot,
                           struct sim_thread *thread, const struct l1d *l1d,
                           const struct access *access, uint64_t line,
                           const struct cache_place *place, uint32_t bit, uint64_t walk,
-                          bool tlb_miss)
+                          enum tlb_outcome translation)
 {
         struct found found = found_in_l1(machine, access);
 
-        found.tlb_miss = tlb_miss;
+        found.translation = translation;
         if (bit == 0) {
                 miss_line(machine, hot, thread, l1d, access, line, place,
                           access->start + walk, &found);
@@ -656,7 +657,7 @@ static __attribute__((noinline)) void access_page(struct machine *machine,
         struct cache_place place = cache_place_of(&core->l1d.cache, line);
         uint32_t bit = cache_find(&core->l1d.cache, &place);
         access_line(machine, hot, thread, &core->l1d, &access, line, &place, bit, walk,
-                    translation > TLB_STLB_HIT);
+                    translation);
 }
 
 /* KIND is the site's and MODE the machine's: constants, where the caller knows them. */
@@ -677,7 +678,7 @@ HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
         if (__builtin_expect(
                 one_line && tlb_passes(&thread->core->tlb, address >> PAGE_SHIFT), 1)) {
                 access_line(machine, hot, thread, l1d, &access, line, &place, bit, 0,
-                            false);
+                            TLB_HIT);
                 return;
         }
         const struct access copy = copy_of_access(&access);

@@ -148,7 +148,7 @@ struct sim_sample {
         uint64_t retire_slots; /* from the retirement of what is before it to its own */
         uint64_t stall_slots;  /* that it stands for, where these are sampled, else 0 */
         enum simpmu_level level;
-        bool tlb_miss;
+        enum tlb_outcome translation;
 };
 
 struct machine {
