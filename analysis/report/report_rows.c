@@ -225,6 +225,15 @@ static struct cell text_cell(const char *text)
                     : (struct cell){.type = CELL_NULL};
 }
 
+/* Where nothing was counted, an interval has its timer samples only. */
+static const char *rows_sql(const struct report_options *options,
+                            const struct report_summary *summary)
+{
+        return summary->timed && summary->intervals == 0
+                   ? report_kind_of_stalls(options->kind).rows_sql
+                   : options->kind->rows_sql;
+}
+
 /* A comment line would break parsers, so every row says where it comes from. */
 int report_csv(struct db *db, const struct report_options *options,
                const struct report_summary *summary, FILE *out, struct diag *diag)
@@ -232,7 +241,7 @@ int report_csv(struct db *db, const struct report_options *options,
         static const char *const extra_names[] = {"source", "numbers"};
         const struct cell extra[] = {text_cell(summary->source),
                                      text_cell(summary->numbers)};
-        const struct report_rows rows = {.sql = options->kind->rows_sql,
+        const struct report_rows rows = {.sql = rows_sql(options, summary),
                                          .top = options->top,
                                          .choice = options->choice,
                                          .extra_names = extra_names,
@@ -292,7 +301,7 @@ int report_json(struct db *db, const struct report_options *options,
 {
         const struct report_rows thresholds = {.sql = "SELECT * FROM threshold"};
         const struct report_rows ledger = {.sql = "SELECT * FROM ledger"};
-        const struct report_rows rows = {.sql = options->kind->rows_sql,
+        const struct report_rows rows = {.sql = rows_sql(options, summary),
                                          .top = options->top,
                                          .choice = options->choice};
         int code = report_json_head(db, summary, out, diag);

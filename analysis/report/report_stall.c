@@ -12,6 +12,11 @@
 
 /* SQL is laid out as SQL. */
 /* clang-format off */
+#define TIMED_INTERVALS                                                                  \
+        " sample, (SELECT CAST(value AS INTEGER) AS length_ns FROM run"                  \
+        "          WHERE key = 'interval_ns') "                                          \
+        "WHERE stall_ns > 0 AND length_ns > 0 GROUP BY interval "                        \
+        "ORDER BY sum(stall_ns) DESC, interval LIMIT ?1"
 #define SHARE REPORT_SHARE("latency_share") " AS stalled," REPORT_SHARE_RANGE " samples,"
 #define RANGE_LEGEND \
         REPORT_STALLS_LEGEND ", with the range that holds the true share with 95 % confidence"
@@ -82,16 +87,19 @@ static const struct report_kind kinds[] = {
     /* Nothing was counted: what there is of an interval is its samples. */
     {
         .name = "interval",
+        .rows_sql =
+            "SELECT time_ns / length_ns AS interval,"
+            " time_ns / length_ns * length_ns AS start_ns, sum(stall_ns) AS stall_ns,"
+            " count(*) AS samples,"
+            " 1.0 * sum(stall_ns) / sum(sum(stall_ns)) OVER () AS latency_share "
+            "FROM" TIMED_INTERVALS,
         .table_sql =
             "SELECT printf('%.1f%%', 100.0 * sum(stall_ns) /"
             "     sum(sum(stall_ns)) OVER ()) AS stalled,"
             " printf('%.3f', sum(stall_ns) / 1e6) AS \"at loads ms\","
             " count(*) AS samples, time_ns / length_ns AS interval,"
             " printf('%.3f', time_ns / length_ns * length_ns / 1e6) AS \"start ms\" "
-            "FROM sample, (SELECT CAST(value AS INTEGER) AS length_ns FROM run"
-            "              WHERE key = 'interval_ns') "
-            "WHERE stall_ns > 0 AND length_ns > 0 GROUP BY interval "
-            "ORDER BY sum(stall_ns) DESC, interval LIMIT ?1",
+            "FROM" TIMED_INTERVALS,
         .alignment = "rrrrr",
         .legend = REPORT_STALLS_LEGEND "; at loads: of all CPUs together",
     },
@@ -104,6 +112,8 @@ struct report_kind report_kind_of_stalls(const struct report_kind *kind)
         for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
                 if (strcmp(kinds[i].name, kind->name) != 0)
                         continue;
+                if (kinds[i].rows_sql)
+                        stalls.rows_sql = kinds[i].rows_sql;
                 stalls.table_sql = kinds[i].table_sql;
                 stalls.alignment = kinds[i].alignment;
                 stalls.legend = kinds[i].legend;

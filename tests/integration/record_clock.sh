@@ -145,6 +145,11 @@ done
         END { printf "%d %.2f", samples, ms }' >sums
 expect "samples and stalled time of all intervals" "$(cat sums)" "$(ask loads.db "
         SELECT printf('%d %.2f', count(*), sum(stall_ns) / 1e6) FROM sample WHERE stall_ns > 0")"
+expect "the same of rows for programs" "$("$MEMLAG" report --by interval --format csv --top 0 loads.db | awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+        { ns += $column["stall_ns"]; samples += $column["samples"]; share += $column["latency_share"] }
+        END { printf "%d %.0f %.3f", samples, ns, share }')" "$(ask loads.db "
+        SELECT printf('%d %d 1.000', count(*), sum(stall_ns)) FROM sample WHERE stall_ns > 0")"
 grep -q "auto" err && fail "auto"
 grep -q "source clock" err || fail "the source is not named: $(cat err)"
 
