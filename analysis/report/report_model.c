@@ -34,7 +34,7 @@ static void say_unlike(FILE *text, double hot_mib, double model_mib, double host
                 "fit the model's L3 (%.1f MiB) and not a CPU's part of that machine's (",
                 hot_mib, model_mib);
         if (cpus > 1)
-                fprintf(text, "%.1f MiB for %d CPUs).", host_mib, cpus);
+                fprintf(text, "%.1f of %.1f MiB).", share_mib, host_mib);
         else
                 fprintf(text, "%.1f MiB).", host_mib);
 }

@@ -188,10 +188,14 @@ static void say_gain(FILE *text, const struct report_summary *summary)
                 fputs(" The gain from faster loads lies between the two.", text);
 }
 
-/* An estimate that no program can have: it tells no gain. */
+/* Samples stand for others, so that their sum is above all cycles by a little where loads
+ * hold up nearly all of them; what is further off no program can have: it tells no gain.
+ */
+#define STALLED_RATIO_MAX 1.02
+
 static bool is_out_of_range(double ratio)
 {
-        return 100 * ratio >= 100.05; /* printed as more than 100.0 */
+        return ratio > STALLED_RATIO_MAX;
 }
 
 /* By how much the cycles without execution beside a miss exceed what sampled loads held
@@ -205,7 +209,10 @@ static void say_stalled(FILE *text, const struct report_summary *summary,
         fprintf(text,
                 "%sThe sampled loads held up what comes behind them for %.1f%% of the "
                 "cycles%s%s",
-                separator, 100 * summary->loads_stalled_ratio,
+                separator,
+                100 * (is_out_of_range(summary->loads_stalled_ratio)
+                           ? summary->loads_stalled_ratio
+                           : fmin(summary->loads_stalled_ratio, 1)),
                 is_out_of_range(summary->loads_stalled_ratio)
                     ? ", which is more than there are: this estimate, of samples, is too "
                       "high and does not tell what making them faster can gain"

@@ -46,7 +46,7 @@ END
 other "UPDATE machine SET value = 16777216 WHERE key = 'host_l3_bytes';
         INSERT INTO machine VALUES ('host_l3_cpus', 2, 'CPUs', 'the system');
         UPDATE run SET value = 1 WHERE key = 'host_calibrated'" >prose
-grep -q "told by 'memlag record --sim-cpu host'\. They .* (16.0 MiB for 2 CPUs)\. " prose ||
+grep -q "told by 'memlag record --sim-cpu host'\. They .* not a CPU's part of that machine's (8.0 of 16.0 MiB)\. " prose ||
         fail "a shared cache: $(head -c 700 prose)"
 ! other "UPDATE machine SET value = 67108864 WHERE key = 'host_l3_bytes'" | grep -q 'likely to be' ||
         fail "what fits both caches is said to differ"
