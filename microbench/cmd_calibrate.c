@@ -17,6 +17,7 @@
 #include "keeping.h"
 #include "microbench.h"
 #include "picture.h"
+#include "sim_preset.h"
 
 static const char name[] = "calibrate";
 
@@ -166,6 +167,20 @@ static int draw(const json_t *document, const char *path, struct diag *diag)
         return 0;
 }
 
+/* What is in use now may be an earlier calibration's. */
+static void tell_of_host(void)
+{
+        if (sim_preset_has_host())
+                diag_printf(name,
+                            "this machine can be simulated: 'memlag record --source "
+                            "sim --sim-cpu host'");
+        else
+                diag_printf(name,
+                            "there is no --sim-cpu host: the note no-host says what "
+                            "it lacks; repeat 'memlag calibrate' without --quick "
+                            "(some three minutes) while the machine is quiet");
+}
+
 static int print(const struct calibrate_options *options, const json_t *document,
                  struct diag *diag)
 {
@@ -217,6 +232,8 @@ int cmd_calibrate(int argc, char **argv)
         }
         if (rc == 0)
                 rc = print(&options, document, &diag);
+        if (rc == 0 && status == EXIT_OK && !options.show && !options.json)
+                tell_of_host();
         if (rc < 0)
                 diag_print(name, &diag);
         json_decref(document);

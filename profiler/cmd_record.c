@@ -123,8 +123,10 @@ static void tell_default_model(const struct recording *recording)
                 diag_printf(name,
                             "the model is " SIM_PRESET_DEFAULT
                             ", not this machine: gains here are told %s--sim-cpu host",
-                            sim_preset_has_host() ? "by "
-                                                  : "by 'memlag calibrate', then ");
+                            sim_preset_has_host()
+                                ? "by "
+                                : "by 'memlag calibrate' (some three minutes on a "
+                                  "quiet machine), then ");
 }
 
 /* Starts the command under the source, or the source alone. */

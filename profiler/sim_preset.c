@@ -384,7 +384,9 @@ static int load_host(struct sim_preset *preset, struct diag *diag)
         if (access(file, F_OK) != 0)
                 diag_set(diag, rc,
                          "there is no calibration of this machine that a CPU could be "
-                         "made of; make one with 'memlag calibrate', and mind its notes");
+                         "made of; make one with 'memlag calibrate' (some three minutes; "
+                         "the machine should be quiet), which ends by saying whether it "
+                         "can be used");
         else if ((rc = load_file(file, preset, &reason)) < 0)
                 diag_set(diag, rc,
                          "the calibration of this machine does not fit this memlag; make "
