@@ -246,7 +246,10 @@ static int number_entry(struct code_entries *entries, const Dwarf_Die *die,
                         const char *symbol, const char *link, struct code_name *name)
 {
         const struct code_reader *with = entries->with;
-        struct named_function function = {.name = name->name, .link = link};
+        struct named_function function = {
+            .name = name->name,
+            .link = link,
+            .overloaded = symbol_names_overloaded(&with->symbols->names, link)};
 
         if (!is_external(entries, die)) {
                 function.file = put_declared_file(entries, die, &function.own);
@@ -343,6 +346,8 @@ int code_symbol_name(const struct code_reader *reader, uint64_t vaddr,
         struct named_function function = {
             .name = name->name, .link = name_mangled(symbol->name) ? symbol->name : NULL};
 
+        function.overloaded =
+            symbol_names_overloaded(&reader->symbols->names, function.link);
         if (symbol->local) {
                 bool one_file;
 

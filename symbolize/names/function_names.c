@@ -242,11 +242,12 @@ static int find_paths(struct namesake *namesakes, size_t count,
 static int label_namesakes(struct namesake *namesakes, size_t count,
                            struct string_pool *names)
 {
-        bool overloaded = false;
+        bool overloaded = namesakes[0].function->overloaded;
         int error = find_paths(namesakes, count, names);
 
         for (size_t i = 1; i < count; i++)
                 overloaded |=
+                    namesakes[i].function->overloaded ||
                     !same_link(namesakes[0].function->link, namesakes[i].function->link);
         for (size_t i = 0; i < count && overloaded; i++)
                 put_signature(&namesakes[i], names);
@@ -272,7 +273,7 @@ static bool are_one(const struct named_function *a, const struct named_function 
 static bool name_suffices(const struct namesake *namesakes, size_t count)
 {
         for (size_t i = 0; i < count; i++)
-                if (namesakes[i].function->shared ||
+                if (namesakes[i].function->shared || namesakes[i].function->overloaded ||
                     !are_one(namesakes[0].function, namesakes[i].function))
                         return false;
         return true;

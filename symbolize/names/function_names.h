@@ -19,6 +19,7 @@ struct named_function {
         uint32_t line;    /* in that file; 0: unknown */
         bool own;         /* FILE is the source file that was compiled, not a header */
         bool shared;      /* the module's symbols have another function of that name */
+        bool overloaded;  /* or one with other parameters */
 };
 
 /* Zero-initialised: empty. */
@@ -33,10 +34,11 @@ int named_functions_add(struct named_functions *functions,
                         const struct named_function *function, uint32_t *number);
 
 /* Gives labels to the functions from number FIRST + 1 on, which are those of one module.
- * Where several have one name, they are called by what they differ in: C++ functions by
- * the types of their parameters ("area(circle)"), those that only one source file knows
- * by that file ("init (disk.c)"), if need be with its directories, and by their line
- * where one file has several. Out of memory shows in NAMES, too. */
+ * Where several have one name, or symbols tell of others, they are called by what they
+ * differ in: C++ functions by the types of their parameters ("area(circle)"), those that
+ * only one source file knows by that file ("init (disk.c)"), if need be with its
+ * directories, and by their line where one file has several. Out of memory shows in
+ * NAMES, too. */
 int named_functions_tell_apart(struct named_functions *functions, size_t first,
                                struct string_pool *names);
 

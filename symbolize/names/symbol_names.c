@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Mangled names of functions that other files know are not kept: there is one of each. */
+/* Of functions that other files know, mangled names are kept without their parameters:
+ * there is one of each with them. */
 #include "symbol_names.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,149 @@ struct symbol_name {
         bool places;      /* are at several places of one file */
         bool global;      /* one is not local */
 };
+
+/* A mangled name of plain identifiers, in parts of its text. Itanium C++ ABI, 5.1. */
+struct mangled {
+        const char *qualifiers; /* of a member function */
+        size_t qualifiers_length;
+        const char *scoped; /* scopes and the name */
+        size_t scoped_length;
+        const char *parameters;
+        size_t parameters_length;
+};
+
+/* The functions of one scoped name. */
+struct overloads {
+        struct mangled first;
+        bool several; /* there are */
+};
+
+/* ---- overloads ---- */
+
+/* Behind the identifier at TEXT, which ends before END; NULL: there is none. */
+static const char *skip_identifier(const char *text, const char *end)
+{
+        size_t length = 0;
+
+        if (text == end || *text < '1' || *text > '9')
+                return NULL;
+        for (; text < end && *text >= '0' && *text <= '9'; text++) {
+                length = 10 * length + (size_t)(*text - '0');
+                if (length > (size_t)(end - text))
+                        return NULL;
+        }
+        return length <= (size_t)(end - text) ? text + length : NULL;
+}
+
+/* Behind the scopes and the name at TEXT; that of a constructor is left before its
+ * number. */
+static const char *skip_scoped(const char *text, const char *end, bool nested)
+{
+        if (end - text > 2 && text[0] == 'S' && text[1] == 't')
+                text += 2;
+        do {
+                text = skip_identifier(text, end);
+                if (!text || !nested || text == end)
+                        break;
+        } while (*text != 'E' && *text != 'C');
+        return text;
+}
+
+static bool take_apart(const char *link, struct mangled *parts)
+{
+        const char *end = link + name_length(link), *at = link + 2;
+
+        if (end - link < 4 || strncmp(link, "_Z", 2) != 0)
+                return false;
+        bool nested = *at == 'N';
+
+        at += nested || *at == 'L';
+        parts->qualifiers = at;
+        parts->qualifiers_length = nested ? strspn(at, "rVKRO") : 0;
+        parts->scoped = at + parts->qualifiers_length;
+        at = skip_scoped(parts->scoped, end, nested);
+        if (!at || at == end)
+                return false;
+        /* Constructors of one class with the same parameters are one to who reads. */
+        bool constructor = nested && *at == 'C' && end - at > 3 && at[2] == 'E';
+
+        if (nested && !constructor && *at != 'E')
+                return false;
+        parts->scoped_length = (size_t)(at - parts->scoped) + constructor;
+        parts->parameters = at + (constructor ? 3 : nested);
+        parts->parameters_length = (size_t)(end - parts->parameters);
+        return parts->parameters_length > 0 && *parts->parameters != 'I' &&
+               *parts->parameters != 'B';
+}
+
+static bool same_text(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+        return a_length == b_length && memcmp(a, b, a_length) == 0;
+}
+
+static bool same_signature(const struct mangled *a, const struct mangled *b)
+{
+        return same_text(a->qualifiers, a->qualifiers_length, b->qualifiers,
+                         b->qualifiers_length) &&
+               same_text(a->parameters, a->parameters_length, b->parameters,
+                         b->parameters_length);
+}
+
+static bool same_scoped(const void *context, const void *key, uint32_t position)
+{
+        const struct symbol_names *names = context;
+        const struct mangled *a = &names->overloads[position].first, *b = key;
+
+        return same_text(a->scoped, a->scoped_length, b->scoped, b->scoped_length);
+}
+
+static uint32_t find_overloads(const struct symbol_names *names,
+                               const struct mangled *parts)
+{
+        return hash_index_find(&names->overload_index,
+                               hash_bytes(parts->scoped, parts->scoped_length),
+                               same_scoped, names, parts);
+}
+
+static int add_overload(struct symbol_names *names, const char *link)
+{
+        struct mangled parts;
+
+        if (!take_apart(link, &parts))
+                return 0;
+        uint32_t position = find_overloads(names, &parts);
+
+        if (position != HASH_INDEX_NONE) {
+                struct overloads *known = &names->overloads[position];
+
+                known->several |= !same_signature(&known->first, &parts);
+                return 0;
+        }
+        if (names->overload_count >= HASH_INDEX_NONE ||
+            array_reserve(&names->overloads, &names->overload_capacity,
+                          names->overload_count, sizeof(*names->overloads)) < 0 ||
+            hash_index_add(&names->overload_index,
+                           hash_bytes(parts.scoped, parts.scoped_length),
+                           (uint32_t)names->overload_count) < 0)
+                return -ENOMEM;
+        names->overloads[names->overload_count++] = (struct overloads){.first = parts};
+        return 0;
+}
+
+bool symbol_names_overloaded(const struct symbol_names *names, const char *link)
+{
+        struct mangled parts;
+
+        if (!link || !take_apart(link, &parts))
+                return false;
+        uint32_t position = find_overloads(names, &parts);
+
+        return position != HASH_INDEX_NONE &&
+               (names->overloads[position].several ||
+                !same_signature(&names->overloads[position].first, &parts));
+}
+
+/* ---- names ---- */
 
 static bool same_name(const void *context, const void *key, uint32_t position)
 {
@@ -96,6 +241,8 @@ int symbol_names_add(struct symbol_names *names, const char *name, uint64_t vadd
         const struct symbol_name added = {
             .name = name, .vaddr = vaddr, .file = file, .global = !local};
 
+        if (add_overload(names, name) < 0)
+                return -ENOMEM;
         if (!local && (name_mangled(name) || is_copy(name)))
                 return 0;
         if (local && add_file(names, file) < 0)
@@ -121,6 +268,8 @@ void symbol_names_free(struct symbol_names *names)
         free(names->files);
         hash_index_free(&names->index);
         hash_index_free(&names->file_index);
+        free(names->overloads);
+        hash_index_free(&names->overload_index);
         *names = (struct symbol_names){0};
 }
 

@@ -19,6 +19,10 @@ struct symbol_names {
         size_t file_count;
         size_t file_capacity;
         struct hash_index file_index;
+        struct overloads *overloads; /* of mangled names without their parameters */
+        size_t overload_count;
+        size_t overload_capacity;
+        struct hash_index overload_index;
 };
 
 /* Adds a function's symbol at VADDR. What follows a point in NAME, as the compiler calls
@@ -37,5 +41,9 @@ bool symbol_names_elsewhere(const struct symbol_names *names, const char *name,
  * one name, or of none that is known. */
 bool symbol_names_several(const struct symbol_names *names, const char *name,
                           bool *one_file);
+/* Whether symbols name a C++ function that differs from the one mangled as LINK in
+ * nothing but its parameters and qualifiers. Of templates, operators and what is local to
+ * a function it is not known: false. LINK may be NULL: false. */
+bool symbol_names_overloaded(const struct symbol_names *names, const char *link);
 
 #endif

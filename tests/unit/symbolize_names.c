@@ -260,6 +260,63 @@ static void symbols_tell_of_functions_of_one_name(void **state)
         symbol_names_free(&names);
 }
 
+/* Whether symbols tell that ASKED has overloads, where they name SYMBOL too. */
+static bool overloaded(const char *asked, const char *symbol)
+{
+        struct symbol_names names = {0};
+
+        assert_int_equal(symbol_names_add(&names, asked, 1, NULL, false), 0);
+        assert_int_equal(symbol_names_add(&names, symbol, 2, NULL, false), 0);
+        bool answer = symbol_names_overloaded(&names, asked);
+
+        symbol_names_free(&names);
+        return answer;
+}
+
+static void symbols_tell_of_overloads(void **state)
+{
+        (void)state;
+        assert_true(overloaded("_Z3sumi", "_Z3sumd"));
+        assert_true(overloaded("_Z3sumi", "_ZL3sumd"));
+        assert_true(overloaded("_ZNK3row2atEm", "_ZN3row2atEm"));
+        assert_true(overloaded("_ZN3rowC1Ev", "_ZN3rowC2Ei"));
+        assert_true(overloaded("_ZSt4openi", "_ZSt4openPKc"));
+        assert_false(overloaded("_Z3sumi", "_Z3sumi.cold"));
+        assert_false(overloaded("_Z3sumi", "_Z4sum2i"));
+        assert_false(overloaded("_ZN3rowC1Ev", "_ZN3rowC2Ev"));
+        assert_false(overloaded("_ZN3rowC1Ev", "_Z3rowi"));
+        assert_false(overloaded("_ZN1a3sumEi", "_ZN1b3sumEd"));
+        /* cut off, not of plain names, or not of C++ */
+        assert_false(overloaded("_Z9sumi", "_Z9sumd"));
+        assert_false(overloaded("_Z99999999999999999999999sumi", "_Z"));
+        assert_false(overloaded("_ZN3row", "_ZN3rowC"));
+        assert_false(overloaded("_Z3addIiEvT_", "_Z3addIdEvT_"));
+        assert_false(overloaded("_Znwm", "_ZnwmSt11align_val_t"));
+        assert_false(overloaded("main", "open"));
+}
+
+/* A function is called the same whether its overloads have samples or not. */
+static void an_overload_alone_has_its_parameters_too(void **state)
+{
+        (void)state;
+        struct string_pool *names = string_pool_new();
+        struct named_functions functions = {0};
+        uint32_t number;
+
+        assert_int_equal(named_functions_add(&functions,
+                                             &(struct named_function){
+                                                 .name = string_pool_put(names, "sum"),
+                                                 .link = "_Z3sumi",
+                                                 .overloaded = true},
+                                             &number),
+                         0);
+        assert_int_equal(named_functions_tell_apart(&functions, 0, names), 0);
+        assert_string_equal(string_pool_text(names, functions.items[0].label),
+                            "sum(int)");
+        free(functions.items);
+        string_pool_free(names);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -273,6 +330,8 @@ int main(void)
             cmocka_unit_test(files_are_told_apart_by_whole_components),
             cmocka_unit_test(overloads_have_their_parameters_behind_the_name),
             cmocka_unit_test(symbols_tell_of_functions_of_one_name),
+            cmocka_unit_test(symbols_tell_of_overloads),
+            cmocka_unit_test(an_overload_alone_has_its_parameters_too),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
