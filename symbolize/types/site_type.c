@@ -39,18 +39,37 @@ static uint32_t type_name(const struct site_types *from, size_t stack)
                    : from->types->items[block->type].name;
 }
 
-/* Forgets the columns of those of one site and type, COUNT of them, if they have no two:
- * in order, those that are not known come first. */
-static void settle_columns(struct told_site *told, size_t count)
-{
-        size_t known = 0;
+/* Columns that are known; FIRST 0: none. */
+struct columns {
+        uint32_t first;
+        uint32_t last;
+};
 
-        while (known < count && told[known].column == 0)
-                known++;
-        if (known == count || told[known].column != told[count - 1].column)
-                return;
-        for (; known < count; known++)
-                told[known].column = 0;
+/* Joins the columns of those, COUNT of them, to COLUMNS. */
+static struct columns join_columns(struct columns columns, const struct told_site *told,
+                                   size_t count)
+{
+        for (size_t i = 0; i < count; i++) {
+                uint32_t column = told[i].column;
+
+                if (!column)
+                        continue;
+                if (!columns.first || column < columns.first)
+                        columns.first = column;
+                if (column > columns.last)
+                        columns.last = column;
+        }
+        return columns;
+}
+
+/* Forgets the columns of those of one site and type, COUNT of them, if they and OTHERS
+ * have no two. */
+static void settle_columns(struct told_site *told, size_t count, struct columns others)
+{
+        struct columns columns = join_columns(others, told, count);
+
+        for (size_t i = 0; i < count && columns.first == columns.last; i++)
+                told[i].column = 0;
 }
 
 /* Names those of one site, COUNT of them in order. */
@@ -59,11 +78,18 @@ static void name_site(const struct site_types *from, struct site *sites,
 {
         uint32_t type = 0; /* the first that is known */
         bool several = false;
+        size_t untyped = 0; /* in order, they come first */
+
+        while (untyped < count && told[untyped].type == 0)
+                untyped++;
+        /* What has no type yet, as without samples, may be of each. */
+        struct columns unknown = join_columns((struct columns){0}, told, untyped);
+        struct columns all = join_columns(unknown, told + untyped, count - untyped);
 
         for (size_t i = 0, end; i < count; i = end) {
                 for (end = i + 1; end < count && told[end].type == told[i].type;)
                         end++;
-                settle_columns(&told[i], end - i);
+                settle_columns(&told[i], end - i, told[i].type ? unknown : all);
                 several |= type != 0 && told[i].type != type;
                 type = told[i].type;
         }

@@ -17,8 +17,9 @@ struct site_types {
 
 /* Adds the type to the names of those of SITES, COUNT of raw's stacks of which USED says
  * whether blocks were allocated there, whose function and line is that of another one
- * with another type, and the column where it is that of another one with the same type
- * and another column. Types that samples contradict tell nothing. 0 or -ENOMEM. */
+ * with another type, and the column where it is that of another one with another column
+ * and the same type, or where the type of either is not known. Types that samples
+ * contradict tell nothing. 0 or -ENOMEM. */
 int site_types_name(const struct site_types *from, struct site *sites, const bool *used,
                     size_t count);
 

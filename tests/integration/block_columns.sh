@@ -67,6 +67,35 @@ $wanted"
                 measured="$measured $name"
         done
 done
+
+# A block without samples, whose type is therefore not known, has its column nonetheless: the
+# one beside it is called the same in both runs.
+cat >two.c <<'END'
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+        long n = 40000;
+        long *a = calloc(n, 8 * sizeof(long)), *b = calloc(n, 8 * sizeof(long));
+        volatile long sum = 0;
+        for (long i = 0; i < 2 * n; i++) {
+                sum += a[i * 7919 % n * 8];
+                if (argc > 1)
+                        sum += b[i * 7919 % n * 8];
+        }
+        return argv == 0;
+}
+END
+${CC:-cc} -g -O1 -o two two.c
+for other in '' both; do
+        "$MEMLAG" record -o "two$other.db" --source sim --period 53 -- ./two $other \
+                >two.out 2>&1 || fail "two $other: $(cat two.out)"
+        sqlite3 -readonly "two$other.db" "SELECT name FROM data_object WHERE kind = 'heap'
+                AND name LIKE 'main at two.c:%' ORDER BY name" >"names$other"
+done
+[ "$(wc -l <names)" -eq 1 ] && [ "$(wc -l <namesboth)" -eq 2 ] ||
+        fail "blocks of two columns are $(cat names) and, both loaded, $(cat namesboth)"
+grep -qxF "$(cat names)" namesboth ||
+        fail "the block that both load is $(cat names) alone and in $(cat namesboth)"
 # Only -O2 has the code of a loop twice, and a constructor's in its caller.
 calls=$(objdump -d g++-O2 | grep -c 'call.*<calloc')
 [ "$calls" -gt 1 ] || fail "calloc is called in one place, which proves nothing"
