@@ -251,6 +251,17 @@ static int end_worker(struct part_worker *worker)
         return worker->known ? 0 : -ENOMEM;
 }
 
+/* The functions that workers numbered follow those that there are. */
+static void place_functions(struct parts *parts)
+{
+        size_t count = parts->reader->functions->count;
+
+        for (size_t i = 0; i < PARALLEL_WORKERS; i++) {
+                parts->workers[i].first_function = (uint32_t)count;
+                count += parts->workers[i].functions.count;
+        }
+}
+
 /* Makes the functions that WORKER numbered some of all. */
 static int take_functions(const struct parts *parts, struct part_worker *worker)
 {
@@ -258,7 +269,6 @@ static int take_functions(const struct parts *parts, struct part_worker *worker)
         uint32_t number;
         int error = 0;
 
-        worker->first_function = (uint32_t)functions->count;
         for (size_t i = 0; i < worker->functions.count && !error; i++) {
                 struct named_function function = worker->functions.items[i];
 
@@ -276,13 +286,16 @@ static int find_in_parts(struct parts *parts)
         for (size_t i = 0; i < PARALLEL_WORKERS; i++)
                 if (end_worker(&parts->workers[i]) < 0)
                         error = -ENOMEM;
-        for (size_t i = 0; i < PARALLEL_WORKERS && !error; i++)
-                error = take_functions(parts, &parts->workers[i]);
+        place_functions(parts);
         for (size_t i = 0; i < parts->count; i++) {
                 if (!error)
                         error = take_part(parts, &parts->items[i]);
                 free(parts->items[i].frames.items);
         }
+        /* After the parts, whose names get their numbers in an order that does not depend
+         * on the threads. */
+        for (size_t i = 0; i < PARALLEL_WORKERS && !error; i++)
+                error = take_functions(parts, &parts->workers[i]);
         for (size_t i = 0; i < PARALLEL_WORKERS; i++) {
                 string_pool_free(parts->workers[i].names);
                 free(parts->workers[i].functions.items);

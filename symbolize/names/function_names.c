@@ -279,11 +279,16 @@ static bool name_suffices(const struct namesake *namesakes, size_t count)
         return true;
 }
 
+/* Those of a name in an order that does not depend on the threads that found them: so do
+ * their signatures get numbers in the pool. */
 static int compare_names(const void *left, const void *right)
 {
         const struct namesake *a = left, *b = right;
+        const char *link = a->function->link, *other = b->function->link;
 
-        return a->text < b->text ? -1 : a->text > b->text;
+        if (a->text != b->text)
+                return a->text < b->text ? -1 : 1;
+        return strcmp(link ? link : "", other ? other : "");
 }
 
 int named_functions_tell_apart(struct named_functions *functions, size_t first,
