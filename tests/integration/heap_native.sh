@@ -10,6 +10,15 @@ fail()
         exit 1
 }
 
+# until_true COMMAND...: waits for it, a minute at most, and as closely as it can.
+until_true()
+{
+        end=$(($(date +%s) + 60))
+        until "$@"; do
+                [ "$(date +%s)" -lt $end ] || fail "in a minute it did not come to: $*"
+        done
+}
+
 src=$SOURCE_DIR/tests/integration/heap
 consume=$BINARY_DIR/bin/heap_consume
 : "${CXX:=c++}"
@@ -640,12 +649,17 @@ MEMLAG_HEAP=1:2:3 LD_PRELOAD=$place/engine/vgpreload_memlag-amd64-linux.so \
 # A killed memlag: the target, all of whose threads wait for room by then, goes on.
 SLOW=4000 "$consume" events ./threads &
 consumer=$!
-target=$(until cat /proc/$consumer/task/$consumer/children | grep . 2>/dev/null; do :; done)
+has_child() { grep -q . /proc/$consumer/task/$consumer/children; }
+until_true has_child
+target=$(cat /proc/$consumer/task/$consumer/children)
 target=${target% }
-until [ "$(readlink /proc/$target/exe)" = "$PWD/threads" ]; do :; done
-until [ "$(ls /proc/$target/task | wc -l)" -eq 9 ]; do :; done
+is_program() { [ "$(readlink /proc/$target/exe)" = "$PWD/threads" ]; }
+until_true is_program
+has_threads() { [ "$(ls /proc/$target/task | wc -l)" -eq 9 ]; }
+until_true has_threads
 kill -STOP $consumer
-until ! sed 's/.*) //' /proc/$target/task/*/stat | grep -q '^[^S]'; do :; done
+all_wait() { ! sed 's/.*) //' /proc/$target/task/*/stat | grep -q '^[^S]'; }
+until_true all_wait
 kill -0 $target 2>/dev/null || fail "the target ended before memlag was killed"
 kill -KILL $consumer
 wait $consumer || true

@@ -47,7 +47,7 @@ echo >done
 # ---- a child that has not begun when its parent, and with it the recording, ends ----
 hold fork hold 1 "$MEMLAG" record --source sim -o fork.db -- sh -c 'sleep 0.1 & :'
 [ "$(ledger fork.db)" = "processes without records|1" ] || fail "fork: $(ledger fork.db)"
-[ "$(ask fork.db 'SELECT count(*) FROM process')" = 1 ]
+[ "$(ask fork.db 'SELECT count(*) FROM process')" = 1 ] || fail "fork: processes"
 grep -q '1 process without records' err || fail "fork: the report does not tell: $(cat err)"
 
 # ---- a daemon's: its parent has ended before the command did ----
@@ -65,7 +65,8 @@ EOF
 "$CC" -O1 -o daemon daemon.c
 hold fork hold 2 "$MEMLAG" record --source sim --no-heap -o daemon.db -- ./daemon
 [ "$(ledger daemon.db)" = "processes without records|1" ] || fail "daemon: $(ledger daemon.db)"
-[ "$(ask daemon.db 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL')" = 2 ]
+[ "$(ask daemon.db 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL')" = 2 ] ||
+        fail "daemon: processes with an end"
 
 # ---- a child that is killed before it has begun, by vfork and by a clone without a signal ----
 cat >killed.c <<'EOF'
@@ -132,4 +133,5 @@ EOF
 "$CC" -O1 -o refused refused.c
 "$MEMLAG" record --source sim --no-heap -o refused.db -- ./refused 2>err || fail "refused: $(cat err)"
 [ -z "$(ledger refused.db)" ] || fail "refused: $(ledger refused.db)"
-[ "$(ask refused.db 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL')" = 2 ]
+[ "$(ask refused.db 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL')" = 2 ] ||
+        fail "refused: processes with an end"

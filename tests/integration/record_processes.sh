@@ -68,13 +68,18 @@ for kind in pie fixed stripped static; do
         "$MEMLAG" record --source sim --period 50 -o $kind.db -- ./$kind >out 2>err || fail "$kind: $(cat err)"
         # The program, three children, and the image that the last one became.
         [ "$(ask $kind.db 'SELECT count(*) FROM process')" = 5 ] || fail "$kind: processes"
-        [ "$(ask $kind.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ]
-        [ "$(ask $kind.db 'SELECT count(DISTINCT pid) FROM process')" = 4 ]
+        [ "$(ask $kind.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ] ||
+                fail "$kind: processes without an end"
+        [ "$(ask $kind.db 'SELECT count(DISTINCT pid) FROM process')" = 4 ] ||
+                fail "$kind: numbers of processes"
         [ "$(ask $kind.db "SELECT parent_process_id FROM process
                            WHERE executable LIKE '%/true'")" = 4 ] || fail "$kind: exec"
-        [ "$(ask $kind.db 'SELECT count(*) FROM process WHERE parent_process_id = 1')" = 3 ]
-        [ "$(ask $kind.db 'SELECT count(*) FROM thread WHERE process_id = 1')" = 6 ]
-        [ "$(ask $kind.db 'SELECT count(*) FROM thread WHERE process_id = 2')" = 1 ]
+        [ "$(ask $kind.db 'SELECT count(*) FROM process WHERE parent_process_id = 1')" = 3 ] ||
+                fail "$kind: children"
+        [ "$(ask $kind.db 'SELECT count(*) FROM thread WHERE process_id = 1')" = 6 ] ||
+                fail "$kind: threads of the program"
+        [ "$(ask $kind.db 'SELECT count(*) FROM thread WHERE process_id = 2')" = 1 ] ||
+                fail "$kind: threads of a child"
         # Each of the eight walks misses L2 with 49152 lines in each of its last three rounds
         # (in the first the kernel has just zeroed their pages), and one load of 50 is sampled:
         # 2949 of a thread. Others have next to none.
@@ -101,10 +106,12 @@ for kind in pie fixed stripped; do
         [ "$(ask $kind.db 'SELECT count(*) FROM allocation WHERE size_bytes = 3145728')" = 8 ] ||
                 fail "$kind: blocks"
         [ "$(ask $kind.db 'SELECT sum(allocations) FROM allocation_total
-                           WHERE total_bytes = 3145728 * allocations')" = 8 ]
+                           WHERE total_bytes = 3145728 * allocations')" = 8 ] ||
+                fail "$kind: allocations"
 done
 [ "$(ask static.db "SELECT value FROM ledger
-                    WHERE kind = 'processes without heap objects'")" = 4 ]
+                    WHERE kind = 'processes without heap objects'")" = 4 ] ||
+        fail "static: processes without heap objects"
 
 # What a parent has written is written back by the parent, whatever its children read; a
 # child writes back what it has written itself. The caches hold the parent's 8 MiB.
@@ -169,14 +176,18 @@ esac
 
 # Without the tracker there are none, and the ledger does not miss them.
 "$MEMLAG" record --source sim --no-heap -o none.db -- ./pie 2>err
-[ "$(ask none.db 'SELECT count(*) FROM allocation')" = 0 ]
-[ "$(ask none.db "SELECT count(*) FROM ledger WHERE stage = 'record'")" = 0 ]
+[ "$(ask none.db 'SELECT count(*) FROM allocation')" = 0 ] ||
+        fail "none: allocations without the tracker"
+[ "$(ask none.db "SELECT count(*) FROM ledger WHERE stage = 'record'")" = 0 ] ||
+        fail "none: the ledger misses something"
 
 # A script is its interpreter; what it pipes together is recorded too.
 printf '#!/bin/sh\nseq 1000 | sort -n | tail -n 1\n' >script
 chmod +x script
-[ "$("$MEMLAG" record --source sim -o script.db -- ./script 2>err)" = 1000 ]
-[ "$(ask script.db "SELECT count(*) FROM process WHERE executable LIKE '%/sort'")" = 1 ]
+[ "$("$MEMLAG" record --source sim -o script.db -- ./script 2>err)" = 1000 ] ||
+        fail "script: $(cat err)"
+[ "$(ask script.db "SELECT count(*) FROM process WHERE executable LIKE '%/sort'")" = 1 ] ||
+        fail "script: its sort was not recorded"
 
 # What the command leaves behind goes on, and is counted. (Where it has not begun when the
 # command ends, record_children.sh.)
@@ -184,7 +195,8 @@ mkfifo done
 "$MEMLAG" record --source sim -o left.db -- sh -c '{ echo >begun; cat done >/dev/null; } &
         echo $! >left; while [ ! -s begun ]; do :; done' 2>err
 [ "$(ask left.db "SELECT sum(value) FROM ledger WHERE kind IN
-                  ('processes left running', 'processes between two programs')")" = 1 ]
+                  ('processes left running', 'processes between two programs')")" = 1 ] ||
+        fail "left: the ledger does not count what goes on"
 kill -0 "$(cat left)" || fail "a process that the command left behind has ended"
 echo >done
 
@@ -229,7 +241,8 @@ kill $busy
                   WHERE process_id > 1 AND size_bytes = 1048576')" = 12 ] ||
         fail "late: blocks of $(ask late.db 'SELECT count(DISTINCT process_id) FROM allocation
                 WHERE process_id > 1') children of 12"
-[ "$(ask late.db "SELECT count(*) FROM ledger WHERE stage = 'record'")" = 0 ]
+[ "$(ask late.db "SELECT count(*) FROM ledger WHERE stage = 'record'")" = 0 ] ||
+        fail "late: the ledger misses something"
 
 # Processes in a PID namespace of their own, where memlag has no number and other
 # processes have those of ours, are recorded to the end.
@@ -243,8 +256,10 @@ if unshare -rpf --mount-proc true 2>/dev/null; then
                               WHERE executable NOT LIKE '%/unshare'")
         [ "$found" -gt $((wanted - wanted / 100)) ] ||
                 fail "PID namespace: $found samples, $wanted outside"
-        [ "$(ask space.db "SELECT count(*) FROM process WHERE pid = 1")" -ge 1 ]
-        [ "$(ask space.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ]
+        [ "$(ask space.db "SELECT count(*) FROM process WHERE pid = 1")" -ge 1 ] ||
+                fail "PID namespace: no process is the first"
+        [ "$(ask space.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ] ||
+                fail "PID namespace: processes without an end"
         # unshare, its child, the program that becomes, and the four images that come of it.
         [ "$(ask space.db 'SELECT count(*) FROM process')" = 7 ] || fail "PID namespace: processes"
 else

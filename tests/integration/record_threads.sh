@@ -42,7 +42,7 @@ EOF
 # it would take many minutes.
 out=$(timeout 120 "$MEMLAG" record --source sim -o crowd.db -- ./crowd 2>err) ||
         { cat err >&2; exit 1; }
-[ "$out" = all ]
+[ "$out" = all ] || { echo "the program said: $out" >&2; exit 1; }
 threads=$(sqlite3 crowd.db "SELECT count(*) FROM thread")
 [ "$threads" -eq 2501 ] || { echo "$threads threads in the database" >&2; exit 1; }
 
