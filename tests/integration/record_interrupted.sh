@@ -46,10 +46,27 @@ int main(int argc, char **argv)
 END
 "$CC" -O1 -g -o busy busy.c
 
+# until_true COMMAND...: waits for it, two minutes at most.
+until_true()
+{
+        tries=0
+        until "$@"; do
+                tries=$((tries + 1))
+                [ $tries -le 1200 ] || fail "in two minutes it did not come to: $*"
+                sleep 0.1
+        done
+}
+
 # wait_for FILE PATTERN: until it is there.
 wait_for()
 {
-        until grep -q "$2" "$1" 2>/dev/null; do sleep 0.1; done
+        until_true grep -qs "$2" "$1"
+}
+
+# has_samples FILE MOST: whether there are more.
+has_samples()
+{
+        [ "$(ask "$1" 'SELECT count(*) FROM sample' 2>/dev/null || echo 0)" -gt "$2" ]
 }
 
 # ---- no file of the engine's can be left anywhere ----
@@ -96,14 +113,15 @@ kill -TERM $memlag
 status=0
 wait $memlag || status=$?
 [ $status -eq 143 ] || fail "SIGTERM: status $status"
-[ "$(ask term.db "SELECT value FROM run WHERE key = 'state'")" = complete ]
-[ "$(ask term.db 'SELECT count(*) FROM sample')" -gt 100 ]
+[ "$(ask term.db "SELECT value FROM run WHERE key = 'state'")" = complete ] ||
+        fail "SIGTERM: the recording is not complete"
+[ "$(ask term.db 'SELECT count(*) FROM sample')" -gt 100 ] || fail "SIGTERM: few samples"
 
 # ---- a report of a recording that still runs leaves the final one as it is ----
 "$MEMLAG" record --source sim -o live.db -- ./busy >live.out 2>err &
 memlag=$!
 wait_for live.out ready
-until [ "$(ask live.db 'SELECT count(*) FROM sample' 2>/dev/null || echo 0)" -gt 0 ]; do sleep 0.1; done
+until_true has_samples live.db 0
 "$MEMLAG" report live.db >early.txt 2>early.err || fail "report while it runs: $(cat early.err)"
 kill -TERM $memlag
 wait $memlag || true
@@ -136,8 +154,10 @@ END
 status=0
 python3 terminal.py "$MEMLAG" record --source sim -o tty.db -- ./busy >out 2>err || status=$?
 [ $status -eq 130 ] || fail "Ctrl-C: status $status: $(cat out err)"
-[ "$(ask tty.db "SELECT value FROM run WHERE key = 'signal'")" = 2 ]
-[ "$(ask tty.db "SELECT value FROM run WHERE key = 'state'")" = complete ]
+[ "$(ask tty.db "SELECT value FROM run WHERE key = 'signal'")" = 2 ] ||
+        fail "Ctrl-C: the signal is not kept"
+[ "$(ask tty.db "SELECT value FROM run WHERE key = 'state'")" = complete ] ||
+        fail "Ctrl-C: the recording is not complete"
 grep -q 'busy\.c:' out || fail "no report after Ctrl-C: $(cat out)"
 
 # ---- Ctrl-C at any moment of the start: it is said, or the recording is whole ----
@@ -188,15 +208,14 @@ done
 "$MEMLAG" record --source sim -o killed.db -- ./busy 6 >killed.out 2>err &
 memlag=$!
 wait_for killed.out ready
-until [ "$(ask killed.db 'SELECT count(*) FROM sample' 2>/dev/null || echo 0)" -gt 100 ]; do
-        sleep 0.1
-done
+until_true has_samples killed.db 100
 target=$(cat /proc/$memlag/task/$memlag/children)
 kill -KILL $memlag
 wait $memlag || true
 kill -0 $target || fail "the target ended with memlag"
-[ "$(ask killed.db 'PRAGMA integrity_check')" = ok ]
-[ "$(ask killed.db "SELECT value FROM run WHERE key = 'state'")" = recording ]
+[ "$(ask killed.db 'PRAGMA integrity_check')" = ok ] || fail "killed: the database is damaged"
+[ "$(ask killed.db "SELECT value FROM run WHERE key = 'state'")" = recording ] ||
+        fail "killed: the state is not recording"
 "$MEMLAG" report killed.db >report 2>err || fail "report: $(cat err)"
 grep -q 'cut off' report || fail "no word on the cut in: $(cat report)"
 while kill -0 $target 2>/dev/null; do sleep 0.1; done
@@ -209,10 +228,12 @@ while kill -0 $target 2>/dev/null; do sleep 0.1; done
         "$MEMLAG" record --source sim --period 2 -o full.db -- ./busy 3 >out 2>err || status=$?
         [ $status -eq 1 ] || fail "full disk: status $status: $(cat err)"
 )
-grep -qx ready out
-[ "$(wc -l <err)" -eq 2 ] || fail "not one line on the full disk: $(cat err)"
+grep -qx ready out || fail "full disk: the target said: $(cat out)"
+# Beside what is said of the model at each start.
+[ "$(grep -vc -e 'all numbers are modelled' -e ': the model is ' err)" -eq 1 ] ||
+        fail "not one line on the full disk: $(cat err)"
 grep -q 'goes on without being recorded' err || fail "$(cat err)"
-[ "$(ask full.db 'PRAGMA integrity_check')" = ok ]
+[ "$(ask full.db 'PRAGMA integrity_check')" = ok ] || fail "full disk: the database is damaged"
 
 # why, in the database and in the report; and how the target ended all the same
 kept_reason()
@@ -249,7 +270,8 @@ if unshare -rm true 2>/dev/null; then
         [ "$(cat files)" = full.db ] || fail "no room: beside the file: $(cat files)"
         ask full.db 'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size' >bytes
         [ "$(cat bytes)" -gt 1048576 ] || fail "no room: only $(cat bytes) bytes of 2 MiB were kept"
-        [ "$(ask full.db 'PRAGMA integrity_check')" = ok ]
+        [ "$(ask full.db 'PRAGMA integrity_check')" = ok ] ||
+                fail "no room: the database is damaged"
         lost=$(ask full.db "SELECT value FROM ledger WHERE kind LIKE '%taken back%'")
         [ "$lost" -gt 0 ] && [ "$lost" -lt 1000 ] || fail "no room: $lost samples were taken back"
 else
