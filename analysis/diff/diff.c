@@ -414,6 +414,8 @@ int diff_make(struct diff *diff, const struct diff_kind *kind, struct diag *diag
         code = choose_figure(diff, diag);
         if (!code)
                 code = read_rows(diff, diag);
+        if (!code && kind->function && diff_join_labels(diff))
+                code = diag_no_memory(diag);
         if (code)
                 return code;
         if (!diff->before.row_count)

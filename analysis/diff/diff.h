@@ -49,6 +49,7 @@ struct diff_kind {
          * is another before and after. */
         const char *names[4];
         const char *line; /* the names of that line's columns begin so; NULL: none */
+        int function;     /* which name is a function's; 0: none */
 };
 
 enum { DIFF_NAMES = 4 };
@@ -109,7 +110,9 @@ struct diff {
         enum diff_figure figure;
         struct diff_pair *pairs; /* by the size of the difference */
         size_t pair_count;
-        struct estimate difference; /* of the wholes */
+        struct estimate difference;      /* of the wholes */
+        const struct diff_row *unjoined; /* one of the first such name; NULL: none */
+        size_t unjoined_count; /* names whose functions were not told over a rebuild */
 };
 
 struct diff_options {
@@ -141,6 +144,15 @@ const char *diff_unit(enum diff_figure figure);
 int diff_rows_read(struct diff_side *side, const struct diff_kind *kind,
                    enum diff_figure figure, const char *from, const char *to,
                    const char *mark, struct diag *diag);
+
+/* Sorts SIDE's rows by group and line. */
+void diff_rows_sort(struct diff_side *side);
+
+/* Gives functions of one name that are told apart by places the same group in DIFF's two
+ * sides: in their order, where as many are on both, or as many with samples enough. Those
+ * of which that is not known are not joined, and counted. In the same build places are
+ * equal. The rows were read: 0 or -ENOMEM. */
+int diff_join_labels(struct diff *diff);
 
 /* Of all of SIDE's rows, which were read. */
 int64_t diff_side_samples(const struct diff_side *side);

@@ -338,6 +338,30 @@ static int note_side(struct diff_notes *notes, const struct diff_side *side,
         return code ? diag_no_memory(diag) : 0;
 }
 
+static int note_unjoined(struct diff_notes *notes, const struct diff *diff,
+                         struct diag *diag)
+{
+        if (!diff->unjoined)
+                return 0;
+        const char *raw = diff->unjoined->names[diff->kind->function] ?: "?";
+        char *name = text_printable(raw, strlen(raw));
+        int code = name ? 0 : -ENOMEM;
+        if (!code && diff->unjoined_count > 1)
+                code =
+                    note(notes,
+                         "Not joined: functions of %zu names, such as %s, of which not "
+                         "as many were sampled before as after.",
+                         diff->unjoined_count, name);
+        else if (!code)
+                code =
+                    note(notes,
+                         "Not joined: functions of the name of %s, of which not as many "
+                         "were sampled before as after.",
+                         name);
+        free(name);
+        return code ? diag_no_memory(diag) : 0;
+}
+
 int diff_notes_read(const struct diff *diff, struct diff_notes *notes, struct diag *diag)
 {
         const struct compared sides = {&diff->before, &diff->after, "before", "after"};
@@ -345,6 +369,8 @@ int diff_notes_read(const struct diff *diff, struct diff_notes *notes, struct di
         if (code)
                 return diag_no_memory(diag);
         code = note_names_of_sides(notes, diff, diag);
+        if (!code)
+                code = note_unjoined(notes, diff, diag);
         if (!code)
                 code = note_side(notes, &diff->before, diag);
         return code ? code : note_side(notes, &diff->after, diag);

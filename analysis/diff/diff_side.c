@@ -42,8 +42,11 @@
         " iif(?4, f.stalled_ratio_low, f.latency_share_low)," \
         " iif(?4, f.stalled_ratio_high, f.latency_share_high)"
 
-/* The name of a block, less the type that it may have behind the place that tells it. */
-#define BLOCK_PLACE "(" REPORT_BASE("alloc_file") "|| ':' || alloc_line)"
+/* The name of a block, less the type that it may have behind the place that tells it. The
+ * function's own name may have that place too. */
+#define BLOCK_PLACE \
+        "(coalesce(alloc_function || ' at ', '') ||" REPORT_BASE("alloc_file") \
+        " || ':' || alloc_line)"
 #define BLOCK_NAME \
         " iif(instr(name, " BLOCK_PLACE "), substr(name, 1, instr(name, " BLOCK_PLACE ")" \
         "     + length(" BLOCK_PLACE ") - 1), name)"
@@ -65,6 +68,7 @@ static const struct diff_kind kinds[] = {
         .name = "line",
         .names = {"module", "function", "file"},
         .line = "line",
+        .function = 1,
         .sql = "SELECT" MODULE_KEY("module") FIELD_END
                " coalesce(" REPORT_BASE("file") ", '')" FIELD_END FUNCTION_KEY "," BUILD_OF_MODULE ", line,"
                " module," REPORT_FUNCTION_NAME ", file, NULL, samples, verdict,"
@@ -73,6 +77,7 @@ static const struct diff_kind kinds[] = {
     {
         .name = "function",
         .names = {"module", "function"},
+        .function = 1,
         .sql = "SELECT" MODULE_KEY("module") FIELD_END FUNCTION_KEY "," BUILD_OF_MODULE
                ", NULL, module," REPORT_FUNCTION_NAME ", NULL, NULL, samples, verdict,"
                ESTIMATE " FROM function_finding AS f",
@@ -81,6 +86,7 @@ static const struct diff_kind kinds[] = {
         .name = "object",
         .names = {"object_kind", "object", "alloc_function", "alloc_file"},
         .line = "alloc_line",
+        .function = 2,
         .sql = "SELECT kind" FIELD_END
                " CASE WHEN alloc_file IS NOT NULL THEN" REPORT_BASE("alloc_file") FIELD_END
                " coalesce(alloc_function, '')"
@@ -306,14 +312,19 @@ static int by_group_and_line(const void *left, const void *right)
         return order ? order : (a->line > b->line) - (a->line < b->line);
 }
 
+void diff_rows_sort(struct diff_side *side)
+{
+        if (side->row_count)
+                qsort(side->rows, side->row_count, sizeof(*side->rows),
+                      by_group_and_line);
+}
+
 /* Makes one of rows that nothing tells apart, such as those of two objects of one name;
  * the verdict is that of the one that has more. */
 static void join_equal(struct diff_side *side)
 {
         size_t kept = 0;
-        if (side->row_count)
-                qsort(side->rows, side->row_count, sizeof(*side->rows),
-                      by_group_and_line);
+        diff_rows_sort(side);
         for (size_t i = 0; i < side->row_count; i++) {
                 struct diff_row *row = &side->rows[i];
                 struct diff_row *last = kept ? &side->rows[kept - 1] : NULL;

@@ -454,3 +454,49 @@ for by in function object; do
 done
 expect "a section and a block" "$(column "--by object slow.db renamed.db" \
         "sum(object LIKE '% of other]') > 0, sum(object LIKE 'other+0x%') > 0" 1)" 1,1
+
+# Functions of one name and lambdas are labelled by their lines: a line of comment moves them
+# all, and then one has the label of another. The second of each does twice the work.
+cat >labels.cc <<'EOF2'
+#include <cstdio>
+#include <cstdlib>
+static int A[200000], B[200000];
+#define BODY(data) { unsigned s = 1; long t = 0; for (int i = 0; i < n; i++) { s = s * 1664525u + 1013904223u; t += data[(s >> 8) % 200000]; } return t; }
+namespace { struct Fast { [[gnu::noipa]] static long get(int n); }; struct Slow { [[gnu::noipa]] static long get(int n); }; }
+long Fast::get(int n) BODY(A)
+long Slow::get(int n) BODY(B)
+template <class F> [[gnu::noipa]] long run(F f, int n) { return f(n); }
+int main(int argc, char **)
+{
+	auto one = [](int n) { volatile int *p = (volatile int *)malloc(n * 64L); long t = 0; for (int i = 0; i < n; i++) p[i * 16L] = i; for (int i = 0; i < n; i++) t += p[i * 16L]; return t; };
+	auto two = [](int n) { volatile int *p = (volatile int *)malloc(n * 64L); long t = 1; for (int i = 0; i < n; i++) p[i * 16L] = i; for (int i = 0; i < n; i++) t += p[i * 16L]; return t; };
+	for (int i = 0; i < 200000; i++)
+		A[i] = B[i] = i;
+	printf("%ld\n", Fast::get(30000) + (argc > 1 ? 0 : Slow::get(60000)) + run(one, 30000) + run(two, 60000));
+}
+EOF2
+mkdir -p commented
+{ echo '// a comment'; cat labels.cc; } >commented/labels.cc
+for source in labels.cc commented/labels.cc; do
+        g++ -g -O2 -o "${source%.cc}" "$source"
+        "$MEMLAG" record --source sim --period 199 -o "${source%.cc}.db" --force -- "./${source%.cc}" >out 2>&1 ||
+                fail "record $source: $(cat out)"
+done
+"$MEMLAG" record --source sim --period 199 -o one.db --force -- commented/labels once >out 2>&1
+alike='sum(samples_before * 1.5 > samples_after AND samples_after * 1.5 > samples_before)'
+many='samples_before + samples_after > 60'
+for by in function line; do
+        expect "functions of one name by $by" "$(column "--by $by labels.db commented/labels.db" \
+                "$alike = count(*), count(*) >= 2" "function LIKE 'get (%' AND $many")" 1,1
+        expect "lambdas by $by" "$(column "--by $by labels.db commented/labels.db" \
+                "$alike = count(*)" "function LIKE '%{lambda%' AND $many")" 1
+done
+expect "objects of lambdas" "$(column "--by object labels.db commented/labels.db" \
+        "$alike, count(*), sum(object LIKE 'main%{lambda%} at labels.cc:__'
+                OR object LIKE 'main%{lambda%}::operator() at labels.cc:__')" \
+        "object LIKE 'main%{lambda%' AND $many")" 2,2,2
+# Which of the two is left is not known.
+expect "one of two" "$(column "--by function labels.db one.db" "count(*), sum(verdict LIKE 'only%') = count(*)" \
+        "function LIKE 'get%' AND function NOT LIKE 'get\_%' ESCAPE '\' AND $many")" 3,1
+"$MEMLAG" diff labels.db one.db | grep -q '^Not joined: functions of the name of get (labels.cc:6)' ||
+        fail "functions that were not joined are not named"
