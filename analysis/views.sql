@@ -115,7 +115,10 @@ SELECT sample_id, 'stack', reason
 FROM sample JOIN unnamed_stack USING (stack_id)
 WHERE reason IS NOT NULL
 UNION ALL
-SELECT s.sample_id, 'object', iif(s.addr IS NULL, 'no data address', 'nothing mapped')
+SELECT s.sample_id, 'object',
+        CASE WHEN s.addr IS NULL THEN 'no data address'
+                WHEN o.name = '[unmapped]' THEN 'nothing mapped'
+                ELSE 'stack or thread-local memory' END
 FROM sample AS s
 LEFT JOIN attribution AS a USING (sample_id)
 LEFT JOIN data_object AS o USING (object_id)

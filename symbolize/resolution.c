@@ -12,6 +12,7 @@
 
 static const char resolved[] = "resolved";
 static const char nothing_mapped[] = "nothing mapped";
+static const char thread_memory[] = "stack or thread-local memory";
 
 static const char *const subject_names[SUBJECT_COUNT] = {[SUBJECT_LINE] = "line",
                                                          [SUBJECT_FUNCTION] = "function",
@@ -86,6 +87,8 @@ static const char *no_object(const struct object *object)
 {
         if (!object)
                 return "no data address";
+        if (object->thread_memory)
+                return thread_memory;
         return object->kind == OBJECT_UNKNOWN ? nothing_mapped : NULL;
 }
 
@@ -222,6 +225,10 @@ int resolution_write(const struct resolution *resolution, struct db *db,
         if (!error)
                 error = set_ledger(db, "with", "no object",
                                    samples_of(resolution, SUBJECT_OBJECT, nothing_mapped),
+                                   diag);
+        if (!error)
+                error = set_ledger(db, "in", thread_memory,
+                                   samples_of(resolution, SUBJECT_OBJECT, thread_memory),
                                    diag);
         if (!error)
                 error =

@@ -63,8 +63,12 @@ static int take(void *context, const struct relocation *relocation)
         struct thread_slots *slots = search->slots;
         uint64_t offset;
 
-        if (!own_variable(relocation, &offset))
+        if (!own_variable(relocation, &offset)) {
+                slots->of_others |= relocation->type == R_X86_64_TPOFF64 ||
+                                    relocation->type == R_X86_64_TLSDESC ||
+                                    relocation->type == R_X86_64_DTPMOD64;
                 return 0;
+        }
         switch (relocation->type) {
         case R_X86_64_TLSDESC:
                 slots->asked_for = true;

@@ -28,7 +28,15 @@ struct thread_slots {
         /* Whether any code asks the dynamic linker for the place of a variable: of a file
          * without such code, it allocates no thread-local memory on a call. */
         bool asked_for;
+        /* Whether code adds where variables of other files are to the thread pointer. */
+        bool of_others;
 };
+
+/* Whether code of the file has the places of all thread-local variables as constants. */
+static inline bool thread_slots_none(const struct thread_slots *slots)
+{
+        return slots->count == 0 && !slots->of_others;
+}
 
 /* Those of FILE's own variables. 0 or -ENOMEM; freed in any case. */
 int thread_slots_read(struct thread_slots *slots, const struct elf_file *file);

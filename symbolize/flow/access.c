@@ -142,8 +142,11 @@ static bool counts_items(const struct types *types, uint32_t type, uint64_t stri
 }
 
 /* The variable that FLOW's place is in. What is added to an index (a[i - 1]) may lead
- * into the one before: what it is added to must be where an array begins. */
-static void take_variable(const struct types *types, const struct data_place *data,
+ * into the one before: what it is added to must be where an array begins. Where the code
+ * has the places of variables as constants (FIXED), that is not known either, and an
+ * index may count from an array's end: the FILE has no room for a second array then. */
+static void take_variable(const struct types *types, const struct elf_file *file,
+                          bool fixed, const struct data_place *data,
                           struct flow_answer *flow)
 {
         uint64_t offset = data->vaddr - data->start, item_bytes;
@@ -151,10 +154,13 @@ static void take_variable(const struct types *types, const struct data_place *da
         if (!data->variable || data->type == TYPE_NONE || offset >= data->size_bytes)
                 return;
         if (flow->place.indexed) {
-                if (offset > 0 || !counts_items(types, data->type,
-                                                flow->place.stride_bytes, &item_bytes))
+                if (!counts_items(types, data->type, flow->place.stride_bytes,
+                                  &item_bytes) ||
+                    (fixed ? file->thread_bytes - data->size_bytes >= 2 * item_bytes
+                           : offset > 0))
                         return;
-                int64_t rest = flow->variable_offset % (int64_t)item_bytes;
+                int64_t rest = ((int64_t)(offset % item_bytes) + flow->variable_offset) %
+                               (int64_t)item_bytes;
 
                 offset = (uint64_t)(rest < 0 ? rest + (int64_t)item_bytes : rest);
         }
@@ -164,8 +170,8 @@ static void take_variable(const struct types *types, const struct data_place *da
 }
 
 static int name_thread_variables(struct type_reader *reader, const struct elf_file *file,
-                                 const struct symbol_table *symbols,
-                                 struct access **accesses, size_t count)
+                                 const struct linkage *linkage, struct access **accesses,
+                                 size_t count)
 {
         struct data_place *data = calloc(count + 1, sizeof(*data));
         struct data_place **list = calloc(count + 1, sizeof(*list));
@@ -179,10 +185,13 @@ static int name_thread_variables(struct type_reader *reader, const struct elf_fi
                 list[listed++] = &data[i];
         }
         if (!error && listed > 0)
-                error = data_find(reader, file, symbols, list, listed, reader->names);
+                error = data_find(reader, file, linkage->symbols, list, listed,
+                                  reader->names);
         for (size_t i = 0; i < count && !error && listed > 0; i++)
                 if (in_thread(accesses[i]))
-                        take_variable(reader->types, &data[i], &accesses[i]->flow);
+                        take_variable(reader->types, file,
+                                      thread_slots_none(&linkage->threads), &data[i],
+                                      &accesses[i]->flow);
         free(data);
         free(list);
         return error;
@@ -203,7 +212,7 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
         if (!error)
                 error = access_share(reader, file, &linkage, accesses, count);
         if (!error && count > 0)
-                error = name_thread_variables(reader, file, symbols, accesses, count);
+                error = name_thread_variables(reader, file, &linkage, accesses, count);
         memory_slots_free(&linkage.memory);
         thread_slots_free(&linkage.threads);
         return error;

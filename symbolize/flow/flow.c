@@ -47,6 +47,8 @@ static void answer_operand(const struct flow_context *flow, struct flow_state *s
         answer->restores = instruction->operation == OPERATION_POP ||
                            instruction->operation == OPERATION_END;
         answer->place = flow_state_operand(flow, state, step);
+        if (answer->place.kind == PLACE_THREAD && answer->place.indexed)
+                answer->place = place_unknown;
         answer->place =
             place_settled(flow->input->reader->types, &answer->place,
                           instruction->vector ? 0 : instruction->access_bytes);

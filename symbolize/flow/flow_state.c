@@ -112,15 +112,22 @@ struct place_value flow_state_slot(const struct flow_context *flow,
         return slot ? thread_local_at(slot->offset) : place_unknown;
 }
 
-/* A program's own variables lie right below the thread pointer. */
+/* A program's own variables lie right below the thread pointer. Of what is added to it
+ * there, an index is only known for one where no code adds the place of a variable. */
 static struct place_value own_variable(const struct flow_context *flow,
                                        const struct place_value *place)
 {
         uint64_t bytes = flow->input->file->thread_bytes;
         uint64_t offset = bytes + (uint64_t)place->offset;
 
-        return place->kind == PLACE_THREAD && offset < bytes ? thread_local_at(offset)
-                                                             : *place;
+        struct place_value own = *place;
+
+        if (place->kind != PLACE_THREAD || offset >= bytes ||
+            (place->indexed && !thread_slots_none(flow->input->slots)))
+                return own;
+        own.kind = PLACE_ADDRESS;
+        own.offset = thread_local_at(offset).offset;
+        return own;
 }
 
 /* Where the virtual base of OBJECT is that WORD of its table is about. */
@@ -171,12 +178,14 @@ static struct place_value thread_operand(const struct flow_context *flow,
                                          const struct flow_step *step)
 {
         const struct memory_operand *memory = &step->instruction.memory;
-        struct place_value place = {.kind = PLACE_THREAD, .type = TYPE_NONE};
+        const struct place_value thread_pointer = {.kind = PLACE_THREAD,
+                                                   .type = TYPE_NONE};
+        struct place_value place = thread_pointer;
 
         if (memory->base < REGISTER_COUNT)
                 place = flow_state_held(flow, state, memory->base, step->vaddr);
         if (memory->base != REGISTER_NONE && !place_in_thread(&place))
-                return place_unknown;
+                place = place_add(flow->input->reader->types, &thread_pointer, &place, 1);
         place = place_add_constant(&place, memory->displacement);
         place = own_variable(flow, &place);
         return add_index(flow, state, step, &place);
@@ -391,7 +400,7 @@ struct place_value flow_state_load(const struct flow_context *flow,
         case PLACE_THREAD:
                 /* Its first word is its own address (ELF handling for thread-local
                  * storage, section 3.4.6). */
-                return place->offset == 0 ? *place : place_unknown;
+                return place->offset == 0 && !place->indexed ? *place : place_unknown;
         default:
                 return place_unknown;
         }

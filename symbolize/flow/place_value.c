@@ -152,7 +152,7 @@ static struct place_value add_index(const struct types *types,
 
 static bool is_thread_pointer(const struct place_value *value)
 {
-        return value->kind == PLACE_THREAD && value->offset == 0;
+        return value->kind == PLACE_THREAD && value->offset == 0 && !value->indexed;
 }
 
 struct place_value place_add(const struct types *types, const struct place_value *a,
@@ -176,8 +176,7 @@ struct place_value place_add(const struct types *types, const struct place_value
         if (place_is_number(a))
                 return place_number(common_factor(modulus(a), modulus(&index)),
                                     remainder_of(a) + remainder_of(&index));
-        return a->kind == PLACE_THREAD || a->kind == PLACE_RESULT ||
-                       a->kind == PLACE_TABLE_WORD
+        return a->kind == PLACE_RESULT || a->kind == PLACE_TABLE_WORD
                    ? place_unknown
                    : add_index(types, a, &index);
 }

@@ -11,6 +11,7 @@
 
 #include "array.h"
 #include "path.h"
+#include "thread_memory.h"
 
 static bool same_object(const void *context, const void *key, uint32_t position)
 {
@@ -186,6 +187,18 @@ static struct object frame_object(struct objects *objects, const char *function,
         return object;
 }
 
+/* Whether OFFSET_BYTES from the end of the stack MAPPING the C library may keep the
+ * thread's variables. */
+static bool in_thread_memory(struct objects *objects, uint32_t mapping,
+                             uint64_t offset_bytes)
+{
+        uint64_t *bytes = &objects->thread_memory_bytes[mapping];
+
+        if (*bytes == UINT64_MAX)
+                *bytes = thread_memory_bytes(objects->from.sweep, mapping);
+        return offset_bytes <= *bytes;
+}
+
 static struct object stack_object(struct objects *objects,
                                   const struct raw_sample *sample,
                                   const struct sample_location *location,
@@ -214,6 +227,14 @@ static struct object stack_object(struct objects *objects,
         } else if (function) {
                 object.name =
                     string_pool_format(objects->from.names, "%s's stack", function);
+        } else if (in_thread_memory(objects, location->target.index, *offset_bytes)) {
+                object.kind = OBJECT_UNKNOWN;
+                object.whole_stack = false;
+                object.thread_memory = true;
+                object.name = string_pool_format(
+                    objects->from.names,
+                    "[stack or thread-local memory of thread %" PRId64 "]",
+                    raw->threads[owner].tid);
         } else if (owner != RAW_NONE) {
                 snprintf(tid, sizeof(tid), "%" PRId64, raw->threads[owner].tid);
                 object.name =
@@ -343,7 +364,13 @@ int objects_open(struct objects *objects, const struct object_sources *from)
         objects->sites = calloc(stacks + 1, sizeof(*objects->sites));
         objects->site_found = calloc(stacks + 1, sizeof(*objects->site_found));
         objects->paths = calloc(2 * (stacks + 1), sizeof(*objects->paths));
-        return objects->sites && objects->site_found && objects->paths
+        objects->thread_memory_bytes =
+            malloc((from->sweep->raw->mapping_count + 1) * sizeof(uint64_t));
+        if (objects->thread_memory_bytes)
+                memset(objects->thread_memory_bytes, 0xff,
+                       (from->sweep->raw->mapping_count + 1) * sizeof(uint64_t));
+        return objects->sites && objects->site_found && objects->paths &&
+                       objects->thread_memory_bytes
                    ? arenas_find(&objects->arenas, from->sweep->raw)
                    : -ENOMEM;
 }
@@ -354,6 +381,7 @@ void objects_free(struct objects *objects)
         hash_index_free(&objects->index);
         free(objects->paths);
         free(objects->sites);
+        free(objects->thread_memory_bytes);
         free(objects->site_found);
         arenas_free(&objects->arenas);
         *objects = (struct objects){0};

@@ -20,10 +20,11 @@ enum object_kind {
 struct object {
         enum object_kind kind;
         uint32_t name;
-        uint32_t module;  /* RAW_NONE: none */
-        struct site site; /* of heap blocks and mapped regions */
-        uint64_t start;   /* a variable's address: tells those of one name apart */
-        bool whole_stack; /* the frame in it is not known */
+        uint32_t module;    /* RAW_NONE: none */
+        struct site site;   /* of heap blocks and mapped regions */
+        uint64_t start;     /* a variable's address: tells those of one name apart */
+        bool whole_stack;   /* the frame in it is not known */
+        bool thread_memory; /* or thread-local variables: which is not known */
         bool has_size;
         uint64_t size_bytes;
         uint64_t allocations; /* 0: no blocks */
@@ -57,6 +58,7 @@ struct objects {
         struct object_path *paths; /* of raw's stacks, blocks and regions apart */
         struct site *sites;        /* of raw's stacks, once found */
         bool *site_found;
+        uint64_t *thread_memory_bytes; /* of raw's mappings; UINT64_MAX: not asked */
         struct arenas arenas;
 };
 

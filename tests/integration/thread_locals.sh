@@ -182,3 +182,93 @@ kinds=$(sqlite3 -readonly t.db "SELECT DISTINCT o.kind FROM attribution
         JOIN location AS l USING (location_id) JOIN data_object AS o USING (object_id)
         WHERE l.function = 'read_block' AND o.kind <> 'stack'")
 [ "$kinds" = heap ] || fail "a block that the dynamic linker allocated is: $kinds"
+
+# By sources without the thread pointer: the variables of a thread that was made lie at the
+# end of its stack, and none of them is the stack, nor a frame one of them. Each function
+# of the thread reads what its name tells.
+"$MEMLAG" record --force -o t.db --source clock -- true >out 2>&1 || {
+        echo "thread_locals.sh: SKIPPED by clock: $(cat out)" >&2
+        exit 0
+}
+cat >ends.c <<'END'
+#include <pthread.h>
+struct pair { long hits, misses; int classes[4]; };
+enum { ITEMS = 20000, TURNS = 30000000 };
+static __thread struct pair only[ITEMS];
+#ifdef SECOND
+static __thread struct pair second[ITEMS];
+#endif
+#define READS(name, array)                                                               \
+        __attribute__((noinline)) static long read_##name(struct pair *frame)            \
+        {                                                                                \
+                long sum = 0;                                                            \
+                unsigned x = 1;                                                          \
+                (void)frame;                                                             \
+                for (int i = 0; i < TURNS; i++) {                                        \
+                        x = x * 1664525u + 1013904223u;                                  \
+                        struct pair *pair = &array[(x >> 8) % ITEMS];                    \
+                        pair->misses++;                                                  \
+                        sum += pair->classes[2];                                         \
+                }                                                                        \
+                return sum;                                                              \
+        }
+READS(only, only)
+READS(frame, frame)
+#ifdef SECOND
+READS(second, second)
+#endif
+static void *run(void *none)
+{
+        struct pair frame[ITEMS];
+        for (int i = 0; i < ITEMS; i++)
+                frame[i] = (struct pair){i, i, {0}};
+        volatile long sum = read_only(frame) + read_frame(frame);
+#ifdef SECOND
+        sum += read_second(frame);
+#endif
+        return none;
+}
+int main(void)
+{
+        pthread_t thread;
+        pthread_create(&thread, 0, run, 0);
+        return pthread_join(thread, 0);
+}
+END
+# of WHAT CONDITION: samples with an object in functions that read it.
+of()
+{
+        sqlite3 -readonly t.db "SELECT count(*) FROM attribution JOIN location AS l USING (location_id)
+                JOIN data_object AS o USING (object_id) WHERE l.function LIKE 'read!_$1' ESCAPE '!' AND $2"
+}
+for compiler in gcc clang; do
+        command -v "$compiler" >/dev/null || continue
+        for second in '' -DSECOND; do
+                name="clock, $compiler $second"
+                "$compiler" -g -O2 -pthread $second -o ends ends.c
+                "$MEMLAG" record --force -o t.db --source clock -- ./ends >out 2>&1 ||
+                        fail "$name: $(cat out)"
+                variables="l.function <> 'read_frame'"
+                [ "$(of % "$variables AND (o.kind, o.name) <> ('tls', substr(l.function, 6))
+                        AND o.name NOT LIKE '[stack or thread-local memory of thread %]'")" = 0 ] ||
+                        fail "$name: thread-local variables are called something else"
+                [ "$(of frame "o.kind <> 'stack'")" = 0 ] || fail "$name: a frame is no stack"
+                [ "$(of frame "o.kind = 'stack'")" -gt 20 ] || fail "$name: too few in the frame"
+                # clang's operands are relative to the thread pointer, which clock does not know.
+                [ "$compiler" = clang ] || [ "$(of % "$variables")" -gt 20 ] ||
+                        fail "$name: too few of the variables"
+                [ "$compiler$second" != gcc ] || {
+                        [ "$(of only "o.kind <> 'tls'")" = 0 ] || fail "$name: not all are named"
+                        [ "$(sqlite3 -readonly t.db "SELECT count(DISTINCT f.name) FROM attribution
+                                JOIN location AS l USING (location_id)
+                                JOIN data_object AS o USING (object_id)
+                                JOIN type_field AS f USING (field_id)
+                                WHERE o.name = 'only'")" -ge 1 ] || fail "$name: no field"
+                }
+                open=$(sqlite3 -readonly t.db "SELECT (SELECT count(*) FROM unresolved_view
+                        WHERE subject = 'object' AND reason = 'stack or thread-local memory') =
+                        (SELECT coalesce(sum(value), 0) FROM ledger
+                        WHERE kind = 'samples in stack or thread-local memory')")
+                [ "$open" = 1 ] || fail "$name: the ledger and the samples differ"
+        done
+done

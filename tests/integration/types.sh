@@ -39,7 +39,8 @@ check_ledger()
         placed=$(answer "$1" "SELECT count(*) FROM attribution JOIN data_object
                 USING (object_id) WHERE kind <> 'unknown'")
         unplaced=$(answer "$1" "SELECT coalesce(sum(value), 0) FROM ledger
-                WHERE kind = 'samples with no object'")
+                WHERE kind IN ('samples with no object',
+                'samples in stack or thread-local memory')")
         all=$(answer "$1" "SELECT count(addr) FROM sample")
         [ $((typed + untyped)) -eq "$all" ] ||
                 fail "$1: $typed samples with a type and $untyped without are not $all"
