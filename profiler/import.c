@@ -272,8 +272,13 @@ static int create(struct import *import, const char *place, struct diag *diag)
         sigset_t all, before;
         sigfillset(&all);
         sigprocmask(SIG_BLOCK, &all, &before);
-        int rc =
-            db_create(place, !is_output && db_is_remainder(place), &import->db, diag);
+        bool remainder = !is_output && db_is_import_remainder(place);
+        int rc = db_create(place, remainder, &import->db, diag);
+        if (rc == -EEXIST && !is_output)
+                rc = diag_set(diag, rc,
+                              "%s exists, where the new database would be until it is "
+                              "whole; move it away, or choose another name with -o",
+                              place);
         if (rc == 0)
                 rc = import_interrupt_begin(place, diag);
         sigprocmask(SIG_SETMASK, &before, NULL);

@@ -22,9 +22,9 @@ enum db_access { DB_READ_ONLY, DB_READ_WRITE };
  * writing (-EBUSY). */
 int db_create(const char *path, bool replace, struct db **db, struct diag *diag);
 
-/* Whether the file at PATH is what is left of a database that was never whole, since who
- * made it was killed. */
-bool db_is_remainder(const char *path);
+/* Whether the file at PATH says of itself that it is what is left of an import that was
+ * killed. One that says nothing, or is of a recording, may be anybody's. */
+bool db_is_import_remainder(const char *path);
 
 /* Whether db_create would replace what is at PATH, or make a file where nothing is: 0,
  * -EINVAL or -EBUSY. */

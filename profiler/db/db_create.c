@@ -79,19 +79,19 @@ static bool take_lock(int fd)
         return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
-bool db_is_remainder(const char *path)
+bool db_is_import_remainder(const char *path)
 {
-        struct stat status;
         struct db *db;
-        if (lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
-                return true;
         if (db_open(path, DB_READ_ONLY, &db, NULL) < 0)
                 return false;
         char *state = db_run_text(db, "state");
-        bool whole = state && strcmp(state, "recording") != 0;
+        char *source = db_run_text(db, "source");
+        bool begun = state && strcmp(state, "recording") == 0;
+        bool imported = source && strcmp(source, "perf.data") == 0;
         free(state);
+        free(source);
         db_close(db);
-        return !whole;
+        return begun && imported;
 }
 
 /* Removes the first COUNT of the files of what is called PATH, when nobody uses it. */

@@ -736,23 +736,28 @@ static void opening_and_closing_needs_no_journal(void **state)
         close(watch);
 }
 
-static void what_a_killed_process_has_begun_is_a_remainder(void **state)
+static void what_a_killed_import_has_begun_is_a_remainder(void **state)
 {
         (void)state;
         struct diag diag;
         struct db *db = create_db("a.db");
         assert_int_equal(db_run_set_text(db, "state", "recording", &diag), 0);
+        assert_int_equal(db_run_set_text(db, "source", "sim", &diag), 0);
         db_close(db);
-        assert_true(db_is_remainder("a.db"));
+        assert_false(db_is_import_remainder("a.db"));
+        assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, NULL), 0);
+        assert_int_equal(db_run_set_text(db, "source", "perf.data", &diag), 0);
+        db_close(db);
+        assert_true(db_is_import_remainder("a.db"));
         write_file("empty.db", "");
-        assert_true(db_is_remainder("empty.db"));
+        assert_false(db_is_import_remainder("empty.db"));
         write_file("mine", "text");
-        assert_false(db_is_remainder("mine"));
-        assert_false(db_is_remainder("absent.db"));
+        assert_false(db_is_import_remainder("mine"));
+        assert_false(db_is_import_remainder("absent.db"));
         assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, NULL), 0);
         assert_int_equal(db_run_set_text(db, "state", "complete", &diag), 0);
         db_close(db);
-        assert_false(db_is_remainder("a.db"));
+        assert_false(db_is_import_remainder("a.db"));
 }
 
 static struct {
@@ -833,7 +838,7 @@ int main(void)
             db_unit_test(writing_without_permission_is_an_error),
             db_unit_test(next_writer_tidies_up_after_a_dead_one),
             db_unit_test(opening_and_closing_needs_no_journal),
-            db_unit_test(what_a_killed_process_has_begun_is_a_remainder),
+            db_unit_test(what_a_killed_import_has_begun_is_a_remainder),
             db_unit_test(locked_database_is_asked_once),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
