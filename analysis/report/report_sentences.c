@@ -358,8 +358,7 @@ static bool chains_matter(const struct report_summary *summary, double *unexplai
 enum { CHAIN_SAMPLES_MIN = 20 };
 
 /* In the model nothing else keeps a core from executing: instructions that wait for each
- * other's results. Told where all loads that miss L1 could be samples, and none is so
- * long that chance may have put it there, or left others like it out. Names the line
+ * other's results. Told where all loads that miss L1 could be samples. Names the line
  * whose loads are most of what waited beside them. */
 static int say_chains(struct db *db, FILE *text, const struct report_summary *summary,
                       struct diag *diag)
@@ -369,9 +368,7 @@ static int say_chains(struct db *db, FILE *text, const struct report_summary *su
                     "  WHERE line IS NOT NULL AND latency_share >= 0.5)"
                     " FROM run, machine WHERE run.key = 'ldlat_cycles'"
                     " AND machine.key = 'l2_latency_cycles'"
-                    " AND CAST(run.value AS INTEGER) <= machine.value"
-                    " AND NOT EXISTS (SELECT 1 FROM threshold"
-                    "  WHERE name = '" STATEMENT_STALL_LIMIT "')";
+                    " AND CAST(run.value AS INTEGER) <= machine.value";
         bool simulated = summary->source && strcmp(summary->source, "sim") == 0;
         double ratio;
         sqlite3_stmt *row;
