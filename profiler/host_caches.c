@@ -11,23 +11,19 @@
 #include "calibration.h"
 #include "perf/cpu_list.h"
 #include "perf/machine.h"
+#include "perf/root_file.h"
 #include "sim_preset.h"
 
 enum { CACHES_MAX = 8, L3 = 3 };
 
 /* The first line of a file of CPU 0's cache INDEX; false: there is none. */
-static bool read_line(const char *root, int index, const char *file, char *line, int size)
+static bool read_line(const char *root, int index, const char *file, char *line,
+                      size_t size)
 {
         char path[PATH_MAX];
-        if (snprintf(path, sizeof(path),
-                     "%s/sys/devices/system/cpu/cpu0/cache/index%d/%s", root, index,
-                     file) >= (int)sizeof(path))
-                return false;
-        FILE *in = fopen(path, "re");
-        bool is_read = in && fgets(line, size, in);
-        if (in)
-                fclose(in);
-        return is_read;
+        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/%s",
+                 index, file);
+        return root_file_line(root, path, line, size);
 }
 
 /* "32768K", as the kernel writes sizes. */

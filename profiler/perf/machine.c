@@ -12,13 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static FILE *open_below(const char *root, const char *path)
-{
-        char joined[PATH_MAX];
-        if (snprintf(joined, sizeof(joined), "%s%s", root, path) >= (int)sizeof(joined))
-                return NULL;
-        return fopen(joined, "re");
-}
+#include "root_file.h"
 
 static bool is_there(const char *root, const char *path)
 {
@@ -31,7 +25,7 @@ static bool is_there(const char *root, const char *path)
 static int64_t read_number(const char *root, const char *path)
 {
         int64_t number = MACHINE_UNKNOWN;
-        FILE *file = open_below(root, path);
+        FILE *file = root_file_open(root, path);
         if (!file)
                 return MACHINE_UNKNOWN;
         if (fscanf(file, "%" SCNd64, &number) != 1)
@@ -81,7 +75,7 @@ static void read_cpu_line(struct machine *machine, const char *line)
 /* The first CPU: up to the empty line. */
 static void read_cpu(const char *root, struct machine *machine)
 {
-        FILE *file = open_below(root, "/proc/cpuinfo");
+        FILE *file = root_file_open(root, "/proc/cpuinfo");
         char *line = NULL;
         size_t size = 0;
         machine->family = machine->model = machine->stepping = MACHINE_UNKNOWN;
@@ -259,7 +253,7 @@ static void read_rights(const char *root, struct machine *machine)
         machine->perf_event_mlock_kb =
             read_number(root, "/proc/sys/kernel/perf_event_mlock_kb");
         machine->kptr_restrict = read_number(root, "/proc/sys/kernel/kptr_restrict");
-        FILE *file = open_below(root, "/proc/self/status");
+        FILE *file = root_file_open(root, "/proc/self/status");
         char line[256];
         while (file && fgets(line, sizeof(line), file)) {
                 if (strncmp(line, "CapEff:", 7) == 0)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cpu_list.h"
+#include "root_file.h"
 
 /* Lists of CPUs are the longest that sysfs has here. */
 enum { TEXT_MAX = 1 << 14 };
@@ -17,18 +18,9 @@ static bool read_text(const char *root, const char *pmu, const char *file,
                       char text[TEXT_MAX])
 {
         char path[PATH_MAX];
-        if (snprintf(path, sizeof(path), "%s" PMU_DIRECTORY "/%s/%s", root, pmu, file) >=
-            (int)sizeof(path))
-                return false;
-        FILE *stream = fopen(path, "re");
-        if (!stream)
-                return false;
-        size_t length = fread(text, 1, TEXT_MAX - 1, stream);
-        text[length] = '\0';
-        text[strcspn(text, "\n")] = '\0';
-        bool whole = !ferror(stream) && length < TEXT_MAX - 1;
-        fclose(stream);
-        return whole;
+        return snprintf(path, sizeof(path), PMU_DIRECTORY "/%s/%s", pmu, file) <
+                   (int)sizeof(path) &&
+               root_file_line(root, path, text, TEXT_MAX);
 }
 
 /* ---- formats ---- */
