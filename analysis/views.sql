@@ -220,7 +220,7 @@ undecided AS MATERIALIZED (
         GROUP BY field_id)
 SELECT
         t.type_id, d.name, d.size_bytes, t.name, t.type, t.offset_bytes, t.size_bytes,
-        t.offset_bytes / 64, coalesce(f.samples, 0), coalesce(f.dram_samples, 0),
+        t.offset_bytes / 64, coalesce(f.samples, 0), iif(f.field_id IS NULL, 0, f.dram_samples),
         f.mean_latency_cycles, f.latency_share, iif(f.field_id IS NULL, 0, f.contended_samples),
         f.verdict, f.stalled_ratio, coalesce(w.wide_samples, 0), t.field_id,
         coalesce(u.samples, 0), f.cache_level

@@ -13,7 +13,7 @@
 static const char prepare_sql[] =
     "CREATE TEMP TABLE annotated_sample AS "
     "SELECT p.location_id, a.object_id, a.field_id, count(*) AS samples,"
-    " sum(v.level IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples,"
+    " sum(nullif(v.level, 'NA') IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples,"
     " count(iif(s.latency_cycles >= 0, 1, NULL)) AS latencies,"
     " total(iif(s.latency_cycles >= 0, s.latency_cycles, 0)) AS latency_cycles,"
     " total(iif(s.latency_cycles >= 0, s.latency_cycles, max(coalesce(s.stall_ns, 0), 0)))"

@@ -115,7 +115,7 @@ static const char blocks_sql[] =
 #define FIGURES_OF_LOADS \
     SHARE("stalled_ratio") " AS stalled," SHARE("latency_share") " AS latency," \
     BLANK("samples") " AS samples," \
-    BLANK(" printf('%.0f%%', 100.0 * dram_samples / samples)") " AS DRAM," \
+    BLANK(REPORT_DRAM) " AS DRAM," \
     BLANK(" iif(mean_latency_cycles IS NULL, '-', printf('%.0f', mean_latency_cycles))") \
     " AS mean," \
     BLANK(" iif(contended_samples IS NULL, '-'," \

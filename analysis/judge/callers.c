@@ -34,6 +34,7 @@ struct stack {
 
 struct sums {
         int64_t samples;
+        int64_t levels; /* samples whose level is known, and of these */
         int64_t dram_samples;
         int64_t latencies;
         double latency_cycles;
@@ -221,6 +222,7 @@ static int take_sample(void *context, sqlite3_stmt *row)
         }
         struct sums *own = &callers->own[node];
         own->samples++;
+        own->levels += sqlite3_column_type(row, 1) != SQLITE_NULL;
         own->dram_samples += sqlite3_column_int64(row, 1);
         own->latencies += sqlite3_column_int64(row, 2);
         own->latency_cycles += sqlite3_column_double(row, 3);
@@ -251,7 +253,7 @@ static int read_tree(struct db *db, struct callers *callers, struct diag *diag)
         if (!code)
                 code = statement_each(
                     db,
-                    "SELECT s.stack_id, coalesce(d.level, '') IN ('DRAM', 'REMOTE_DRAM'),"
+                    "SELECT s.stack_id, nullif(d.level, 'NA') IN ('DRAM', 'REMOTE_DRAM'),"
                     " coalesce(s.latency_cycles, -1) >= 0,"
                     " max(coalesce(s.latency_cycles, s.stall_ns, 0), 0),"
                     " coalesce(s.retire_latency_cycles, -1) >= 0,"
@@ -273,6 +275,7 @@ struct node {
 static void add(struct sums *to, const struct sums *from)
 {
         to->samples += from->samples;
+        to->levels += from->levels;
         to->dram_samples += from->dram_samples;
         to->latencies += from->latencies;
         to->latency_cycles += from->latency_cycles;
@@ -332,7 +335,10 @@ static int write_node(const struct writing *writing, const struct node *node,
         sqlite3_bind_int64(insert, 5, frame->depth);
         sqlite3_bind_int64(insert, 6, node->all.samples);
         sqlite3_bind_int64(insert, 7, own.samples);
-        sqlite3_bind_int64(insert, 8, node->all.dram_samples);
+        if (node->all.levels > 0)
+                sqlite3_bind_int64(insert, 8, node->all.dram_samples);
+        else
+                sqlite3_bind_null(insert, 8);
         statement_bind_real(insert, 9,
                             node->all.latencies
                                 ? node->all.latency_cycles / (double)node->all.latencies

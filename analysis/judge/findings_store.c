@@ -26,16 +26,22 @@ static enum verdict tally_verdict(const struct tally *tally,
         return verdict_of(&facts);
 }
 
+/* COUNT, NULL where that is negative: not known. */
+static void bind_count(sqlite3_stmt *insert, int index, int64_t count)
+{
+        if (count < 0)
+                sqlite3_bind_null(insert, index);
+        else
+                sqlite3_bind_int64(insert, index, count);
+}
+
 /* Of a run in which it was never measured nothing is known, also of samples that cannot
  * have been contended. */
 static void bind_contended(sqlite3_stmt *insert, int index, const struct tally *whole,
                            const struct contended_tally *tally)
 {
-        int64_t contended = tally_contended(tally);
-        if (contended < 0 || whole->contended.told == 0)
-                sqlite3_bind_null(insert, index);
-        else
-                sqlite3_bind_int64(insert, index, contended);
+        bind_count(insert, index,
+                   whole->contended.told > 0 ? tally_contended(tally) : -1);
 }
 
 /* Binds the findings' common columns from parameter 2 on: samples, dram_samples,
@@ -49,7 +55,7 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
         struct share share = cost_share(tally, &pass->whole);
         enum verdict verdict = tally_verdict(tally, pass->input);
         sqlite3_bind_int64(insert, 2, tally->samples);
-        sqlite3_bind_int64(insert, 3, tally->dram_samples);
+        bind_count(insert, 3, tally_dram(tally));
         statement_bind_real(insert, 4,
                             tally_mean_latency(tally->latency_cycles, tally->latencies));
         statement_bind_real(insert, 5, p95);

@@ -80,6 +80,7 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
                enum answer contended, enum cause cause)
 {
         tally->samples++;
+        tally->levels += sample->level != LEVEL_NA;
         tally->dram_samples += level_is_dram(sample->level);
         add_contended(&tally->contended, sample, contended);
         double cost = tally_cost(sample);
@@ -151,6 +152,11 @@ int64_t tally_contended(const struct contended_tally *contended)
 {
         bool known = contended->told > 0 || contended->untold == 0;
         return known ? contended->samples : -1;
+}
+
+int64_t tally_dram(const struct tally *tally)
+{
+        return tally->levels > 0 ? tally->dram_samples : -1;
 }
 
 double tally_mean_latency(double latency_cycles, int64_t latencies)

@@ -36,6 +36,7 @@ struct cache_tally {
 struct tally {
         int64_t samples;
         int64_t latencies; /* samples with a latency */
+        int64_t levels;    /* samples whose level is known, and of these */
         int64_t dram_samples;
         struct contended_tally contended;
         /* What shares are of: latency, or of timer samples the time stalled. */
@@ -84,6 +85,9 @@ enum level tally_cache_level(const struct tally *tally);
 
 /* The contended samples; -1: some may be, and the counters tell of no interval. */
 int64_t tally_contended(const struct contended_tally *contended);
+
+/* How many of the samples DRAM served; -1: no sample tells what served it. */
+int64_t tally_dram(const struct tally *tally);
 
 /* What a verdict is found by: no sample counts for more than longest.h says.
  * LOADS_PER_CYCLE: that a sample stands for, over the cycles of the run; NAN when that is

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Threads with their samples and latency
 SELECT pid, tid, count(*) AS samples,
-       sum(level IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples,
+       sum(nullif(level, 'NA') IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples,
        round(avg(latency_cycles), 1) AS mean_latency_cycles,
        iif(count(s.contended + i.contended) OR count(s.contended) = count(*),
            sum(s.contended), NULL) AS contended_samples

@@ -17,7 +17,7 @@
 #define SHARE \
         REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") \
         " AS latency," REPORT_SHARE_RANGE " samples," \
-        " printf('%.0f%%', 100.0 * dram_samples / samples) AS DRAM," \
+        REPORT_DRAM "AS DRAM," \
         MEAN
 #define P95 \
         " iif(p95_latency_cycles IS NULL, '-', printf('%.0f', p95_latency_cycles))" \
@@ -109,7 +109,7 @@ static const struct report_kind kinds[] = {
         .table_sql =
             "SELECT" REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") " AS latency,"
             REPORT_SHARE("self_latency_share") " AS self, samples,"
-            " printf('%.0f%%', 100.0 * dram_samples / samples) AS DRAM,"
+            REPORT_DRAM "AS DRAM,"
             MEAN REPORT_CALLERS,
         .stalled = true,
         .alignment = "rrrrrrl",
@@ -143,8 +143,7 @@ static const struct report_kind kinds[] = {
             REPORT_FIELD_FIGURE(REPORT_SHARE("stalled_ratio"), "stalled")
             REPORT_FIELD_FIGURE(REPORT_SHARE("latency_share"), "latency")
             REPORT_FIELD_SAMPLES
-            REPORT_FIELD_FIGURE(" iif(samples, printf('%.0f%%', 100.0 * dram_samples /"
-                                " samples), '-')", "DRAM")
+            REPORT_FIELD_FIGURE(REPORT_DRAM, "DRAM")
             REPORT_FIELD_FIGURE(MEAN_CYCLES, "mean")
             REPORT_FIELD_FIGURE(" coalesce(" REPORT_VERDICT_NAME ", '-')", "verdict")),
         .stalled = true,
@@ -158,7 +157,7 @@ static const struct report_kind kinds[] = {
                     " FROM (" REPORT_THREADS ") LIMIT ?1",
         .table_sql =
             "SELECT" REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") " AS latency, samples,"
-            " iif(samples, printf('%.0f%%', 100.0 * dram_samples / samples), '-') AS DRAM,"
+            REPORT_DRAM "AS DRAM,"
             MEAN CONTENDED " pid, tid, coalesce(name, '-') AS thread"
             " FROM (" REPORT_THREADS ") LIMIT ?1",
         .stalled = true,

@@ -53,6 +53,11 @@
         " iif(latency_share IS NULL, '-', printf('%.1f-%.1f', 100 * latency_share_low," \
         "     100 * latency_share_high)) AS \"95% range\","
 
+/* The part of the samples that DRAM served. */
+#define REPORT_DRAM \
+        " iif(samples AND dram_samples IS NOT NULL," \
+        "     printf('%.0f%%', 100.0 * dram_samples / samples), '-') "
+
 /* The verdict, of cache with the one that the loads waited for. */
 #define REPORT_VERDICT_NAME \
         " (verdict || coalesce(' (' || cache_level || ')', '')) "
@@ -137,7 +142,7 @@
  * program's. */
 #define REPORT_THREADS \
         "SELECT p.pid, t.tid, coalesce(t.name," REPORT_BASE("p.executable") ") AS name," \
-        " coalesce(g.samples, 0) AS samples, coalesce(g.dram_samples, 0) AS dram_samples," \
+        " coalesce(g.samples, 0) AS samples, iif(g.samples, g.dram_samples, 0) AS dram_samples," \
         " g.mean_latency_cycles, g.latency_share, g.contended_samples, g.stalled_ratio " \
         "FROM thread AS t JOIN process AS p USING (process_id) LEFT JOIN" \
         REPORT_SAMPLED_THREADS "AS g USING (thread_id) " \
@@ -146,7 +151,7 @@
         " t.tid, t.thread_id"
 #define REPORT_SAMPLED_THREADS \
         " (SELECT s.thread_id, count(*) AS samples," \
-        "  sum(v.level IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples," \
+        "  sum(nullif(v.level, 'NA') IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples," \
         "  avg(v.latency_cycles) AS mean_latency_cycles," \
         "  total(iif(timed, s.stall_ns, v.latency_cycles))" \
         "      / nullif(total(total(iif(timed, s.stall_ns, v.latency_cycles))) OVER (), 0)" \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Brings databases of older versions, and early ones of the present version, up to date.
- * What was recorded and what was named stays; findings, which analysis makes again from
- * these, are dropped with their tables and views.
- * The shape that a database is to have is read from a new one in memory, so that it
- * stands in schema.sql alone. */
+/* Brings databases of older versions up to date, and makes again what one of the present
+ * version lacks. What was recorded and what was named stays; findings, which analysis
+ * makes again from these, are dropped with their tables and views. The shape that a
+ * database is to have is read from a new one in memory, so that it stands in schema.sql
+ * alone. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -54,16 +54,15 @@ static const char add_to_samples[] =
     "ALTER TABLE sample ADD COLUMN retire_latency_cycles INTEGER;";
 
 /* In version 3 nothing said of a place why it has no line or function, in version 4
- * nothing of a file without a build-id, nor, until early in version 5, of a line who had
- * asked for what it waits for, of a field how many loads read it beside another, where a
- * type has padding, or which frame of another thread was accessed: these tables are new. */
+ * nothing of a file without a build-id, nor, until some time in version 5, of a line who
+ * had asked for what it waits for, of a field how many loads read it beside another,
+ * where a type has padding, or which frame of another thread was accessed: these tables
+ * are new. Until version 6 findings had no DRAM samples where no level is known. */
 static const char put_aside_3[] = DROP_LOCATION;
 
-static const char *const put_aside[DB_SCHEMA_VERSION + 1] = {[1] = put_aside_1,
-                                                             [2] = put_aside_2,
-                                                             [3] = put_aside_3,
-                                                             [4] = put_aside_3,
-                                                             [5] = put_aside_3};
+static const char *const put_aside[DB_SCHEMA_VERSION + 1] = {
+    [1] = put_aside_1, [2] = put_aside_2, [3] = put_aside_3,
+    [4] = put_aside_3, [5] = put_aside_3, [6] = put_aside_3};
 
 static const char drop_findings[] =
     "DROP TABLE IF EXISTS threshold; DROP TABLE IF EXISTS interval;"
@@ -86,7 +85,7 @@ static const char drop_views[] =
     "DROP VIEW IF EXISTS phase_limit_view; DROP VIEW IF EXISTS calibration_view;"
     "DROP VIEW IF EXISTS unresolved_view;";
 
-static const char present_version[] = "PRAGMA user_version = 5;";
+static const char present_version[] = "PRAGMA user_version = 6;";
 
 /* The columns of the table or view ?1, NULL where there is none. */
 static const char columns_sql[] =
@@ -215,21 +214,20 @@ static int gives_row(struct db *db, const char *sql, bool *gives)
 static const char has_retirement[] = "SELECT 1 FROM pragma_table_info('sample')"
                                      " WHERE name = 'retire_latency_cycles'";
 
-/* Whether DB, of the present version, is of a memlag that did not yet have all of it. */
-static int is_early(struct db *db, sqlite3 *model, bool *early, struct diag *diag)
+/* Whether DB, of the present version, lacks what can be made again: somebody dropped or
+ * changed it. */
+static int is_incomplete(struct db *db, sqlite3 *model, bool *incomplete,
+                         struct diag *diag)
 {
         sqlite3_stmt *names = NULL;
-        bool has = false;
-        int rc = gives_row(db, has_retirement, &has);
-        *early = !has;
-        if (!rc)
-                rc = sqlite3_prepare_v2(model,
-                                        "SELECT name FROM sqlite_schema WHERE type IN"
-                                        " ('table', 'view') ORDER BY rowid",
-                                        -1, &names, NULL);
-        while (!rc && !*early && (rc = sqlite3_step(names)) == SQLITE_ROW)
+        *incomplete = false;
+        int rc = sqlite3_prepare_v2(model,
+                                    "SELECT name FROM sqlite_schema WHERE type IN"
+                                    " ('table', 'view') ORDER BY rowid",
+                                    -1, &names, NULL);
+        while (!rc && !*incomplete && (rc = sqlite3_step(names)) == SQLITE_ROW)
                 rc = is_outdated(db, model, (const char *)sqlite3_column_text(names, 0),
-                                 early);
+                                 incomplete);
         sqlite3_finalize(names);
         return rc && rc != SQLITE_DONE ? cannot_bring(db, rc, diag) : 0;
 }
@@ -269,7 +267,7 @@ static int is_to_migrate(struct db *db, sqlite3 *model, int64_t *version, bool *
         if (code)
                 return code;
         if (*version == DB_SCHEMA_VERSION)
-                return is_early(db, model, wanted, diag);
+                return is_incomplete(db, model, wanted, diag);
         *wanted = true;
         bool second = false;
         int rc = *version == 1 ? gives_row(db, second_in_truth, &second) : SQLITE_OK;

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The sample database, version 5. Three groups of tables: raw rows (written
+-- The sample database, version 6. Three groups of tables: raw rows (written
 -- once, by the profiler), names (by symbolize) and findings (by analysis).
 -- Times are CLOCK_MONOTONIC nanoseconds from the start of the run; under the
 -- simulated PMU they are the model's virtual time. Addresses are 64-bit values
@@ -11,7 +11,7 @@ PRAGMA page_size = 8192;
 
 -- The application id is "mlag": it tells this format from other SQLite files.
 PRAGMA application_id = 0x6d6c6167;
-PRAGMA user_version = 5;
+PRAGMA user_version = 6;
 
 -- Raw rows -------------------------------------------------------------------
 
@@ -409,7 +409,7 @@ CREATE TABLE line_finding (
         file                 TEXT,
         line                 INTEGER,
         samples              INTEGER NOT NULL,
-        dram_samples         INTEGER NOT NULL,
+        dram_samples         INTEGER,
         mean_latency_cycles  REAL,
         p95_latency_cycles   REAL,
         latency_share        REAL,
@@ -435,7 +435,7 @@ CREATE TABLE function_finding (
         module               TEXT,
         function             TEXT,
         samples              INTEGER NOT NULL,
-        dram_samples         INTEGER NOT NULL,
+        dram_samples         INTEGER,
         mean_latency_cycles  REAL,
         p95_latency_cycles   REAL,
         latency_share        REAL,
@@ -457,7 +457,7 @@ CREATE TABLE function_finding (
 CREATE TABLE object_finding (
         object_id            INTEGER PRIMARY KEY REFERENCES data_object,
         samples              INTEGER NOT NULL,
-        dram_samples         INTEGER NOT NULL,
+        dram_samples         INTEGER,
         mean_latency_cycles  REAL,
         latency_share        REAL,
         latency_share_low    REAL,
@@ -473,7 +473,7 @@ CREATE TABLE object_finding (
 CREATE TABLE field_finding (
         field_id             INTEGER PRIMARY KEY REFERENCES type_field,
         samples              INTEGER NOT NULL,
-        dram_samples         INTEGER NOT NULL,
+        dram_samples         INTEGER,
         mean_latency_cycles  REAL,
         latency_share        REAL,
         latency_share_low    REAL,
@@ -519,7 +519,7 @@ CREATE TABLE caller_finding (
         function             TEXT,
         samples              INTEGER NOT NULL,
         self_samples         INTEGER NOT NULL,
-        dram_samples         INTEGER NOT NULL,
+        dram_samples         INTEGER,
         mean_latency_cycles  REAL,
         latency_share        REAL,
         self_latency_share   REAL,

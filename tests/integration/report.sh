@@ -525,13 +525,41 @@ if [ "$(id -u)" != 0 ]; then
         grep -q "memlag analyze" err || fail "no advice for a read-only file"
 fi
 
+# ---- what served the samples is not known: that is not "none by DRAM" ----------------
+synthetic_database levels.db
+sqlite3 levels.db "UPDATE data_source SET level = 'NA'"
+"$MEMLAG" analyze levels.db
+sqlite3 levels.db "INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 'struct node', 8);
+        INSERT INTO type_field (field_id, type_id, name, type, offset_bytes, size_bytes)
+                VALUES (9, 9, 'next', 'struct node *', 0, 8);
+        INSERT INTO field_finding (field_id, samples, latency_share, verdict)
+                VALUES (9, 800, 0.9, 'unknown')"
+for by in line function object caller type thread; do
+        "$MEMLAG" report --by $by --top 0 levels.db >out
+        awk '/ DRAM +mean/ { for (i = 1; i <= NF; i++) if ($i == "DRAM") column = i
+                        left_out = $0 ~ /95% range/; next }
+             /^$/ { column = 0 }
+             column { print $(column - left_out) }' out | sort -u >drams
+        expect "the column DRAM by $by" "$(cat drams)" -
+        "$MEMLAG" report --by $by --format csv levels.db | /usr/bin/env python3 -c '
+import csv, sys
+print({row["dram_samples"] for row in csv.DictReader(sys.stdin)})' >out
+        expect "dram_samples by $by" "$(cat out)" "{'"''"'}"
+done
+"$MEMLAG" report --format json levels.db | python3 -c '
+import json, sys
+print({row["dram_samples"] for row in json.load(sys.stdin)["rows"]})' >out
+expect "dram_samples in JSON" "$(cat out)" '{None}'
+"$MEMLAG" annotate -i levels.db stream >out
+grep -q '% *400 *- *500 ' out || fail "annotate has a figure of DRAM: $(cat out)"
+
 # ---- a database of an older version: completed first, by all that read findings -------
 synthetic_database present.db
 "$MEMLAG" analyze present.db
 old_database()
 {
         rm -f old.db
-        sqlite3 -bail old.db ".read '$SOURCE_DIR/tests/unit/schema_4.sql'" \
+        sqlite3 -bail old.db ".read '$SOURCE_DIR/tests/unit/schema_${1:-4}.sql'" \
                 ".read '$SOURCE_DIR/tests/integration/synthetic.sql'"
 }
 for command in report 'report --by object' 'export -i' 'annotate -i' 'diff present.db'; do
@@ -544,6 +572,9 @@ for command in report 'report --by object' 'export -i' 'annotate -i' 'diff prese
         cmp out.present out.old || fail "$command of an older version differs"
         grep -q 'by an earlier memlag; doing that first' err || fail "$command: not told: $(cat err)"
 done
+old_database 5
+"$MEMLAG" report old.db >out.old 2>err || fail "report of version 5: $(cat err)"
+"$MEMLAG" report present.db | sed s/present.db/old.db/g | cmp - out.old || fail "report of version 5 differs"
 old_database
 ! "$MEMLAG" query old.db 'SELECT 1' 2>err || fail "a query has changed an older version"
 grep -q "'memlag analyze old.db' brings it up to date" err || fail "no remedy: $(cat err)"

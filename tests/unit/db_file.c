@@ -42,7 +42,7 @@ static void closed_database_is_one_plain_file(void **state)
         assert_false(exists("a.db-shm"));
         assert_string_equal(plain_text("a.db", "PRAGMA journal_mode"), "delete");
         assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 5);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 6);
         assert_int_equal(plain_int("a.db", "PRAGMA application_id"), 0x6d6c6167);
 }
 
@@ -232,7 +232,7 @@ static void older_version_is_migrated(void **state)
         assert_refused("a.db", DB_READ_ONLY, -ESTALE, "memlag analyze a.db");
         assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
         db_close(db);
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 5);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 6);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM sample"), 2);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM ledger"), 2);
         assert_string_equal(
@@ -281,7 +281,7 @@ static void keeps_rows_and_names_of(const char *schema, int version)
         assert_refused("a.db", DB_READ_ONLY, -ESTALE, "memlag analyze a.db");
         assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
         db_close(db);
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 5);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 6);
         assert_string_equal(
             plain_text("a.db", "SELECT function || line FROM attribution"
                                " JOIN location USING (location_id) JOIN sample USING"
@@ -317,6 +317,12 @@ static void version_4_is_migrated(void **state)
 {
         (void)state;
         keeps_rows_and_names_of(SCHEMA_4, 4);
+}
+
+static void version_5_is_migrated(void **state)
+{
+        (void)state;
+        keeps_rows_and_names_of(SCHEMA_5, 5);
 }
 
 /* Version 5 got columns and tables while it was made: the first to have it were those of
@@ -387,7 +393,7 @@ static void two_processes_migrate_once(void **state)
                 assert_int_equal(status, 0);
                 assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
                 db_close(db);
-                assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 5);
+                assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 6);
                 assert_int_equal(plain_int("a.db", "SELECT count(*) FROM name"), 3);
                 assert_int_equal(unlink("a.db"), 0);
         }
@@ -430,10 +436,11 @@ static void damaged_file_is_not_written(void **state)
 static void database_without_a_recorded_table_is_not_written(void **state)
 {
         (void)state;
-        static const char *const recorded[] = {"reading", "allocation", "module_file",
-                                               "stack_access", "sample"};
+        static const char *const recorded[] = {
+            "reading",      "allocation",         "module_file",
+            "stack_access", "other_stack_access", "sample"};
         for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++) {
-                char sql[64];
+                char sql[96];
                 db_close(create_db("a.db"));
                 snprintf(sql, sizeof(sql), "DROP TABLE %s", recorded[i]);
                 plain_exec("a.db", sql);
@@ -819,6 +826,7 @@ int main(void)
             db_unit_test(version_1_with_the_shape_of_2_is_migrated),
             db_unit_test(version_3_is_migrated),
             db_unit_test(version_4_is_migrated),
+            db_unit_test(version_5_is_migrated),
             db_unit_test(early_version_5_is_brought_up_to_date),
             db_unit_test(present_version_keeps_its_findings),
             db_unit_test(two_processes_migrate_once),
