@@ -369,7 +369,7 @@ int db_open(const char *path, enum db_access access, struct db **result,
         if (!code && access == DB_READ_WRITE)
                 code = db_prepare_for_writing(db, diag);
         if (!code && access == DB_READ_WRITE)
-                code = db_migrate(db, diag);
+                code = db_migrate(db, version, diag);
         else if (!code && version < DB_SCHEMA_VERSION)
                 code = too_old(db, version, diag);
         return db_hand_over(db, code, result);

@@ -67,6 +67,6 @@ int db_read_version(struct db *db, int64_t *version, struct diag *diag);
  * not yet have all of this version's tables and columns: what was recorded and
  * named stays, findings are to be made again. -EPROTO: its tables are of another shape
  * than that version's; then it stays as it is. */
-int db_migrate(struct db *db, struct diag *diag);
+int db_migrate(struct db *db, int64_t version, struct diag *diag);
 
 #endif

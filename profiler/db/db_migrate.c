@@ -297,10 +297,43 @@ static int migrate_if_wanted(struct db *db, sqlite3 *model, struct diag *diag)
         return code;
 }
 
-int db_migrate(struct db *db, struct diag *diag)
+/* How many statements of schema.sql make something; each begins a line. */
+static int64_t count_made(void)
+{
+        int64_t count = 0;
+        for (const char *at = memlag_schema_sql; (at = strstr(at, "\nCREATE ")) != NULL;
+             at++)
+                count++;
+        return count;
+}
+
+/* Whether DB has all that schema.sql makes, word for word, as SQLite keeps it: so nothing
+ * is to be looked at more closely. Returns SQLite's result. */
+static int is_present(struct db *db, bool *present)
+{
+        sqlite3_stmt *rows = NULL;
+        int64_t same = 0;
+        int rc = sqlite3_prepare_v2(db->sqlite, "SELECT sql FROM sqlite_schema", -1,
+                                    &rows, NULL);
+        while (!rc && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
+                const char *sql = (const char *)sqlite3_column_text(rows, 0);
+                same += sql && strstr(memlag_schema_sql, sql) != NULL;
+                rc = SQLITE_OK;
+        }
+        sqlite3_finalize(rows);
+        *present = same == count_made();
+        return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int db_migrate(struct db *db, int64_t version, struct diag *diag)
 {
         sqlite3 *model = NULL;
-        int rc = sqlite3_open(":memory:", &model);
+        bool present = false;
+        int rc = is_present(db, &present);
+        if (!rc && present && version == DB_SCHEMA_VERSION)
+                return 0;
+        if (!rc)
+                rc = sqlite3_open(":memory:", &model);
         if (!rc)
                 rc = sqlite3_exec(model, memlag_schema_sql, NULL, NULL, NULL);
         int code = rc ? cannot_bring(db, rc, diag) : migrate_if_wanted(db, model, diag);
