@@ -9,6 +9,7 @@
 
 #include "calls.h"
 #include "frame_entry.h"
+#include "rule_memory.h"
 
 enum { REGISTER_BP = 6, REGISTER_SP = 7 };
 
@@ -311,19 +312,11 @@ struct unwind_rule unwind_rule_find(uintptr_t pc, const void *header, const void
 
 /* ---- what is remembered ---- */
 
-/* Shared by all threads without a lock: a row's words may be of different writers, and
- * count only when both are of the same, which their exclusive or shows. */
-#define ROWS 8192u /* a power of two */
-
-static struct row {
-        uint64_t check; /* pc ^ rule ^ generation */
-        uint64_t rule;
-} rows[ROWS];
-static uint64_t generation = 1; /* so that a row of zeros is of nothing */
+static struct rule_memory remembered;
 
 void unwind_forget(void)
 {
-        __atomic_fetch_add(&generation, UINT64_C(1) << 48, __ATOMIC_RELAXED);
+        rule_memory_forget(&remembered);
 }
 
 /* Not inlined: the way of rules that are remembered needs little stack. */
@@ -349,24 +342,19 @@ __attribute__((noinline)) static struct unwind_rule rule_not_remembered(uintptr_
         return rule_of_object(pc, known);
 }
 
-static inline struct unwind_rule rule_at(uintptr_t pc)
+static inline __attribute__((always_inline)) struct unwind_rule rule_at(uintptr_t pc)
 {
         union {
                 struct unwind_rule rule;
                 uint64_t word;
         } found;
         _Static_assert(sizeof(found.rule) == sizeof(found.word), "a rule is one word");
-        uint64_t key = pc ^ __atomic_load_n(&generation, __ATOMIC_RELAXED);
-        struct row *row = &rows[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> 51 & (ROWS - 1)];
-        found.word = __atomic_load_n(&row->rule, __ATOMIC_RELAXED);
-        if ((__atomic_load_n(&row->check, __ATOMIC_RELAXED) ^ found.word) == key)
+        if (rule_memory_find(&remembered, pc, &found.word))
                 return found.rule;
         bool known;
         found.rule = rule_not_remembered(pc, &known);
-        if (known) { /* else it may be code of an object to be loaded */
-                __atomic_store_n(&row->rule, found.word, __ATOMIC_RELAXED);
-                __atomic_store_n(&row->check, key ^ found.word, __ATOMIC_RELAXED);
-        }
+        if (known) /* else it may be code of an object to be loaded */
+                rule_memory_keep(&remembered, pc, found.word);
         return found.rule;
 }
 

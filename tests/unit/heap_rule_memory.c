@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* The unwinder's memory: what was kept is found, wherever libraries are loaded, and
+ * nothing else is, also where threads write over each other's rows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "rule_memory.h"
+
+enum { PAGE_BYTES = 4096 };
+
+static struct rule_memory memory;
+
+static uint64_t word_of(uint64_t address)
+{
+        return address * 31 + 7;
+}
+
+static bool has(uint64_t address)
+{
+        uint64_t word;
+        if (!rule_memory_find(&memory, address, &word))
+                return false;
+        assert_int_equal(word, word_of(address));
+        return true;
+}
+
+static void keep(uint64_t address)
+{
+        rule_memory_keep(&memory, address, word_of(address));
+}
+
+static int empty(void **state)
+{
+        (void)state;
+        memory = (struct rule_memory){0};
+        return 0;
+}
+
+/* A call in the C library and one in a library beside it, at the same distance wherever
+ * the kernel puts them. */
+static void two_libraries_do_not_displace_each_other(void **state)
+{
+        (void)state;
+        const uint64_t distance = 0x7fbd9e396249 - 0x7fbd9dd08c98;
+        for (uint64_t page = 0; page < 20000; page++) {
+                uint64_t first = 0x7f0000000c98 + page * 7919 * PAGE_BYTES;
+                keep(first);
+                keep(first + distance);
+                assert_true(has(first) && has(first + distance));
+        }
+}
+
+/* As many as a program's hot paths have, in several objects. */
+static void hundreds_of_calls_have_room_in_each_layout(void **state)
+{
+        enum { LAYOUTS = 500, OBJECTS = 5, CALLS = 100 };
+        srand(1);
+        for (int layout = 0; layout < LAYOUTS; layout++) {
+                uint64_t calls[OBJECTS * CALLS];
+                empty(state);
+                for (int i = 0; i < OBJECTS * CALLS; i++) {
+                        uint64_t object = 0x7f0000000000 + (uint64_t)(i / CALLS << 21);
+                        object += (uint64_t)layout * 104729 * PAGE_BYTES;
+                        calls[i] = object + (uint64_t)(rand() % (1 << 20));
+                        keep(calls[i]);
+                }
+                for (int i = 0; i < OBJECTS * CALLS; i++)
+                        assert_true(has(calls[i]));
+        }
+}
+
+static void what_was_not_kept_is_not_found(void **state)
+{
+        (void)state;
+        for (uint64_t address = 0; address < 200000; address += 2) {
+                assert_false(has(address));
+                keep(address);
+                assert_false(has(address + 1));
+        }
+}
+
+static void all_is_forgotten_at_once(void **state)
+{
+        (void)state;
+        for (uint64_t address = 1; address < 1000; address++)
+                keep(address);
+        rule_memory_forget(&memory);
+        for (uint64_t address = 1; address < 1000; address++)
+                assert_false(has(address));
+        keep(500);
+        assert_true(has(500));
+}
+
+/* Few sets, so that they are written over all the time. */
+static void *write_and_read(void *seed)
+{
+        unsigned state = (unsigned)(uintptr_t)seed;
+        uintptr_t wrong = 0;
+        for (int i = 0; i < 300000; i++) {
+                uint64_t word, address = 1 + (uint64_t)rand_r(&state) % 64;
+                address *= UINT64_C(0xf1de83e19937733d); /* the factor's inverse */
+                if (rule_memory_find(&memory, address, &word))
+                        wrong += word != word_of(address);
+                else
+                        keep(address);
+        }
+        return (void *)wrong;
+}
+
+static void threads_find_no_words_of_other_addresses(void **state)
+{
+        enum { THREADS = 4 };
+        pthread_t threads[THREADS];
+        (void)state;
+        for (uintptr_t i = 0; i < THREADS; i++)
+                assert_int_equal(
+                    pthread_create(&threads[i], NULL, write_and_read, (void *)(i + 1)),
+                    0);
+        for (int i = 0; i < THREADS; i++) {
+                void *wrong;
+                pthread_join(threads[i], &wrong);
+                assert_null(wrong);
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_setup(two_libraries_do_not_displace_each_other, empty),
+            cmocka_unit_test(hundreds_of_calls_have_room_in_each_layout),
+            cmocka_unit_test_setup(what_was_not_kept_is_not_found, empty),
+            cmocka_unit_test_setup(all_is_forgotten_at_once, empty),
+            cmocka_unit_test_setup(threads_find_no_words_of_other_addresses, empty),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
