@@ -16,6 +16,32 @@ int code_scopes_note(struct code_scopes *scopes, const Dwarf_Die *die)
         return 0;
 }
 
+/* The innermost of the namespace SPACE and those around it that AT is in, as SPACE is. */
+static uint32_t space_around(const struct code_scopes *scopes, uint32_t space,
+                             const char *at)
+{
+        while (space > 0 && scopes->spaces[space - 1].end &&
+               scopes->spaces[space - 1].end <= at)
+                space = scopes->spaces[space - 1].parent;
+        return space;
+}
+
+int code_scopes_note_namespace(struct code_scopes *scopes, const Dwarf_Die *die,
+                               const char *end)
+{
+        uint32_t parent = space_around(scopes, (uint32_t)scopes->space_count, die->addr);
+
+        if (scopes->space_count >= UINT32_MAX ||
+            array_reserve(&scopes->spaces, &scopes->space_capacity, scopes->space_count,
+                          sizeof(*scopes->spaces)) < 0)
+                return -ENOMEM;
+        if (!end && parent > 0)
+                end = scopes->spaces[parent - 1].end;
+        scopes->spaces[scopes->space_count++] =
+            (struct code_space){die->addr, end, parent};
+        return 0;
+}
+
 static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
                        uint32_t *value)
 {
@@ -26,6 +52,7 @@ static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
         case DW_TAG_structure_type:
         case DW_TAG_class_type:
         case DW_TAG_union_type:
+        case DW_TAG_namespace:
                 if (scopes->count >= UINT32_MAX ||
                     array_reserve(&scopes->items, &scopes->capacity, scopes->count,
                                   sizeof(*scopes->items)) < 0)
@@ -33,7 +60,6 @@ static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
                 scopes->items[scopes->count++] = (struct code_scope){entry->die, parent};
                 *value = (uint32_t)scopes->count;
                 return 1;
-        case DW_TAG_namespace:
         case DW_TAG_lexical_block:
         case DW_TAG_try_block:
         case DW_TAG_catch_block:
@@ -57,6 +83,22 @@ static size_t noted_up_to(const struct code_scopes *scopes, const char *at)
                         to = middle;
         }
         return from;
+}
+
+/* The last namespace that begins before AT, index + 1; 0: none does. */
+static uint32_t space_before(const struct code_scopes *scopes, const char *at)
+{
+        size_t from = 0, to = scopes->space_count;
+
+        while (from < to) {
+                size_t middle = from + (to - from) / 2;
+
+                if (scopes->spaces[middle].start < at)
+                        from = middle + 1;
+                else
+                        to = middle;
+        }
+        return (uint32_t)from;
 }
 
 static bool starts_at(const void *context, const void *start, uint32_t position)
@@ -91,54 +133,87 @@ static int read_part(struct code_scopes *scopes, struct dwarf_file *dwarf,
         return 0;
 }
 
-/* The part that DIE is in. */
-static int find_part(struct code_scopes *scopes, struct dwarf_file *dwarf,
-                     const Dwarf_Die *root, const Dwarf_Die *die, struct code_part *part)
+/* What the scope at AT is in, of those gone over in PART; NULL: in none, or AT is none.
+ */
+static const struct code_scope *outer_in_part(const struct code_scopes *scopes,
+                                              const struct code_part *part,
+                                              const char *at)
 {
-        Dwarf_Die at = *die, other;
-
-        if (die->cu != root->cu) {
-                if (!dwarf_diecu(&at, &other, NULL, NULL))
-                        return -ENOENT;
-                return read_part(scopes, dwarf, &other, other.addr, NULL, part);
-        }
-        size_t noted = noted_up_to(scopes, die->addr);
-
-        return read_part(scopes, dwarf, root,
-                         noted > 0 ? scopes->noted[noted - 1] : root->addr,
-                         noted < scopes->noted_count ? scopes->noted[noted] : NULL, part);
-}
-
-int code_scopes_find(struct code_scopes *scopes, struct dwarf_file *dwarf,
-                     const Dwarf_Die *root, const Dwarf_Die *die,
-                     const struct code_scope **scope)
-{
-        struct code_part part;
-        int error = find_part(scopes, dwarf, root, die, &part);
-
-        *scope = NULL;
-        if (error)
-                return error == -ENOENT ? 0 : error;
-        for (size_t from = part.first, to = part.end; from < to;) {
+        for (size_t from = part->first, to = part->end; from < to;) {
                 size_t middle = from + (to - from) / 2;
-                const char *at = scopes->items[middle].die.addr;
+                const struct code_scope *scope = &scopes->items[middle];
 
-                if (at == die->addr) {
-                        *scope = &scopes->items[middle];
-                        return 0;
-                }
-                if (at < (const char *)die->addr)
+                if (scope->die.addr == at)
+                        return scope->parent > 0 ? &scopes->items[scope->parent - 1]
+                                                 : NULL;
+                if ((const char *)scope->die.addr < at)
                         from = middle + 1;
                 else
                         to = middle;
         }
-        return 0;
+        return NULL;
 }
 
-const struct code_scope *code_scope_outer(const struct code_scopes *scopes,
-                                          const struct code_scope *scope)
+/* Where the sibling of the entry at START of ROOT's unit begins; NULL: not said. */
+static const char *sibling_of(struct dwarf_file *dwarf, const Dwarf_Die *root,
+                              const char *start)
 {
-        return scope->parent > 0 ? &scopes->items[scope->parent - 1] : NULL;
+        Dwarf_Die die = {.addr = (void *)(uintptr_t)start, .cu = root->cu}, sibling;
+
+        return die_reference(dwarf, &die, DW_AT_sibling, &sibling) &&
+                       sibling.cu == root->cu && (const char *)sibling.addr > start
+                   ? sibling.addr
+                   : NULL;
+}
+
+/* The part with the entry at AT of ROOT's unit, without one: none needs to be gone over.
+ */
+static int find_part(struct code_scopes *scopes, struct dwarf_file *dwarf,
+                     const Dwarf_Die *root, const char *at, struct code_part *part)
+{
+        size_t next = noted_up_to(scopes, at);
+        const char *until = next < scopes->noted_count ? scopes->noted[next] : NULL;
+
+        *part = (struct code_part){0};
+        if (next == 0)
+                return read_part(scopes, dwarf, root, root->addr, until, part);
+        const char *start = scopes->noted[next - 1];
+        const char *end = start < at ? sibling_of(dwarf, root, start) : at;
+
+        return end && end <= at
+                   ? 0
+                   : read_part(scopes, dwarf, root, start, end ? end : until, part);
+}
+
+int code_scopes_outer(struct code_scopes *scopes, struct dwarf_file *dwarf,
+                      const Dwarf_Die *root, const Dwarf_Die *die, Dwarf_Die *outer)
+{
+        Dwarf_Die at = *die, other;
+        bool own = die->cu == root->cu;
+        struct code_part part = {0};
+        int error = 0;
+
+        *outer = (Dwarf_Die){0};
+        if (!own && dwarf_diecu(&at, &other, NULL, NULL))
+                error = read_part(scopes, dwarf, &other, other.addr, NULL, &part);
+        else if (own && dwarf_tag(&at) != DW_TAG_namespace)
+                error = find_part(scopes, dwarf, root, die->addr, &part);
+        if (error)
+                return error;
+        const struct code_scope *scope = outer_in_part(scopes, &part, die->addr);
+
+        if (scope) {
+                *outer = scope->die;
+                return 0;
+        }
+        uint32_t space =
+            own ? space_around(scopes, space_before(scopes, die->addr), die->addr) : 0;
+
+        if (space > 0)
+                *outer = (Dwarf_Die){
+                    .addr = (void *)(uintptr_t)scopes->spaces[space - 1].start,
+                    .cu = die->cu};
+        return 0;
 }
 
 void code_scopes_free(struct code_scopes *scopes)
@@ -147,4 +222,5 @@ void code_scopes_free(struct code_scopes *scopes)
         hash_index_free(&scopes->starts);
         free(scopes->parts);
         free(scopes->noted);
+        free(scopes->spaces);
 }

@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Which function or class an entry is in. That is only found out where names need it, by
- * going over the part of the unit that the entry is in. */
+/* Which function, class or namespace an entry is in. That is only found out where names
+ * need it, by going over the function or class that the entry is in. */
 #ifndef MEMLAG_SYMBOLIZE_CODE_SCOPE_H
 #define MEMLAG_SYMBOLIZE_CODE_SCOPE_H
 
 #include "die.h"
 #include "hash_index.h"
 
-/* The entry of a function or class, and the one that it is in. */
+/* The entry of a function, class or namespace, and the one that it is in. */
 struct code_scope {
         Dwarf_Die die;
-        uint32_t parent; /* index + 1; 0: none */
+        uint32_t parent; /* index + 1; 0: none that was gone over */
 };
 
-/* Entries from START up to the next noted one, whose scopes are known. */
+/* Entries from START up to some end, whose scopes are known. */
 struct code_part {
         const char *start;
         size_t first; /* of its scopes */
         size_t end;
+};
+
+/* A namespace, up to its end. */
+struct code_space {
+        const char *start;
+        const char *end; /* NULL: that of the unit */
+        uint32_t parent; /* index + 1 of the one around; 0: none */
 };
 
 /* Zero-initialised: empty. */
@@ -29,25 +36,28 @@ struct code_scopes {
         size_t part_count;
         size_t part_capacity;
         struct hash_index starts; /* of the parts */
-        const char **noted;       /* entries that divide the unit into parts */
+        const char **noted;       /* functions and classes in no other one */
         size_t noted_count;
         size_t noted_capacity;
+        struct code_space *spaces; /* in the order of their entries */
+        size_t space_count;
+        size_t space_capacity;
 };
 
 /* Notes a function or class that is in no other one. Those of a unit are noted in the
  * order of its entries and before the first question; which are left out costs time only.
  * 0 or -ENOMEM. */
 int code_scopes_note(struct code_scopes *scopes, const Dwarf_Die *die);
+/* The same of a namespace, whose sibling begins at END. NULL: it ends with the namespace
+ * that it is in, or with the unit. */
+int code_scopes_note_namespace(struct code_scopes *scopes, const Dwarf_Die *die,
+                               const char *end);
 
-/* That of the entry DIE, of the unit at ROOT or of another one, nothing of which is
- * noted; NULL: it is none. *SCOPE stays until the next call. 0 or -ENOMEM. */
-int code_scopes_find(struct code_scopes *scopes, struct dwarf_file *dwarf,
-                     const Dwarf_Die *root, const Dwarf_Die *die,
-                     const struct code_scope **scope);
-
-/* What SCOPE is in; NULL: in none. */
-const struct code_scope *code_scope_outer(const struct code_scopes *scopes,
-                                          const struct code_scope *scope);
+/* *OUTER becomes the function, class or namespace that the entry DIE is in, which is one
+ * itself, of the unit at ROOT or of another one, nothing of which is noted; its addr is
+ * NULL where there is none. 0 or -ENOMEM. */
+int code_scopes_outer(struct code_scopes *scopes, struct dwarf_file *dwarf,
+                      const Dwarf_Die *root, const Dwarf_Die *die, Dwarf_Die *outer);
 
 void code_scopes_free(struct code_scopes *scopes);
 

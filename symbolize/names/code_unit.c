@@ -9,13 +9,7 @@
 #include "array.h"
 #include "die_walk.h"
 #include "path.h"
-
-/* Languages of DWARF that not every libdw names. */
-enum {
-        LANG_C_PLUS_PLUS_17 = 0x2a,
-        LANG_C_PLUS_PLUS_20 = 0x2b,
-        LANG_C_PLUS_PLUS_23 = 0x3a,
-};
+#include "unit_kind.h"
 
 /* A function, or a function inlined into NODE number outer. */
 struct node {
@@ -35,6 +29,7 @@ struct unit {
         const struct code_question *asked; /* by address */
         size_t asked_count;
         Dwarf_Die die;
+        const char *start; /* of its entries' section's part */
         const char *directory;
         struct line_table lines;
         uint32_t *files;      /* names of the table's files, once asked for; 0: not yet */
@@ -49,7 +44,8 @@ struct unit {
         struct range_map functions; /* value: index in nodes */
         bool assembler;             /* the unit is written in */
         bool classes_declare; /* classes outside of functions have no code in them */
-        bool no_memory;       /* for some name */
+        bool siblings_told; /* by each entry with others in it, but the last of a level */
+        bool no_memory;     /* for some name */
 };
 
 /* ---- ranges ---- */
@@ -128,6 +124,16 @@ static int add_function(struct unit *unit, struct die_entry *entry, bool inlined
         return 1;
 }
 
+/* Where the next entry beside ENTRY begins; NULL: not said. */
+static const char *sibling_of(const struct unit *unit, const struct die_entry *entry)
+{
+        const char *at = entry->die.addr;
+
+        return entry->place.sibling > (uint64_t)(at - unit->start)
+                   ? unit->start + entry->place.sibling
+                   : NULL;
+}
+
 /* Notes a function or class outside of functions; with classes_declare it is outside of
  * classes too. */
 static int note_outermost(struct unit *unit, const struct die_entry *entry,
@@ -136,6 +142,15 @@ static int note_outermost(struct unit *unit, const struct die_entry *entry,
         return unit->entries.cplusplus && unit->classes_declare &&
                        !(parent & INSIDE_FUNCTION)
                    ? code_scopes_note(&unit->entries.scopes, &entry->die)
+                   : 0;
+}
+
+/* g++ says where namespaces end; clang has linkage names where it does not. */
+static int note_namespace(struct unit *unit, const struct die_entry *entry)
+{
+        return unit->entries.cplusplus && unit->siblings_told
+                   ? code_scopes_note_namespace(&unit->entries.scopes, &entry->die,
+                                                sibling_of(unit, entry))
                    : 0;
 }
 
@@ -166,8 +181,10 @@ static int visit_function(void *context, struct die_entry *entry, uint32_t paren
                 if (error < 0)
                         return error;
                 return !unit->classes_declare || (parent & INSIDE_FUNCTION);
-        case DW_TAG_enumeration_type:
         case DW_TAG_namespace:
+                error = note_namespace(unit, entry);
+                return error < 0 ? error : 1;
+        case DW_TAG_enumeration_type:
         case DW_TAG_module:
         case DW_TAG_lexical_block:
         case DW_TAG_try_block:
@@ -191,55 +208,6 @@ static int open_lines(struct unit *unit, Dwarf_Die *entries)
         return error == -ENOMEM ? error : 0;
 }
 
-/* gcc and clang leave in the classes of C++ only what these declare, and put the code of
- * the functions beside them, but for classes inside of functions. */
-static bool classes_declare(struct dwarf_file *dwarf, Dwarf_Die *entries)
-{
-        const char *producer = die_string(dwarf, entries, DW_AT_producer);
-        uint64_t language;
-
-        if (!producer || !die_number(dwarf, entries, DW_AT_language, &language) ||
-            (strncmp(producer, "GNU C", 5) != 0 && !strstr(producer, "clang version")))
-                return false;
-        switch (language) {
-        case DW_LANG_C89:
-        case DW_LANG_C:
-        case DW_LANG_C99:
-        case DW_LANG_C11:
-        case DW_LANG_C_plus_plus:
-        case DW_LANG_C_plus_plus_03:
-        case DW_LANG_C_plus_plus_11:
-        case DW_LANG_C_plus_plus_14:
-        case LANG_C_PLUS_PLUS_17:
-        case LANG_C_PLUS_PLUS_20:
-        case LANG_C_PLUS_PLUS_23:
-                return true;
-        default:
-                return false;
-        }
-}
-
-static bool is_cplusplus(struct dwarf_file *dwarf, Dwarf_Die *entries)
-{
-        uint64_t language;
-
-        if (!die_number(dwarf, entries, DW_AT_language, &language))
-                return false;
-        switch (language) {
-        case DW_LANG_C_plus_plus:
-        case DW_LANG_C_plus_plus_03:
-        case DW_LANG_C_plus_plus_11:
-        case DW_LANG_C_plus_plus_14:
-        case LANG_C_PLUS_PLUS_17:
-        case LANG_C_PLUS_PLUS_20:
-        case LANG_C_PLUS_PLUS_23:
-        case DW_LANG_ObjC_plus_plus:
-                return true;
-        default:
-                return false;
-        }
-}
-
 static uint32_t file_of_entry(void *context, uint64_t number);
 
 static int open_unit(struct unit *unit, size_t number)
@@ -259,13 +227,15 @@ static int open_unit(struct unit *unit, size_t number)
                 unit->assembler = true;
                 return 0;
         }
-        unit->classes_declare = classes_declare(dwarf, &entries);
+        unit->classes_declare = unit_classes_declare(dwarf, &entries);
+        unit->siblings_told = unit_is_of_gcc(dwarf, &entries);
+        unit->start = (const char *)entries.addr - dwarf_cuoffset(&entries);
         unit->entries =
             (struct code_entries){.with = unit->with,
                                   .die = unit->die,
                                   .entries = entries,
                                   .source = die_string(dwarf, &entries, DW_AT_name),
-                                  .cplusplus = is_cplusplus(dwarf, &entries),
+                                  .cplusplus = unit_is_cplusplus(dwarf, &entries),
                                   .put_file = file_of_entry,
                                   .context = unit};
         if (die_walk_code(dwarf, &entries, visit_function, unit) == -ENOMEM)

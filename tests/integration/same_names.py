@@ -103,6 +103,44 @@ int main(int argc, char **)
                        copied(argc + 1) + outer(argc) + of.sum(n) == 9;
 }
 """
+SPACES = f"""
+#define STEP 8
+#define WHOLE __attribute__((noinline))
+namespace shop {{
+static WHOLE long find(long *v, long n) {LOOP}
+static inline __attribute__((always_inline)) long walk(long *v, long n) {LOOP}
+template <class T> static WHOLE long sum(const T *v, unsigned long n) {LOOP.replace("long i", "unsigned long i")}
+namespace {{
+WHOLE long hidden(long *v, long n) {LOOP}
+struct cart {{
+        long *v;
+        long total(long n) const;
+        template <class T> struct bag {{ WHOLE long size(T *v, long n) {LOOP} }};
+}};
+WHOLE long cart::total(long n) const {LOOP}
+}}
+long plain(long *v, long n) {{ return find(v, n) + hidden(v, n) + walk(v, n); }}
+}}
+template <class F> WHOLE long each(long *v, long n, F f) {LOOP.replace("v[i * STEP]", "f(v[i * STEP])")}
+template <class F> inline __attribute__((always_inline)) long
+every(const F &f, long n) {LOOP.replace("v[i * STEP]", "f(i * STEP)")}
+int main(int argc, char **argv)
+{{
+        long n = 1 << 14, *v = new long[n * STEP];
+        for (long i = 0; i < n * STEP; i++)
+                v[i] = i ^ (long)argv;
+        shop::cart cart{{v}};
+        return shop::plain(v, n) + cart.total(n) + shop::cart::bag<long>().size(v, n) +
+                       shop::sum(v, n) + shop::sum((unsigned long *)v, n) +
+                       each(v, n, [&](long x) {{ return x * argc; }}) +
+                       each(v, n, [&](long x) {{ return x ^ argc; }}) +
+                       every([&](long i) {{ return v[i] * argc; }}, n) +
+                       every([&](long i) {{ return v[i] ^ argc; }}, n) == 7;
+}}
+"""
+SPACED = ["shop::find", "shop::(anonymous namespace)::hidden", "shop::sum<long>",
+          "shop::sum<unsigned long>", "shop::(anonymous namespace)::cart::total",
+          "shop::(anonymous namespace)::cart::bag<long>::size"]
 LAMBDA_LINES = [n for n, text in enumerate(CXX.splitlines(), 1) if "= [&]" in text]
 
 
@@ -129,6 +167,9 @@ def build():
         run(CC, "-O2", "-fno-ipa-icf", *options, "-o", program, *units)
     write("over.cc", CXX)
     run("g++", "-O2", "-g", "-fno-ipa-icf", "-o", "over", "over.cc")
+    write("spaces.cc", SPACES)
+    for program, *options in (("spaces",), ("spaces4", "-gdwarf-4"), ("spaceslto", "-flto")):
+        run("g++", "-O2", "-g", "-fno-ipa-icf", *options, "-o", program, "spaces.cc")
 
 
 def record(program, *arguments):
@@ -224,11 +265,37 @@ def check_cxx():
     print("overloads are told apart by their parameters, and lambdas by their lines")
 
 
+def frames(database):
+    """All that samples were in, and what is inlined there, by the addresses' functions."""
+    return functions(database, "caller_view") | functions(database)
+
+
+def check_spaces():
+    """What only one file knows has its scopes in its name, as nm tells of what is not
+    inlined."""
+    symbols = {line.split(maxsplit=2)[2] for line in run("nm", "-C", "spaces").splitlines()
+               if " t " in line}
+    for name in SPACED:
+        assert any(name + "(" in symbol for symbol in symbols), (name, symbols)
+    lines = [n for n, text in enumerate(SPACES.splitlines(), 1) if "[&]" in text]
+    assert len(lines) == 4, lines
+    for program in ("spaces", "spaces4", "spaceslto"):
+        found = {re.sub(r":\d+}", "}", name) for name in frames(record(program))}
+        wanted = set(SPACED) | {"shop::walk"}
+        for template, line in zip(("each", "each", "every", "every"), lines):
+            place = "main::{lambda at spaces.cc:%d}" % line
+            wanted |= {place + "::operator()", f"{template}<{place} >"}
+        assert wanted <= found, (program, wanted - found, found)
+        assert not {"find", "walk", "hidden", "total", "size"} & found, (program, found)
+    print("what only one file knows has its scopes in its name, and lambdas their places")
+
+
 def main():
     build()
     check_statics()
     check_bare()
     check_cxx()
+    check_spaces()
 
 
 sys.exit(main())

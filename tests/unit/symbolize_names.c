@@ -13,6 +13,7 @@
 #include "demangle.h"
 #include "function_names.h"
 #include "path.h"
+#include "spelling.h"
 #include "symbol_names.h"
 
 static void expect_name(const char *mangled, const char *readable)
@@ -52,6 +53,33 @@ static void fortran_names_are_readable(void **state)
         expect_name("___MOD_fixed", NULL);
         expect_name("__libc_start_main", NULL);
         expect_name("__", NULL);
+}
+
+static void expect_spelling(const char *name, const char *wanted)
+{
+        const char *const lambdas[] = {"{lambda at a.cc:3:4}", "{lambda at b.cc:5:6}"};
+        char *text = spelling_demangled(name, lambdas);
+
+        assert_string_equal(text, wanted);
+        free(text);
+}
+
+/* The names are g++ 12's, the wanted ones c++filt's, but for lambdas. */
+static void names_of_debug_information_are_spelled_as_demangled(void **state)
+{
+        (void)state;
+        expect_spelling("sum<long int, long unsigned int>", "sum<long, unsigned long>");
+        expect_spelling("sum<short unsigned int*>", "sum<unsigned short*>");
+        expect_spelling("operator long long int", "operator long long");
+        expect_spelling("sum<belong int>", "sum<belong int>");
+        expect_spelling("f<main(int, char**)::<lambda(long int)> >",
+                        "f<main::{lambda at a.cc:3:4} >");
+        expect_spelling("f<nest<int>(int)::<lambda(int)>&, g() const::<lambda()> >",
+                        "f<nest<int>::{lambda at a.cc:3:4}&, g::{lambda at b.cc:5:6} >");
+        expect_spelling("f<<lambda(", "f<<lambda(");
+        expect_spelling(")::<lambda()>", ")::{lambda at a.cc:3:4}");
+        assert_int_equal(spelling_lambdas("f<a()::<lambda(b()::<lambda()>)>, int>"), 1);
+        assert_int_equal(spelling_lambdas("f<<lambda("), 0);
 }
 
 static void other_names_stay(void **state)
@@ -322,6 +350,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(cxx_and_rust_names_are_readable),
             cmocka_unit_test(fortran_names_are_readable),
+            cmocka_unit_test(names_of_debug_information_are_spelled_as_demangled),
             cmocka_unit_test(other_names_stay),
             cmocka_unit_test(a_deep_name_does_not_overflow_the_stack),
             cmocka_unit_test(relative_files_are_below_the_compilation_directory),

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "declared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "path.h"
+
+/* What DIE, or what it is an instance of, says first of NAME; *HOLDER says it. */
+static bool declared_number(struct code_entries *entries, const Dwarf_Die *die,
+                            unsigned name, uint64_t *number, Dwarf_Die *holder)
+{
+        enum { CHAIN_LIMIT = 8 };
+
+        *holder = *die;
+        for (int i = 0; i < CHAIN_LIMIT; i++) {
+                Dwarf_Die at = *holder;
+
+                if (die_number(entries->with->dwarf, &at, name, number))
+                        return true;
+                if (!die_origin(entries->with->dwarf, &at, holder))
+                        return false;
+        }
+        return false;
+}
+
+/* The file of that number in the table of another unit of the program, as optimisation at
+ * link time refers to. */
+static uint32_t put_file_of_other(struct code_entries *entries, Dwarf_Die *holder,
+                                  uint64_t number)
+{
+        struct dwarf_file *dwarf = entries->with->dwarf;
+        struct line_table lines;
+        char *path = NULL;
+        Dwarf_Die other;
+
+        if (dwarf_cu_getdwarf(holder->cu) != dwarf->dwarf ||
+            !dwarf_diecu(holder, &other, NULL, NULL) ||
+            die_line_table(dwarf, &other, &lines) < 0)
+                return 0;
+        if (number < lines.file_count && lines.files[number].name) {
+                const struct line_file *file = &lines.files[number];
+                char *below = path_join(file->directory, file->name);
+
+                if (below)
+                        path =
+                            path_join(die_string(dwarf, &other, DW_AT_comp_dir), below);
+                free(below);
+        }
+        uint32_t id = string_pool_put(entries->with->names, path);
+
+        free(path);
+        line_table_free(&lines);
+        return id;
+}
+
+uint32_t declared_file(struct code_entries *entries, const Dwarf_Die *die, bool *own)
+{
+        const char *source = entries->source;
+        Dwarf_Die holder, other;
+        uint64_t number;
+        uint32_t id;
+
+        *own = false;
+        if (!declared_number(entries, die, DW_AT_decl_file, &number, &holder))
+                return 0;
+        if (holder.cu == entries->die.cu || holder.cu == entries->entries.cu) {
+                id = entries->put_file(entries->context, number);
+        } else {
+                id = put_file_of_other(entries, &holder, number);
+                source = dwarf_diecu(&holder, &other, NULL, NULL)
+                             ? die_string(entries->with->dwarf, &other, DW_AT_name)
+                             : NULL;
+        }
+        const char *file = string_pool_text(entries->with->names, id);
+
+        *own = file && source && strcmp(path_base(file), path_base(source)) == 0;
+        return id;
+}
+
+uint32_t declared_position(struct code_entries *entries, const Dwarf_Die *die,
+                           unsigned name)
+{
+        Dwarf_Die holder;
+        uint64_t number;
+
+        return declared_number(entries, die, name, &number, &holder) &&
+                       number <= INT32_MAX
+                   ? (uint32_t)number
+                   : 0;
+}
+
+bool declared_external(struct code_entries *entries, const Dwarf_Die *die)
+{
+        Dwarf_Attribute external;
+        Dwarf_Die at = *die, origin;
+        enum { CHAIN_LIMIT = 8 };
+
+        for (int i = 0; i < CHAIN_LIMIT; i++) {
+                if (die_attribute(entries->with->dwarf, &at, DW_AT_external, &external))
+                        return true;
+                if (!die_origin(entries->with->dwarf, &at, &origin))
+                        return false;
+                at = origin;
+        }
+        return false;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of C++ as g++ writes them into debug information, as the demangler has them. */
+#ifndef MEMLAG_SYMBOLIZE_SPELLING_H
+#define MEMLAG_SYMBOLIZE_SPELLING_H
+
+#include <stddef.h>
+
+/* How many lambdas NAME has among its template's arguments: "<lambda(int)>". */
+size_t spelling_lambdas(const char *name);
+
+/* NAME with "long" for "long int" and their like, and LAMBDAS, which are as many as
+ * NAME has, in their places, without the parameters of the functions that they are in.
+ * LAMBDAS may be NULL: they stay. The caller frees it; NULL: no memory. */
+char *spelling_demangled(const char *name, const char *const *lambdas);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What a unit's language and compiler mean for its entries, of which ENTRIES is the
+ * first.
+ */
+#ifndef MEMLAG_SYMBOLIZE_UNIT_KIND_H
+#define MEMLAG_SYMBOLIZE_UNIT_KIND_H
+
+#include "die.h"
+
+bool unit_is_cplusplus(struct dwarf_file *dwarf, Dwarf_Die *entries);
+/* gcc and clang leave in the classes of C++ only what these declare, and put the code of
+ * the functions beside them, but for classes inside of functions. */
+bool unit_classes_declare(struct dwarf_file *dwarf, Dwarf_Die *entries);
+/* Whether all entries that have others in them, but the last of their level, say where
+ * the next one begins. */
+bool unit_is_of_gcc(struct dwarf_file *dwarf, Dwarf_Die *entries);
+
+#endif
