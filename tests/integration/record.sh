@@ -243,6 +243,13 @@ for closed in 11:'>&- 2>&-' 12:'<&- 2>&-' 14:'<&- >&-' 10:'<&- >&- 2>&-'; do
         [ "$(sqlite3 closed.db 'PRAGMA integrity_check')" = ok ]
 done
 
+# Where nobody can read the report, the status is still the target's: all of it was recorded.
+status=0
+"$MEMLAG" record --source sim -o unread.db -- true 2>/dev/full || status=$?
+[ "$status" -eq 0 ] || fail "status with standard error on a full disk: $status"
+[ "$(sqlite3 unread.db "SELECT count(*) > 0 FROM line_finding WHERE
+        (SELECT value FROM run WHERE key = 'state') = 'complete'")" = 1 ] || fail "no findings"
+
 # What the user sets for Valgrind itself has no effect.
 VALGRIND_OPTS=--tool=none "$MEMLAG" record --source sim -o opts.db -- true 2>err
 [ "$(sqlite3 opts.db 'SELECT count(*) FROM process')" = 1 ]
