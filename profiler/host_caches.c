@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "calibration.h"
-#include "perf/cpu_list.h"
 #include "perf/machine.h"
 #include "perf/root_file.h"
 #include "sim_preset.h"
@@ -34,23 +33,15 @@ static uint64_t parse_bytes(const char *text)
         return number > UINT32_MAX ? 0 : *end == 'K' ? number << 10 : number;
 }
 
-struct host_l3 host_l3_read(const char *root)
+uint64_t host_l3_bytes(const char *root)
 {
-        struct host_l3 l3 = {0};
-        char line[4096];
+        uint64_t bytes = 0;
+        char line[64];
         for (int i = 0; i < CACHES_MAX && read_line(root, i, "level", line, sizeof(line));
-             i++) {
-                int *cpus = NULL;
-                size_t count = 0;
-                if (atoi(line) != L3 || !read_line(root, i, "size", line, sizeof(line)))
-                        continue;
-                l3.bytes = parse_bytes(line);
-                if (read_line(root, i, "shared_cpu_list", line, sizeof(line)) &&
-                    cpu_list_parse(line, &cpus, &count) == 0)
-                        l3.cpus = (unsigned)count;
-                free(cpus);
-        }
-        return l3;
+             i++)
+                if (atoi(line) == L3 && read_line(root, i, "size", line, sizeof(line)))
+                        bytes = parse_bytes(line);
+        return bytes;
 }
 
 /* What calibrations measured is what there was for a CPU, beside its neighbours. */
@@ -65,15 +56,10 @@ static int tell_calibrated(struct sink *sink, const json_t *document, double byt
 
 static int tell_reported(struct sink *sink, struct diag *diag)
 {
-        struct host_l3 l3 = host_l3_read("");
-        int rc = 0;
-        if (l3.bytes)
-                rc = sink_machine(sink, "host_l3_bytes", (double)l3.bytes, "bytes",
-                                  "the system", diag);
-        if (rc == 0 && l3.bytes && l3.cpus)
-                rc = sink_machine(sink, "host_l3_cpus", l3.cpus, "CPUs", "the system",
-                                  diag);
-        return rc;
+        uint64_t bytes = host_l3_bytes("");
+        return bytes ? sink_machine(sink, "host_l3_bytes", (double)bytes, "bytes",
+                                    "the system", diag)
+                     : 0;
 }
 
 static int tell_l3(struct sink *sink, struct diag *diag)

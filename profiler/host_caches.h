@@ -5,20 +5,14 @@
 #ifndef MEMLAG_HOST_CACHES_H
 #define MEMLAG_HOST_CACHES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "db.h"
 #include "sink.h"
 
-/* The last cache of CPU 0, of level 3; 0: not told. */
-struct host_l3 {
-        uint64_t bytes;
-        unsigned cpus; /* that share it */
-};
-
-/* Reads it below the directory ROOT ("" for this machine). */
-struct host_l3 host_l3_read(const char *root);
+/* The size of CPU 0's cache of level 3, as told below the directory ROOT ("" for this
+ * machine); 0: not told. */
+uint64_t host_l3_bytes(const char *root);
 
 /* Stores in DB and through SINK which machine records under the model CPU (NULL: the
  * default), unless that is made of the machine itself, or of the user's own file. */

@@ -139,9 +139,9 @@ struct duration_text report_duration(double seconds);
 /* The summary of a run of timer samples, in whole sentences. */
 void report_say_stalls(FILE *text, const struct report_summary *summary);
 
-/* What to know where the model is not of the machine that recorded, in sentences, which
- * the caller frees; NULL: it is, or nothing tells. */
-char *report_model_note(struct db *db, struct diag *diag);
+/* What to know where the model is not of the machine that recorded goes into NOTE, in
+ * sentences, which the caller frees; NULL: it is, or nothing tells. */
+int report_model_note(struct db *db, char **note, struct diag *diag);
 
 /* The first lines of a report: what kind of numbers these are, of which command, and what
  * limits all that follows. */

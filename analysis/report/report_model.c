@@ -16,56 +16,52 @@ static const char model_sql[] =
     " (SELECT CAST(value AS INTEGER) FROM run WHERE key = 'host_calibrated'),"
     " (SELECT value FROM machine WHERE key = 'l3_bytes') / 1048576,"
     " (SELECT value FROM machine WHERE key = 'host_l3_bytes') / 1048576,"
-    " (SELECT value FROM machine WHERE key = 'host_l3_cpus'),"
     " (SELECT sum(size_bytes) FROM object_finding JOIN data_object USING (object_id)"
     "  WHERE coalesce(stalled_ratio, latency_share) >= " HOT_SHARE_MIN
     "  OR latency_share >= " HOT_SHARE_MIN ") / 1048576.0";
 
-/* What is hot fits the last cache of the model, and not what a CPU has of the machine's.
- */
-static void say_unlike(FILE *text, double hot_mib, double model_mib, double host_mib,
-                       int cpus)
+/* What is hot fits the last cache of the model, and not that of the machine. */
+static void say_unlike(FILE *text, double hot_mib, double model_mib, double host_mib)
 {
-        double share_mib = cpus > 1 ? host_mib / cpus : host_mib;
-        if (!(share_mib > 0 && hot_mib <= model_mib && hot_mib > share_mib))
-                return;
-        fprintf(text,
-                " They are likely to be: the objects that cost most take %.1f MiB, which "
-                "fit the model's L3 (%.1f MiB) and not a CPU's part of that machine's (",
-                hot_mib, model_mib);
-        if (cpus > 1)
-                fprintf(text, "%.1f of %.1f MiB).", share_mib, host_mib);
-        else
-                fprintf(text, "%.1f MiB).", host_mib);
+        if (host_mib > 0 && hot_mib <= model_mib && hot_mib > host_mib)
+                fprintf(text,
+                        " They are likely to be: the objects that cost most take %.1f "
+                        "MiB, which fit the model's L3 (%.1f MiB) and not that "
+                        "machine's (%.1f MiB).",
+                        hot_mib, model_mib, host_mib);
 }
 
-char *report_model_note(struct db *db, struct diag *diag)
+static void say_model(FILE *text, sqlite3_stmt *row)
 {
-        sqlite3_stmt *row = NULL;
-        char *note = NULL;
-        size_t length;
-        if (statement_first(db, model_sql, &row, diag) <= 0 ||
-            sqlite3_column_type(row, 0) == SQLITE_NULL) {
-                sqlite3_finalize(row);
-                return NULL;
-        }
         char *cpu = statement_printable(row, 0);
         char *preset = statement_printable(row, 1);
-        FILE *text = open_memstream(&note, &length);
-        if (text) {
-                fprintf(text,
-                        "The model is %s, not the machine that recorded (%s), where "
-                        "gains may be others; those are told by %s'memlag record "
-                        "--sim-cpu host'.",
-                        preset ? preset : "?", cpu ? cpu : "?",
-                        sqlite3_column_int(row, 2) ? "" : "'memlag calibrate', then ");
-                say_unlike(text, sqlite3_column_double(row, 6),
-                           sqlite3_column_double(row, 3), sqlite3_column_double(row, 4),
-                           sqlite3_column_int(row, 5));
-                fclose(text);
-        }
+        fprintf(text,
+                "The model is %s, not the machine that recorded (%s), where gains may be "
+                "others; those are told by %s'memlag record --sim-cpu host'.",
+                preset ? preset : "?", cpu ? cpu : "?",
+                sqlite3_column_int(row, 2)
+                    ? ""
+                    : "'memlag calibrate' (some three minutes on a quiet machine; with "
+                      "--quick half a minute, and less exact), then ");
+        say_unlike(text, sqlite3_column_double(row, 5), sqlite3_column_double(row, 3),
+                   sqlite3_column_double(row, 4));
         free(cpu);
         free(preset);
+}
+
+int report_model_note(struct db *db, char **note, struct diag *diag)
+{
+        sqlite3_stmt *row = NULL;
+        size_t length;
+        *note = NULL;
+        int code = statement_first(db, model_sql, &row, diag);
+        if (code > 0 && sqlite3_column_type(row, 0) != SQLITE_NULL) {
+                FILE *text = open_memstream(note, &length);
+                if (text)
+                        say_model(text, row);
+                if (!text || fclose(text))
+                        code = diag_no_memory(diag);
+        }
         sqlite3_finalize(row);
-        return note;
+        return code < 0 ? code : 0;
 }

@@ -235,7 +235,6 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
             .cpu = run_text(db, "sim_preset"),
             .sim_detail = run_text(db, "sim_detail"),
             .sim_set = run_text(db, "sim_set"),
-            .model_note = report_model_note(db, diag),
             .failure = run_text(db, "failure"),
             .timer_period_s = timer_period(db),
         };
@@ -252,7 +251,8 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
         char *state = db_run_text(db, "state");
         summary->cut_off = state && strcmp(state, "recording") == 0;
         free(state);
-        return read_figures(db, summary, diag);
+        int code = report_model_note(db, &summary->model_note, diag);
+        return code ? code : read_figures(db, summary, diag);
 }
 
 void report_summary_free(struct report_summary *summary)
