@@ -63,119 +63,70 @@ static int print_ledger(struct db *db, const struct report_kind *kind, bool fail
         return code;
 }
 
-/* Debug information that is not here is what most lines want, and can be had. Files with
- * less than this of the latency are not worth the trouble. */
+/* What is not here can be had. Files with less than this of the latency are not worth the
+ * trouble. */
 #define FILE_SHARE_MIN "0.05"
 
-static int print_remedy(struct db *db, FILE *out, struct diag *diag)
-{
-        sqlite3_stmt *row;
-        int code = statement_first(
-            db,
-            "SELECT group_concat(name || coalesce(' (build-id ' || build_id || ')', ''),"
-            "  ', '), EXISTS (SELECT 1 FROM ledger"
-            "  WHERE kind = 'debug files not delivered by servers'), count(build_id) FROM"
-            " (SELECT" REPORT_BASE(
-                "module") "AS name,"
-                          "  (SELECT iif(count(*) = 1, lower(hex(max(build_id))), NULL)"
-                          "   FROM module WHERE path = line_finding.module"
-                          "   AND length(build_id) > 0) AS build_id FROM line_finding"
-                          "  WHERE file IS NULL AND module LIKE '/%'"
-                          "  AND EXISTS (SELECT 1 FROM ledger WHERE stage = 'symbolize'"
-                          "              AND kind IN ('samples with no line', 'samples "
-                          "with no symbol'))"
-                          "  GROUP BY module HAVING sum(latency_share) >= " FILE_SHARE_MIN
-                          "  ORDER BY sum(latency_share) DESC, module)",
-            &row, diag);
-        char *files = code > 0 ? statement_printable(row, 0) : NULL;
-        bool have_build_id = code > 0 && sqlite3_column_int(row, 2) > 0;
-        /* Servers that did not deliver are no remedy; they know files by build-id. */
-        const char *servers = sqlite3_column_int(row, 1) || !have_build_id
-                                  ? ""
-                                  : "'memlag symbolize --debuginfod', or ";
-        char *sentence = NULL;
-        if (files &&
-            asprintf(
-                &sentence,
-                "For the lines of %s: %sinstall "
-                "their debug information (Debian: packages *-dbgsym, *-dbg) or build "
-                "with -g, and then 'memlag symbolize' (--debuginfo-path DIR where they "
-                "lie elsewhere); debug files must have the program's build-id%s.",
-                files, servers,
-                have_build_id ? "" : ", or without one be of the same build") >= 0)
-                prose_wrapped(out, sentence);
-        free(sentence);
-        free(files);
-        sqlite3_finalize(row);
-        return code < 0 ? code : 0;
-}
+/* Each gives one sentence, or NULL where there is nothing to remedy. */
+/* clang-format off */
 
-/* What dwz moved to files that are not here, of programs and libraries that lines want.
- */
-static int print_dwz(struct db *db, FILE *out, struct diag *diag)
-{
-        sqlite3_stmt *row;
-        int code = statement_first(
-            db,
-            "SELECT group_concat(path, ', ') FROM (SELECT s.path FROM line_finding AS f"
-            "  JOIN module AS m ON m.path = f.module"
-            "  JOIN name_source AS s USING (module_id)"
-            "  WHERE s.role = 'dwz' AND s.size_bytes = 0 AND s.modified_ns = 0"
-            "  AND EXISTS (SELECT 1 FROM ledger"
-            "              WHERE kind = 'dwz files not found or damaged')"
-            "  GROUP BY s.path HAVING sum(f.latency_share) >= " FILE_SHARE_MIN
-            "  ORDER BY sum(f.latency_share) DESC, s.path)",
-            &row, diag);
-        char *files = code > 0 ? statement_printable(row, 0) : NULL;
-        char *sentence = NULL;
-        if (files &&
-            asprintf(&sentence,
-                     "For types and inlined functions that are in a file made by dwz: "
-                     "install %s, and then 'memlag symbolize' (--debuginfo-path DIR "
-                     "where DIR stands for /usr/lib/debug); build-ids must be the same.",
-                     files) >= 0)
-                prose_wrapped(out, sentence);
-        free(sentence);
-        free(files);
-        sqlite3_finalize(row);
-        return code < 0 ? code : 0;
-}
+/* Servers that did not deliver are no remedy; they know files by build-id. */
+static const char debug_files_sql[] =
+    "SELECT printf('For the lines of %s: %sinstall their debug information (Debian:"
+    " packages *-dbgsym, *-dbg) or build with -g, and then ''memlag symbolize''"
+    " (--debuginfo-path DIR where they lie elsewhere); debug files must have the program''s"
+    " build-id%s.',"
+    "  group_concat(name || coalesce(' (build-id ' || build_id || ')', ''), ', '),"
+    "  iif(count(build_id) AND NOT EXISTS (SELECT 1 FROM ledger"
+    "       WHERE kind = 'debug files not delivered by servers'),"
+    "      '''memlag symbolize --debuginfod'', or ', ''),"
+    "  iif(count(build_id), '', ', or without one be of the same build'))"
+    " FROM (SELECT" REPORT_BASE("module") "AS name,"
+    "  (SELECT iif(count(*) = 1, lower(hex(max(build_id))), NULL) FROM module"
+    "   WHERE path = line_finding.module AND length(build_id) > 0) AS build_id"
+    "  FROM line_finding WHERE file IS NULL AND module LIKE '/%'"
+    "  AND EXISTS (SELECT 1 FROM ledger WHERE stage = 'symbolize'"
+    "              AND kind IN ('samples with no line', 'samples with no symbol'))"
+    "  GROUP BY module HAVING sum(latency_share) >= " FILE_SHARE_MIN
+    "  ORDER BY sum(latency_share) DESC, module) HAVING count(*) > 0";
 
 /* Files that are others now, or gone, when names were made. */
-static int print_other_files(struct db *db, FILE *out, struct diag *diag)
+static const char other_files_sql[] =
+    "SELECT printf('Names that only the recorded files have: %s. ''memlag symbolize'' finds"
+    " them where copies are (--symfs DIR%s).',"
+    "  group_concat(name || ' (' || iif(role = 'missing', 'not there', 'another file now')"
+    "               || coalesce('; build-id ' || build_id, '') || ')', ', '),"
+    "  iif(count(build_id), ', --build-id-dir DIR', ''))"
+    " FROM (SELECT" REPORT_BASE("f.module") "AS name, max(role) AS role,"
+    "  max(iif(length(build_id) > 0, lower(hex(build_id)), NULL)) AS build_id"
+    "  FROM line_finding AS f JOIN module AS m ON m.path = f.module"
+    "  JOIN name_source USING (module_id)"
+    "  WHERE function IS NULL AND role IN ('changed', 'foreign', 'missing')"
+    "  AND f.module NOT LIKE '[%'"
+    "  GROUP BY f.module HAVING sum(latency_share) >= " FILE_SHARE_MIN
+    "  ORDER BY sum(latency_share) DESC, f.module) HAVING count(*) > 0";
+
+/* What dwz moved to files that are not here, of programs and libraries that lines want. */
+static const char dwz_files_sql[] =
+    "SELECT printf('For types and inlined functions that are in a file made by dwz: install"
+    " %s, and then ''memlag symbolize'' (--debuginfo-path DIR where DIR stands for"
+    " /usr/lib/debug); build-ids must be the same.', group_concat(path, ', '))"
+    " FROM (SELECT s.path FROM line_finding AS f JOIN module AS m ON m.path = f.module"
+    "  JOIN name_source AS s USING (module_id)"
+    "  WHERE s.role = 'dwz' AND s.size_bytes = 0 AND s.modified_ns = 0"
+    "  AND EXISTS (SELECT 1 FROM ledger WHERE kind = 'dwz files not found or damaged')"
+    "  GROUP BY s.path HAVING sum(f.latency_share) >= " FILE_SHARE_MIN
+    "  ORDER BY sum(f.latency_share) DESC, s.path) HAVING count(*) > 0";
+/* clang-format on */
+
+static int print_remedy(struct db *db, const char *sql, FILE *out, struct diag *diag)
 {
         sqlite3_stmt *row;
-        int code = statement_first(
-            db,
-            "SELECT group_concat(name || ' (' || iif(role = 'missing', 'not there',"
-            "  'another file now') || coalesce('; build-id ' || build_id, '') || ')', ', "
-            "'),"
-            "  count(build_id) FROM"
-            " (SELECT" REPORT_BASE(
-                "f.module") "AS name,"
-                            "  max(role) AS role, max(iif(length(build_id) > 0,"
-                            "   lower(hex(build_id)), NULL)) AS build_id"
-                            "  FROM line_finding AS f JOIN module AS m ON m.path = "
-                            "f.module"
-                            "  JOIN name_source USING (module_id)"
-                            "  WHERE function IS NULL AND role IN"
-                            "   ('changed', 'foreign', 'missing')"
-                            "  AND f.module NOT LIKE '[%'"
-                            "  GROUP BY f.module HAVING sum(latency_share) "
-                            ">= " FILE_SHARE_MIN
-                            "  ORDER BY sum(latency_share) DESC, f.module)",
-            &row, diag);
-        char *files = code > 0 ? statement_printable(row, 0) : NULL;
-        char *sentence = NULL;
-        if (files &&
-            asprintf(&sentence,
-                     "Names that only the recorded files have: %s. 'memlag symbolize' "
-                     "finds them where copies are (--symfs DIR%s).",
-                     files,
-                     sqlite3_column_int(row, 1) > 0 ? ", --build-id-dir DIR" : "") >= 0)
+        int code = statement_first(db, sql, &row, diag);
+        char *sentence = code > 0 ? statement_printable(row, 0) : NULL;
+        if (sentence)
                 prose_wrapped(out, sentence);
         free(sentence);
-        free(files);
         sqlite3_finalize(row);
         return code < 0 ? code : 0;
 }
@@ -185,8 +136,8 @@ int report_print_missing(struct db *db, const struct report_options *options, bo
 {
         int code = print_ledger(db, options->kind, failed, out, diag);
         if (!code && options->kind->of_code)
-                code = print_remedy(db, out, diag);
+                code = print_remedy(db, debug_files_sql, out, diag);
         if (!code && options->kind->of_code)
-                code = print_other_files(db, out, diag);
-        return code ? code : print_dwz(db, out, diag);
+                code = print_remedy(db, other_files_sql, out, diag);
+        return code ? code : print_remedy(db, dwz_files_sql, out, diag);
 }
