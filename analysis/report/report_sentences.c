@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said above the report's table, in whole sentences: how much there is, whether
- * DRAM was short, which verdicts weigh, and what waiting cost. */
+/* What is said above the report's table, in whole sentences: what waiting cost, which
+ * verdicts weigh, whether DRAM was short, and how much there is. */
 #include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -171,8 +171,9 @@ static void say_unknown_gain(FILE *text, const struct report_summary *summary)
                           : "");
 }
 
-/* Which of the two numbers before it tells what faster loads can gain. */
-static void say_gain(FILE *text, const struct report_summary *summary)
+/* Which of the two numbers before it tells what faster loads can gain; whether it says
+ * that nothing does. */
+static bool say_gain(FILE *text, const struct report_summary *summary)
 {
         if (report_waits_little(summary) && other_work_hides(summary))
                 fprintf(text,
@@ -182,10 +183,12 @@ static void say_gain(FILE *text, const struct report_summary *summary)
                         summary->sim_detail && strcmp(summary->sim_detail, "full") == 0
                             ? ", all branches taken as predicted: --sim-detail branches"
                             : "");
-        else if (!report_waits_little(summary) && works_beside(summary))
+        else if (!report_waits_little(summary) && works_beside(summary)) {
                 say_unknown_gain(text, summary);
-        else if (!report_waits_little(summary) && summary->latency_per_cycle < 1)
+                return true;
+        } else if (!report_waits_little(summary) && summary->latency_per_cycle < 1)
                 fputs(" The gain from faster loads lies between the two.", text);
+        return false;
 }
 
 /* Samples stand for others, so that their sum is above all cycles by a little where loads
@@ -202,24 +205,26 @@ static bool is_out_of_range(double ratio)
  * up, so that faster ones, hits of L2, must have their part in it. */
 #define FASTER_LOADS_SHARE_MIN 0.05
 
-/* The samples themselves tell it: what of their latency others do not hide. */
+/* The samples themselves tell it: what of their latency others do not hide. GAIN_UNKNOWN:
+ * that is said already. */
 static void say_stalled(FILE *text, const struct report_summary *summary,
-                        const char *separator)
+                        bool gain_unknown)
 {
+        double ratio = summary->loads_stalled_ratio;
+        bool beyond = is_out_of_range(ratio);
         fprintf(text,
-                "%sThe sampled loads held up what comes behind them for %.1f%% of the "
-                "cycles%s%s",
-                separator,
-                100 * (is_out_of_range(summary->loads_stalled_ratio)
-                           ? summary->loads_stalled_ratio
-                           : fmin(summary->loads_stalled_ratio, 1)),
-                is_out_of_range(summary->loads_stalled_ratio)
-                    ? ", which is more than there are: this estimate, of samples, is too "
-                      "high and does not tell what making them faster can gain"
-                    : ": about the most that making them faster can gain",
+                "The sampled loads held up what comes behind them for %.1f%% of the "
+                "cycles%s%s%s",
+                100 * (beyond ? ratio : fmin(ratio, 1)),
+                beyond ? ", which is more than there are: this estimate, of samples, is "
+                         "too high"
+                       : ": about the most that making them faster can gain",
+                beyond && !gain_unknown
+                    ? " and does not tell what making them faster can gain"
+                    : "",
                 report_is_modelled(summary) ? " in the model." : ".");
         if (summary->unsampled_cycles &&
-            summary->stall_ratio - summary->loads_stalled_ratio >= FASTER_LOADS_SHARE_MIN)
+            summary->stall_ratio - ratio >= FASTER_LOADS_SHARE_MIN)
                 fprintf(text,
                         " Loads of less than %" PRId64
                         " cycles, hits of L2 for instance, were not sampled; they hold "
@@ -227,35 +232,82 @@ static void say_stalled(FILE *text, const struct report_summary *summary,
                         summary->unsampled_cycles);
 }
 
-static void say_cost(FILE *text, const struct report_summary *summary)
+/* Without waits loads overlap as they do not in the program; their cycles are fewer than
+ * the program's, so that little is less there. */
+static bool latency_is_known(const struct report_summary *summary)
+{
+        return summary->latency_per_cycle < (summary->without_waits ? 1 : INFINITY);
+}
+
+static bool stalls_are_worth_saying(const struct report_summary *summary)
+{
+        return !isnan(summary->stall_ratio) &&
+               !(summary->stall_ratio >= fmin(summary->latency_per_cycle, 1));
+}
+
+static void say_without_execution(FILE *text, const struct report_summary *summary)
+{
+        fprintf(text,
+                "In %.1f%% of the run's cycles nothing was executed beside a load that "
+                "missed L1.",
+                100 * summary->stall_ratio);
+}
+
+static void say_turns(FILE *text, const struct report_summary *summary)
+{
+        if (summary->sharing_share >= OTHERS_SHARE_MIN)
+                fputs(" Threads that write each other's lines have few such cycles, "
+                      "however long they wait.",
+                      text);
+}
+
+/* What the samples tell of the program's time, and then what is counted beside it. */
+static void say_known_cost(FILE *text, const struct report_summary *summary)
+{
+        say_stalled(text, summary, false);
+        if (stalls_are_worth_saying(summary)) {
+                putc(' ', text);
+                say_without_execution(text, summary);
+                say_turns(text, summary);
+        }
+        if (latency_is_known(summary)) {
+                putc(' ', text);
+                say_latency(text, summary);
+        }
+}
+
+/* What bounds the gain, as the samples do not tell it. */
+static void say_bounds(FILE *text, const struct report_summary *summary)
 {
         const char *separator = "";
-        /* Without waits loads overlap as they do not in the program; their cycles are
-         * fewer than the program's, so that little is less there. */
-        if (summary->latency_per_cycle < (summary->without_waits ? 1 : INFINITY)) {
+        bool gain_unknown = false;
+        if (latency_is_known(summary)) {
                 say_latency(text, summary);
                 separator = " ";
         }
-        if (!isnan(summary->stall_ratio) &&
-            !(summary->stall_ratio >= fmin(summary->latency_per_cycle, 1))) {
-                fprintf(text,
-                        "%sIn %.1f%% of the run's cycles nothing was executed beside a "
-                        "load that missed L1.",
-                        separator, 100 * summary->stall_ratio);
+        if (stalls_are_worth_saying(summary)) {
+                fputs(separator, text);
+                say_without_execution(text, summary);
+                gain_unknown = say_gain(text, summary);
+                say_turns(text, summary);
                 separator = " ";
-                if (isnan(summary->loads_stalled_ratio) ||
-                    is_out_of_range(summary->loads_stalled_ratio))
-                        say_gain(text, summary);
-                if (summary->sharing_share >= OTHERS_SHARE_MIN)
-                        fputs(" Threads that write each other's lines have few such "
-                              "cycles, however long they wait.",
-                              text);
         }
-        if (!isnan(summary->loads_stalled_ratio))
-                say_stalled(text, summary, separator);
+        if (!isnan(summary->loads_stalled_ratio)) {
+                fputs(separator, text);
+                say_stalled(text, summary, gain_unknown);
+        }
+}
+
+static void say_cost(FILE *text, const struct report_summary *summary)
+{
         if (report_waits_little(summary))
-                fputs(" Waiting for memory is not what this program's time goes to.",
+                fputs("Waiting for memory is not what this program's time goes to. ",
                       text);
+        if (isnan(summary->loads_stalled_ratio) ||
+            is_out_of_range(summary->loads_stalled_ratio))
+                say_bounds(text, summary);
+        else
+                say_known_cost(text, summary);
 }
 
 /* "Latency of all samples, by the verdict on their line: 62% dram-contention, 30% …", or
@@ -277,7 +329,7 @@ static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
                 if (any)
                         fputs(", ", text);
                 else
-                        fprintf(text, " %s, by the verdict on their line: ",
+                        fprintf(text, "%s, by the verdict on their line: ",
                                 sqlite3_column_int(rows, 1)
                                     ? "Time that sampled loads held up"
                                     : "Latency of all samples");
@@ -324,24 +376,29 @@ static int say_too_few(struct db *db, FILE *text, const struct report_summary *s
         return code < 0 ? code : 0;
 }
 
-static int say_summary(struct db *db, FILE *text, const struct report_summary *summary,
-                       struct diag *diag)
+/* What waits, and for what. */
+static int say_causes(struct db *db, FILE *text, const struct report_summary *summary,
+                      struct diag *diag)
 {
-        if (summary->timed) {
-                report_say_stalls(text, summary);
-                return 0;
-        }
+        int code = say_verdicts(db, text, diag);
+        if (!code)
+                code = say_too_few(db, text, summary, diag);
+        if (ftell(text) > 0)
+                putc(' ', text);
+        say_contention(text, summary);
+        say_limit(text, summary);
+        return code;
+}
+
+static void say_size(FILE *text, const struct report_summary *summary)
+{
         fprintf(text, "Duration %s%s, ", report_duration(summary->duration_s).text,
                 report_is_modelled(summary) ? " of the model" : "");
         prose_counted(text, summary->samples, "samples");
         fprintf(text, ", %" PRId64 " of them of memory accesses, ",
                 summary->memory_samples);
         prose_counted(text, summary->lost, "records");
-        fputs(" lost. ", text);
-        say_contention(text, summary);
-        say_limit(text, summary);
-        int code = say_verdicts(db, text, diag);
-        return code ? code : say_too_few(db, text, summary, diag);
+        fputs(" lost.", text);
 }
 
 /* Most cycles without execution beside a load that missed L1, if the loads were not what
@@ -393,34 +450,59 @@ static int say_chains(struct db *db, FILE *text, const struct report_summary *su
         return code < 0 ? code : 0;
 }
 
-int report_print_summary(struct db *db, FILE *out, const struct report_summary *summary,
-                         struct diag *diag)
+static int say_time(struct db *db, FILE *text, const struct report_summary *summary,
+                    struct diag *diag)
+{
+        say_cost(text, summary);
+        return say_chains(db, text, summary, diag);
+}
+
+static int say_run(struct db *db, FILE *text, const struct report_summary *summary,
+                   struct diag *diag)
+{
+        (void)db;
+        (void)diag;
+        if (summary->timed)
+                report_say_stalls(text, summary);
+        else
+                say_size(text, summary);
+        return 0;
+}
+
+/* A part of the summary, as sentences. */
+typedef int say_part(struct db *db, FILE *text, const struct report_summary *summary,
+                     struct diag *diag);
+
+/* As a paragraph, with an empty line before it unless it is the FIRST. */
+static int print_paragraph(struct db *db, FILE *out, say_part *say, bool *first,
+                           const struct report_summary *summary, struct diag *diag)
 {
         char *paragraph = NULL;
-        char *cost = NULL;
         size_t length;
         FILE *text = open_memstream(&paragraph, &length);
         if (!text)
                 return diag_no_memory(diag);
-        int code = say_summary(db, text, summary, diag);
+        int code = say(db, text, summary, diag);
         if (fclose(text))
                 code = diag_no_memory(diag);
-        text = open_memstream(&cost, &length);
-        if (text) {
-                say_cost(text, summary);
-                if (!code)
-                        code = say_chains(db, text, summary, diag);
-                if (fclose(text))
-                        code = diag_no_memory(diag);
-        } else
-                code = diag_no_memory(diag);
-        if (!code)
+        if (!code && *paragraph) {
+                fputs(*first ? "" : "\n", out);
                 prose_wrapped(out, paragraph);
-        if (!code && *cost) {
-                putc('\n', out);
-                prose_wrapped(out, cost);
+                *first = false;
         }
-        free(cost);
         free(paragraph);
+        return code;
+}
+
+/* First what waiting costs the program, then why, and last how much that is told from. */
+int report_print_summary(struct db *db, FILE *out, const struct report_summary *summary,
+                         struct diag *diag)
+{
+        static say_part *const parts[] = {say_time, say_causes, say_run};
+        bool first = true;
+        int code = 0;
+        for (size_t i = summary->timed ? 2 : 0;
+             !code && i < sizeof(parts) / sizeof(parts[0]); i++)
+                code = print_paragraph(db, out, parts[i], &first, summary, diag);
         return code;
 }

@@ -98,6 +98,17 @@ grep -q 'held up what comes behind them for 103\.8% of the cycles, which is more
         fail "out of range: $(cat beyond.prose)"
 ! grep -q -e 'most that making them faster can gain' -e 'gain is not known' beyond.prose || fail "a gain that cannot be"
 
+# Where most of the latency is in intervals bound by compute that is the reason, said once.
+cp beyond.db compute.db
+sqlite3 compute.db "UPDATE interval SET contended = 0, bound = 'compute';
+        INSERT INTO counter (counter_id, name, unit)
+                VALUES (99, 'cycle_activity.stalls_l1d_pending', 'cycles');
+        INSERT INTO reading VALUES (0, 1000000, 1, 99, 7208000)"
+"$MEMLAG" report compute.db | tr '\n' ' ' >compute.prose
+grep -q 'What faster loads gain is not known: .* more than there are: this estimate, of samples, is too high in the model\.' compute.prose ||
+        fail "no reason: $(cat compute.prose)"
+! grep -q 'does not tell what' compute.prose || fail "that the gain is not known is said twice"
+
 # By a little more it is all of them: samples stand for others.
 cp beyond.db little.db
 sqlite3 little.db "UPDATE sample SET retire_latency_cycles = 696 WHERE ip = 0x401020"
