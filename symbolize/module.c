@@ -175,7 +175,8 @@ void module_name(struct module *module, const struct debug_search *search,
                  const struct module_answers *answers)
 {
         struct module_reading *reading = module->reading;
-        bool with_locations = questions->access_count + questions->data_count > 0;
+        /* Of variables, those with lists of locations have no address to be found by. */
+        bool with_locations = questions->access_count > 0;
         int error = 0;
 
         module->reading = NULL;

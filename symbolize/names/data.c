@@ -5,6 +5,7 @@
 #include "data.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
@@ -193,17 +194,26 @@ static void answer_symbol(const struct symbol_table *symbols, struct data_place 
         place->named_by_symbol = strchr(symbol->name, '.') == NULL;
 }
 
-static enum data_unnamed unnamed_in(const struct elf_section *section,
-                                    const struct elf_segment *segment)
+/* Whether SECTION holds what linkers make, by the System V ABI and GNU, and no variable.
+ */
+static bool is_linkage(const struct elf_section *section)
 {
-        /* Those of the linkers by the System V ABI and GNU; what they begin with. */
+        /* What their names begin with. */
         static const char *const linkage[] = {
             ".got",         ".plt",  ".dyn",  ".hash",        ".gnu.hash",
             ".gnu.version", ".rela", ".rel.", ".gnu.liblist", ".relr"};
 
         for (size_t i = 0; i < sizeof(linkage) / sizeof(*linkage); i++)
                 if (strncmp(section->name, linkage[i], strlen(linkage[i])) == 0)
-                        return DATA_LINKAGE;
+                        return true;
+        return false;
+}
+
+static enum data_unnamed unnamed_in(const struct elf_section *section,
+                                    const struct elf_segment *segment)
+{
+        if (is_linkage(section))
+                return DATA_LINKAGE;
         return segment && !(segment->flags & (PF_W | PF_X)) ? DATA_CONSTANT
                                                             : DATA_ANYTHING;
 }
@@ -241,16 +251,53 @@ static int compare_places(const void *left, const void *right)
         return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
+/* Puts the places that can be a variable's first, in their order, and returns how many
+ * these are. */
+static size_t variables_first(const struct elf_file *file, struct data_place **places,
+                              size_t count, struct data_place **others)
+{
+        size_t first = 0, other = 0;
+
+        for (size_t i = 0; i < count; i++) {
+                const struct elf_section *section =
+                    places[i]->variable || elf_thread_local(places[i]->vaddr)
+                        ? NULL
+                        : elf_file_section_at(file, places[i]->vaddr);
+
+                if (section && section->name && is_linkage(section))
+                        others[other++] = places[i];
+                else
+                        places[first++] = places[i];
+        }
+        if (other > 0)
+                memcpy(places + first, others, other * sizeof(*places));
+        return first;
+}
+
+static int find_variables(struct type_reader *reader, const struct elf_file *file,
+                          struct data_place **places, size_t count,
+                          struct string_pool *names)
+{
+        struct data_place **others = malloc(count * sizeof(*others));
+
+        if (!others)
+                return -ENOMEM;
+        size_t wanted = variables_first(file, places, count, others);
+        struct search search = {.dwarf = reader->dwarf,
+                                .reader = reader,
+                                .names = names,
+                                .wanted = places,
+                                .wanted_count = wanted,
+                                .typeless = wanted};
+
+        free(others);
+        return search_dwarf(&search);
+}
+
 int data_find(struct type_reader *reader, const struct elf_file *file,
               const struct symbol_table *symbols, struct data_place **places,
               size_t count, struct string_pool *names)
 {
-        struct search search = {.dwarf = reader ? reader->dwarf : NULL,
-                                .reader = reader,
-                                .names = names,
-                                .wanted = places,
-                                .wanted_count = count,
-                                .typeless = count};
         int error = 0;
 
         if (count > 1)
@@ -260,7 +307,7 @@ int data_find(struct type_reader *reader, const struct elf_file *file,
                 answer_symbol(symbols, places[i], names);
         }
         if (reader && count > 0)
-                error = search_dwarf(&search);
+                error = find_variables(reader, file, places, count, names);
         for (size_t i = 0; i < count && !error; i++)
                 if (!places[i]->variable)
                         answer_section(file, places[i], names);
