@@ -3,6 +3,7 @@
 #include "completed.h"
 
 #include <errno.h>
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "function_pattern.h"
 #include "statement.h"
 
 enum { ROOM_TIMES = 8 };
@@ -107,6 +109,8 @@ struct db *completed_open(const char *file, const char *command)
                         return NULL;
                 code = open_and_look(file, &db, &missing, &diag);
         }
+        if (!code && function_pattern_register(db_sqlite(db)) != SQLITE_OK)
+                code = diag_no_memory(&diag);
         if (!code)
                 return db;
         db_close(db);

@@ -19,7 +19,7 @@ struct file_lines {
         int64_t last;
 };
 
-/* "12" or "12-34" is the whole of TEXT. */
+/* "12" or "12-34", also in the wrong order, is the whole of TEXT. */
 static bool parse_lines(const char *text, struct file_lines *lines)
 {
         char *end;
@@ -29,7 +29,7 @@ static bool parse_lines(const char *text, struct file_lines *lines)
         lines->first = lines->last = strtoll(text, &end, 10);
         if (*end == '-' && end[1] >= '0' && end[1] <= '9')
                 lines->last = strtoll(end + 1, &end, 10);
-        return !errno && !*end && lines->first > 0 && lines->last >= lines->first;
+        return !errno && !*end && lines->first > 0;
 }
 
 static int parse_file(const char *text, struct file_lines *lines)
@@ -78,6 +78,14 @@ static const char by_file_sql[] =
     "INSERT INTO annotated_block (choice_order, file, first_line, last_line) "
     "SELECT DISTINCT ?2, file, ?3, ?4 FROM annotated_frame"
     " WHERE file = ?1 OR substr(file, -length(?1) - 1) = '/' || ?1";
+
+/* Names that are mistyped as ?1, or hold it: the nearest first. */
+static const char near_sql[] =
+    "SELECT group_concat(printf('''%.160s''', name), ', ') FROM ("
+    " SELECT name FROM (SELECT DISTINCT" REPORT_FUNCTION_NAME "AS name FROM annotated_frame"
+    "  UNION SELECT" REPORT_BASE("file") "FROM annotated_frame WHERE file IS NOT NULL)"
+    " WHERE function_distance(?1, name) IS NOT NULL"
+    " ORDER BY function_distance(?1, name), name LIMIT 3)";
 /* clang-format on */
 
 static int add_file(struct db *db, const char *text, int64_t order, int *added,
@@ -87,7 +95,35 @@ static int add_file(struct db *db, const char *text, int64_t order, int *added,
         int code = parse_file(text, &lines);
         code = code ? diag_no_memory(diag)
                     : add(db, by_file_sql, lines.file, order, &lines, added, diag);
+        if (!code && *added && lines.last < lines.first)
+                code = diag_set(diag, -EINVAL,
+                                "lines %" PRId64 "-%" PRId64
+                                " of %s end before they begin; write %s:%" PRId64
+                                "-%" PRId64,
+                                lines.first, lines.last, lines.file, lines.file,
+                                lines.last, lines.first);
         free(lines.file);
+        return code;
+}
+
+static int explain_nothing(struct db *db, const char *text, struct diag *diag)
+{
+        const char *base = strrchr(text, '/');
+        sqlite3_stmt *row;
+        int code = statement_prepare(db, near_sql, &row, diag);
+        if (code)
+                return code;
+        sqlite3_bind_text(row, 1, base && base[1] ? base + 1 : text, -1, SQLITE_STATIC);
+        const char *near = sqlite3_step(row) == SQLITE_ROW
+                               ? (const char *)sqlite3_column_text(row, 0)
+                               : NULL;
+        code = diag_set(diag, -ENOENT,
+                        "no sample was in a function or file called '%s'; %s%s%s'memlag "
+                        "report --by function --top 0' and 'memlag report --top 0' show "
+                        "where samples were",
+                        text, near ? "near it are " : "", near ? near : "",
+                        near ? "; " : "");
+        sqlite3_finalize(row);
         return code;
 }
 
@@ -99,13 +135,7 @@ int choice_add(struct db *db, const char *text, int64_t order, struct diag *diag
                 code = add_file(db, text, order, &added, diag);
         if (!code && !added)
                 code = add(db, by_pattern_sql, text, order, NULL, &added, diag);
-        if (code || added)
-                return code;
-        return diag_set(diag, -ENOENT,
-                        "no sample was in a function or file called '%s'; 'memlag report "
-                        "--by function --top 0' and 'memlag report --top 0' show where "
-                        "samples were",
-                        text);
+        return code || added ? code : explain_nothing(db, text, diag);
 }
 
 int choice_hottest(struct db *db, int64_t count, struct diag *diag)

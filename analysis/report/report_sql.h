@@ -78,15 +78,9 @@
 #define REPORT_ORDER " ORDER BY" REPORT_STALLED "DESC, latency_share DESC, samples DESC, "
 #define REPORT_STALLED_COLUMN REPORT_SHARE("stalled_ratio") " AS stalled,"
 
-/* Whether the function's name is like PATTERN, in which "<...>" stands for any arguments, as
- * in a name that was made shorter, and "[]" for itself. Where functions of one name have
- * behind it what tells them apart, all are. */
+/* Whether PATTERN means the function (function_pattern.h). */
 #define REPORT_FUNCTION_LIKE(pattern) \
-        " (" REPORT_LIKE(pattern, "''") "OR" REPORT_LIKE(pattern, "'(*)'") \
-        "  OR" REPORT_LIKE(pattern, "'(*) const'") "OR" REPORT_LIKE(pattern, "' (*)'") ") "
-#define REPORT_LIKE(pattern, more) \
-        REPORT_FUNCTION_NAME \
-        "GLOB replace(replace(" pattern ", '<...>', '<*>'), '[]', '[[]]') || " more " "
+        " function_matches(" pattern "," REPORT_FUNCTION_NAME ") "
 
 /* Of rows of code those whose function is, or is like, ?2, and whose module, with its path
  * or without, ?3; NULL: any. What is a name in the run is no pattern. */

@@ -224,6 +224,17 @@ status=0
 "$MEMLAG" annotate -i hot.db nothing 2>err || status=$?
 expect "status for what is not there" $status 1
 grep -q "no sample was in a function or file called 'nothing'" err || fail "says: $(cat err)"
+# What is near is told: a mistyped name, lines in the wrong order.
+says() { # WHAT TEXT: annotate ends with 1 and one line that has TEXT
+        status=0
+        "$MEMLAG" annotate -i hot.db "$1" >out 2>err || status=$?
+        expect "status for $1" $status 1
+        expect "output for $1" "$(wc -c <out) $(wc -l <err)" "0 1"
+        grep -qF -- "$2" err || fail "says of $1: $(cat err)"
+}
+says wlak "near it are 'walk'"
+says hto.c "near it are 'hot.c'"
+says hot.c:6-5 "lines 6-5 of hot.c end before they begin; write hot.c:5-6"
 for wrong in "--top 2 walk" "--intel --no-asm" "--substitute-path x" "--source-path /none" "--top 0" "--context -1" "--format html"; do
         status=0
         "$MEMLAG" annotate -i hot.db $wrong 2>err || status=$?

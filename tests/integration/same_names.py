@@ -287,6 +287,16 @@ def check_spaces():
             wanted |= {place + "::operator()", f"{template}<{place} >"}
         assert wanted <= found, (program, wanted - found, found)
         assert not {"find", "walk", "hidden", "total", "size"} & found, (program, found)
+    # Plain names choose the instances of templates, in any scope.
+    for name, chosen in (("sum", {"shop::sum<long>", "shop::sum<unsigned long>"}),
+                         ("shop::sum<long>", {"shop::sum<long>"}),
+                         ("cart::total", {"shop::(anonymous namespace)::cart::total"})):
+        rows = csv.DictReader(run(MEMLAG, "report", "--by", "function", "--format", "csv", "-S",
+                                  name, "spaces.db").splitlines())
+        expect({row["function"] for row in rows}, chosen, name)
+        annotated = run(MEMLAG, "annotate", "--no-asm", "-i", "spaces.db", name)
+        for function in chosen:
+            assert function + " in spaces" in annotated, (name, annotated)
     print("what only one file knows has its scopes in its name, and lambdas their places")
 
 

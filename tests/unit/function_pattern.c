@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* What users type, and the names as c++filt and memlag write them that they mean. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "function_pattern.h"
+
+static void expect_match(const char *pattern, const char *name)
+{
+        if (!function_pattern_matches(pattern, name))
+                fail_msg("'%s' is not '%s'", pattern, name);
+}
+
+static void expect_other(const char *pattern, const char *name)
+{
+        if (function_pattern_matches(pattern, name))
+                fail_msg("'%s' is '%s'", pattern, name);
+}
+
+static void a_plain_name_is_all_functions_of_the_name(void **state)
+{
+        (void)state;
+        expect_match("sum", "sum");
+        expect_match("sum", "sum(int const*)");
+        expect_match("sum", "sum<int>(int const*, int)");
+        expect_match("sum", "sum<int>");
+        expect_match("sum<int>", "sum<int>(int const*, int)");
+        expect_match("sum", "sum (a.c:7)");
+        expect_match("sum<long>", "sum<long> (src/a.cc)");
+        expect_match("size", "size() const");
+        expect_match("size", "size() const &");
+        expect_match("operator()", "operator()");
+        expect_match("operator()", "operator()(int) const");
+        expect_match("operator()", "operator()<int>(int) const");
+        expect_match("operator<<", "operator<< <char>(std::ostream&, char const*)");
+        expect_match("operator->", "operator->() const");
+        expect_match("operator[]", "operator[](unsigned long)");
+        expect_match("operator<", "operator< <int>(int const&)");
+        expect_other("sum", "sum2");
+        expect_other("sum", "sum::operator()");
+        expect_other("sum<int>", "sum<long>(long const*)");
+        expect_other("operator", "operator()");
+        expect_other("operator<", "operator<<(int)");
+}
+
+static void a_plain_name_is_one_in_any_scope(void **state)
+{
+        (void)state;
+        expect_match("find", "shop::find");
+        expect_match("find", "shop::find (a.cc:7)");
+        expect_match("cart::total",
+                     "shop::(anonymous namespace)::cart::total(int) const");
+        expect_match("push_back",
+                     "std::vector<int, std::allocator<int> >::push_back(int&&)");
+        expect_match("vector::push_back", "std::vector<int>::push_back");
+        expect_match("std::vector<...>::push_back", "std::vector<int>::push_back(int&&)");
+        expect_match("operator()", "main::{lambda at a.cc:3:4}::operator()");
+        expect_match("each", "each<main::{lambda at a.cc:3:4} >");
+        expect_other("main", "main::{lambda at a.cc:3:4}::operator()");
+        expect_other("find", "find::shop");
+        expect_other("int", "std::vector<std::int>::size");
+        expect_other("vector", "std::vector<int>::push_back(int&&)");
+}
+
+static void stars_stand_for_any_characters(void **state)
+{
+        (void)state;
+        expect_match("std::*", "std::vector<int>::push_back(int&&)");
+        expect_match("*push_back", "std::vector<int>::push_back(int&&)");
+        expect_other("push*", "std::vector<int>::push_back(int&&)");
+        expect_match("*", "");
+}
+
+static void names_may_be_anything(void **state)
+{
+        static const char *const names[] = {"",    "(",    ")",       "<", ">",
+                                            "()",  "<>",   "::",      "a", ">)",
+                                            ") &", " (x)", "operator"};
+        const size_t length = 100000;
+        char *name = malloc(length + 1);
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+                function_pattern_matches("sum", names[i]);
+                function_pattern_distance("sum", names[i]);
+        }
+        for (size_t i = 0; i < 4; i++) {
+                memset(name, "(<:>"[i], length);
+                name[length] = '\0';
+                expect_other("sum", name);
+                assert_int_equal(function_pattern_distance("sum", name), -1);
+        }
+        free(name);
+}
+
+static void mistyped_names_are_near(void **state)
+{
+        (void)state;
+        assert_int_equal(function_pattern_distance("fnd", "shop::find(int)"), 1);
+        assert_int_equal(function_pattern_distance("Find", "find (a.c:7)"), 0);
+        assert_true(function_pattern_distance("push", "std::vector<int>::push_back") > 0);
+        assert_int_equal(function_pattern_distance("walk", "sum"), -1);
+        assert_int_equal(function_pattern_distance("", "sum"), -1);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(a_plain_name_is_all_functions_of_the_name),
+            cmocka_unit_test(a_plain_name_is_one_in_any_scope),
+            cmocka_unit_test(stars_stand_for_any_characters),
+            cmocka_unit_test(names_may_be_anything),
+            cmocka_unit_test(mistyped_names_are_near),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
