@@ -146,6 +146,10 @@ void session_look_at_kernel(struct session *session)
         attr.size = sizeof(attr);
         attr.read_format = PERF_FORMAT_LOST;
         session->can_tell_lost = accepts(&attr);
+        set_tracking(&attr);
+        attr.size = sizeof(attr);
+        attr.build_id = 1;
+        session->can_tell_build_ids = accepts(&attr);
         if (session_wants_large_pebs(session->options.plan))
                 session->clock.page = map_clock_page();
         perf_clock_measure(&session->clock);
@@ -261,6 +265,8 @@ static int open_tracking(struct session *session, struct cpu *cpu, pid_t task,
 {
         struct perf_event_attr attr;
         set_tracking(&attr);
+        /* The file may be gone, or be another, when memlag comes to look at it. */
+        attr.build_id = session->can_tell_build_ids;
         set_common(session, &attr, true);
         set_writing(session, &attr);
         int fd = open_event(&attr, task, cpu->number, -1);

@@ -68,7 +68,8 @@ struct session {
         uint64_t lost_told;
         int epoll_fd;
         int timer_fd;
-        bool can_tell_lost; /* the kernel knows PERF_FORMAT_LOST */
+        bool can_tell_lost;      /* the kernel knows PERF_FORMAT_LOST */
+        bool can_tell_build_ids; /* and, since 5.12, the build-ids of what is mapped */
         struct diag *diag;  /* of the call in progress */
 };
 

@@ -57,6 +57,47 @@ if ! record probe.db -- true; then
         exit 77
 fi
 
+# A library that is gone before anybody looks at it is known by its build-id, which the kernel
+# tells since 5.12, and named from a copy.
+cat >gone_library.c <<'END'
+int spin(unsigned long *words, unsigned long count)
+{
+        unsigned long sum = 0;
+        for (unsigned long i = 0; i < count; i++)
+                sum += words[(i * 4097) & 0xfffff];
+        return (int)sum;
+}
+END
+cat >gone.c <<'END'
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+        void *library = dlopen("./gone_library.so", RTLD_NOW);
+        if (!library || unlink("gone_library.so") != 0)
+                return 1;
+        int (*spin)(unsigned long *, unsigned long) =
+            (int (*)(unsigned long *, unsigned long))dlsym(library, "spin");
+        unsigned long *words = calloc(1 << 20, sizeof(*words));
+        return !spin || !words || spin(words, 60000000) == 1;
+}
+END
+cc -O1 -g -shared -fPIC -Wl,--build-id=sha1 -o gone_library.so gone_library.c
+cc -O1 -g -o gone gone.c
+cp gone_library.so copy.so
+build_id=$(readelf -n copy.so | sed -n 's/.*Build ID: //p')
+if [ "$(printf '%s\n' 5.12 "$(uname -r)" | sort -V | head -1)" = 5.12 ]; then
+        record gone.db -- ./gone || fail "a library that removes itself: $(cat err)"
+        expect "build-id of a library that is gone" "$(ask gone.db "
+                SELECT lower(hex(build_id)) FROM module WHERE path LIKE '%/gone_library.so%'")" "$build_id"
+        mkdir -p "cache/.build-id/$(echo "$build_id" | cut -c1-2)"
+        cp copy.so "cache/.build-id/$(echo "$build_id" | cut -c1-2)/$(echo "$build_id" | cut -c3-)"
+        "$MEMLAG" symbolize --build-id-dir cache gone.db 2>err || fail "$(cat err)"
+        expect "the function of a library that is gone" "$(ask gone.db "
+                SELECT count(*) > 0 FROM sample_view WHERE function = 'spin'")" 1
+fi
+
 cat >loads.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
