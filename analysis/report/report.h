@@ -96,6 +96,8 @@ struct report_summary {
         /* Loads of less were not sampled, though some of them missed L1; 0: there are
          * none such, or it is not known. */
         int64_t unsampled_cycles;
+        /* Samples that held up more than rows count any for (stall_limit_cycles). */
+        int64_t long_stalls;
         double lmrl_factor;       /* of idle LMRL; 0: there was no limit */
         char *lmrl_factor_origin; /* NULL: it was not measured */
         double latency_cycles; /* of all loads, estimated; NAN: the period is not known */

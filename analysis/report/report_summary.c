@@ -32,7 +32,9 @@ static const char run_sql[] =
     " (SELECT CAST(value AS INTEGER) FROM run WHERE key = 'ldlat_cycles'"
     "  AND CAST(value AS INTEGER) - 1 > coalesce("
     "   (SELECT value FROM machine WHERE key = 'l1d_latency_cycles'), 0)),"
-    " (SELECT total(value) FROM ledger WHERE kind = 'samples in the heap tracker')";
+    " (SELECT total(value) FROM ledger WHERE kind = 'samples in the heap tracker'),"
+    " (SELECT total(value) FROM ledger WHERE stage = 'analysis' AND kind ="
+    "  'longer than a twentieth of all that was held up, which they count as')";
 
 static const char interval_sql[] =
     "SELECT count(*), count(*) FILTER (WHERE contended = 1),"
@@ -106,6 +108,7 @@ static int take_run(void *context, sqlite3_stmt *row)
         summary->timed = sqlite3_column_int(row, 10);
         summary->unsampled_cycles = sqlite3_column_int64(row, 11);
         summary->tracker_samples = sqlite3_column_int64(row, 12);
+        summary->long_stalls = sqlite3_column_int64(row, 13);
         return 0;
 }
 

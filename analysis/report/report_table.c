@@ -275,6 +275,23 @@ static void explain_threshold(const struct report_summary *summary, FILE *out)
         }
 }
 
+/* Why rows may have less in sum than stands above the table. */
+static void explain_long_stalls(const struct report_summary *summary, FILE *out)
+{
+        char *sentence = NULL;
+        bool one = summary->long_stalls == 1;
+        if (summary->long_stalls > 0 &&
+            asprintf(&sentence,
+                     "%" PRId64 " sample%s held up more than a twentieth of what all "
+                     "did: in rows %s for that, and in the figure above the table for "
+                     "all of it, so that rows have less in sum.",
+                     summary->long_stalls, one ? "" : "s",
+                     one ? "it counts" : "each counts") >= 0) {
+                prose_wrapped(out, sentence);
+                free(sentence);
+        }
+}
+
 void report_explain_stalled(FILE *out, const struct report_summary *summary)
 {
         prose_wrapped(out, report_is_modelled(summary) ? REPORT_STALLED_LEGEND
@@ -307,6 +324,8 @@ static int print_rows(struct db *db, const struct report_options *options,
         prose_wrapped(out, options->kind->legend);
         if (options->kind->stalled && stalled)
                 report_explain_stalled(out, summary);
+        if (options->kind->stalled && stalled)
+                explain_long_stalls(summary, out);
         if (options->kind->stalled && (!stalled || options->choice.by_latency))
                 explain_threshold(summary, out);
         if (!code && stalled && !options->choice.by_latency)

@@ -71,6 +71,10 @@ sqlite3 chance.db "
                 (SELECT min(sample_id) FROM sample WHERE ip = 0x401020)"
 "$MEMLAG" analyze chance.db
 first chance.db | grep -q ' stream$' || fail "one sample leads: $(first chance.db)"
+long='sample[s]* held up more than a twentieth of what all did'
+"$MEMLAG" report chance.db | tr '\n' ' ' | grep -q "  *1 $long: in rows it counts for that, .* above the table for all of it" ||
+        fail "that rows add up to less is not told: $("$MEMLAG" report chance.db)"
+! "$MEMLAG" report memlag.db | tr '\n' ' ' | grep -q "$long" || fail "told where no sample is cut"
 sqlite3 chance.db "UPDATE sample SET retire_latency_cycles = 1000 WHERE sample_id IN
                 (SELECT sample_id FROM sample WHERE ip = 0x401020 ORDER BY sample_id LIMIT 5)"
 "$MEMLAG" analyze chance.db
