@@ -160,7 +160,7 @@ expect "contention by the run's own measure" "$(answer own.db "
 expect "its origin" "$(answer own.db "
         SELECT value, origin FROM threshold WHERE name = 'lmrl_cycles'")" \
 "250.0|the run's quiet intervals"
-"$MEMLAG" report own.db | grep -q "run's own quiet intervals" ||
+"$MEMLAG" report own.db | tr '\n' ' ' | grep -q "run's own quiet intervals" ||
         fail "the report does not say where the limits come from"
 
 # Each limit names the origin of the fact that it follows from.
@@ -390,6 +390,25 @@ for p in json.load(open("phases.json"))["rows"]:
 8000000 9000000 compute 1000000 0 0 0
 9000000 10000000 idle 1000000 0 0 0"
 "$MEMLAG" report --by phase stalls.db | grep -q "in-core" || fail "no table of phases"
+
+# Times that cannot be: a sample and readings at the end of time, readings from then to now and
+# over hours. What lies between is not filled with intervals, and what is left out is counted.
+synthetic_database jumps.db
+sqlite3 jumps.db "
+        UPDATE sample SET time_ns = 9223372036854775807 WHERE sample_id = 1;
+        INSERT INTO reading VALUES (9223372036854770000, 9223372036854775807, 1, 1, 100),
+                (10000000, 9223372036854775807, 1, 2, 100), (20000000, 36000000000000, 1, 1, 77);
+        INSERT INTO sample (sample_id, time_ns, thread_id, ip) VALUES (-1, -9223372036854775808, 1, 4096)"
+(
+        ulimit -v 1048576
+        timeout 60 "$MEMLAG" analyze jumps.db
+        for by in line thread interval phase; do
+                timeout 60 "$MEMLAG" report --by $by --top 0 jumps.db >jumps.out
+        done
+)
+expect "intervals beside a jump in time" "$(answer jumps.db "SELECT count(*) FROM interval")" 11
+expect "readings of impossible times" "$(answer jumps.db "
+        SELECT value FROM ledger WHERE kind = 'impossible reading times'")" 2
 
 # Bad usage and bad files.
 status=0; "$MEMLAG" analyze one.db two.db 2>err || status=$?

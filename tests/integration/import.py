@@ -672,6 +672,24 @@ def sampled_by_groups():
     return recording_of(events, body)
 
 
+def jumps_in_time():
+    """Clocks that jump ten hours ahead, or three centuries: no interval is made for what
+    lies between, and what cannot be is counted."""
+    hours = 10 * 3600 * 10**9
+    times = [0, 10**6, hours, hours + 10**6, 2**63, 2**64 - 1 - START]
+    events = [(SKYLAKE["pending"], 500, COUNTED, None)]
+    path = pathlib.Path("jumps.data")
+    path.write_bytes(recording_of(events, b"".join(counted_sample(1, 5, time) for time in times)))
+    import_recording(path)
+    intervals = query("SELECT start_ns, end_ns FROM interval_view ORDER BY start_ns")
+    if len(intervals) > 4 or any(end - start > INTERVAL for start, end in intervals):
+        fail(f"jumps in time: intervals {intervals}")
+    if run_info("duration_ns") // 10**6 != hours // 10**6 + 1:
+        fail(f"jumps in time: a run of {run_info('duration_ns')} ns")
+    if query("SELECT value FROM ledger WHERE kind = 'records of impossible times'") != [(2,)]:
+        fail("jumps in time: impossible times are not counted")
+
+
 def counters():
     expected = [
         round(gains["pending"] / (gains["l1_miss"] + gains["fb_hit"]), 6) for gains in GAINS
@@ -696,6 +714,7 @@ def counters():
     ]
     if missing != ["verdict not given: any: there are no memory samples"]:
         fail(f"verdicts that only counters cannot give: {missing}")
+    jumps_in_time()
     import_recording(SOURCE / "tests/fuzz/corpus/perf_data/pipe")
     missing = query(
         "SELECT count(*) FROM ledger WHERE kind LIKE 'verdict not given: dram-contention%'"
