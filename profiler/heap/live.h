@@ -35,7 +35,7 @@ void heap_live_free(struct heap_live *live);
 /* What a forked process begins with: the same blocks, inherited and without rows
  * (allocation_id 0). Takes memory only for what changes later, in either. NULL: no
  * memory. */
-struct heap_live *heap_live_copy(const struct heap_live *live);
+struct heap_live *heap_live_copy(struct heap_live *live);
 
 /* BLOCK begins (its inherited and resizer are ignored). Live blocks that it overlaps have
  * ended unseen: they end now. -ENOMEM, or what ENDED returned. */

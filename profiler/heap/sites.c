@@ -3,6 +3,7 @@
 #include "sites.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,24 +18,27 @@ struct heap_sites {
 
 enum { FIRST_SITES = 256 };
 
-static uint64_t hash_site(int64_t stack_id, const char *function)
+/* Few functions allocate at one stack: they stand side by side. */
+static uint64_t hash_site(int64_t stack_id)
 {
         uint64_t hash = (uint64_t)stack_id * 0x9e3779b97f4a7c15u;
-        for (const char *c = function; *c; c++)
-                hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
         return hash ^ (hash >> 32);
+}
+
+static bool is_site(const struct heap_site *site, int64_t stack_id, const char *function)
+{
+        return site->stack_id == stack_id &&
+               (site->function == function || strcmp(site->function, function) == 0);
 }
 
 static uint32_t *probe_site(const struct heap_sites *sites, int64_t stack_id,
                             const char *function)
 {
         size_t mask = sites->slot_count - 1;
-        size_t i = hash_site(stack_id, function) & mask;
-        for (; sites->slots[i]; i = (i + 1) & mask) {
-                const struct heap_site *site = &sites->sites[sites->slots[i] - 1];
-                if (site->stack_id == stack_id && strcmp(site->function, function) == 0)
-                        break;
-        }
+        size_t i = hash_site(stack_id) & mask;
+        while (sites->slots[i] &&
+               !is_site(&sites->sites[sites->slots[i] - 1], stack_id, function))
+                i = (i + 1) & mask;
         return &sites->slots[i];
 }
 

@@ -188,7 +188,7 @@ static void assert_same_block(const struct heap_block *real,
 }
 
 /* By what ends when a copy ends as a whole. */
-static size_t count_live(const struct heap_live *live)
+static size_t count_live(struct heap_live *live)
 {
         struct heap_live *copy = heap_live_copy(live);
         struct ended ended = {0, 0};
