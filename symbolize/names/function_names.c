@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of one name stand beside each other once sorted by it; most names have one.
- */
+/* Functions are listed by their names, of which most have one function. */
 #include "function_names.h"
 
 #include <errno.h>
@@ -269,49 +268,92 @@ static bool are_one(const struct named_function *a, const struct named_function 
         return a->link == b->link && a->file == b->file && a->line == b->line;
 }
 
-/* Whether COUNT functions of one name are the same one, which no symbol is beside. */
-static bool name_suffices(const struct namesake *namesakes, size_t count)
-{
-        for (size_t i = 0; i < count; i++)
-                if (namesakes[i].function->shared || namesakes[i].function->overloaded ||
-                    !are_one(namesakes[0].function, namesakes[i].function))
-                        return false;
-        return true;
-}
-
-/* Those of a name in an order that does not depend on the threads that found them: so do
- * their signatures get numbers in the pool. */
-static int compare_names(const void *left, const void *right)
+/* In an order that does not depend on the threads that found them: so do their signatures
+ * get numbers in the pool. */
+static int compare_links(const void *left, const void *right)
 {
         const struct namesake *a = left, *b = right;
         const char *link = a->function->link, *other = b->function->link;
 
-        if (a->text != b->text)
-                return a->text < b->text ? -1 : 1;
         return strcmp(link ? link : "", other ? other : "");
+}
+
+/* Functions in lists of those of one name: of each the number of the next one, from 1; 0
+ * ends a list. */
+struct name_lists {
+        struct named_function *functions;
+        size_t count;
+        uint32_t *heads; /* by name */
+        uint32_t *next;  /* by function */
+};
+
+/* The lists have the order of the functions. */
+static int list_by_name(struct name_lists *lists, size_t name_count)
+{
+        lists->heads = calloc(name_count + 1, sizeof(*lists->heads));
+        lists->next = malloc((lists->count + 1) * sizeof(*lists->next));
+        if (!lists->heads || !lists->next)
+                return -ENOMEM;
+        for (size_t i = lists->count; i-- > 0;) {
+                struct named_function *function = &lists->functions[i];
+
+                function->label = function->name;
+                lists->next[i] = lists->heads[function->name];
+                lists->heads[function->name] = (uint32_t)i + 1;
+        }
+        return 0;
+}
+
+/* How many functions are in the list that begins at HEAD; 0 when they are the same one,
+ * which no symbol is beside: the name suffices. */
+static size_t count_namesakes(const struct name_lists *lists, uint32_t head)
+{
+        const struct named_function *first = &lists->functions[head - 1];
+        bool suffices = true;
+        size_t count = 0;
+
+        for (uint32_t at = head; at > 0; at = lists->next[at - 1], count++) {
+                const struct named_function *function = &lists->functions[at - 1];
+
+                suffices &= !function->shared && !function->overloaded &&
+                            are_one(first, function);
+        }
+        return suffices ? 0 : count;
+}
+
+static int label_list(const struct name_lists *lists, uint32_t head,
+                      struct string_pool *names)
+{
+        size_t count = count_namesakes(lists, head), listed = 0;
+        struct namesake *namesakes = count > 0 ? calloc(count, sizeof(*namesakes)) : NULL;
+
+        if (!namesakes)
+                return count > 0 ? -ENOMEM : 0;
+        for (uint32_t at = head; at > 0; at = lists->next[at - 1]) {
+                struct named_function *function = &lists->functions[at - 1];
+
+                namesakes[listed++] =
+                    (struct namesake){.function = function, .text = function->name};
+        }
+        qsort(namesakes, count, sizeof(*namesakes), compare_links);
+        int error = label_namesakes(namesakes, count, names);
+
+        free(namesakes);
+        return error;
 }
 
 int named_functions_tell_apart(struct named_functions *functions, size_t first,
                                struct string_pool *names)
 {
-        size_t count = functions->count - first;
-        struct namesake *all = calloc(count + 1, sizeof(*all));
-        int error = all ? 0 : -ENOMEM;
+        struct name_lists lists = {.functions = functions->items + first,
+                                   .count = functions->count - first};
+        size_t name_count = string_pool_count(names);
+        int error = lists.count > 0 ? list_by_name(&lists, name_count) : -ENOENT;
 
-        for (size_t i = 0; i < count && !error; i++) {
-                struct named_function *function = &functions->items[first + i];
-
-                function->label = function->name;
-                all[i] = (struct namesake){.function = function, .text = function->name};
-        }
-        if (!error && count > 1)
-                qsort(all, count, sizeof(*all), compare_names);
-        for (size_t i = 0, end; i < count && !error; i = end) {
-                for (end = i + 1; end < count && all[end].text == all[i].text;)
-                        end++;
-                if (all[i].text && !name_suffices(all + i, end - i))
-                        error = label_namesakes(all + i, end - i, names);
-        }
-        free(all);
-        return error;
+        for (size_t name = 1; name <= name_count && !error; name++)
+                if (lists.heads[name] > 0)
+                        error = label_list(&lists, lists.heads[name], names);
+        free(lists.heads);
+        free(lists.next);
+        return error == -ENOENT ? 0 : error;
 }
