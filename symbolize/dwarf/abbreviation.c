@@ -11,7 +11,9 @@
 
 enum step_kind { STEP_BYTES, STEP_LEB, STEP_BLOCK, STEP_TEXT, STEP_INDIRECT };
 
-enum step_use { USE_NONE, USE_LOW, USE_HIGH, USE_SIZE, USE_SIBLING };
+enum step_use { USE_NONE, USE_LOW, USE_HIGH, USE_SIZE, USE_RANGES, USE_SIBLING };
+
+_Static_assert(USE_SIBLING + 1 == ABBREVIATION_USES, "a number for each");
 
 static bool read_leb(const uint8_t **at, const uint8_t *end, uint64_t *value)
 {
@@ -43,6 +45,10 @@ static uint64_t read_number(const uint8_t *at, unsigned bytes, bool swapped)
         if (bytes == sizeof(word) && !swapped) { /* mostly */
                 memcpy(&word, at, sizeof(word));
                 return word;
+        }
+        if (bytes == sizeof(value) && !swapped) {
+                memcpy(&value, at, sizeof(value));
+                return value;
         }
         for (unsigned i = 0; i < bytes; i++)
                 value |= (uint64_t)at[i] << 8 * (swapped ? bytes - 1 - i : i);
@@ -156,6 +162,8 @@ static enum step_use use_of(uint64_t attribute, uint64_t form)
                 return form == DW_FORM_addr ? USE_HIGH
                        : is_number(form)    ? USE_SIZE
                                             : USE_NONE;
+        case DW_AT_ranges:
+                return form == DW_FORM_sec_offset ? USE_RANGES : USE_NONE;
         case DW_AT_sibling:
                 return form == DW_FORM_ref1 || form == DW_FORM_ref2 ||
                                form == DW_FORM_ref4 || form == DW_FORM_ref8 ||
@@ -204,24 +212,38 @@ static int read_attribute(const uint8_t **at, const uint8_t *end, uint64_t *attr
 /* Puts the steps together where they can be. */
 static void fix_size(const struct abbreviations *table, struct abbreviation *abbreviation)
 {
-        uint64_t bytes = 0;
+        uint32_t bytes = 0;
 
         for (uint32_t i = 0; i < abbreviation->step_count; i++) {
                 const struct abbreviation_step *step =
                     &table->steps[abbreviation->first_step + i];
 
-                if (step->kind != STEP_BYTES)
+                if (step->kind != STEP_BYTES || step->bytes > UINT16_MAX - bytes)
                         return;
-                if (step->use == USE_SIBLING) {
-                        abbreviation->sibling_at = (uint32_t)bytes;
-                        abbreviation->sibling_bytes = (uint8_t)step->bytes;
-                }
+                if (step->use != USE_NONE)
+                        abbreviation->numbers[step->use] = (struct abbreviation_number){
+                            (uint16_t)bytes, (uint8_t)step->bytes};
                 bytes += step->bytes;
-                if (bytes > INT32_MAX)
-                        return;
         }
-        abbreviation->fixed_bytes = (uint32_t)bytes;
+        abbreviation->fixed_bytes = (uint16_t)bytes;
         abbreviation->fixed = abbreviation->valid;
+}
+
+/* Of an entry with children. In the declaration of a function, too, are its parameters
+ * only: a flag of another form may say that it is none. */
+static bool holds_no_code(uint64_t tag)
+{
+        switch (tag) {
+        case DW_TAG_call_site:
+        case DW_TAG_GNU_call_site:
+        case DW_TAG_array_type:
+        case DW_TAG_subroutine_type:
+        case DW_TAG_GNU_template_parameter_pack:
+        case DW_TAG_GNU_formal_parameter_pack:
+                return true;
+        default:
+                return false;
+        }
 }
 
 static int read_abbreviation(struct abbreviations *table,
@@ -253,11 +275,9 @@ static int read_abbreviation(struct abbreviations *table,
         }
         if (more < 0)
                 return more;
-        /* In the declaration of a function are its parameters only. A flag of another
-         * form may say that it is none. */
-        abbreviation.codeless =
-            abbreviation.valid && !abbreviation.has_code &&
-            (!abbreviation.has_children || (tag == DW_TAG_subprogram && declares));
+        abbreviation.codeless = abbreviation.valid && !abbreviation.has_code &&
+                                (!abbreviation.has_children || holds_no_code(tag) ||
+                                 (tag == DW_TAG_subprogram && declares));
         fix_size(table, &abbreviation);
         if (array_reserve(&table->items, &table->capacity, table->count,
                           sizeof(*table->items)) < 0)
@@ -304,9 +324,6 @@ static const struct abbreviation *find(const struct abbreviations *table, uint64
 {
         size_t low = 0, high = table->count;
 
-        /* As compilers number them. */
-        if (code <= table->count && table->items[code - 1].code == code)
-                return &table->items[code - 1];
         while (low < high) {
                 size_t middle = low + (high - low) / 2;
 
@@ -319,16 +336,20 @@ static const struct abbreviation *find(const struct abbreviations *table, uint64
                                                                     : NULL;
 }
 
-/* As abbreviations_next(), quickly where the code is of one byte, as most are. */
+/* As abbreviations_next(): quickly where the code is of one byte, as most are. */
 static inline const struct abbreviation *next_entry(const struct abbreviations *table,
                                                     const uint8_t **at,
                                                     const uint8_t *end, uint64_t *code)
 {
-        if (*at == end || **at >= 0x80)
-                return abbreviations_next(table, at, end, code);
-        *code = *(*at)++;
+        if (*at < end && **at < 0x80) {
+                *code = *(*at)++;
+        } else if (!read_leb(at, end, code)) {
+                *code = UINT64_MAX;
+                return NULL;
+        }
         if (*code == 0)
                 return NULL;
+        /* As compilers number them. */
         return *code <= table->count && table->items[*code - 1].code == *code
                    ? &table->items[*code - 1]
                    : find(table, *code);
@@ -338,11 +359,7 @@ const struct abbreviation *abbreviations_next(const struct abbreviations *table,
                                               const uint8_t **at, const uint8_t *end,
                                               uint64_t *code)
 {
-        if (!read_leb(at, end, code)) {
-                *code = UINT64_MAX;
-                return NULL;
-        }
-        return *code ? find(table, *code) : NULL;
+        return next_entry(table, at, end, code);
 }
 
 static bool skip_bytes(const uint8_t **at, const uint8_t *end, uint64_t bytes)
@@ -399,14 +416,55 @@ static uint64_t value_of(const struct unit_layout *layout,
         return read_leb(&start, end, &value) ? value : 0;
 }
 
+/* What an entry says of its place, as it comes. */
+struct said {
+        uint64_t numbers[ABBREVIATION_USES];
+        bool has[ABBREVIATION_USES];
+};
+
+static void take_said(const struct said *said, struct entry_place *place)
+{
+        place->low = said->numbers[USE_LOW];
+        place->high = said->has[USE_SIZE]
+                          ? said->numbers[USE_LOW] + said->numbers[USE_SIZE]
+                          : said->numbers[USE_HIGH];
+        place->has_range =
+            said->has[USE_LOW] && said->has[USE_HIGH] != said->has[USE_SIZE];
+        place->ranges = said->numbers[USE_RANGES];
+        place->sibling = said->numbers[USE_SIBLING];
+}
+
+/* Of an entry of fixed size. */
+static inline bool skip_fixed(const struct abbreviation *abbreviation,
+                              const struct unit_layout *layout, const uint8_t **at,
+                              const uint8_t *end, struct entry_place *place)
+{
+        struct said said;
+
+        if (abbreviation->fixed_bytes > (uint64_t)(end - *at))
+                return false;
+        for (size_t i = USE_LOW; i < ABBREVIATION_USES; i++) {
+                struct abbreviation_number number = abbreviation->numbers[i];
+
+                said.has[i] = number.bytes > 0;
+                said.numbers[i] = said.has[i] ? read_number(*at + number.at, number.bytes,
+                                                            layout->swapped)
+                                              : 0;
+        }
+        take_said(&said, place);
+        *at += abbreviation->fixed_bytes;
+        return true;
+}
+
 bool abbreviation_skip(const struct abbreviations *table,
                        const struct abbreviation *abbreviation,
                        const struct unit_layout *layout, const uint8_t **at,
                        const uint8_t *end, struct entry_place *place)
 {
-        bool has_low = false, has_high = false, has_size = false;
+        struct said said = {0};
 
-        *place = (struct entry_place){0};
+        if (abbreviation->fixed)
+                return skip_fixed(abbreviation, layout, at, end, place);
         for (uint32_t i = 0; i < abbreviation->step_count; i++) {
                 const struct abbreviation_step *step =
                     &table->steps[abbreviation->first_step + i];
@@ -416,28 +474,10 @@ bool abbreviation_skip(const struct abbreviations *table,
                         return false;
                 if (step->use == USE_NONE)
                         continue;
-                uint64_t value = value_of(layout, step, start, *at);
-
-                switch ((enum step_use)step->use) {
-                case USE_LOW:
-                        has_low = true;
-                        place->low = value;
-                        break;
-                case USE_HIGH:
-                        has_high = true;
-                        place->high = value;
-                        break;
-                case USE_SIZE:
-                        has_size = true;
-                        place->high = value;
-                        break;
-                default:
-                        place->sibling = value;
-                }
+                said.has[step->use] = true;
+                said.numbers[step->use] = value_of(layout, step, start, *at);
         }
-        if (has_size)
-                place->high += place->low;
-        place->has_range = has_low && has_high != has_size;
+        take_said(&said, place);
         return abbreviation->valid;
 }
 
@@ -463,9 +503,10 @@ static inline bool step_over(const struct pass *pass,
         if (abbreviation->fixed) {
                 if (abbreviation->fixed_bytes > (uint64_t)(pass->end - *at))
                         return false;
-                if (abbreviation->sibling_bytes > 0)
-                        sibling = read_number(*at + abbreviation->sibling_at,
-                                              abbreviation->sibling_bytes,
+                struct abbreviation_number number = abbreviation->numbers[USE_SIBLING];
+
+                if (number.bytes > 0)
+                        sibling = read_number(*at + number.at, number.bytes,
                                               pass->layout->swapped);
                 *at += abbreviation->fixed_bytes;
         }

@@ -24,6 +24,14 @@ struct abbreviation_step {
         uint32_t bytes;
 };
 
+enum { ABBREVIATION_USES = 6 };
+
+/* A number in an entry. */
+struct abbreviation_number {
+        uint16_t at;
+        uint8_t bytes; /* 0: there is none */
+};
+
 struct abbreviation {
         uint64_t code;
         uint32_t tag;
@@ -31,12 +39,11 @@ struct abbreviation {
         bool has_code; /* names an address or ranges of code */
         bool codeless; /* and neither it nor what is in it can have any */
         bool valid;    /* all its attributes are of known size */
-        /* All steps together, where each has a fixed size, and where the sibling is said
-         * in them. */
+        /* All steps together, where each has a fixed size, and where in them is what an
+         * entry says of its place, by the use of the step. */
         bool fixed;
-        uint8_t sibling_bytes; /* 0: none */
-        uint32_t sibling_at;
-        uint32_t fixed_bytes;
+        uint16_t fixed_bytes;
+        struct abbreviation_number numbers[ABBREVIATION_USES];
         uint32_t first_step;
         uint32_t step_count;
 };
@@ -56,6 +63,7 @@ struct entry_place {
         bool has_range; /* from low to high; other ways to say that are not read */
         uint64_t low;
         uint64_t high;
+        uint64_t ranges;  /* offset of the list of its ranges; 0: not said in that way */
         uint64_t sibling; /* offset in the unit; 0: not said */
 };
 

@@ -411,10 +411,25 @@ const char *die_name(struct dwarf_file *file, Dwarf_Die *die)
         return name ? name : inherited_string(file, die, DW_AT_name);
 }
 
+/* Calls ADD for what libdw reads from AT on: 0 is what DIE says itself. */
+static int add_list(struct dwarf_file *file, Dwarf_Die *die, ptrdiff_t at,
+                    Dwarf_Addr base, die_add_range *add, void *context)
+{
+        Dwarf_Addr low, high;
+
+        while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+                int error = die_spend(file, 1) ? add(context, low, high) : -ENOENT;
+
+                if (error)
+                        return error;
+        }
+        return 0;
+}
+
 int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add, void *context)
 {
         const struct split_unit *split = split_of(file, die);
-        Dwarf_Addr base = 0, low, high;
+        Dwarf_Addr base = 0;
         ptrdiff_t at = 0;
         Dwarf_Attribute ranges;
 
@@ -426,13 +441,24 @@ int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add, void
                         return 0;
         }
 
-        while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
-                int error = die_spend(file, 1) ? add(context, low, high) : -ENOENT;
+        return add_list(file, die, at, base, add, context);
+}
 
-                if (error)
-                        return error;
-        }
-        return 0;
+uint64_t die_range_base(Dwarf_Die *unit)
+{
+        Dwarf_Addr base;
+
+        return dwarf_lowpc(unit, &base) == 0 || dwarf_entrypc(unit, &base) == 0 ? base
+                                                                                : 0;
+}
+
+int die_ranges_at(struct dwarf_file *file, Dwarf_Die *die, uint64_t offset, uint64_t base,
+                  die_add_range *add, void *context)
+{
+        /* libdw means something else by the first two. */
+        if (offset <= 1 || offset > PTRDIFF_MAX || split_of(file, die))
+                return die_ranges(file, die, add, context);
+        return add_list(file, die, (ptrdiff_t)offset, base, add, context);
 }
 
 struct dwarf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die)

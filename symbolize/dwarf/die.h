@@ -144,6 +144,11 @@ const char *die_name(struct dwarf_file *file, Dwarf_Die *die);
 typedef int die_add_range(void *context, uint64_t low, uint64_t high);
 int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add,
                void *context);
+/* The same without looking for what a walk has seen: that DIE has a list at OFFSET (0: it
+ * has not). BASE is that of its unit. */
+int die_ranges_at(struct dwarf_file *file, Dwarf_Die *die, uint64_t offset, uint64_t base,
+                  die_add_range *add, void *context);
+uint64_t die_range_base(Dwarf_Die *unit);
 
 /* The section that DIE lies in; start is NULL when that is not known. */
 struct dwarf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die);

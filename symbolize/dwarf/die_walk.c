@@ -75,12 +75,11 @@ static bool spend_since(struct walk *walk, const uint8_t *start)
         return die_spend(walk->file, (uint64_t)(walk->at - start));
 }
 
-/* Steps over an entry; its abbreviation, or NULL at the end of a level (*ENDS) or of what
- * can be read. */
-static const struct abbreviation *step(struct walk *walk, struct entry_place *place,
-                                       bool *ends)
+/* Steps over an entry, what was read since START with it; its abbreviation, or NULL at
+ * the end of a level (*ENDS) or of what can be read. */
+static const struct abbreviation *step(struct walk *walk, const uint8_t *start,
+                                       struct entry_place *place, bool *ends)
 {
-        const uint8_t *start = walk->at;
         uint64_t code;
         const struct abbreviation *abbreviation =
             abbreviations_next(&walk->table->table, &walk->at, walk->end, &code);
@@ -111,16 +110,6 @@ static bool skip_children(struct walk *walk, const struct entry_place *entry)
                spend_since(walk, start);
 }
 
-/* Goes to the next entry with code. False when the budget is spent. */
-static bool skip_codeless(struct walk *walk)
-{
-        const uint8_t *start = walk->at;
-
-        abbreviations_pass(&walk->table->table, &walk->layout, walk->unit_start,
-                           &walk->at, walk->end);
-        return spend_since(walk, start);
-}
-
 static int push(struct walk *walk, uint32_t value)
 {
         if (array_reserve(&walk->values, &walk->capacity, walk->depth,
@@ -137,13 +126,17 @@ static int visit_children(struct walk *walk, uint32_t value_at_root, die_visit *
         int result = push(walk, value_at_root);
 
         while (result >= 0 && walk->depth > 0) {
-                if (walk->only_code && !skip_codeless(walk))
-                        break;
+                const uint8_t *start = walk->at;
+
+                if (walk->only_code)
+                        abbreviations_pass(&walk->table->table, &walk->layout,
+                                           walk->unit_start, &walk->at, walk->end);
                 uint32_t parent = walk->values[walk->depth - 1], value = parent;
                 struct die_entry entry = {
                     .die = {.addr = (void *)(uintptr_t)walk->at, .cu = walk->unit}};
                 bool ends;
-                const struct abbreviation *abbreviation = step(walk, &entry.place, &ends);
+                const struct abbreviation *abbreviation =
+                    step(walk, start, &entry.place, &ends);
 
                 if (ends) {
                         if (!walk->part || walk->depth > 1)
@@ -175,7 +168,8 @@ static int walk_below(struct walk *walk, const Dwarf_Die *root, const void *from
         int result = begin(walk, root);
 
         if (!result && from == root->addr) {
-                const struct abbreviation *abbreviation = step(walk, &place, &ends);
+                const struct abbreviation *abbreviation =
+                    step(walk, walk->at, &place, &ends);
 
                 children = abbreviation && abbreviation->has_children;
         } else if (!result) {

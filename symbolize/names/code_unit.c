@@ -31,6 +31,7 @@ struct unit {
         Dwarf_Die die;
         const char *start; /* of its entries' section's part */
         const char *directory;
+        uint64_t base; /* that its lists of ranges begin with */
         struct line_table lines;
         uint32_t *files;      /* names of the table's files, once asked for; 0: not yet */
         bool has_split_files; /* entries mean these, not those of the table */
@@ -98,7 +99,8 @@ static int add_ranges(struct unit *unit, struct die_entry *entry, uint32_t node)
         int error =
             entry->place.has_range
                 ? add_asked_range(&asked, entry->place.low, entry->place.high)
-                : die_ranges(unit->with->dwarf, &entry->die, add_asked_range, &asked);
+                : die_ranges_at(unit->with->dwarf, &entry->die, entry->place.ranges,
+                                unit->base, add_asked_range, &asked);
 
         return error == -ENOMEM ? error : 0;
 }
@@ -230,6 +232,7 @@ static int open_unit(struct unit *unit, size_t number)
         unit->classes_declare = unit_classes_declare(dwarf, &entries);
         unit->siblings_told = unit_is_of_gcc(dwarf, &entries);
         unit->start = (const char *)entries.addr - dwarf_cuoffset(&entries);
+        unit->base = die_range_base(&entries);
         unit->entries =
             (struct code_entries){.with = unit->with,
                                   .die = unit->die,

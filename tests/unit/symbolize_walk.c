@@ -35,6 +35,8 @@ struct list {
         size_t capacity;
         size_t visited; /* whatever they have */
         size_t ranges;
+        struct dwarf_file *dwarf; /* NULL: lists of ranges are not read */
+        uint64_t base;
 };
 
 static void put(struct list *list, struct seen seen)
@@ -50,6 +52,14 @@ static void put(struct list *list, struct seen seen)
 static bool has_code(Dwarf_Die *die)
 {
         return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
+}
+
+static bool has_list_by_offset(Dwarf_Die *die)
+{
+        Dwarf_Attribute ranges;
+
+        return dwarf_attr(die, DW_AT_ranges, &ranges) &&
+               dwarf_whatform(&ranges) == DW_FORM_sec_offset;
 }
 
 static void walk_by_libdw(struct list *list, Dwarf_Die *parent, uint32_t depth)
@@ -69,6 +79,35 @@ static void walk_by_libdw(struct list *list, Dwarf_Die *parent, uint32_t depth)
         } while (dwarf_siblingof(&die, &die) == 0);
 }
 
+struct sums {
+        uint64_t low;
+        uint64_t high;
+        size_t count;
+};
+
+static int add_up(void *context, uint64_t low, uint64_t high)
+{
+        struct sums *sums = context;
+
+        sums->low += low;
+        sums->high += high;
+        sums->count++;
+        return 0;
+}
+
+/* The list that the walk saw is the one that libdw finds at the entry itself. */
+static void assert_same_ranges(const struct list *list, struct die_entry *entry)
+{
+        struct sums ours = {0}, theirs = {0};
+
+        assert_int_equal(die_ranges_at(list->dwarf, &entry->die, entry->place.ranges,
+                                       list->base, add_up, &ours),
+                         0);
+        assert_int_equal(die_ranges(list->dwarf, &entry->die, add_up, &theirs), 0);
+        assert_memory_equal(&ours, &theirs, sizeof(ours));
+        assert_true(ours.count > 0);
+}
+
 static int look(void *context, struct die_entry *entry, uint32_t depth, uint32_t *value)
 {
         struct list *list = context;
@@ -86,6 +125,9 @@ static int look(void *context, struct die_entry *entry, uint32_t depth, uint32_t
                 assert_true(low == entry->place.low && high == entry->place.high);
                 list->ranges++;
         }
+        assert_int_equal(entry->place.ranges > 0, has_list_by_offset(&entry->die));
+        if (entry->place.ranges > 0 && list->dwarf)
+                assert_same_ranges(list, entry);
         return goes_down(&list->filter, entry->tag);
 }
 
@@ -111,6 +153,8 @@ static void walks_like_libdw(struct filter filter)
                 Dwarf_Die unit, root;
 
                 assert_true(die_open_unit(&dwarf, i, &unit, &root));
+                ours.dwarf = &dwarf;
+                ours.base = die_range_base(&root);
                 assert_int_equal(filter.only_code
                                      ? die_walk_code(&dwarf, &root, look, &ours)
                                      : die_walk(&dwarf, &root, look, &ours),
