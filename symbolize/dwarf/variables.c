@@ -132,7 +132,7 @@ static int put_register(struct collector *collector, struct range_map *map,
 static int add_in_register(struct collector *collector, const struct location *location)
 {
         uint32_t type = type_in_work(collector);
-        static const struct type_access pointer = {.bytes = 8};
+        static const struct type_access pointer = {.bytes = 8, .number = NUMBER_INTEGER};
 
         if (type == TYPE_NONE)
                 return collector->reader->error;

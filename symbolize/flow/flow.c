@@ -38,7 +38,6 @@ static void answer_operand(const struct flow_context *flow, struct flow_state *s
 
         answer->variable.type = TYPE_NONE;
         answer->access = (struct type_access){.bytes = instruction->access_bytes,
-                                              .floating = instruction->floating,
                                               .vector = instruction->vector};
         if (!instruction->has_memory || instruction->access_bytes == 0) {
                 answer->outcome = FLOW_NO_OPERAND;
@@ -132,20 +131,6 @@ static void answer_argument(const struct flow_context *flow, struct flow_state *
                 : FLOW_UNKNOWN_BASE;
 }
 
-/* What the instruction at STEP shows of the kind of number that it reads. */
-static void answer_kind(const struct flow_code *code, size_t step,
-                        struct flow_answer *answer)
-{
-        enum number_use use = answer->access.vector || answer->access.bytes == 0
-                                  ? NUMBER_OTHER
-                                  : number_use(code, step);
-
-        if (use == NUMBER_OTHER)
-                return;
-        answer->access.floating = use == NUMBER_FLOATING;
-        answer->access.moved = use == NUMBER_OPEN;
-}
-
 /* The state before step number STEP of the code. */
 static struct flow_state state_before(const struct flow_walk *walk, size_t step)
 {
@@ -206,7 +191,7 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 look_ahead(walk, &state, step);
                 answer_operand(walk->context, &state, &code->steps[step], answer);
                 answer->access.bits = bit_use(code, step);
-                answer_kind(code, step, answer);
+                answer->access.number = number_use(code, step);
                 break;
         }
 }

@@ -301,7 +301,7 @@ static void put_slot(struct flow_state *state, int64_t offset,
         state->slots[state->slot_count++] = (struct flow_slot){offset, *value};
 }
 
-static const struct type_access pointer_access = {.bytes = 8};
+static const struct type_access pointer_access = {.bytes = 8, .number = NUMBER_INTEGER};
 
 /* What a pointer of the type at OFFSET in TYPE points to. */
 static struct place_value pointed_to(const struct flow_context *flow, uint32_t type,

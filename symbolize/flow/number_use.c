@@ -1,148 +1,289 @@
 /* SPDX-License-Identifier: MIT */
-/* The first instruction that reads the register decides, on one way that leads on. */
+/* The number is followed through copies in registers and to the stack, along a few ways
+ * and a bounded number of instructions. What counts with it as one of floating point
+ * decides, as bits of these are tested as integers too. */
 #include "number_use.h"
 
-#include "decoded.h"
+#include "callee.h"
+#include "number_shown.h"
 
-enum { STEPS_LIMIT = 64 };
+enum { STEPS_LIMIT = 128, WAYS_LIMIT = 8 };
 
-/* The registers that numbers are handed on in, as arguments and as results (System V ABI,
- * AMD64 supplement, figure 3.4). */
+/* The vector registers that numbers are handed on in, as arguments and as results
+ * (System V ABI, AMD64 supplement, figure 3.4). */
 enum { ARGUMENTS = 0xff, RESULTS = 0x3 };
 
-static bool is_among(ZydisMnemonic mnemonic, const ZydisMnemonic *list, size_t count)
+struct way {
+        size_t step;
+        struct number_held held;
+        bool taken; /* something has read it, so that a call need not get it */
+};
+
+struct use {
+        const struct flow_code *code;
+        const struct flow_step *load;
+        enum access_number shown;
+        unsigned steps_left;
+        struct way ways[WAYS_LIMIT];
+        size_t way_count;
+};
+
+/* What is surer stands before. */
+static void take(struct use *use, enum access_number shown)
 {
-        for (size_t i = 0; i < count; i++)
-                if (list[i] == mnemonic)
-                        return true;
-        return false;
+        if (shown > use->shown)
+                use->shown = shown;
 }
 
-#define EITHER(name) ZYDIS_MNEMONIC_##name, ZYDIS_MNEMONIC_V##name
-#define BOTH(name)   EITHER(name##SD), EITHER(name##SS)
+/* ---- copies ---- */
 
-static bool moves_number(const struct decoded *decoded)
+static bool copies(ZydisMnemonic mnemonic)
 {
-        static const ZydisMnemonic moves[] = {BOTH(MOV), EITHER(MOVD), EITHER(MOVQ)};
-
-        return is_among(decoded->instruction.mnemonic, moves,
-                        sizeof(moves) / sizeof(*moves));
-}
-
-static bool copies_register(const struct decoded *decoded)
-{
-        static const ZydisMnemonic copies[] = {EITHER(MOVAPS), EITHER(MOVAPD),
-                                               EITHER(MOVDQA)};
-
-        return decoded->operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-               is_among(decoded->instruction.mnemonic, copies,
-                        sizeof(copies) / sizeof(*copies));
-}
-
-/* Whether single numbers of floating point are counted with: not those that are moved or
- * mixed with others, nor those whose bits are changed. */
-static bool counts(const struct decoded *decoded)
-{
-        static const ZydisMnemonic counting[] = {
-            BOTH(ADD),        BOTH(SUB),        BOTH(MUL),        BOTH(DIV),
-            BOTH(MIN),        BOTH(MAX),        BOTH(SQRT),       BOTH(CMP),
-            BOTH(COMI),       BOTH(UCOMI),      BOTH(ROUND),      EITHER(CVTSD2SS),
-            EITHER(CVTSS2SD), EITHER(CVTSD2SI), EITHER(CVTSS2SI), EITHER(CVTTSD2SI),
-            EITHER(CVTTSS2SI)};
-
-        return decoded->instruction.meta.category == ZYDIS_CATEGORY_VFMA ||
-               is_among(decoded->instruction.mnemonic, counting,
-                        sizeof(counting) / sizeof(*counting));
-}
-
-/* Of the mask of vector registers the bit that OPERAND is; 0: it is none of them. */
-static uint32_t register_bit(const ZydisDecodedOperand *operand)
-{
-        if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER)
-                return 0;
-        switch (ZydisRegisterGetClass(operand->reg.value)) {
-        case ZYDIS_REGCLASS_XMM:
-        case ZYDIS_REGCLASS_YMM:
-        case ZYDIS_REGCLASS_ZMM:
-                return UINT32_C(1) << (ZydisRegisterGetId(operand->reg.value) & 31);
+        switch (mnemonic) {
+#define BOTH(name)                                                                       \
+        case ZYDIS_MNEMONIC_##name:                                                      \
+        case ZYDIS_MNEMONIC_V##name
+                BOTH(MOVD)
+                    : BOTH(MOVQ)
+                    : BOTH(MOVAPS)
+                    : BOTH(MOVAPD)
+                    : BOTH(MOVDQA)
+                    : BOTH(MOVSD)
+                    : BOTH(MOVSS)
+                    :
+#undef BOTH
+                      case ZYDIS_MNEMONIC_MOV : case ZYDIS_MNEMONIC_MOVZX
+                    : case ZYDIS_MNEMONIC_XCHG : return true;
         default:
-                return 0;
+                return false;
         }
 }
 
-static uint32_t registers(const struct decoded *decoded, ZydisOperandActions actions)
+/* Whether two operands are one register, as where it is set to zero. */
+static bool reads_twice(const struct decoded *decoded)
 {
-        uint32_t mask = 0;
+        size_t last = decoded->instruction.operand_count_visible - (size_t)1;
 
-        for (size_t i = 0; i < decoded->instruction.operand_count; i++)
-                if (decoded->operands[i].actions & actions)
-                        mask |= register_bit(&decoded->operands[i]);
-        return mask;
+        return decoded->operands[last].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+               decoded->operands[last - 1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+               decoded->operands[last].reg.value == decoded->operands[last - 1].reg.value;
 }
 
-/* Goes past STEP; whether that shows what the number in the registers *HELD is, or leaves
- * none of it: then *USE is the answer. */
-static bool pass(const struct flow_code *code, const struct flow_step *step,
-                 uint32_t *held, enum number_use *use)
+/* Whether the sign of a number of floating point is changed, which is one after it. */
+static bool changes_sign(const struct decoded *decoded)
 {
+        switch (decoded->instruction.mnemonic) {
+        case ZYDIS_MNEMONIC_ANDPS:
+        case ZYDIS_MNEMONIC_ANDPD:
+        case ZYDIS_MNEMONIC_XORPS:
+        case ZYDIS_MNEMONIC_XORPD:
+        case ZYDIS_MNEMONIC_VANDPS:
+        case ZYDIS_MNEMONIC_VANDPD:
+        case ZYDIS_MNEMONIC_VXORPS:
+        case ZYDIS_MNEMONIC_VXORPD:
+                return !reads_twice(decoded);
+        default:
+                return false;
+        }
+}
+
+static bool on_stack(const struct memory_operand *memory)
+{
+        return (memory->base == REGISTER_RSP || memory->base == REGISTER_RBP) &&
+               memory->index == REGISTER_NONE && !memory->thread_local;
+}
+
+/* Where a copy puts the number: OPERAND has it from then on. */
+static void put(struct number_held *held, const struct flow_step *step,
+                const ZydisDecodedOperand *operand)
+{
+        if (operand->size < held->bytes * 8)
+                return;
+        if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY) {
+                if (!on_stack(&step->instruction.memory))
+                        return;
+                held->in_memory = true;
+                held->place = step->instruction.memory;
+                return;
+        }
+        uint8_t number = operand->type == ZYDIS_OPERAND_TYPE_REGISTER
+                             ? instruction_register(operand->reg.value)
+                             : REGISTER_NONE;
+
+        if (number < REGISTER_COUNT)
+                held->general |= UINT32_C(1) << number;
+        held->vector |= number_vector_bit(operand);
+}
+
+/* Of HELD, what STEP changes is not the number any more. */
+static void forget_changed(struct number_held *held, const struct flow_step *step,
+                           const struct decoded *decoded)
+{
+        const struct instruction *instruction = &step->instruction;
+
+        held->general &= ~instruction->written;
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++)
+                if (decoded->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+                        held->vector &= ~number_vector_bit(&decoded->operands[i]);
+        if (!held->in_memory)
+                return;
+        if (instruction->written >> held->place.base & 1)
+                held->in_memory = false;
+        if (instruction->writes_memory && on_stack(&instruction->memory) &&
+            instruction->memory.base == held->place.base &&
+            instruction->memory.displacement < held->place.displacement + held->bytes &&
+            held->place.displacement <
+                instruction->memory.displacement + (int64_t)instruction->access_bytes)
+                held->in_memory = false;
+}
+
+static bool reads(const struct number_held *held, const struct flow_step *step,
+                  const ZydisDecodedOperand *operand)
+{
+        return operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ &&
+               number_in_operand(held, step, operand);
+}
+
+static void pass(struct use *use, struct way *way, size_t at)
+{
+        const struct flow_step *step = &use->code->steps[at];
+        const struct number_held before = way->held;
         struct decoded decoded;
 
-        *use = NUMBER_OPEN;
-        if (!decoded_read(&decoded, code, step))
-                return true;
-        uint32_t read = registers(&decoded, ZYDIS_OPERAND_ACTION_MASK_READ) & *held;
-        uint32_t written = registers(&decoded, ZYDIS_OPERAND_ACTION_MASK_WRITE);
-
-        if (copies_register(&decoded)) {
-                *held = read ? *held | written : *held & ~written;
-                return *held == 0;
+        if (!decoded_read(&decoded, use->code, step)) {
+                way->held = (struct number_held){.bytes = before.bytes};
+                return;
         }
-        if (read && counts(&decoded))
-                *use = NUMBER_FLOATING;
-        *held &= ~written;
-        return read || *held == 0;
+        const ZydisDecodedOperand *operands = decoded.operands;
+        ZydisMnemonic mnemonic = decoded.instruction.mnemonic;
+        size_t from = SIZE_MAX;
+
+        for (size_t i = decoded.instruction.operand_count; i-- > 0;)
+                if (reads(&before, step, &operands[i]))
+                        from = i;
+        take(use, number_shown(use->code, at, &decoded, &before));
+        forget_changed(&way->held, step, &decoded);
+        if (from == SIZE_MAX)
+                return;
+        bool whole = operands[from].size >= before.bytes * 8;
+
+        if (decoded.instruction.meta.category == ZYDIS_CATEGORY_CMOV ||
+            (changes_sign(&decoded) && number_vector_bit(&operands[0]))) {
+                put(&way->held, step, &operands[0]);
+        } else if (copies(mnemonic) && whole) {
+                put(&way->held, step, &operands[from == 0 ? 1 : 0]);
+                way->taken |= operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY;
+        } else {
+                way->taken = true;
+        }
 }
 
-static enum number_use follow(const struct flow_code *code, size_t at, uint32_t held)
-{
-        for (int i = 0; i < STEPS_LIMIT && at < code->step_count; i++) {
-                const struct flow_step *step = &code->steps[at];
-                enum number_use use;
+/* ---- the ways on ---- */
 
+static bool is_held(const struct number_held *held)
+{
+        return held->general != 0 || held->vector != 0 || held->in_memory;
+}
+
+static void fork_way(struct use *use, const struct way *way, uint64_t target)
+{
+        size_t step = flow_code_at(use->code, target);
+
+        if (step == SIZE_MAX || use->way_count == WAYS_LIMIT)
+                return;
+        use->ways[use->way_count] = *way;
+        use->ways[use->way_count++].step = step;
+}
+
+/* In vector registers only numbers of floating point are handed on, but as the members of
+ * a small structure, too. */
+static void hand_on(struct use *use, struct way *way, uint32_t registers)
+{
+        if (way->held.vector & registers && !way->taken)
+                take(use, NUMBER_FLOATS);
+}
+
+static void call(struct use *use, struct way *way)
+{
+        bool in_memory = way->held.in_memory;
+
+        pass(use, way, way->step);
+        hand_on(use, way, ARGUMENTS);
+        way->held.general &= ~(uint32_t)CALL_CLOBBERED;
+        way->held.vector = 0;
+        way->held.in_memory = in_memory; /* the stack is as before afterwards */
+}
+
+static void follow(struct use *use, struct way *way)
+{
+        const struct flow_code *code = use->code;
+
+        while (way->step < code->step_count && use->steps_left > 0 &&
+               use->shown != NUMBER_FLOAT && is_held(&way->held)) {
+                const struct flow_step *step = &code->steps[way->step];
+
+                if (step == use->load)
+                        return;
+                use->steps_left--;
                 switch (step->instruction.operation) {
-                case OPERATION_CALL:
-                        return held & ARGUMENTS ? NUMBER_FLOATING : NUMBER_OPEN;
                 case OPERATION_END:
-                        return held & RESULTS ? NUMBER_FLOATING : NUMBER_OPEN;
-                case OPERATION_JUMP_INDIRECT:
-                        return NUMBER_OPEN;
+                        hand_on(use, way, RESULTS);
+                        return;
                 case OPERATION_JUMP:
-                        at = flow_code_at(code, step->instruction.target);
+                        way->step = flow_code_at(code, step->instruction.target);
+                        if (way->step == SIZE_MAX)
+                                hand_on(use, way, ARGUMENTS);
                         continue;
+                case OPERATION_CALL:
+                        call(use, way);
+                        break;
+                case OPERATION_JUMP_INDIRECT:
+                        pass(use, way, way->step);
+                        return;
+                case OPERATION_BRANCH:
+                        fork_way(use, way, step->instruction.target);
+                        break;
                 default:
-                        if (pass(code, step, &held, &use))
-                                return use;
+                        pass(use, way, way->step);
                         break;
                 }
-                if (++at < code->step_count && !flow_code_follows(code, at))
-                        break;
+                if (++way->step < code->step_count && !flow_code_follows(code, way->step))
+                        return;
         }
-        return NUMBER_OPEN;
 }
 
-enum number_use number_use(const struct flow_code *code, size_t step)
+static bool begins_extended(const struct flow_code *code, size_t step)
 {
         struct decoded decoded;
 
-        if (!code->steps[step].instruction.has_memory ||
-            !decoded_read(&decoded, code, &code->steps[step]) || !moves_number(&decoded))
-                return NUMBER_OTHER;
-        uint32_t held = register_bit(&decoded.operands[0]);
+        return decoded_read(&decoded, code, &code->steps[step]) &&
+               decoded.instruction.mnemonic == ZYDIS_MNEMONIC_MOVZX;
+}
 
-        /* What is stored was a vector register's, whatever it is. */
-        if (held == 0)
-                return register_bit(&decoded.operands[1]) ? NUMBER_OPEN : NUMBER_OTHER;
-        return step + 1 < code->step_count && flow_code_follows(code, step + 1)
-                   ? follow(code, step + 1, held)
-                   : NUMBER_OPEN;
+enum access_number number_use(const struct flow_code *code, size_t step)
+{
+        const struct instruction *load = &code->steps[step].instruction;
+        struct use use = {
+            .code = code, .load = &code->steps[step], .steps_left = STEPS_LIMIT};
+        struct way way = {.step = step + 1,
+                          .held = {.bytes = load->access_bytes,
+                                   .in_memory = true,
+                                   .place = load->memory}};
+
+        if (!load->has_memory || load->access_bytes == 0 || load->vector)
+                return NUMBER_ANY;
+        way.held.extended = begins_extended(code, step);
+        pass(&use, &way, step);
+        /* Where it was read it is another sample's. */
+        if (!on_stack(&load->memory))
+                way.held.in_memory = false;
+        way.taken = false;
+        if (way.step < code->step_count && flow_code_follows(code, way.step))
+                follow(&use, &way);
+        while (use.way_count > 0 && use.shown != NUMBER_FLOAT) {
+                struct way other = use.ways[--use.way_count];
+
+                follow(&use, &other);
+        }
+        return use.shown;
 }

@@ -176,15 +176,54 @@ static uint32_t path_name(struct string_pool *names, const struct path *path)
         return id;
 }
 
-static int fit_of(const struct type *type, const struct type_access *access)
-{
-        if (access->bytes == 0)
-                return 1;
-        int fit = 1 + 2 * (type->size_bytes == access->bytes);
+enum { LONG_DOUBLE_BYTES = 10 }; /* that are used of its 16 */
 
-        return access->vector || access->moved
-                   ? fit
-                   : fit + ((type->kind == TYPE_FLOAT) == access->floating);
+/* 3 where ACCESS, INSIDE bytes behind the start of a number of TYPE, may well be to it, 2
+ * where it may be if to nothing else, else 1. */
+static int fit_of(const struct type *type, uint64_t inside,
+                  const struct type_access *access)
+{
+        bool real = type->kind == TYPE_FLOAT;
+        bool within = inside + access->bytes <= type->size_bytes;
+        bool exact = inside == 0 && type->size_bytes == access->bytes;
+
+        switch (access->number) {
+        case NUMBER_BITS:
+                return !real && within ? 3 : 1;
+        case NUMBER_LOW:
+                return !real && (exact || (within && type->kind == TYPE_INTEGER)) ? 3 : 1;
+        case NUMBER_INTEGER:
+                if (real)
+                        return 1;
+                return exact ? 3 : within && type->kind == TYPE_INTEGER ? 2 : 1;
+        case NUMBER_FLOATS:
+                return real && type->size_bytes <= access->bytes ? 3 : 1;
+        case NUMBER_FLOAT:
+                return real && (exact || (access->bytes == LONG_DOUBLE_BYTES && within))
+                           ? 3
+                           : 1;
+        default:
+                return 1;
+        }
+}
+
+/* The same of MEMBER, a bit-field. Fields of whole bytes are read as numbers are. */
+static int bits_fit(const struct member *member, uint64_t offset_bytes,
+                    const struct type_access *access)
+{
+        switch (access->number) {
+        case NUMBER_BITS:
+                return 3;
+        case NUMBER_LOW:
+        case NUMBER_INTEGER:
+                return member->bit_size == access->bytes * 8 &&
+                               member->offset_bytes + member->bit_offset / 8 ==
+                                   offset_bytes
+                           ? 3
+                           : 1;
+        default:
+                return 1;
+        }
 }
 
 struct search {
@@ -258,7 +297,7 @@ static int enter(struct search *search, const struct member *member,
                 path->type = member->type;
                 path->offset_bytes += member->bit_offset / 8;
                 path->size_bytes = (member->bit_offset % 8 + member->bit_size + 7) / 8;
-                return path->fit = 1;
+                return path->fit = bits_fit(member, offset_bytes, search->access);
         }
         return find(search, member->type, offset_bytes - member->offset_bytes, path);
 }
@@ -364,7 +403,7 @@ static int find_in(struct search *search, uint32_t type_id, uint64_t offset_byte
                         return 0;
                 path->type = type_id;
                 path->size_bytes = type->size_bytes;
-                return path->fit = fit_of(type, search->access);
+                return path->fit = fit_of(type, offset_bytes, search->access);
         }
 }
 
@@ -407,8 +446,8 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
                                 .inner = TYPE_NONE};
         struct path path = {0};
 
-        const struct type_access whole = {access->bytes, access->floating, access->vector,
-                                          0, access->moved};
+        const struct type_access whole = {access->bytes, access->number, access->vector,
+                                          0};
 
         *field = (struct field){.type = TYPE_NONE};
         if (type >= types->count || types->items[type].kind == TYPE_OPAQUE)

@@ -61,13 +61,22 @@ int types_put(struct types *types, const struct type *type, const struct member 
               uint32_t *id);
 void types_free(struct types *types);
 
+/* What is known of the number that is accessed, from the least on. */
+enum access_number {
+        NUMBER_ANY,     /* nothing: it may also be moved as a part of a structure */
+        NUMBER_BITS,    /* some bits of an integer or a pointer, or a bit-field */
+        NUMBER_LOW,     /* an integer or a pointer, or the low bytes of a wider integer */
+        NUMBER_INTEGER, /* or a pointer */
+        NUMBER_FLOATS,  /* one number of floating point, or several smaller ones */
+        NUMBER_FLOAT
+};
+
 /* How an instruction reads or writes. */
 struct type_access {
         uint32_t bytes; /* 0: not known */
-        bool floating;
-        bool vector;
+        enum access_number number;
+        bool vector;   /* several numbers at once */
         uint64_t bits; /* of these, that are used, from the lowest on; 0: all */
-        bool moved;    /* only, so that FLOATING is not known */
 };
 
 enum field_outcome {

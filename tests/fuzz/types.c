@@ -73,8 +73,9 @@ static void ask(const struct types *types, struct string_pool *names, uint32_t t
         static const uint64_t offsets[] = {0, 1, 7, 8, 64, UINT64_MAX, UINT64_C(1) << 62};
 
         for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
-                const struct type_access access = {.bytes = (uint32_t)i * 3,
-                                                   .floating = i & 1};
+                const struct type_access access = {
+                    .bytes = (uint32_t)i * 3,
+                    .number = (enum access_number)(i % (NUMBER_FLOAT + 1))};
                 struct field field;
                 enum field_outcome outcome =
                     type_field(types, names, type, offsets[i], &access, &field);

@@ -63,6 +63,42 @@ BITS(copies_all, "movl (%rdi), %eax\n test $1, %al\n jne 1f\n mov %eax, (%rsi)\n
 BITS(calls, "movl (%rdi), %edi\n and $3, %edi\n jmp 1f\n1: call 2f\n2: pop %rax\n"
             "xor %eax, %eax\n ret")
 
+/* ---- functions that do something with the number that they load first ---- */
+
+BITS(moves_on, "mov (%rdi), %rax\n mov %rax, (%rsi)\n ret")
+BITS(moves_with_vector, "movq (%rdi), %xmm0\n movq %xmm0, (%rsi)\n ret")
+BITS(hands_on, "movsd (%rdi), %xmm0\n ret")
+BITS(calls_with, "movsd (%rdi), %xmm0\n call 1f\n1: pop %rax\n ret")
+BITS(adds_reals, "movsd (%rdi), %xmm1\n addsd %xmm1, %xmm0\n ret")
+BITS(adds_half, "movq (%rdi), %xmm1\n addss %xmm1, %xmm0\n ret")
+BITS(adds_absolute, "movsd (%rdi), %xmm1\n andpd %xmm2, %xmm1\n addsd %xmm1, %xmm0\n ret")
+BITS(adds_from_register, "mov (%rdi), %rax\n movq %rax, %xmm1\n addsd %xmm1, %xmm0\n ret")
+BITS(adds_from_stack,
+     "mov (%rdi), %rax\n mov %rax, -8(%rsp)\n addsd -8(%rsp), %xmm0\n ret")
+BITS(is_normal, "mov (%rdi), %rax\n lea -1(%rax), %rcx\n cmp %rcx, %rdx\n jb 1f\n"
+                "movq %rax, %xmm1\n addsd %xmm1, %xmm0\n1: ret")
+BITS(adds_integers, "mov (%rdi), %rax\n mov %rax, (%rsi)\n add %rdx, %rax\n ret")
+BITS(adds_in_memory, "incq (%rdi)\n ret")
+BITS(adds_halves, "movl (%rdi), %eax\n add %edx, %eax\n ret")
+BITS(converts, "cvtsi2sdl (%rdi), %xmm0\n ret")
+BITS(extends, "movslq (%rdi), %rax\n ret")
+BITS(reads_behind, "mov (%rdi), %rax\n mov (%rax), %eax\n ret")
+BITS(is_zero, "mov (%rdi), %rax\n test %rax, %rax\n je 1f\n nop\n1: ret")
+BITS(is_negative, "cmpq $0, (%rdi)\n jl 1f\n nop\n1: ret")
+BITS(is_above_minus_one, "cmpq $-1, (%rdi)\n setg %al\n ret")
+BITS(is_equal, "mov (%rdi), %rax\n cmp (%rsi), %rax\n sete %al\n ret")
+BITS(differs, "mov (%rdi), %rax\n sub (%rsi), %rax\n setne %al\n ret")
+BITS(is_below, "mov (%rdi), %rax\n cmp (%rsi), %rax\n setb %al\n ret")
+BITS(is_seven, "cmpl $7, (%rdi)\n sete %al\n ret")
+BITS(is_low_seven, "cmpb $7, (%rdi)\n sete %al\n ret")
+BITS(takes_sign, "mov (%rdi), %rax\n shr $63, %rax\n ret")
+BITS(drops_sign, "mov (%rdi), %rax\n add %rax, %rax\n sete %al\n ret")
+BITS(turns_sign, "btcq $63, (%rdi)\n ret")
+BITS(makes_hash, "mov (%rdi), %rax\n imul %rdx, %rax\n ret")
+BITS(takes_low_bits, "mov (%rdi), %rax\n and $7, %eax\n ret")
+BITS(behind_a_branch, "mov (%rdi), %rax\n test %edx, %edx\n jne 1f\n xor %eax, %eax\n"
+                      "ret\n1: lea 3(%rax), %rax\n ret")
+
 /* ---- functions that read what lies before a block ---- */
 
 struct header {
@@ -223,6 +259,54 @@ static void knows_which_bits_are_used(void **state)
         }
 }
 
+static void knows_what_a_number_is_used_as(void **state)
+{
+        (void)state;
+        const struct {
+                const char *function;
+                enum access_number number;
+        } cases[] = {
+            {"moves_on", NUMBER_ANY},
+            {"moves_with_vector", NUMBER_ANY},
+            {"hands_on", NUMBER_FLOATS},
+            {"calls_with", NUMBER_FLOATS},
+            {"adds_reals", NUMBER_FLOAT},
+            {"adds_half", NUMBER_FLOATS},
+            {"adds_absolute", NUMBER_FLOAT},
+            {"adds_from_register", NUMBER_FLOAT},
+            {"adds_from_stack", NUMBER_FLOAT},
+            {"is_normal", NUMBER_FLOAT},
+            {"adds_integers", NUMBER_INTEGER},
+            {"adds_in_memory", NUMBER_INTEGER},
+            {"adds_halves", NUMBER_LOW},
+            {"converts", NUMBER_INTEGER},
+            {"extends", NUMBER_INTEGER},
+            {"reads_behind", NUMBER_INTEGER},
+            {"is_zero", NUMBER_INTEGER},
+            {"is_negative", NUMBER_ANY},
+            {"is_above_minus_one", NUMBER_ANY},
+            {"is_equal", NUMBER_ANY},
+            {"differs", NUMBER_ANY},
+            {"is_below", NUMBER_INTEGER},
+            {"is_seven", NUMBER_INTEGER},
+            {"is_low_seven", NUMBER_LOW},
+            {"takes_sign", NUMBER_ANY},
+            {"drops_sign", NUMBER_ANY},
+            {"turns_sign", NUMBER_ANY},
+            {"makes_hash", NUMBER_ANY},
+            {"takes_low_bits", NUMBER_BITS},
+            {"behind_a_branch", NUMBER_INTEGER},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct flow_answer answer = answer_in_file(cases[i].function, true);
+
+                if (answer.access.number != cases[i].number)
+                        fail_msg("%s: %d, not %d", cases[i].function,
+                                 (int)answer.access.number, (int)cases[i].number);
+        }
+}
+
 static void knows_a_pointer_by_its_later_name(void **state)
 {
         (void)state;
@@ -263,6 +347,7 @@ int main(void)
             cmocka_unit_test(does_not_follow_a_part_of_a_function),
             cmocka_unit_test(does_not_follow_what_it_cannot_decode),
             cmocka_unit_test(knows_which_bits_are_used),
+            cmocka_unit_test(knows_what_a_number_is_used_as),
             cmocka_unit_test(knows_a_pointer_by_its_later_name),
         };
 

@@ -149,8 +149,10 @@ static void fields_are_named_by_their_way(void **state)
         struct fixture *f = *state;
         const struct type_access word = {.bytes = 4};
 
-        assert_string_equal(field_at(f, f->sample, 0, (struct type_access){.bytes = 8}),
-                            "next");
+        assert_string_equal(
+            field_at(f, f->sample, 0,
+                     (struct type_access){.bytes = 8, .number = NUMBER_INTEGER}),
+            "next");
         for (int i = 0; i < 4; i++) {
                 assert_string_equal(field_at(f, f->sample,
                                              offsetof(struct sample, part[i].low),
@@ -193,11 +195,88 @@ static void union_members_fit_their_access(void **state)
         struct fixture *f = *state;
         const uint64_t at = offsetof(struct sample, as);
 
-        assert_string_equal(field_at(f, f->sample, at,
-                                     (struct type_access){.bytes = 8, .floating = true}),
-                            "as.ratio");
+        assert_string_equal(
+            field_at(f, f->sample, at,
+                     (struct type_access){.bytes = 8, .number = NUMBER_FLOAT}),
+            "as.ratio");
+        assert_string_equal(
+            field_at(f, f->sample, at,
+                     (struct type_access){.bytes = 8, .number = NUMBER_INTEGER}),
+            "as.count|link");
+        /* What is only moved may be any of them, or all. */
         assert_string_equal(field_at(f, f->sample, at, (struct type_access){.bytes = 8}),
-                            "as.count|link");
+                            "as.ratio|count|link");
+}
+
+/* Numbers at the start of one union, and two floats in a structure. */
+static void wider_members_are_told_as_far_as_the_access_shows(void **state)
+{
+        struct fixture *f = *state;
+        uint32_t single = put(f, TYPE_FLOAT, "float", 4);
+        uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
+        const struct member pair[] = {member(f, "x", single, 0),
+                                      member(f, "y", single, 4)};
+        const struct member members[] = {
+            member(f, "real", f->real, 0), member(f, "wide", wide, 0),
+            member(f, "number", f->number, 0), member(f, "byte", f->byte, 0),
+            member(f, "pair", put_record(f, TYPE_STRUCT, "struct pair", 8, pair, 2), 0)};
+        uint32_t value = put_record(f, TYPE_UNION, "union value", 8, members, 5);
+        const struct {
+                uint64_t offset;
+                uint32_t bytes;
+                enum access_number number;
+                const char *name;
+        } cases[] = {
+            {0, 8, NUMBER_ANY, "real|wide|number|byte|pair"},
+            {0, 4, NUMBER_ANY, "real|wide|number|byte|pair"},
+            {0, 8, NUMBER_FLOAT, "real"},
+            {0, 8, NUMBER_FLOATS, "real|pair"},
+            {0, 4, NUMBER_FLOAT, "pair.x"},
+            {4, 4, NUMBER_FLOAT, "pair.y"},
+            {0, 8, NUMBER_INTEGER, "wide"},
+            {0, 4, NUMBER_INTEGER, "number"},
+            {0, 4, NUMBER_LOW, "wide|number"},
+            {0, 1, NUMBER_LOW, "wide|number|byte"},
+            {0, 8, NUMBER_BITS, "wide"},
+            {4, 4, NUMBER_LOW, "wide"},
+            {0, 2, NUMBER_INTEGER, "wide|number"},
+            {4, 4, NUMBER_ANY, "real|wide|pair"},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+                assert_string_equal(
+                    field_at(f, value, cases[i].offset,
+                             (struct type_access){.bytes = cases[i].bytes,
+                                                  .number = cases[i].number}),
+                    cases[i].name);
+}
+
+static void bit_fields_beside_a_number_are_told_by_their_width(void **state)
+{
+        struct fixture *f = *state;
+        struct member bits[] = {member(f, "low", f->number, 0),
+                                member(f, "high", f->number, 0)};
+
+        bits[0].bit_size = 8;
+        bits[1].bit_offset = 8;
+        bits[1].bit_size = 24;
+        const struct member members[] = {
+            member(f, "bits", put_record(f, TYPE_STRUCT, "struct parts", 4, bits, 2), 0),
+            member(f, "word", f->number, 0)};
+        uint32_t flags = put_record(f, TYPE_UNION, "union flags", 4, members, 2);
+
+        assert_string_equal(
+            field_at(f, flags, 0,
+                     (struct type_access){.bytes = 4, .number = NUMBER_INTEGER}),
+            "word");
+        assert_string_equal(
+            field_at(f, flags, 0,
+                     (struct type_access){.bytes = 4, .number = NUMBER_BITS, .bits = 1}),
+            "bits|word");
+        assert_string_equal(
+            field_at(f, flags, 0,
+                     (struct type_access){.bytes = 1, .number = NUMBER_INTEGER}),
+            "bits.low");
 }
 
 static void bit_fields_of_the_bytes_are_named_together(void **state)
@@ -691,6 +770,10 @@ int main(void)
             cmocka_unit_test_setup_teardown(padding_and_the_outside_are_no_fields, begin,
                                             end),
             cmocka_unit_test_setup_teardown(union_members_fit_their_access, begin, end),
+            cmocka_unit_test_setup_teardown(
+                wider_members_are_told_as_far_as_the_access_shows, begin, end),
+            cmocka_unit_test_setup_teardown(
+                bit_fields_beside_a_number_are_told_by_their_width, begin, end),
             cmocka_unit_test_setup_teardown(bit_fields_of_the_bytes_are_named_together,
                                             begin, end),
             cmocka_unit_test_setup_teardown(

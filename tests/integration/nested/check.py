@@ -11,10 +11,13 @@ import sys
 def verdict(said_type, said, true_type, true):
     if said_type is None:
         return "open"
-    if said_type.removeprefix("struct ") == true_type.removeprefix("struct ") and said == true:
+    same_type = said_type.removeprefix("struct ") == true_type.removeprefix("struct ")
+    if same_type and (said == true or (said or "").startswith(true + ".")):
         return "right"
     before, _, last = (said or "").rpartition(".")
     several = [f"{before}.{name}" if before else name for name in last.split("|")]
+    if true.endswith(".*"):  # a union as a whole: no one of its members
+        return "open" if len(several) > 1 and before + ".*" == true else "wrong"
     is_one = any(true == name or true.startswith((name + ".", name + "["))
                  for name in several)
     return "open" if len(several) > 1 and is_one else "wrong"

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""Writes a program of C, also valid C++, that uses unions of members by chance, and the truth
+about it.
+
+unions.py SEED TYPES SOURCE TRUTH: each function of SOURCE reads one member only of a union in
+blocks without a type, in one way: counts with it, tests its bits, hands it on, copies the whole
+union. TRUTH has lines of function, type and field; "as.*" is the union as a whole."""
+import random
+import re
+import sys
+
+INTEGERS = ("char", "signed char", "unsigned char", "short", "unsigned short", "int",
+            "unsigned", "long", "unsigned long")
+FLOATS = ("float", "double")
+SMALL = {  # structures that registers hold, and a member of each
+    "struct floats": ("float x; float y;", "y"),
+    "struct real": ("double only;", "only"),
+    "struct mixed": ("float x; int n;", "n"),
+    "struct ints": ("int a; int b;", "a"),
+    "struct shorts": ("short a; short b;", "b"),
+    "struct marked": ("unsigned a : 5; unsigned b : 11; unsigned c : 16;", "b"),
+    "struct wide": ("double x; double y;", "x"),
+    "struct packed": ("char c; double x;", "x"),
+}
+WORDS = {"float": "unsigned", "double": "unsigned long"}
+FUNCTIONS = 5  # of a type
+
+# Ways to read TYPE, an expression {e} of that type: statements.
+COUNT = "sum += (double)({e});"
+KEEP = "*({t} *)kept = {e};"
+NUMBER = (
+    COUNT, COUNT, KEEP, "total += (unsigned long)(({e}) * 3);", "if (({e}) > 7) total++;",
+    "if (({e}) == 5) total++;", "if (({e}) < 0) total++;", "take_{n}({e});",
+    "total += get_{n}(item) != 0;", "if ({e}) total++;", "kept_int = (int)({e});",
+    "kept_short = (short)({e});",
+)
+INTEGER = NUMBER + (
+    "total += ({e}) & 7;", "if (({e}) & 4) total++;", "total += (unsigned long)({e}) >> 3;",
+    "total += table[({e}) & 15];", "total ^= (unsigned long)({e});",
+    "total += (unsigned long)({e}) % 10;", "total += (unsigned char)({e});",
+    "total += ((unsigned long)({e}) >> 8) & 255;", "kept_int = (int)~({e});",
+)
+FLOATING = NUMBER + (
+    "if (__builtin_signbit({e})) total++;", "if (__builtin_isnan({e})) total++;",
+    "if (!__builtin_isfinite({e})) total++;",
+    "sum += __builtin_fabs({e});", "*({t} *)kept = -({e});",
+    "{w} bits; memcpy(&bits, &{e}, sizeof(bits)); total += bits >> 7;",
+    "{w} bits; memcpy(&bits, &{e}, sizeof(bits)); if ((long)(bits << 1) == 0) total++;",
+    "{w} bits; memcpy(&bits, &{e}, sizeof(bits)); "
+    "total ^= bits * 0x9e3779b97f4a7c15ul; total ^= total >> 32;",
+    "{w} bits; memcpy(&bits, &{e}, sizeof(bits)); *({w} *)kept = bits;",
+    "{w} bits; memcpy(&bits, &{e}, sizeof(bits)); if (bits >> (sizeof(bits) * 8 - 1)) total++;",
+    "{w} bits = __atomic_load_n((const {w} *)&{e}, __ATOMIC_SEQ_CST); {t} number; "
+    "memcpy(&number, &bits, sizeof(number)); sum += number;",
+    "{t} number; __atomic_load(({t} *)&{e}, &number, __ATOMIC_ACQUIRE); *({t} *)kept = number;",
+)
+POINTER = ("total += *{e};", "if ({e}) total++;", "*({t} *)kept = {e};", "take_pointer({e});",
+           "total += (unsigned long)({e}) & 7;", "if ({e} == (const char *)kept) total++;")
+WHOLE = ("*({t} *)kept = {e};", "memcpy(kept, &{e}, sizeof({e}));", "take_{n}({e});",
+         "*({t} *)kept = get_{n}(item);",
+         "if (memcmp(kept, &{e}, sizeof({e})) == 0) total++;",
+         "{t} copied = {e}; use(&copied);")
+
+
+class Program:
+    def __init__(self, rng):
+        self.rng = rng
+        self.types, self.functions, self.calls, self.truths = [], [], [], []
+
+    def member(self, name):
+        """(declaration, field, expression, type, ways)"""
+        rng = self.rng
+        shape = rng.random()
+        if shape < 0.35:
+            kind = rng.choice(INTEGERS)
+            return f"{kind} {name}", name, name, kind, INTEGER
+        if shape < 0.6:
+            kind = rng.choice(FLOATS)
+            return f"{kind} {name}", name, name, kind, FLOATING
+        if shape < 0.7:
+            return f"const char *{name}", name, name, "const char *", POINTER
+        if shape < 0.78:
+            kind, items = rng.choice(INTEGERS + FLOATS), rng.choice((2, 3, 4, 8))
+            ways = FLOATING if kind in FLOATS else INTEGER
+            return f"{kind} {name}[{items}]", f"{name}[]", \
+                f"{name}[{rng.choice((0, 1, 'i & 1'))}]", kind, ways
+        if shape < 0.86:
+            return f"struct {{ unsigned a : 3; unsigned b : 7; unsigned c : 22; }} {name}", \
+                f"{name}.b", f"{name}.b", "unsigned", (COUNT, "if ({e} & 2) total++;")
+        kind = rng.choice([s for s in SMALL if s not in ("struct packed", "struct wide")])
+        return f"{kind} {name}", name, name, kind, WHOLE
+
+    def inside(self, member):
+        """Perhaps one field of MEMBER, a structure, instead of all of it."""
+        declared, field, read, kind, ways = member
+        if kind not in SMALL or self.rng.random() < 0.5:
+            return member
+        text, name = SMALL[kind]
+        part = next(p for p in text.split(";") if p.split(":")[0].split()[-1] == name)
+        of = part.split(":")[0].rsplit(None, 1)[0].strip()
+        ways = (COUNT,) if ":" in part else FLOATING if of in FLOATS else INTEGER
+        return declared, f"{field}.{name}", f"{read}.{name}", of, ways
+
+    @staticmethod
+    def in_register(members):
+        """Whether a union of MEMBERS is copied in one piece, to all of them."""
+        text = " ".join(m[0] for m in members)
+        return not re.search(r"\[[348]\]|(long|double) \w+\[2\]", text)
+
+    def type(self, number):
+        rng = self.rng
+        members = [self.member(f"m{i}") for i in range(rng.randint(2, 4))]
+        tag, of = f"struct cell{number}", f"union value{number}"
+        anonymous = rng.random() < 0.3
+        before = rng.choice(("", "long tag;", "int tag;", "char tag; ", "double tag;"))
+        after = rng.choice(("", "int rest;", "char rest[3];"))
+        body = " ".join(f"{m[0]};" for m in members)
+        if anonymous:
+            self.types.append(f"{tag} {{ {before} union {{ {body} }}; {after} }};")
+        else:
+            self.types.append(f"{of} {{ {body} }};\n{tag} {{ {before} {of} as; {after} }};")
+        self.calls.append(f"        blocks[{number}] = calloc(ITEMS, sizeof({tag}));\n"
+                          f"        ((char *)blocks[{number}])[0] = 0; fill((char *)blocks[{number}], ITEMS * sizeof({tag}));")
+        prefix = "" if anonymous else "as."
+        for j in range(FUNCTIONS):
+            if not anonymous and self.in_register(members) and rng.random() < 0.2:
+                field, read, kind, ways = "as.*", "as", of, WHOLE
+            else:
+                _, field, read, kind, ways = self.inside(rng.choice(members))
+                field = prefix + field
+                read = prefix + read
+            self.function(f"read_{number}_{j}", tag, field, read, kind, rng.choice(ways))
+
+    def function(self, name, tag, field, read, kind, way):
+        if "*item" in way or kind.endswith("*"):
+            pass
+        expression = f"item->{read}"
+        if kind == "const char *" and "*{e}" in way:
+            expression = f"({expression} ? {expression} : \"\")"
+        own = name.replace("read", "own")
+        statement = way.format(e=expression, t=kind, n=own, w=WORDS.get(kind, ""))
+        field_read = field
+        if f"take_{own}" in statement:
+            self.functions.append(f"static NOINLINE void take_{own}({kind} value)\n"
+                                  "{ memcpy(kept, &value, sizeof(value)); }\n")
+        if f"get_{own}" in statement:
+            # The load is in the function that hands the value on.
+            index = read.replace("i & 1", "1")
+            self.functions.append(f"static NOINLINE {kind} get_{own}(const {tag} *item)\n"
+                                  f"{{ return item->{index}; }}\n")
+            self.truths.append(f"get_{own}\t{tag}\t{field_read}\n")
+        else:
+            self.truths.append(f"{name}\t{tag}\t{field_read}\n")
+        self.functions.append(
+            f"static NOINLINE void {name}(const {tag} *items, unsigned long count)\n{{\n"
+            "        for (unsigned long i = 0; i < READS; i++) {\n"
+            f"                const {tag} *item = &items[next_random() % count];\n"
+            # Compilers make functions that are the same one.
+            f"                {statement}\n        }}\n        total += {len(self.truths)};\n}}\n")
+        number = name.split("_")[1]
+        self.calls.append(f"        {name}((const {tag} *)blocks[{number}], ITEMS);")
+
+
+HEAD = """#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define NOINLINE __attribute__((noipa_))
+enum { ITEMS = 300, READS = 100 };
+static unsigned long state = 88172645463325252ul;
+static unsigned long total;
+static double sum;
+static char kept[256] __attribute__((aligned(16)));
+static volatile int kept_int;
+static volatile short kept_short;
+static const unsigned char table[16] = {1, 2, 3, 4, 5, 6, 7, 8};
+static NOINLINE void use(const void *bytes) { memcpy(kept + 128, bytes, 8); }
+static NOINLINE void take_pointer(const char *pointer) { total += (unsigned long)pointer; }
+static NOINLINE unsigned long next_random(void)
+{
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        return state;
+}
+static void fill(char *bytes, unsigned long count) { memset(bytes, 0, count); }
+""".replace("__attribute__((noipa_))", "__attribute__((noinline))")
+
+
+def main():
+    seed, count, source, truth = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:5]
+    program = Program(random.Random(seed))
+    for i in range(count):
+        program.type(i)
+    small = "".join(f"{name} {{ {text} }}" +
+                    (" __attribute__((packed))" if "packed" in name else "") + ";\n"
+                    for name, (text, _) in SMALL.items())
+    with open(source, "w", encoding="utf-8") as out:
+        out.write(HEAD + small + "\n".join(program.types) + "\n" +
+                  "".join(program.functions) +
+                  f"static void *volatile blocks[{count}];\nint main(void)\n{{\n" +
+                  "\n".join(program.calls) + "\n        return total == 1 && sum == 1;\n}\n")
+    with open(truth, "w", encoding="utf-8") as out:
+        out.writelines(program.truths)
+
+
+main()
