@@ -396,7 +396,10 @@ int sampled_counters_advance(struct sampled_counters *counters, int64_t time_ns,
                 return 0;
         if (time_ns >= end_ns)
                 return end_interval(counters, end_ns, diag);
-        if (!ends || time_ns <= counters->start_ns)
+        if (!ends)
                 return 0;
-        return end_interval(counters, time_ns, diag);
+        /* Where a clock had jumped ahead, records that come too late were counted there.
+         */
+        return end_interval(counters, time_ns > counters->start_ns ? time_ns : end_ns,
+                            diag);
 }

@@ -688,6 +688,18 @@ def jumps_in_time():
         fail(f"jumps in time: a run of {run_info('duration_ns')} ns")
     if query("SELECT value FROM ledger WHERE kind = 'records of impossible times'") != [(2,)]:
         fail("jumps in time: impossible times are not counted")
+    # Behind a jump in the first round all others come too late: that is told, and nothing lost.
+    ended = make.record(68, b"")
+    body = counted_sample(1, 5, 0) + counted_sample(1, 5, hours) + ended + ended
+    body += b"".join(counted_sample(1, 5, time * 10**6) + ended for time in range(1, 40))
+    path.write_bytes(recording_of(events, body))
+    import_recording(path)
+    if query("SELECT sum(value) FROM reading") != [(41 * 500,)]:
+        fail(f"a jump in the first round: {query('SELECT * FROM reading')}")
+    if query("SELECT value FROM ledger WHERE kind = 'records out of order'") != [(39,)]:
+        fail(f"a jump in the first round: {query('SELECT * FROM ledger')}")
+    if query("SELECT count(*) FROM interval") != [(2,)]:
+        fail(f"a jump in the first round: {query('SELECT * FROM interval')}")
 
 
 def counters():
