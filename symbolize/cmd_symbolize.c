@@ -281,8 +281,11 @@ static int prepare(int argc, char **argv, struct symbolize_options *options,
         }
         options->debuginfo_paths = lists->debuginfo_paths;
         options->build_id_paths = lists->build_id_paths;
+        char *command = argv[0];
+        argv[0] = (char *)"memlag symbolize"; /* getopt names the program by it */
         int status = read_options(argc, argv, options, lists);
 
+        argv[0] = command;
         options->allocators = lists->allocators.items;
         if (status < 0)
                 status = check_paths(options);

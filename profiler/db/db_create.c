@@ -123,15 +123,32 @@ static bool is_file(int fd, const char *path)
                named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }
 
+/* What is called PATH already is replaced only if it is a database of memlag's. */
+static int is_taken(const char *path, struct diag *diag)
+{
+        struct stat status = {.st_mode = S_IFREG};
+        struct db *db = NULL;
+        if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+                return diag_set(diag, -EEXIST,
+                                "%s is a directory; name a file in it with -o", path);
+        bool other =
+            !S_ISREG(status.st_mode) ||
+            (status.st_size > 0 && db_open(path, DB_READ_ONLY, &db, NULL) == -EINVAL);
+        db_close(db);
+        return diag_set(diag, -EEXIST,
+                        other ? "%s exists and is not a memlag database; choose another "
+                                "name with -o"
+                              : "%s exists; --force replaces it, -o names another file",
+                        path);
+}
+
 /* Makes an empty file and holds it, so that two recordings never take the same name: one
  * that was told to replace it may come between, and has it then. */
 static int claim_file(const char *path, int *lock, struct diag *diag)
 {
         int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno == EEXIST)
-                return diag_set(diag, -EEXIST,
-                                "%s exists; --force replaces it, -o names another file",
-                                path);
+                return is_taken(path, diag);
         if (fd < 0)
                 return cannot_create(path, -errno, diag);
         if (!take_lock(fd) || !is_file(fd, path)) {

@@ -485,3 +485,7 @@ dd if=/dev/zero of=memlag.db bs="$(value memlag.db 'PRAGMA page_size')" seek=$((
         count=1 conv=notrunc 2>dd.err || fail "$(cat dd.err)"
 expect_status 1 "$MEMLAG" symbolize memlag.db
 one_line_about 'memlag.db: it is damaged .* record again'
+
+# An option that there is not.
+expect_status 2 "$MEMLAG" symbolize --nonsense memlag.db
+grep -qx "memlag symbolize: unrecognized option '--nonsense'" err || fail "wrong usage: $(cat err)"

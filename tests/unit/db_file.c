@@ -70,6 +70,12 @@ static void existing_database_is_replaced_only_by_force(void **state)
         assert_int_equal(db_create("a.db", false, &db, &diag), -EEXIST);
         assert_non_null(strstr(diag.text, "--force"));
         assert_string_equal(plain_text("a.db", "SELECT value FROM run"), "first");
+        /* What --force would not replace is not told to take it. */
+        assert_int_equal(db_create(".", false, &db, &diag), -EEXIST);
+        assert_non_null(strstr(diag.text, "is a directory"));
+        write_file("other", "not a database");
+        assert_int_equal(db_create("other", false, &db, &diag), -EEXIST);
+        assert_null(strstr(diag.text, "--force"));
 
         assert_int_equal(db_create("a.db", true, &db, &diag), 0);
         db_close(db);
