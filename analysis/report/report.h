@@ -149,6 +149,13 @@ int report_model_note(struct db *db, char **note, struct diag *diag);
  * limits all that follows. */
 void report_print_head(FILE *out, const struct report_summary *summary);
 
+/* Of the cycles; to look closer at less is not worth while. */
+#define REPORT_WORTHWHILE_RATIO 0.05
+
+/* What waiting costs the program, in whole sentences. */
+int report_say_time(struct db *db, FILE *text, const struct report_summary *summary,
+                    struct diag *diag);
+
 /* What is above the table, and whether that says that waiting for memory is not what
  * the program's time goes to. */
 int report_print_summary(struct db *db, FILE *out, const struct report_summary *summary,

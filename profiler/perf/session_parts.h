@@ -70,7 +70,7 @@ struct session {
         int timer_fd;
         bool can_tell_lost;      /* the kernel knows PERF_FORMAT_LOST */
         bool can_tell_build_ids; /* and, since 5.12, the build-ids of what is mapped */
-        struct diag *diag;  /* of the call in progress */
+        struct diag *diag;       /* of the call in progress */
 };
 
 /* session_events.c: learns what the kernel can do, and how large rings may be. */
