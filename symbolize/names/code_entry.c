@@ -45,7 +45,7 @@ static int number_entry(struct code_entries *entries, const Dwarf_Die *die,
             .link = link,
             .overloaded = symbol_names_overloaded(&with->symbols->names, link)};
 
-        if (!declared_external(entries, die)) {
+        if (!(link && entries->links_external) && !declared_external(entries, die)) {
                 function.file = declared_file(entries, die, &function.own);
                 function.line = declared_position(entries, die, DW_AT_decl_line);
         }
@@ -85,16 +85,40 @@ static int name_unlinked(struct code_entries *entries, Dwarf_Die *die, bool inli
         return number_entry(entries, die, text, NULL, name);
 }
 
+/* What has a linkage name, LINK. That of functions that other files know is the same for
+ * all entries. */
+static int name_linked(struct code_entries *entries, Dwarf_Die *die, const char *link,
+                       struct code_name *name)
+{
+        struct linked_names *linked = entries->with->linked;
+        const struct linked_name *found =
+            entries->links_external ? linked_names_find(linked, link) : NULL;
+
+        if (found && found->function) {
+                *name = (struct code_name){found->id, found->function};
+                return 0;
+        }
+        if (found || !entries->links_external) {
+                name->name = linked_names_put(linked, entries->with->names, link);
+                return number_entry(entries, die, link, link, name);
+        }
+        name->name = name_put_linkage(entries->with->names, link);
+        int error = number_entry(entries, die, link, link, name);
+
+        if (!error)
+                linked_names_add(linked,
+                                 &(struct linked_name){link, name->name, name->number});
+        return error;
+}
+
 static int name_entry(struct code_entries *entries, Dwarf_Die *die, bool inlined,
                       bool local, uint64_t vaddr, struct code_name *name)
 {
         const char *link = die_linkage_name(entries->with->dwarf, die);
 
         *name = (struct code_name){0};
-        if (!link)
-                return name_unlinked(entries, die, inlined, local, vaddr, name);
-        name->name = linked_names_put(entries->with->linked, entries->with->names, link);
-        return number_entry(entries, die, link, link, name);
+        return link ? name_linked(entries, die, link, name)
+                    : name_unlinked(entries, die, inlined, local, vaddr, name);
 }
 
 /* Inlined calls have the name of the function that they are instances of, many of the

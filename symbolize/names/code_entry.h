@@ -26,6 +26,7 @@ struct code_entries {
         Dwarf_Die entries;  /* what has the unit's entries below it */
         const char *source; /* the unit's name; NULL: none */
         bool cplusplus;
+        bool links_external; /* other files know whatever has a linkage name */
         struct code_scopes scopes;
         /* The name of the file of that number, as entries mean it; 0: not known. */
         uint32_t (*put_file)(void *context, uint64_t number);

@@ -239,6 +239,7 @@ static int open_unit(struct unit *unit, size_t number)
                                   .entries = entries,
                                   .source = die_string(dwarf, &entries, DW_AT_name),
                                   .cplusplus = unit_is_cplusplus(dwarf, &entries),
+                                  .links_external = unit->siblings_told,
                                   .put_file = file_of_entry,
                                   .context = unit};
         if (die_walk_code(dwarf, &entries, visit_function, unit) == -ENOMEM)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "mangled_name.h"
 #include "name.h"
 
 /* The functions of a name. */
@@ -21,16 +22,6 @@ struct symbol_name {
         bool global;      /* one is not local */
 };
 
-/* A mangled name of plain identifiers, in parts of its text. Itanium C++ ABI, 5.1. */
-struct mangled {
-        const char *qualifiers; /* of a member function */
-        size_t qualifiers_length;
-        const char *scoped; /* scopes and the name */
-        size_t scoped_length;
-        const char *parameters;
-        size_t parameters_length;
-};
-
 /* The functions of one scoped name. */
 struct overloads {
         struct mangled first;
@@ -39,60 +30,9 @@ struct overloads {
 
 /* ---- overloads ---- */
 
-/* Behind the identifier at TEXT, which ends before END; NULL: there is none. */
-static const char *skip_identifier(const char *text, const char *end)
-{
-        size_t length = 0;
-
-        if (text == end || *text < '1' || *text > '9')
-                return NULL;
-        for (; text < end && *text >= '0' && *text <= '9'; text++) {
-                length = 10 * length + (size_t)(*text - '0');
-                if (length > (size_t)(end - text))
-                        return NULL;
-        }
-        return length <= (size_t)(end - text) ? text + length : NULL;
-}
-
-/* Behind the scopes and the name at TEXT; that of a constructor is left before its
- * number. */
-static const char *skip_scoped(const char *text, const char *end, bool nested)
-{
-        if (end - text > 2 && text[0] == 'S' && text[1] == 't')
-                text += 2;
-        do {
-                text = skip_identifier(text, end);
-                if (!text || !nested || text == end)
-                        break;
-        } while (*text != 'E' && *text != 'C');
-        return text;
-}
-
 static bool take_apart(const char *link, struct mangled *parts)
 {
-        const char *end = link + name_length(link), *at = link + 2;
-
-        if (end - link < 4 || strncmp(link, "_Z", 2) != 0)
-                return false;
-        bool nested = *at == 'N';
-
-        at += nested || *at == 'L';
-        parts->qualifiers = at;
-        parts->qualifiers_length = nested ? strspn(at, "rVKRO") : 0;
-        parts->scoped = at + parts->qualifiers_length;
-        at = skip_scoped(parts->scoped, end, nested);
-        if (!at || at == end)
-                return false;
-        /* Constructors of one class with the same parameters are one to who reads. */
-        bool constructor = nested && *at == 'C' && end - at > 3 && at[2] == 'E';
-
-        if (nested && !constructor && *at != 'E')
-                return false;
-        parts->scoped_length = (size_t)(at - parts->scoped) + constructor;
-        parts->parameters = at + (constructor ? 3 : nested);
-        parts->parameters_length = (size_t)(end - parts->parameters);
-        return parts->parameters_length > 0 && *parts->parameters != 'I' &&
-               *parts->parameters != 'B';
+        return mangled_take_apart(link, name_length(link), parts);
 }
 
 static bool same_text(const char *a, size_t a_length, const char *b, size_t b_length)
@@ -113,7 +53,8 @@ static bool same_scoped(const void *context, const void *key, uint32_t position)
         const struct symbol_names *names = context;
         const struct mangled *a = &names->overloads[position].first, *b = key;
 
-        return same_text(a->scoped, a->scoped_length, b->scoped, b->scoped_length);
+        return same_text(a->scoped, a->scoped_length, b->scoped, b->scoped_length) &&
+               same_text(a->around, a->around_length, b->around, b->around_length);
 }
 
 static uint32_t find_overloads(const struct symbol_names *names,

@@ -42,8 +42,7 @@ bool symbol_names_elsewhere(const struct symbol_names *names, const char *name,
 bool symbol_names_several(const struct symbol_names *names, const char *name,
                           bool *one_file);
 /* Whether symbols name a C++ function that differs from the one mangled as LINK in
- * nothing but its parameters and qualifiers. Of templates, operators and what is local to
- * a function it is not known: false. LINK may be NULL: false. */
+ * nothing but its parameters and qualifiers. LINK may be NULL: false. */
 bool symbol_names_overloaded(const struct symbol_names *names, const char *link);
 
 #endif

@@ -62,6 +62,31 @@ __attribute__((noinline)) long sum(line &l, double)
                 s += l.v[i * 8 + 1];
         return s;
 }
+template <class T> __attribute__((noinline)) long scan(const T *v, long n)
+{
+        T s = 0;
+        for (long i = 0; i < n; i++)
+                s += v[i * 8 + 2];
+        return s;
+}
+template <class T> __attribute__((noinline)) long scan(const T *v, double)
+{
+        T s = 0;
+        for (long i = 0; i < 16384; i++)
+                s += v[i * 8 + 3];
+        return s;
+}
+struct box {
+        long *v;
+        __attribute__((noinline)) long operator()(long n) const
+        {
+                return scan(v + 1, n) + v[8];
+        }
+        __attribute__((noinline)) long operator()(double n)
+        {
+                return scan(v + 1, n) + v[8];
+        }
+};
 int main(int argc, char **)
 {
         long n = 16384;
@@ -99,7 +124,9 @@ int main(int argc, char **)
                         return s;
                 }
         } of{l.v};
-        return sum(l, n) + (argc == 1 ? sum(l, 1.0) : 0) + inlined(argc) + copied(argc) +
+        box b{l.v};
+        return b(n) + (argc == 1 ? b(1.0) : 0) +
+                       sum(l, n) + (argc == 1 ? sum(l, 1.0) : 0) + inlined(argc) + copied(argc) +
                        copied(argc + 1) + outer(argc) + of.sum(n) == 9;
 }
 """
@@ -251,12 +278,17 @@ def check_cxx():
     inlined, copied, outer, inner = LAMBDA_LINES
     found = {re.sub(r":\d+}", "}", name) for name in functions(record("over"))}
     at = "{{lambda at over.cc:{}}}::operator()".format
-    expect(found, {"sum(line const&, long)", "sum(line&, double)", "main::local::sum",
+    expect(found - {"box::operator()(long) const", "box::operator()(double)"}, {
+                   "scan<long>(long const*, long)", "scan<long>(long const*, double)",
+                   "sum(line const&, long)", "sum(line&, double)", "main::local::sum",
                    "main::" + at(inlined), "main::" + at(copied),
                    "main::" + at(outer) + "::" + at(inner)}, "C++")
     # One of them alone is called the same, and is compared with itself.
     alone = functions(record("over", "alone"))
     assert "sum(line const&, long)" in alone, alone
+    assert "scan<long>(long const*, long)" in alone, alone
+    called = functions("over-alone.db", "caller_view")
+    assert "box::operator()(long) const" in called, called
     assert not {"sum", "sum(line&, double)"} & alone, alone
     compared = run(MEMLAG, "diff", "--by", "function", "--format", "csv", "over.db",
                    "over-alone.db")

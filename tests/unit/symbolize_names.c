@@ -319,6 +319,29 @@ static void symbols_tell_of_overloads(void **state)
         assert_false(overloaded("_Z99999999999999999999999sumi", "_Z"));
         assert_false(overloaded("_ZN3row", "_ZN3rowC"));
         assert_false(overloaded("_Z3addIiEvT_", "_Z3addIdEvT_"));
+        assert_true(overloaded("_Z3addIiEvT_", "_Z3addIiEvT_S0_"));
+        assert_false(overloaded("_Z3addIiEvT_", "_Z3addi"));
+        assert_true(overloaded("_ZN1al2opIiE1mEv", "_ZN1al2opIiE1mEi"));
+        assert_true(overloaded("_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc",
+                               "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_c"));
+        assert_true(overloaded("_ZlsRSoRK3row", "_ZlsRSoRK4list"));
+        assert_true(overloaded("_ZN3rowixEm", "_ZNK3rowixEm"));
+        assert_true(overloaded("_ZN5arrayIiLm4EEixEm", "_ZNK5arrayIiLm4EEixEm"));
+        assert_false(overloaded("_ZN5arrayIiLm4EEixEm", "_ZNK5arrayIiLm8EEixEm"));
+        assert_true(
+            overloaded("_ZZ4mainENKUliE_clIiEEDaT_", "_ZZ4mainENUliE_clIiEEDaT_i"));
+        assert_false(overloaded("_ZZ4mainENKUliE_clEi", "_ZZ4mainENKUliE0_clEi"));
+        assert_false(overloaded("_ZZ4mainENKUliE_clEi", "_ZZ4openiENKUliE_cvEi"));
+        assert_true(
+            overloaded("_ZN1a12_GLOBAL__N_13rowD1Ev", "_ZN1a12_GLOBAL__N_13rowD2Ei"));
+        assert_true(overloaded("_ZN3rowaSERKS_", "_ZN3rowaSEOS_"));
+        assert_true(overloaded("_ZN3rowrSEi", "_ZN3rowrSEl"));
+        assert_true(overloaded("_ZN3rowcviEv", "_ZNK3rowcviEv"));
+        assert_true(overloaded("_ZN3rowcvPKT_IcEEv", "_ZNK3rowcvPKT_IcEEv"));
+        assert_false(overloaded("_ZN3rowcviEv", "_ZNK3rowcvlEv"));
+        assert_true(overloaded("_ZN2opIXadL_Z3runvEEE1mEi", "_ZN2opIXadL_Z3runvEEE1mEv"));
+        assert_true(overloaded("_ZN1aL3sumEi", "_ZN1aL3sumEd"));
+        assert_false(overloaded("_ZNINININI", "_ZNINININI"));
         assert_false(overloaded("_Znwm", "_ZnwmSt11align_val_t"));
         assert_false(overloaded("main", "open"));
 }
