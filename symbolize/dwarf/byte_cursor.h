@@ -53,6 +53,8 @@ static inline uint64_t cursor_leb(struct byte_cursor *cursor)
 {
         uint64_t value = 0;
 
+        if (!cursor->failed && cursor->at < cursor->end && *cursor->at < 0x80)
+                return *cursor->at++; /* mostly */
         for (unsigned shift = 0; cursor_has(cursor, 1); shift += 7) {
                 uint8_t byte = *cursor->at++;
 

@@ -270,6 +270,33 @@ bool die_number(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
         return true;
 }
 
+static int take_call(Dwarf_Attribute *attribute, void *context)
+{
+        struct die_call *call = context;
+        Dwarf_Word number;
+        unsigned name = dwarf_whatattr(attribute);
+
+        if ((name != DW_AT_call_file && name != DW_AT_call_line &&
+             name != DW_AT_call_column) ||
+            dwarf_formudata(attribute, &number) != 0)
+                return DWARF_CB_OK;
+        if (name == DW_AT_call_line)
+                call->line = number;
+        else if (name == DW_AT_call_column)
+                call->column = number;
+        else
+                call->file = number;
+        call->has_file |= name == DW_AT_call_file;
+        return DWARF_CB_OK;
+}
+
+/* To look for one attribute after the other would go over all of them each time. */
+void die_call(Dwarf_Die *die, struct die_call *call)
+{
+        *call = (struct die_call){0};
+        dwarf_getattrs(die, take_call, call, 0);
+}
+
 /* The split unit that DIE is in, or NULL; the latest is asked for most. */
 static const struct split_unit *split_of(const struct dwarf_file *file,
                                          const Dwarf_Die *die)

@@ -119,6 +119,16 @@ const char *die_string(struct dwarf_file *file, Dwarf_Die *die, unsigned name);
 bool die_reference(struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                    Dwarf_Die *target);
 
+/* Where an inlined call is; 0: not said. */
+struct die_call {
+        uint64_t file;
+        uint64_t line;
+        uint64_t column;
+        bool has_file;
+};
+
+void die_call(Dwarf_Die *die, struct die_call *call);
+
 /* The same, of DIE or of what it is an instance of. */
 bool die_inherited_reference(struct dwarf_file *file, const Dwarf_Die *die, unsigned name,
                              Dwarf_Die *target);

@@ -284,6 +284,10 @@ struct run {
         size_t next;         /* the first answer at or after it */
         uint64_t next_vaddr; /* that answer's; the last address: none */
         bool spent;
+        struct special {
+                uint8_t operations;
+                int16_t lines;
+        } specials[UINT8_MAX + 1]; /* what special opcodes advance by */
 };
 
 static size_t first_from(const struct run *run, uint64_t vaddr)
@@ -479,13 +483,26 @@ static int run_standard(struct run *run, uint8_t opcode)
         }
 }
 
-static void run_special(struct run *run, uint8_t opcode)
+static void prepare_specials(struct run *run)
 {
         const struct line_table *table = run->table;
-        uint8_t step = (uint8_t)(opcode - table->opcode_base);
 
-        advance(run, step / table->line_range);
-        run->line += (uint64_t)(table->line_base + step % table->line_range);
+        for (unsigned opcode = table->opcode_base;
+             opcode <= UINT8_MAX && table->line_range > 0; opcode++) {
+                unsigned step = opcode - table->opcode_base;
+
+                run->specials[opcode] = (struct special){
+                    (uint8_t)(step / table->line_range),
+                    (int16_t)(table->line_base + (int)(step % table->line_range))};
+        }
+}
+
+static inline void run_special(struct run *run, uint8_t opcode)
+{
+        const struct special *special = &run->specials[opcode];
+
+        advance(run, special->operations);
+        run->line += (uint64_t)special->lines;
         add_row(run);
 }
 
@@ -511,6 +528,7 @@ int line_table_find(struct line_table *table, struct line_answer *answers, size_
 
         run.cursor = (struct byte_cursor){
             .at = table->program, .end = table->program_end, .swapped = table->swapped};
+        prepare_specials(&run);
         begin_sequence(&run);
         if (!spend(budget, (uint64_t)(table->program_end - table->program)))
                 return 0;

@@ -16,7 +16,9 @@ struct node {
         Dwarf_Die die;
         uint32_t outer; /* index + 1; 0: not inlined */
         struct code_name name;
+        struct code_frame call; /* an inlined one is called so */
         bool named;
+        bool call_known;
         bool local; /* of a class inside a function */
 };
 
@@ -319,29 +321,41 @@ static int node_name(struct unit *unit, struct node *node, uint64_t vaddr,
         return error;
 }
 
+static uint32_t narrow(uint64_t number)
+{
+        return number <= INT32_MAX ? (uint32_t)number : 0;
+}
+
+/* Where NODE, inlined, is called. */
+static const struct code_frame *node_call(struct unit *unit, struct node *node)
+{
+        struct die_call call;
+
+        if (node->call_known)
+                return &node->call;
+        node->call_known = true;
+        die_call(&node->die, &call);
+        node->call.call_line = narrow(call.line);
+        if (node->call.call_line) {
+                node->call.call_file =
+                    call.has_file ? put_file_number(unit, call.file) : 0;
+                node->call.call_column = narrow(call.column);
+        }
+        return &node->call;
+}
+
 static int add_frame(struct unit *unit, struct code_place *place, uint32_t index)
 {
         struct node *node = &unit->nodes[index];
         struct code_name name = node->name;
         struct code_frame frame = {0};
-        uint64_t number;
 
         if (array_reserve(&unit->with->frames->items, &unit->with->frames->capacity,
                           unit->with->frames->count,
                           sizeof(*unit->with->frames->items)) < 0)
                 return -ENOMEM;
         if (node->outer) {
-                if (die_number(unit->with->dwarf, &node->die, DW_AT_call_line, &number) &&
-                    number <= INT32_MAX)
-                        frame.call_line = (uint32_t)number;
-                if (frame.call_line &&
-                    die_number(unit->with->dwarf, &node->die, DW_AT_call_file, &number))
-                        frame.call_file = put_file_number(unit, number);
-                if (frame.call_line &&
-                    die_number(unit->with->dwarf, &node->die, DW_AT_call_column,
-                               &number) &&
-                    number <= INT32_MAX)
-                        frame.call_column = (uint32_t)number;
+                frame = *node_call(unit, node);
         } else {
                 place->function_die = node->die;
                 if (!name.name && code_symbol_name(unit->with, place->vaddr, &name) < 0)

@@ -190,10 +190,11 @@ static int prepare(const struct samples *samples, const struct sample_range *ran
                  " WHERE sample_id BETWEEN %" PRId64 " AND %" PRId64
                  " ORDER BY %s sample_id %s) "
                  "WHERE %s(sample_id, time_ns, thread_id, ip, addr, stack_id,"
-                 " data_source_id %s)",
+                 " %s %s)",
                  samples->in_frames ? frames_sql : "FROM sample", range->first,
                  range->last, samples->by_time ? "time_ns," : "",
                  samples->by_time ? "LIMIT -1" : "", visit_name,
+                 samples->sourceless ? "NULL" : "data_source_id",
                  samples->in_frames ? ", depth, offset, other_stack" : "");
         return sqlite3_prepare_v2(db_sqlite(samples->db), sql, -1, rows, NULL);
 }

@@ -32,6 +32,7 @@ struct samples {
         bool addressed;    /* one so far had a data address */
         int64_t before_ns; /* time of the last one; INT64_MIN: there was none */
         bool in_frames;    /* some tell which frame of the stack they accessed */
+        bool sourceless;   /* data sources are not read */
 };
 
 /* Samples by their ids, both included. */

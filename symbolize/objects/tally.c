@@ -318,6 +318,7 @@ static int read_part(void *context, size_t worker, size_t job)
 
         reading.samples.db = reading.thread->db;
         reading.samples.before_ns = INT64_MIN;
+        reading.samples.sourceless = true; /* for who looks at data addresses only */
         if (!error)
                 error =
                     samples_each(&reading.samples, &range, take_sample, &reading, NULL);
