@@ -352,15 +352,15 @@ static bool as_wide(ZydisMnemonic mnemonic, const struct number_held *held)
         case ZYDIS_MNEMONIC_VCVTSI2SD:
         case ZYDIS_MNEMONIC_VCVTSI2SS:
         case ZYDIS_MNEMONIC_FILD:
-        case ZYDIS_MNEMONIC_MOVSX:
-        case ZYDIS_MNEMONIC_MOVSXD:
-        case ZYDIS_MNEMONIC_CDQE:
         case ZYDIS_MNEMONIC_CVTDQ2PD:
         case ZYDIS_MNEMONIC_VCVTDQ2PD:
         case ZYDIS_MNEMONIC_CVTDQ2PS:
         case ZYDIS_MNEMONIC_VCVTDQ2PS:
         case ZYDIS_MNEMONIC_CMP:
                 return held->bytes == 8 || !held->extended;
+        case ZYDIS_MNEMONIC_MOVSX:
+        case ZYDIS_MNEMONIC_MOVSXD:
+        case ZYDIS_MNEMONIC_CDQE:
         case ZYDIS_MNEMONIC_TEST: /* whether it is zero */
                 return true;
         default:

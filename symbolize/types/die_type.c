@@ -487,6 +487,7 @@ static uint32_t put_number(struct type_reader *reader, Dwarf_Die *die, uint32_t 
             (encoding == DW_ATE_float || encoding == DW_ATE_complex_float ||
              encoding == DW_ATE_imaginary_float || encoding == DW_ATE_decimal_float))
                 type.kind = TYPE_FLOAT;
+        type.is_complex = type.kind == TYPE_FLOAT && encoding == DW_ATE_complex_float;
         if (!die_number(reader->dwarf, die, DW_AT_byte_size, &type.size_bytes))
                 type.kind = TYPE_OPAQUE;
         return type_put(reader, &type, NULL);

@@ -178,6 +178,21 @@ static uint32_t path_name(struct string_pool *names, const struct path *path)
 
 enum { LONG_DOUBLE_BYTES = 10 }; /* that are used of its 16 */
 
+static uint64_t number_bytes(const struct type *type)
+{
+        return type->size_bytes / (type->is_complex ? 2 : 1);
+}
+
+/* Whether BYTES, INSIDE bytes behind the start of TYPE, are one number of floating point.
+ */
+static bool is_one(const struct type *type, uint64_t inside, uint32_t bytes)
+{
+        uint64_t one = number_bytes(type);
+
+        return one > 0 && inside < type->size_bytes && inside % one == 0 &&
+               (bytes == one || (bytes == LONG_DOUBLE_BYTES && one > LONG_DOUBLE_BYTES));
+}
+
 /* 3 where ACCESS, INSIDE bytes behind the start of a number of TYPE, may well be to it, 2
  * where it may be if to nothing else, else 1. */
 static int fit_of(const struct type *type, uint64_t inside,
@@ -197,11 +212,9 @@ static int fit_of(const struct type *type, uint64_t inside,
                         return 1;
                 return exact ? 3 : within && type->kind == TYPE_INTEGER ? 2 : 1;
         case NUMBER_FLOATS:
-                return real && type->size_bytes <= access->bytes ? 3 : 1;
+                return real && number_bytes(type) <= access->bytes ? 3 : 1;
         case NUMBER_FLOAT:
-                return real && (exact || (access->bytes == LONG_DOUBLE_BYTES && within))
-                           ? 3
-                           : 1;
+                return real && is_one(type, inside, access->bytes) ? 3 : 1;
         default:
                 return 1;
         }

@@ -118,7 +118,7 @@ build containers_gcc g++ containers.cc -std=c++17
 measure containers_gcc
 # What programs lay out by hand, and what generic C++ does.
 build structures_gcc gcc structures.c
-measure structures_gcc
+measure structures_gcc 96
 # A function of two ranges, with an array of pointers in its frame.
 objdump -d structures_gcc | grep -q '<sum_picked.cold>:' || fail "sum_picked is in one range"
 [ "$(answer structures_gcc.db "SELECT count(*) > 100, sum(field_id IS NULL) FROM attribution
@@ -126,10 +126,10 @@ objdump -d structures_gcc | grep -q '<sum_picked.cold>:' || fail "sum_picked is 
         AND location.function = 'sum_picked'")" = '1|0' ] ||
         fail "not every field behind a pointer in the frame is known"
 build structures_gcc_O0 gcc structures.c -O0
-measure structures_gcc_O0
+measure structures_gcc_O0 96
 # With little optimisation what compilers multiply by is seen in several steps only.
 build structures_gcc_O1 gcc structures.c -O1
-measure structures_gcc_O1
+measure structures_gcc_O1 96
 build generic_gcc g++ generic.cc -std=c++20
 measure generic_gcc
 # Not optimised, a pointer is mostly read through references to it, which do not tell what it

@@ -251,6 +251,34 @@ static void wider_members_are_told_as_far_as_the_access_shows(void **state)
                     cases[i].name);
 }
 
+static void halves_of_a_complex_number_are_its_own(void **state)
+{
+        struct fixture *f = *state;
+        const struct type complex_float = {.kind = TYPE_FLOAT,
+                                           .name =
+                                               string_pool_put(f->names, "complex float"),
+                                           .size_bytes = 8,
+                                           .is_complex = true};
+        uint32_t complex_id, single = put(f, TYPE_FLOAT, "float", 4);
+
+        assert_int_equal(types_put(&f->types, &complex_float, NULL, &complex_id), 0);
+        const struct member members[] = {member(f, "real", f->real, 0),
+                                         member(f, "both", complex_id, 0),
+                                         member(f, "half", single, 0)};
+        uint32_t value = put_record(f, TYPE_UNION, "union complex", 8, members, 3);
+        const struct type_access half = {.bytes = 4, .number = NUMBER_FLOAT};
+        const struct type_access whole = {.bytes = 8, .number = NUMBER_FLOAT};
+
+        assert_string_equal(field_at(f, value, 0, half), "both|half");
+        assert_string_equal(field_at(f, value, 4, half), "both");
+        assert_string_equal(field_at(f, value, 0, whole), "real");
+        /* Each half is handed on in a register of its own, or both in one. */
+        assert_string_equal(
+            field_at(f, value, 0,
+                     (struct type_access){.bytes = 4, .number = NUMBER_FLOATS}),
+            "both|half");
+}
+
 static void bit_fields_beside_a_number_are_told_by_their_width(void **state)
 {
         struct fixture *f = *state;
@@ -772,6 +800,8 @@ int main(void)
             cmocka_unit_test_setup_teardown(union_members_fit_their_access, begin, end),
             cmocka_unit_test_setup_teardown(
                 wider_members_are_told_as_far_as_the_access_shows, begin, end),
+            cmocka_unit_test_setup_teardown(halves_of_a_complex_number_are_its_own, begin,
+                                            end),
             cmocka_unit_test_setup_teardown(
                 bit_fields_beside_a_number_are_told_by_their_width, begin, end),
             cmocka_unit_test_setup_teardown(bit_fields_of_the_bytes_are_named_together,

@@ -12,6 +12,7 @@ import sys
 INTEGERS = ("char", "signed char", "unsigned char", "short", "unsigned short", "int",
             "unsigned", "long", "unsigned long")
 FLOATS = ("float", "double")
+COMPLEX = "_Complex float"
 SMALL = {  # structures that registers hold, and a member of each
     "struct floats": ("float x; float y;", "y"),
     "struct real": ("double only;", "only"),
@@ -38,7 +39,8 @@ INTEGER = NUMBER + (
     "total += ({e}) & 7;", "if (({e}) & 4) total++;", "total += (unsigned long)({e}) >> 3;",
     "total += table[({e}) & 15];", "total ^= (unsigned long)({e});",
     "total += (unsigned long)({e}) % 10;", "total += (unsigned char)({e});",
-    "total += ((unsigned long)({e}) >> 8) & 255;", "kept_int = (int)~({e});",
+    "total += ((unsigned long)({e}) >> 8) & 255;", "if ((({e}) & 255) == 5) total++;",
+    "kept_int = (int)~({e});",
 )
 FLOATING = NUMBER + (
     "if (__builtin_signbit({e})) total++;", "if (__builtin_isnan({e})) total++;",
@@ -56,6 +58,7 @@ FLOATING = NUMBER + (
 )
 POINTER = ("total += *{e};", "if ({e}) total++;", "*({t} *)kept = {e};", "take_pointer({e});",
            "total += (unsigned long)({e}) & 7;", "if ({e} == (const char *)kept) total++;")
+COMPLEX_WAYS = ("sum += (double)__real__ {e};", "sum += (double)__imag__ {e};", KEEP, "take_{n}({e});")
 WHOLE = ("*({t} *)kept = {e};", "memcpy(kept, &{e}, sizeof({e}));", "take_{n}({e});",
          "*({t} *)kept = get_{n}(item);",
          "if (memcmp(kept, &{e}, sizeof({e})) == 0) total++;",
@@ -79,6 +82,8 @@ class Program:
             return f"{kind} {name}", name, name, kind, FLOATING
         if shape < 0.7:
             return f"const char *{name}", name, name, "const char *", POINTER
+        if shape < 0.72:
+            return f"{COMPLEX} {name}", name, name, COMPLEX, COMPLEX_WAYS
         if shape < 0.78:
             kind, items = rng.choice(INTEGERS + FLOATS), rng.choice((2, 3, 4, 8))
             ways = FLOATING if kind in FLOATS else INTEGER
