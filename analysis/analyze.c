@@ -176,6 +176,12 @@ static double loads_per_sample(struct db *db)
         return period > 0 ? (double)period : NAN;
 }
 
+/* The stacks of samples of memory, which more than one ask for. */
+static const char keep_stacks[] =
+    "CREATE TEMP TABLE sampled_stack AS SELECT DISTINCT s.stack_id FROM sample AS "
+    "s" STATEMENT_MEMORY_SAMPLES "AND s.stack_id IS NOT NULL";
+static const char drop_stacks[] = "DROP TABLE temp.sampled_stack";
+
 static int find_samples(struct analysis *a, struct diag *diag)
 {
         const struct findings_input input = {
@@ -239,7 +245,8 @@ static int read_recorded(struct analysis *a, struct recorded *recorded, struct d
             "SELECT count(*), coalesce(sum(d.level <> 'NA'), 0),"
             " coalesce(sum(s.latency_cycles IS NOT NULL), 0),"
             " coalesce(sum(d.tlb <> 'NA'), 0), coalesce(sum(d.snoop <> 'NA'), 0)"
-            " FROM sample AS s" STATEMENT_MEMORY_SAMPLES;
+            " FROM sample AS s LEFT JOIN data_source AS d USING "
+            "(data_source_id)" STATEMENT_MEMORY_SAMPLES;
         sqlite3_stmt *row;
         int code = statement_prepare(a->db, sql, &row, diag);
         if (code)
@@ -288,10 +295,14 @@ static int run(struct analysis *a, struct diag *diag)
         if (!code)
                 code = stall_limit_store(a->db, &a->long_stalls, diag);
         if (!code)
+                code = db_exec(a->db, keep_stacks, diag);
+        if (!code)
                 code = find_samples(a, diag);
         if (!code)
                 code = callers_make(
                     a->db, loads_per_sample(a->db) / a->counters.total_cycles, diag);
+        if (!code)
+                code = db_exec(a->db, drop_stacks, diag);
         if (!code)
                 code = store_ledger(a, diag);
         if (!code)

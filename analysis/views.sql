@@ -34,9 +34,9 @@ UNION ALL
 SELECT 'samples', (SELECT count(*) FROM sample)
 UNION ALL
 SELECT 'memory_samples',
-        (SELECT count(*) FROM sample AS s LEFT JOIN data_source AS d USING (data_source_id)
-         WHERE CASE WHEN s.data_source_id IS NULL THEN s.addr IS NOT NULL
-                    ELSE d.op <> 'NA' OR d.level <> 'NA' END)
+        (SELECT count(*) FROM sample
+         WHERE data_source_id IS NULL AND addr IS NOT NULL OR data_source_id IN
+               (SELECT data_source_id FROM data_source WHERE op <> 'NA' OR level <> 'NA'))
 UNION ALL
 SELECT 'lost', (SELECT coalesce(sum(value), 0) FROM ledger WHERE unit = 'records');
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "array.h"
+#include "data_sources.h"
 #include "intern.h"
 #include "pairs.h"
 #include "placing.h"
@@ -45,6 +46,7 @@ struct sums {
 struct callers {
         double loads_per_cycle; /* that a sample stands for; NAN: not known */
         struct placing placing;
+        struct data_sources sources;
         struct frame *frames; /* by location, innermost first */
         size_t frame_count;
         size_t frame_capacity;
@@ -198,16 +200,40 @@ static int grow_tree(struct callers *callers)
         return 0;
 }
 
+enum {
+        COLUMN_STACK,
+        COLUMN_SOURCE,
+        COLUMN_LATENCY = COLUMN_SOURCE + 2,
+        COLUMN_STALL,
+        COLUMN_RETIRE,
+        COLUMN_PLACING
+};
+
+static void add_cycles(sqlite3_stmt *row, int column, int64_t *count, double *sum)
+{
+        int64_t cycles = sqlite3_column_int64(row, column);
+        if (sqlite3_column_type(row, column) == SQLITE_NULL || cycles < 0)
+                return;
+        ++*count;
+        *sum += (double)cycles;
+}
+
 /* A sample without a stack has no callers, only a place. */
 static int take_sample(void *context, sqlite3_stmt *row)
 {
         struct callers *callers = context;
-        struct stack *stack = sqlite3_column_type(row, 0) == SQLITE_NULL
-                                  ? NULL
-                                  : find_stack(callers, sqlite3_column_int64(row, 0));
+        const struct data_source *source =
+            data_sources_of_row(&callers->sources, row, COLUMN_SOURCE);
+        if (!source)
+                return 0;
+        struct stack *stack =
+            sqlite3_column_type(row, COLUMN_STACK) == SQLITE_NULL
+                ? NULL
+                : find_stack(callers, sqlite3_column_int64(row, COLUMN_STACK));
         uint32_t node =
             stack ? stack->node
-                  : descend(callers, 0, placing_of_row(&callers->placing, row, 6));
+                  : descend(callers, 0,
+                            placing_of_row(&callers->placing, row, COLUMN_PLACING));
         if (node == NONE)
                 return -ENOMEM;
         if (node >= callers->own_capacity) {
@@ -222,12 +248,12 @@ static int take_sample(void *context, sqlite3_stmt *row)
         }
         struct sums *own = &callers->own[node];
         own->samples++;
-        own->levels += sqlite3_column_type(row, 1) != SQLITE_NULL;
-        own->dram_samples += sqlite3_column_int64(row, 1);
-        own->latencies += sqlite3_column_int64(row, 2);
-        own->latency_cycles += sqlite3_column_double(row, 3);
-        own->retirements += sqlite3_column_int64(row, 4);
-        own->retire_cycles += sqlite3_column_double(row, 5);
+        own->levels += source->level != LEVEL_NA;
+        own->dram_samples += level_is_dram(source->level);
+        add_cycles(row, COLUMN_LATENCY, &own->latencies, &own->latency_cycles);
+        add_cycles(row, COLUMN_RETIRE, &own->retirements, &own->retire_cycles);
+        if (sqlite3_column_type(row, COLUMN_LATENCY) == SQLITE_NULL)
+                own->latency_cycles += fmax(0, sqlite3_column_double(row, COLUMN_STALL));
         return 0;
 }
 
@@ -243,23 +269,17 @@ static int read_tree(struct db *db, struct callers *callers, struct diag *diag)
                                       " ORDER BY stack_id",
                                       take_stack, callers, diag);
         if (!code)
-                code = statement_each(
-                    db,
-                    "SELECT DISTINCT s.stack_id FROM sample AS s" STATEMENT_MEMORY_SAMPLES
-                    "AND s.stack_id IS NOT NULL",
-                    take_needed, callers, diag);
+                code = statement_each(db, "SELECT stack_id FROM temp.sampled_stack",
+                                      take_needed, callers, diag);
         if (!code && grow_tree(callers))
                 code = diag_no_memory(diag);
         if (!code)
-                code = statement_each(
-                    db,
-                    "SELECT s.stack_id, nullif(d.level, 'NA') IN ('DRAM', 'REMOTE_DRAM'),"
-                    " coalesce(s.latency_cycles, -1) >= 0,"
-                    " max(coalesce(s.latency_cycles, s.stall_ns, 0), 0),"
-                    " coalesce(s.retire_latency_cycles, -1) >= 0,"
-                    " max(coalesce(" STATEMENT_STALL ", 0), 0), " PLACING_COLUMNS
-                    " " PLACING_SAMPLES STATEMENT_MEMORY_SAMPLES "ORDER BY s.sample_id",
-                    take_sample, callers, diag);
+                code = statement_each(db,
+                                      "SELECT s.stack_id, " DATA_SOURCE_COLUMNS
+                                      ", s.latency_cycles,"
+                                      " s.stall_ns," STATEMENT_STALL ", " PLACING_COLUMNS
+                                      " " PLACING_SAMPLES " ORDER BY s.sample_id",
+                                      take_sample, callers, diag);
         return code;
 }
 
@@ -443,10 +463,13 @@ int callers_make(struct db *db, double loads_per_cycle, struct diag *diag)
         int code = callers.functions ? placing_read(db, &callers.placing, diag)
                                      : diag_no_memory(diag);
         if (!code)
+                code = data_sources_read(db, &callers.sources, diag);
+        if (!code)
                 code = read_tree(db, &callers, diag);
         if (!code)
                 code = store_tree(db, &callers, diag);
         placing_free(&callers.placing);
+        data_sources_free(&callers.sources);
         free(callers.frames);
         free(callers.stacks);
         context_intern_free(callers.functions);

@@ -20,6 +20,8 @@ static int take_source(void *context, sqlite3_stmt *row)
         sources->sources[sources->count++] = (struct data_source){
             .id = sqlite3_column_int64(row, 0),
             .level = level_named(statement_text(row, 1)),
+            .of_memory = strcmp(statement_text(row, 1), "NA") != 0 ||
+                         strcmp(statement_text(row, 4), "NA") != 0,
             .tlb_missed = strcmp(statement_text(row, 2), "miss") == 0,
             .tlb_second = strcmp(statement_text(row, 2), "stlb") == 0,
             .hit_modified = strcmp(statement_text(row, 3), "hitm") == 0,
@@ -31,7 +33,7 @@ int data_sources_read(struct db *db, struct data_sources *sources, struct diag *
 {
         *sources = (struct data_sources){0};
         return statement_each(db,
-                              "SELECT data_source_id, level, tlb, snoop "
+                              "SELECT data_source_id, level, tlb, snoop, op "
                               "FROM data_source ORDER BY data_source_id",
                               take_source, sources, diag);
 }
@@ -56,6 +58,17 @@ const struct data_source *data_sources_find(const struct data_sources *sources,
         const struct data_source *source = bsearch(&id, sources->sources, sources->count,
                                                    sizeof(*source), compare_source);
         return source ? source : &none;
+}
+
+const struct data_source *data_sources_of_row(const struct data_sources *sources,
+                                              sqlite3_stmt *row, int column)
+{
+        bool has_source = sqlite3_column_type(row, column) != SQLITE_NULL;
+        const struct data_source *source =
+            data_sources_find(sources, sqlite3_column_int64(row, column));
+        bool of_memory =
+            has_source ? source->of_memory : sqlite3_column_int(row, column + 1) != 0;
+        return of_memory ? source : NULL;
 }
 
 bool data_sources_have(const struct data_sources *sources, enum level level)

@@ -10,9 +10,15 @@
 #include "db.h"
 #include "verdict.h"
 
+/* What a statement over samples s selects for data_sources_of_row, in SQL. */
+#define DATA_SOURCE_COLUMNS "s.data_source_id, s.addr IS NOT NULL"
+
+struct sqlite3_stmt;
+
 struct data_source {
         int64_t id;
         enum level level;
+        bool of_memory; /* it does not say that there was no access */
         bool tlb_missed;
         bool tlb_second; /* its second level had the translation */
         bool hit_modified;
@@ -34,6 +40,11 @@ void data_sources_free(struct data_sources *sources);
  */
 const struct data_source *data_sources_find(const struct data_sources *sources,
                                             int64_t id);
+
+/* That of the sample whose DATA_SOURCE_COLUMNS begin at COLUMN of ROW; NULL: the sample
+ * is none of memory, as STATEMENT_MEMORY_SAMPLES has them. */
+const struct data_source *data_sources_of_row(const struct data_sources *sources,
+                                              struct sqlite3_stmt *row, int column);
 
 /* Whether any is of LEVEL. */
 bool data_sources_have(const struct data_sources *sources, enum level level);

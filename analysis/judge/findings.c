@@ -94,7 +94,15 @@ static void count_gaps(struct findings_gaps *gaps, const struct sample_facts *sa
                                              !sample->without_waits;
 }
 
-enum { COLUMN_OBJECT = 4, COLUMN_STACK = 6, COLUMN_RETIRE, COLUMN_PLACING };
+enum {
+        COLUMN_SOURCE = 2,
+        COLUMN_STALL = 4,
+        COLUMN_OBJECT,
+        COLUMN_FIELD,
+        COLUMN_STACK,
+        COLUMN_RETIRE,
+        COLUMN_PLACING
+};
 
 /* -1: not known. */
 static int64_t cycles_of_row(sqlite3_stmt *row, int column)
@@ -104,14 +112,13 @@ static int64_t cycles_of_row(sqlite3_stmt *row, int column)
         return known ? sqlite3_column_int64(row, column) : -1;
 }
 
-/* Columns: time_ns, latency_cycles, data_source_id, stall_ns, object_id, field_id,
+/* Columns: time_ns, latency_cycles, those of SOURCE, stall_ns, object_id, field_id,
  * stack_id, retire_latency_cycles, those of the place. */
 static struct sample_facts sample_of_row(const struct findings_pass *pass,
                                          sqlite3_stmt *row,
+                                         const struct data_source *source,
                                          const struct judged_interval *interval)
 {
-        const struct data_source *source =
-            data_sources_find(&pass->sources, sqlite3_column_int64(row, 2));
         return (struct sample_facts){
             .level = source->level,
             .tlb_missed = source->tlb_missed,
@@ -119,8 +126,9 @@ static struct sample_facts sample_of_row(const struct findings_pass *pass,
             .hit_modified = source->hit_modified,
             .latency_cycles = cycles_of_row(row, 1),
             .retire_latency_cycles = cycles_of_row(row, COLUMN_RETIRE),
-            .stall_ns =
-                sqlite3_column_int64(row, 3) > 0 ? sqlite3_column_int64(row, 3) : 0,
+            .stall_ns = sqlite3_column_int64(row, COLUMN_STALL) > 0
+                            ? sqlite3_column_int64(row, COLUMN_STALL)
+                            : 0,
             .bandwidth_short = interval ? interval->bandwidth_short : ANSWER_UNKNOWN,
             .interval_bound = interval ? interval->bound : BOUND_UNKNOWN,
             .interval_lacks_buffers = interval && interval->lacks_buffers,
@@ -144,7 +152,11 @@ static uint32_t object_of_row(const struct findings_pass *pass, sqlite3_stmt *ro
 static int add_origin(void *context, sqlite3_stmt *row)
 {
         struct findings_pass *pass = context;
-        struct sample_facts sample = sample_of_row(pass, row, NULL);
+        const struct data_source *source =
+            data_sources_of_row(&pass->sources, row, COLUMN_SOURCE);
+        if (!source)
+                return 0;
+        struct sample_facts sample = sample_of_row(pass, row, source, NULL);
         enum origin origin = sample_origin(&sample, &pass->input->thresholds);
         if (origin == ORIGIN_UNKNOWN)
                 return 0;
@@ -207,9 +219,13 @@ static int add_sample(void *context, sqlite3_stmt *row)
 {
         struct findings_pass *pass = context;
         const struct findings_input *input = pass->input;
+        const struct data_source *source =
+            data_sources_of_row(&pass->sources, row, COLUMN_SOURCE);
+        if (!source)
+                return 0;
         const struct judged_interval *interval =
             interval_at(input, sqlite3_column_int64(row, 0));
-        struct sample_facts sample = sample_of_row(pass, row, interval);
+        struct sample_facts sample = sample_of_row(pass, row, source, interval);
         int64_t location = placing_of_row(&pass->placing, row, COLUMN_PLACING);
         uint32_t line, function;
         grouping_of_location(&pass->grouping, location, &line, &function);
@@ -223,7 +239,7 @@ static int add_sample(void *context, sqlite3_stmt *row)
         }
         enum answer contended = sample_contended(&sample, &input->thresholds);
         enum cause cause = sample_cause(&sample, &input->machine, &input->thresholds);
-        uint32_t field = field_of_row(row, 5);
+        uint32_t field = field_of_row(row, COLUMN_FIELD);
         uint32_t pair = pairs_place(&pass->pairs, line, object);
         struct short_tally *access =
             pair == UINT32_MAX ? NULL : pairs_get(&pass->accesses, pair, field);
@@ -256,9 +272,9 @@ static int each_sample(struct db *db, struct findings_pass *pass, statement_take
                        struct diag *diag)
 {
         static const char sql[] =
-            "SELECT s.time_ns, s.latency_cycles, s.data_source_id, s.stall_ns,"
+            "SELECT s.time_ns, s.latency_cycles, " DATA_SOURCE_COLUMNS ", s.stall_ns,"
             " a.object_id, a.field_id, s.stack_id," STATEMENT_STALL ", " PLACING_COLUMNS
-            " " PLACING_SAMPLES STATEMENT_MEMORY_SAMPLES "ORDER BY s.sample_id";
+            " " PLACING_SAMPLES " ORDER BY s.sample_id";
         return statement_each(db, sql, take, pass, diag);
 }
 

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <sqlite3.h>
+#include <string.h>
 
 #include "statement.h"
 
@@ -26,53 +27,42 @@ double stall_limit(const double *longest, size_t count, double sum)
         return fmax(limit, longest[ALIKE - 1]);
 }
 
-#define STALLS                                                                           \
-        "stall AS (SELECT s.retire_latency_cycles AS cycles FROM sample AS "             \
-        "s" STATEMENT_MEMORY_SAMPLES "AND s.retire_latency_cycles > 0) "
+struct stalls {
+        double longest[STALL_LIMIT_PARTS]; /* the longest first */
+        size_t count;                      /* of these */
+        double sum;                        /* of all */
+};
 
-static int read_limit(struct db *db, double *limit, struct diag *diag)
+static int take_stall(void *context, sqlite3_stmt *row)
 {
-        static const char sql[] =
-            "WITH " STALLS "SELECT cycles, (SELECT total(cycles) FROM stall) FROM stall"
-            " ORDER BY cycles DESC LIMIT ?1";
-        double longest[STALL_LIMIT_PARTS], sum = 0;
-        size_t count = 0;
-        sqlite3_stmt *row;
-        int code = statement_prepare(db, sql, &row, diag);
-        if (code)
-                return code;
-        sqlite3_bind_int(row, 1, STALL_LIMIT_PARTS);
-        while ((code = statement_next(db, row, diag)) > 0) {
-                longest[count++] = sqlite3_column_double(row, 0);
-                sum = sqlite3_column_double(row, 1);
-        }
-        sqlite3_finalize(row);
-        *limit = floor(stall_limit(longest, count, sum));
-        return code;
-}
-
-static int count_longer(struct db *db, double limit, int64_t *cut, struct diag *diag)
-{
-        sqlite3_stmt *row;
-        int code = statement_prepare(
-            db, "WITH " STALLS "SELECT count(*) FROM stall WHERE cycles > ?1", &row,
-            diag);
-        if (code)
-                return code;
-        sqlite3_bind_double(row, 1, limit);
-        code = statement_next(db, row, diag);
-        *cut = code > 0 ? sqlite3_column_int64(row, 0) : 0;
-        sqlite3_finalize(row);
-        return code < 0 ? code : 0;
+        struct stalls *stalls = context;
+        double cycles = sqlite3_column_double(row, 0);
+        size_t place = stalls->count;
+        stalls->sum += cycles;
+        while (place > 0 && stalls->longest[place - 1] < cycles)
+                place--;
+        if (place == STALL_LIMIT_PARTS)
+                return 0;
+        if (stalls->count < STALL_LIMIT_PARTS)
+                stalls->count++;
+        memmove(stalls->longest + place + 1, stalls->longest + place,
+                (stalls->count - 1 - place) * sizeof(*stalls->longest));
+        stalls->longest[place] = cycles;
+        return 0;
 }
 
 int stall_limit_store(struct db *db, int64_t *cut, struct diag *diag)
 {
-        double limit = 0;
+        static const char sql[] =
+            "SELECT s.retire_latency_cycles FROM sample AS s" STATEMENT_MEMORY_SAMPLES
+            "AND s.retire_latency_cycles > 0";
+        struct stalls stalls = {.count = 0};
         sqlite3_stmt *insert;
-        int code = read_limit(db, &limit, diag);
-        if (!code)
-                code = count_longer(db, limit, cut, diag);
+        int code = statement_each(db, sql, take_stall, &stalls, diag);
+        double limit = floor(stall_limit(stalls.longest, stalls.count, stalls.sum));
+        *cut = 0;
+        while (*cut < (int64_t)stalls.count && stalls.longest[*cut] > limit)
+                ++*cut; /* no more than STALL_LIMIT_PARTS can be longer */
         if (code || !*cut)
                 return code;
         code = statement_prepare(db,

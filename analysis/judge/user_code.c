@@ -47,14 +47,13 @@ struct user_code_stack {
  * that is executed in it. Other locations, such as of allocations, can be far more.
  * Sources of compilers are under such paths wherever they are installed. */
 static const char places_sql[] =
-    "WITH RECURSIVE sampled_stack(stack_id) AS ("
-    " SELECT DISTINCT s.stack_id FROM sample AS s" STATEMENT_MEMORY_SAMPLES
-    " AND s.stack_id IS NOT NULL"
-    " UNION SELECT parent_id FROM sampled_stack JOIN stack USING (stack_id)"
+    "WITH RECURSIVE caller(stack_id) AS ("
+    " SELECT stack_id FROM temp.sampled_stack"
+    " UNION SELECT parent_id FROM caller JOIN stack USING (stack_id)"
     " WHERE parent_id IS NOT NULL),"
     " sampled AS MATERIALIZED ("
     " SELECT location_id FROM ip_location UNION SELECT location_id FROM attribution"
-    " UNION SELECT location_id FROM sampled_stack JOIN stack_location USING (stack_id)),"
+    " UNION SELECT location_id FROM caller JOIN stack_location USING (stack_id)),"
     " system_file AS MATERIALIZED ("
     " SELECT name_id FROM name WHERE name_id IN (SELECT file_id FROM code_location"
     "  UNION SELECT call_file_id FROM code_frame)"

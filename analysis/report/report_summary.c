@@ -13,19 +13,21 @@
 #include "text.h"
 
 static const char run_sql[] =
+    "WITH stalled AS MATERIALIZED (SELECT count(*) FILTER (WHERE stall_ns > 0) AS "
+    "samples,"
+    " sum(stall_ns) AS ns FROM sample) "
     "SELECT (SELECT value FROM run_info WHERE key = 'duration_ns') / 1e9,"
     " (SELECT value FROM run_info WHERE key = 'samples'),"
     " (SELECT value FROM run_info WHERE key = 'memory_samples'),"
     " (SELECT value FROM run_info WHERE key = 'lost'),"
     " EXISTS (SELECT 1 FROM threshold WHERE name = 'lmrl_cycles'"
     "         AND origin NOT LIKE 'the run''s%'),"
-    " (SELECT count(*) FROM sample WHERE stall_ns > 0),"
-    " (SELECT total(stall_ns) FROM sample) / 1e9,"
+    " (SELECT samples FROM stalled), (SELECT ns FROM stalled) / 1e9,"
     " (SELECT value FROM machine WHERE key = 'ring_pages'),"
     " (SELECT value FROM threshold WHERE name = 'lmrl_factor'),"
     " (SELECT origin FROM threshold WHERE name = 'lmrl_factor'"
     "  AND origin NOT LIKE 'rule%'),"
-    " EXISTS (SELECT 1 FROM sample WHERE stall_ns > 0)"
+    " (SELECT samples > 0 FROM stalled)"
     " OR EXISTS (SELECT 1 FROM run WHERE key = 'source' AND (value = 'clock'"
     "            OR (value = 'sim' AND EXISTS (SELECT 1 FROM run"
     "                                          WHERE key = 'frequency_hz')))),"
@@ -34,7 +36,9 @@ static const char run_sql[] =
     "   (SELECT value FROM machine WHERE key = 'l1d_latency_cycles'), 0)),"
     " (SELECT total(value) FROM ledger WHERE kind = 'samples in the heap tracker'),"
     " (SELECT total(value) FROM ledger WHERE stage = 'analysis' AND kind ="
-    "  'longer than a twentieth of all that was held up, which they count as')";
+    "  'longer than a twentieth of all that was held up, which they count as'),"
+    " (SELECT ns FROM stalled) / 1e3"
+    " * (SELECT value FROM machine WHERE key = 'clock_mhz')";
 
 static const char interval_sql[] =
     "SELECT count(*), count(*) FILTER (WHERE contended = 1),"
@@ -49,8 +53,6 @@ static const char interval_sql[] =
 static const char latency_sql[] =
     "SELECT sum(samples * mean_latency_cycles)"
     " * (SELECT value FROM run WHERE key = 'period_loads'),"
-    " (SELECT sum(stall_ns) FROM sample) / 1e3"
-    " * (SELECT value FROM machine WHERE key = 'clock_mhz'),"
     " (SELECT value FROM machine WHERE key = 'issue_width') FROM function_finding";
 
 /* Whether rows count any sample for less than it held up, for their order alone: what the
@@ -69,10 +71,10 @@ static const char others_sql[] =
     " FROM line_finding";
 
 static const char compute_sql[] =
-    "SELECT total(latency_cycles) FILTER (WHERE bound = 'compute')"
-    "       / total(latency_cycles) "
-    "FROM sample LEFT JOIN interval ON interval_id ="
-    " time_ns / (SELECT CAST(value AS INTEGER) FROM run WHERE key = 'interval_ns')";
+    "SELECT total(latency_cycles) FILTER (WHERE"
+    " time_ns / (SELECT CAST(value AS INTEGER) FROM run WHERE key = 'interval_ns')"
+    " IN (SELECT interval_id FROM interval WHERE bound = 'compute'))"
+    " / total(latency_cycles) FROM sample";
 
 /* What the whole run counted; a counter's concept goes by its name. */
 static const char counts_sql[] = "SELECT name, sum(value) FROM counter "
@@ -94,7 +96,8 @@ static double real_or_nan(sqlite3_stmt *row, int i)
 
 static int take_run(void *context, sqlite3_stmt *row)
 {
-        struct report_summary *summary = ((struct reading *)context)->summary;
+        struct reading *reading = context;
+        struct report_summary *summary = reading->summary;
         summary->duration_s = sqlite3_column_double(row, 0);
         summary->samples = sqlite3_column_int64(row, 1);
         summary->memory_samples = sqlite3_column_int64(row, 2);
@@ -109,6 +112,7 @@ static int take_run(void *context, sqlite3_stmt *row)
         summary->unsampled_cycles = sqlite3_column_int64(row, 11);
         summary->tracker_samples = sqlite3_column_int64(row, 12);
         summary->long_stalls = sqlite3_column_int64(row, 13);
+        reading->stalled_cycles = real_or_nan(row, 14);
         return 0;
 }
 
@@ -146,8 +150,7 @@ static int take_latency(void *context, sqlite3_stmt *row)
 {
         struct reading *reading = context;
         reading->latency_cycles = real_or_nan(row, 0);
-        reading->stalled_cycles = real_or_nan(row, 1);
-        reading->issue_width = real_or_nan(row, 2);
+        reading->issue_width = real_or_nan(row, 1);
         return 0;
 }
 
