@@ -164,7 +164,8 @@ static uint64_t *place_of(uint64_t hash)
 /* The frames go straight into the record: the stack of the target may have no room for
  * them, as a signal's handler may run on a few KiB. */
 __attribute__((noinline)) static bool tell_stack(struct simpmu_slice *ring, uint64_t hash,
-                                                 struct unwind_frame caller, size_t depth)
+                                                 const struct unwind_frame *caller,
+                                                 size_t depth)
 {
         uint64_t bytes = sizeof(struct simpmu_stack) + depth * sizeof(uint64_t);
         struct simpmu_stack *record = reserve(ring, bytes);
@@ -192,13 +193,13 @@ static uint64_t stack_above(struct simpmu_slice *ring, const void *frame)
         struct unwind_frame caller = {
             .pc = words[1], .sp = (uintptr_t)(words + 2), .bp = words[0]};
         size_t depth;
-        uint64_t hash = unwind_hash(caller, limit, &depth);
+        uint64_t hash = unwind_hash(&caller, limit, &depth);
         uint64_t *place = place_of(hash);
         if (place && __atomic_load_n(place, __ATOMIC_RELAXED) == hash)
                 return hash;
         if (calls_have_little_stack())
                 return 0;
-        if (tell_stack(ring, hash, caller, depth) && place)
+        if (tell_stack(ring, hash, &caller, depth) && place)
                 __atomic_store_n(place, hash, __ATOMIC_RELEASE);
         return hash;
 }

@@ -39,10 +39,16 @@ static inline struct rule_memory_row *rule_memory_set(struct rule_memory *memory
         return memory->sets[hash >> (64 - RULE_MEMORY_SET_BITS)];
 }
 
+/* Another one, as soon as nothing is found any more. */
+static inline uint64_t rule_memory_generation(const struct rule_memory *memory)
+{
+        return __atomic_load_n(&memory->generation, __ATOMIC_RELAXED);
+}
+
 /* So that a row of zeros is of nothing. */
 static inline uint64_t rule_memory_key(const struct rule_memory *memory, uint64_t hash)
 {
-        return hash ^ ~__atomic_load_n(&memory->generation, __ATOMIC_RELAXED);
+        return hash ^ ~rule_memory_generation(memory);
 }
 
 /* Whether the word kept for ADDRESS is still there; then it is *WORD. */

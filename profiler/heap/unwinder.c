@@ -10,6 +10,7 @@
 #include "calls.h"
 #include "frame_entry.h"
 #include "rule_memory.h"
+#include "walk_memory.h"
 
 enum { REGISTER_BP = 6, REGISTER_SP = 7 };
 
@@ -342,18 +343,19 @@ __attribute__((noinline)) static struct unwind_rule rule_not_remembered(uintptr_
         return rule_of_object(pc, known);
 }
 
-static inline __attribute__((always_inline)) struct unwind_rule rule_at(uintptr_t pc)
+static inline __attribute__((always_inline)) struct unwind_rule rule_at(uintptr_t pc,
+                                                                        bool *known)
 {
         union {
                 struct unwind_rule rule;
                 uint64_t word;
         } found;
         _Static_assert(sizeof(found.rule) == sizeof(found.word), "a rule is one word");
+        *known = true;
         if (rule_memory_find(&remembered, pc, &found.word))
                 return found.rule;
-        bool known;
-        found.rule = rule_not_remembered(pc, &known);
-        if (known) /* else it may be code of an object to be loaded */
+        found.rule = rule_not_remembered(pc, known);
+        if (*known) /* else it may be code of an object to be loaded */
                 rule_memory_keep(&remembered, pc, found.word);
         return found.rule;
 }
@@ -377,17 +379,25 @@ static uintptr_t stack_end(uintptr_t sp)
         return sp + own_stack_bytes;
 }
 
+/* What a walk goes over. */
 struct stack {
         uintptr_t low; /* below it nothing is of this walk any more */
         uintptr_t end;
+        struct walk *walk; /* where what is read is noted; NULL: nowhere */
+        bool is_known;     /* no rule was missing for now */
+        bool has_left_bp;  /* the frame pointer is not that of the start any more */
+        bool needs_bp;     /* that of the start was looked at */
 };
 
-static bool read_word(const struct stack *stack, uintptr_t address, uintptr_t *word)
+static inline __attribute__((always_inline)) bool
+read_word(const struct stack *stack, uintptr_t address, uintptr_t *word)
 {
         if (address < stack->low || address > stack->end - sizeof(*word) ||
             address % sizeof(*word) != 0)
                 return false;
         *word = *(const uintptr_t *)address;
+        if (stack->walk)
+                walk_note(stack->walk, address, *word);
         return true;
 }
 
@@ -396,10 +406,14 @@ static bool read_word(const struct stack *stack, uintptr_t address, uintptr_t *w
 static inline __attribute__((always_inline)) bool step(struct unwind_frame *frame,
                                                        struct stack *stack)
 {
-        struct unwind_rule rule = rule_at(frame->pc - 1); /* the call, not what follows */
+        /* Of the call, not of what follows. */
+        struct unwind_rule rule = rule_at(frame->pc - 1, &stack->is_known);
         uintptr_t cfa = frame->sp + (uintptr_t)rule.cfa_offset;
         if (rule.cfa_base == UNWIND_STOP)
                 return false;
+        if (rule.cfa_base != UNWIND_CFA_FROM_SP || rule.bp_place == UNWIND_BP_NEAR_BP)
+                stack->needs_bp |= !stack->has_left_bp;
+        stack->has_left_bp |= rule.bp_place != UNWIND_BP_SAME;
         if (rule.cfa_base != UNWIND_CFA_FROM_SP)
                 cfa = frame->bp + (uintptr_t)rule.cfa_offset;
         if (rule.cfa_base == UNWIND_CFA_IN_MEMORY && !read_word(stack, cfa, &cfa))
@@ -419,10 +433,16 @@ static inline __attribute__((always_inline)) bool step(struct unwind_frame *fram
         return frame->pc != 0;
 }
 
-size_t unwind(struct unwind_frame first, uint64_t *frames, size_t limit)
+static inline __attribute__((always_inline)) struct stack
+stack_above(const struct unwind_frame *first)
 {
-        struct unwind_frame frame = first;
-        struct stack stack = {frame.sp, stack_end(frame.sp)};
+        return (struct stack){.low = first->sp, .end = stack_end(first->sp)};
+}
+
+size_t unwind(const struct unwind_frame *first, uint64_t *frames, size_t limit)
+{
+        struct unwind_frame frame = *first;
+        struct stack stack = stack_above(first);
         size_t count = 0;
         while (count < limit) {
                 frames[count++] = frame.pc;
@@ -432,20 +452,55 @@ size_t unwind(struct unwind_frame first, uint64_t *frames, size_t limit)
         return count;
 }
 
-uint64_t unwind_hash(struct unwind_frame first, size_t limit, size_t *depth)
+/* ---- numbers of stacks ---- */
+
+static struct walk_memory walks;
+
+/* The frames that calls of one loop mostly do not share: they are walked each time. */
+enum { FRAMES_APART = 2 };
+
+static inline uint64_t hash_frame(uint64_t hash, uint64_t pc)
 {
-        struct unwind_frame frame = first;
-        struct stack stack = {frame.sp, stack_end(frame.sp)};
-        uint64_t hash = 0;
+        hash = (hash ^ pc) * UINT64_C(0x9e3779b97f4a7c15);
+        return hash ^ hash >> 32;
+}
+
+/* Whether the walk from FRAME on was made before; else it is noted from here on. */
+static inline __attribute__((always_inline)) bool
+is_remembered(const struct unwind_frame *frame, struct stack *stack, uint64_t *hash,
+              size_t *depth)
+{
+        const struct walk_start start = {frame->pc, frame->sp, frame->bp, stack->end,
+                                         rule_memory_generation(&remembered)};
+        if (walk_find(&walks, &start, hash, depth))
+                return true;
+        stack->walk = walk_begin(&walks, &start);
+        stack->has_left_bp = stack->needs_bp = false;
+        return false;
+}
+
+/* One function with one loop: the stack that it takes counts. */
+uint64_t unwind_hash(const struct unwind_frame *first, size_t limit, size_t *depth)
+{
+        struct unwind_frame frame = *first;
+        struct stack stack = stack_above(first);
+        uint64_t inner = 0, hash = 0;
         size_t count = 0;
-        while (count < limit) {
+        bool goes_on = true;
+        while (goes_on && count < limit) {
+                if (count == FRAMES_APART) {
+                        inner = hash;
+                        hash = 0;
+                        if (is_remembered(&frame, &stack, &hash, &count))
+                                break;
+                }
                 count++;
-                hash = (hash ^ frame.pc) * UINT64_C(0x9e3779b97f4a7c15);
-                hash ^= hash >> 32;
-                if (!step(&frame, &stack))
-                        break;
+                hash = hash_frame(hash, frame.pc);
+                goes_on = step(&frame, &stack);
         }
+        if (stack.walk)
+                walk_end(stack.walk, hash, count, stack.needs_bp, stack.is_known);
         *depth = count;
-        hash ^= count;
+        hash = hash_frame(inner, hash) ^ count;
         return hash ? hash : 1;
 }

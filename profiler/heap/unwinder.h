@@ -42,11 +42,11 @@ struct unwind_frame {
 };
 
 /* Return addresses into FRAMES, innermost first and PC of the first; returns how many. */
-size_t unwind(struct unwind_frame first, uint64_t *frames, size_t limit);
+size_t unwind(const struct unwind_frame *first, uint64_t *frames, size_t limit);
 
 /* A number for the stack that unwind would find, never 0, and into *DEPTH its frames: to
- * know whether it was met before needs no room for them. */
-uint64_t unwind_hash(struct unwind_frame first, size_t limit, size_t *depth);
+ * know whether it was met before needs no room for them. LIMIT is always the same. */
+uint64_t unwind_hash(const struct unwind_frame *first, size_t limit, size_t *depth);
 
 /* Code was unmapped: what is remembered may be of another object. */
 void unwind_forget(void);

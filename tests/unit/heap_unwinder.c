@@ -35,7 +35,7 @@ __attribute__((noinline)) static void compare_here(void)
         struct unwind_frame caller = {
             .pc = frame[1], .sp = (uintptr_t)(frame + 2), .bp = frame[0]};
         int depth = backtrace(wanted, FRAMES);
-        size_t count = unwind(caller, found, FRAMES);
+        size_t count = unwind(&caller, found, FRAMES);
         /* A sanitizer's own backtrace has a frame more. */
         int first = 0;
         while (first < depth && (uintptr_t)wanted[first] != found[0])
@@ -115,7 +115,141 @@ static void a_stack_is_cut_off_at_the_limit(void **state)
         const uintptr_t *frame = __builtin_frame_address(0);
         struct unwind_frame caller = {
             .pc = frame[1], .sp = (uintptr_t)(frame + 2), .bp = frame[0]};
-        assert_int_equal(unwind(caller, frames, 2), 2);
+        assert_int_equal(unwind(&caller, frames, 2), 2);
+}
+
+/* ---- numbers of stacks ---- */
+
+enum { PATHS = 256, PATH_CALLS = 8, PATH_FRAMES = 64 };
+
+struct path {
+        uint64_t frames[PATH_FRAMES];
+        size_t depth;
+        uint64_t hash;
+};
+
+__attribute__((noinline)) static void number_here(struct path *path)
+{
+        const uintptr_t *frame = __builtin_frame_address(0);
+        struct unwind_frame caller = {
+            .pc = frame[1], .sp = (uintptr_t)(frame + 2), .bp = frame[0]};
+        size_t depth;
+        path->hash = unwind_hash(&caller, PATH_FRAMES, &depth);
+        path->depth = unwind(&caller, path->frames, PATH_FRAMES);
+        assert_int_equal(depth, path->depth);
+}
+
+/* Two calls at each level, whose frames lie at the same addresses. */
+__attribute__((noinline)) static void go(unsigned way, int calls, struct path *path)
+{
+        if (calls == 0)
+                number_here(path);
+        else if (way & 1) {
+                go(way >> 1, calls - 1, path);
+                __asm__ volatile("# the one");
+        } else {
+                go(way >> 1, calls - 1, path);
+                __asm__ volatile("# the other");
+        }
+        __asm__ volatile("");
+}
+
+/* Each way is gone many times, after each of the others, some of which share the inner or
+ * the outer frames. */
+static void *numbers_are_as_different_as_stacks(void *unused)
+{
+        struct path *known = calloc(PATHS, sizeof(*known));
+        assert_non_null(known);
+        unsigned random = 1;
+        for (int round = 0; round < 40 * PATHS; round++) {
+                random = random * 1664525 + 1013904223;
+                unsigned way = (random >> 16) % PATHS;
+                struct path path;
+                go(way, PATH_CALLS, &path);
+                if (known[way].depth == 0) {
+                        for (unsigned other = 0; other < PATHS; other++)
+                                assert_true(known[other].hash != path.hash);
+                        known[way] = path;
+                }
+                assert_int_equal(path.hash, known[way].hash);
+                assert_int_equal(path.depth, known[way].depth);
+                assert_memory_equal(path.frames, known[way].frames,
+                                    path.depth * sizeof(path.frames[0]));
+                if (round % 1000 == 999)
+                        unwind_forget();
+        }
+        free(known);
+        return unused;
+}
+
+static void stacks_have_numbers_of_their_own(void **state)
+{
+        (void)state;
+        pthread_t threads[2];
+        for (int i = 0; i < 2; i++)
+                assert_int_equal(pthread_create(&threads[i], NULL,
+                                                numbers_are_as_different_as_stacks, NULL),
+                                 0);
+        numbers_are_as_different_as_stacks(NULL);
+        for (int i = 0; i < 2; i++)
+                pthread_join(threads[i], NULL);
+}
+
+/* What is above is found by the frame pointer, and the stack pointer says nothing of it.
+ */
+__attribute__((noinline)) static void above_array(size_t length, struct path *path)
+{
+        volatile char array[length];
+        array[0] = 1;
+        go(0, 1, path);
+        array[length - 1] = array[0];
+}
+
+__attribute__((noinline)) static void in_two_places(size_t length, struct path *path)
+{
+        enum { BOTH_BYTES = 4096 };
+        volatile char array[length];
+        array[0] = 1;
+        if (length < BOTH_BYTES / 2) {
+                above_array(BOTH_BYTES - length, path);
+                __asm__ volatile("# the one");
+        } else {
+                above_array(BOTH_BYTES - length, path);
+                __asm__ volatile("# the other");
+        }
+        array[length - 1] = array[0];
+}
+
+/* Where the one's return address was, it is still. */
+static void frames_that_were_left_are_not_taken_for_those_of_now(void **state)
+{
+        (void)state;
+        struct path paths[3];
+        const volatile size_t lengths[] = {1024, 3072, 1024};
+        for (volatile int i = 0; i < 3; i++)
+                in_two_places(lengths[i], &paths[i]);
+        assert_true(paths[0].frames[3] != paths[1].frames[3]);
+        assert_true(paths[0].hash != paths[1].hash);
+        assert_int_equal(paths[0].hash, paths[2].hash);
+}
+
+static void a_number_is_of_the_frames_up_to_the_limit(void **state)
+{
+        (void)state;
+        const uintptr_t *frame = __builtin_frame_address(0);
+        struct unwind_frame caller = {
+            .pc = frame[1], .sp = (uintptr_t)(frame + 2), .bp = frame[0]};
+        uint64_t frames[FRAMES], numbers[FRAMES];
+        size_t all = unwind(&caller, frames, FRAMES), depth;
+        assert_true(all > 3 && all < FRAMES);
+        for (size_t limit = 1; limit < FRAMES; limit++) {
+                numbers[limit] = unwind_hash(&caller, limit, &depth);
+                assert_int_equal(depth, limit < all ? limit : all);
+                for (size_t less = 1; less < limit && limit <= all; less++)
+                        assert_true(numbers[less] != numbers[limit]);
+                unwind_forget(); /* the limit is one and the same otherwise */
+        }
+        assert_int_equal(numbers[all], numbers[FRAMES - 1]);
 }
 
 /* A sanitizer knows gaps between this program's objects; the section is no object. */
@@ -169,6 +303,9 @@ int main(void)
             cmocka_unit_test(frames_are_those_of_backtrace),
             cmocka_unit_test(threads_have_stacks_of_their_own),
             cmocka_unit_test(a_stack_is_cut_off_at_the_limit),
+            cmocka_unit_test(stacks_have_numbers_of_their_own),
+            cmocka_unit_test(frames_that_were_left_are_not_taken_for_those_of_now),
+            cmocka_unit_test(a_number_is_of_the_frames_up_to_the_limit),
             cmocka_unit_test(damaged_sections_do_no_harm),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
