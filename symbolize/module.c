@@ -113,7 +113,8 @@ static int name_all(struct module_reading *reading, const struct module_question
                                   ask->data_count, answers->names);
         if (!error && dwarf)
                 error =
-                    access_find(&reader, file, symbols, ask->accesses, ask->access_count);
+                    access_find(&reader, file, symbols, answers->frames, ask->accesses,
+                                ask->access_count);
         type_reader_close(&reader);
         return error;
 }

@@ -22,6 +22,9 @@ struct scope {
         size_t first;
         size_t count;
         uint32_t inlined; /* name of the inlined function that it is in; 0: of none */
+        uint16_t depth;
+        uint16_t level; /* of inlined functions */
+        bool codeless;  /* the ranges are those of what is around it */
 };
 
 struct collector {
@@ -40,8 +43,10 @@ struct collector {
         Dwarf_Die *die;
         uint64_t low;
         uint64_t high;
-        uint32_t inlined; /* as its scope's */
-        uint32_t type;    /* and name, once it was found to be somewhere */
+        uint32_t number;
+        const struct scope *scope; /* NULL: none */
+        bool scoped;               /* it is there as long as its scope lasts */
+        uint32_t type;             /* and name, once it was found to be somewhere */
         uint32_t name;
         bool type_read;
         bool name_read;
@@ -67,6 +72,11 @@ static uint32_t name_of(struct collector *collector, Dwarf_Die *die)
         return name ? name_put_linkage(collector->reader->names, name) : 0;
 }
 
+static uint16_t add_one(uint16_t count)
+{
+        return count < UINT16_MAX ? (uint16_t)(count + 1) : UINT16_MAX;
+}
+
 /* *VALUE is the outer scope, and then the one of DIE. */
 static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *value)
 {
@@ -76,12 +86,23 @@ static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *valu
         if (die_ranges(collector->reader->dwarf, die, add_range, collector) == -ENOMEM)
                 return -ENOMEM;
         scope.count = collector->range_count - scope.first;
-        if (scope.count == 0) /* it has no code of its own: the outer one's counts */
-                return 0;
+        if (scope.count == 0) { /* it has no code of its own: the outer one's counts */
+                if (!outer || dwarf_tag(die) != DW_TAG_lexical_block)
+                        return 0;
+                scope.first = outer->first;
+                scope.count = outer->count;
+                scope.codeless = true;
+        }
         if (dwarf_tag(die) == DW_TAG_inlined_subroutine)
                 scope.inlined = name_of(collector, die);
         else if (outer)
                 scope.inlined = outer->inlined;
+        if (outer) {
+                scope.depth = add_one(outer->depth);
+                scope.level = dwarf_tag(die) == DW_TAG_inlined_subroutine
+                                  ? add_one(outer->level)
+                                  : outer->level;
+        }
         if (collector->scope_count >= UINT32_MAX - 1 ||
             array_reserve(&collector->scopes, &collector->scope_capacity,
                           collector->scope_count, sizeof(*collector->scopes)) < 0)
@@ -108,6 +129,19 @@ static uint32_t name_in_work(struct collector *collector)
                 collector->name = name_of(collector, collector->die);
         collector->name_read = true;
         return collector->name;
+}
+
+static uint32_t declaring_line(struct collector *collector)
+{
+        struct dwarf_file *dwarf = collector->reader->dwarf;
+        Dwarf_Die origin;
+        uint64_t line;
+
+        if (!die_number(dwarf, collector->die, DW_AT_decl_line, &line) &&
+            (!die_origin(dwarf, collector->die, &origin) ||
+             !die_number(dwarf, &origin, DW_AT_decl_line, &line)))
+                return 0;
+        return line <= UINT32_MAX ? (uint32_t)line : 0;
 }
 
 /* The register holds a pointer of TYPE, less what the location adds. */
@@ -200,7 +234,16 @@ static int add_in_memory(struct collector *collector, const struct location *loc
                 variable.reg = collector->base_register;
         }
         variable.name = name_in_work(collector);
-        variable.inlined = collector->inlined;
+        variable.number = collector->number;
+        variable.scoped = collector->scoped;
+        if (collector->scoped && dwarf_tag(collector->die) == DW_TAG_variable)
+                variable.line = declaring_line(collector);
+        if (collector->scope) {
+                variable.inlined = collector->scope->inlined;
+                variable.depth = collector->scope->depth;
+                variable.level = collector->scope->level;
+                variable.shared = collector->scoped && collector->scope->codeless;
+        }
         if (array_reserve(&variables->frames, &variables->frame_capacity,
                           variables->frame_count, sizeof(*variables->frames)) < 0)
                 return -ENOMEM;
@@ -236,6 +279,7 @@ static int add_everywhere(struct collector *collector, Dwarf_Attribute *attribut
             !die_spend(collector->reader->dwarf,
                        (count + 1) * (collector->scopes[scope - 1].count + 1)))
                 return 0;
+        collector->scoped = true;
         for (size_t i = 0; i < collector->scopes[scope - 1].count && !error; i++) {
                 const struct scope_range *range =
                     &collector->ranges[collector->scopes[scope - 1].first + i];
@@ -273,7 +317,9 @@ static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t sc
         if (!die_attribute(collector->reader->dwarf, die, DW_AT_location, &attribute))
                 return 0;
         collector->die = die;
-        collector->inlined = scope ? collector->scopes[scope - 1].inlined : 0;
+        collector->scope = scope ? &collector->scopes[scope - 1] : NULL;
+        collector->scoped = false;
+        collector->number++;
         collector->type_read = collector->name_read = false;
         collector->name = 0;
         switch (dwarf_whatform(&attribute)) {
@@ -402,6 +448,12 @@ void variables_free(struct variables *variables)
         free(variables->frames);
         free(variables->calls);
         *variables = (struct variables){0};
+}
+
+bool variables_called_same(const struct frame_variable *a, const struct frame_variable *b)
+{
+        return a->name == b->name && a->inlined == b->inlined && a->type == b->type &&
+               a->offset == b->offset;
 }
 
 const struct register_variable *variables_in_register(const struct variables *variables,

@@ -28,6 +28,15 @@ struct frame_variable {
         uint32_t type;
         uint32_t name;
         uint32_t inlined; /* the name of the inlined function it is of; 0: of none */
+        uint32_t number;  /* of its entry in the function: all its ranges have the same */
+        uint16_t depth;   /* of the blocks around it */
+        bool scoped;      /* between low and high is its block, not a list's word */
+        /* Whose code this is is not known: another block's, where the compiler may have
+         * merged some of its own with that. */
+        bool shared;
+        bool qualified; /* NAME says the function, too */
+        uint16_t level; /* of inlined functions around it */
+        uint32_t line;  /* that declares it; 0: not known, or a parameter */
 };
 
 struct call_result {
@@ -57,6 +66,10 @@ int variables_read(struct variables *variables, struct type_reader *reader,
                    Dwarf_Die *function);
 void variables_free(struct variables *variables);
 
+/* Whether A and B, at one place, are told in the same words: a function that is inlined
+ * twice has its variables twice. */
+bool variables_called_same(const struct frame_variable *a,
+                           const struct frame_variable *b);
 /* What REG holds at VADDR, or NULL. */
 const struct register_variable *variables_in_register(const struct variables *variables,
                                                       uint8_t reg, uint64_t vaddr);

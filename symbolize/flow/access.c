@@ -197,9 +197,39 @@ static int name_thread_variables(struct type_reader *reader, const struct elf_fi
         return error;
 }
 
+/* ---- variables of frames ---- */
+
+/* The line that CODE is at in the function that is inlined in LEVEL others; 0: not known.
+ */
+static uint32_t line_at(const struct code_frames *frames, const struct code_place *code,
+                        uint32_t level)
+{
+        uint32_t levels = code->frame_count ? code->frame_count : 1;
+
+        if (level >= levels)
+                return 0;
+        return level == levels - 1
+                   ? code->line
+                   : frames->items[code->first_frame + levels - 2 - level].call_line;
+}
+
+/* In a block, before the line that declares a variable there, something else is in its
+ * memory: what an expression needs for a while, which has no name. */
+static void forget_undeclared(const struct code_frames *frames, struct access *access)
+{
+        struct frame_variable *variable = &access->flow.variable;
+
+        if (!access->asked || !place_in_frame(&access->flow.place))
+                return;
+        uint32_t line = line_at(frames, access->code, variable->level);
+
+        if (line && line < variable->line)
+                *variable = (struct frame_variable){.type = TYPE_NONE};
+}
+
 int access_find(struct type_reader *reader, const struct elf_file *file,
-                const struct symbol_table *symbols, struct access **accesses,
-                size_t count)
+                const struct symbol_table *symbols, const struct code_frames *frames,
+                struct access **accesses, size_t count)
 {
         struct linkage linkage = {.symbols = symbols};
         int error = count > 0 ? thread_slots_read(&linkage.threads, file) : 0;
@@ -213,6 +243,8 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
                 error = access_share(reader, file, &linkage, accesses, count);
         if (!error && count > 0)
                 error = name_thread_variables(reader, file, &linkage, accesses, count);
+        for (size_t i = 0; i < count && !error; i++)
+                forget_undeclared(frames, accesses[i]);
         memory_slots_free(&linkage.memory);
         thread_slots_free(&linkage.threads);
         return error;

@@ -17,9 +17,10 @@ struct access {
 };
 
 /* Answers ACCESSES, COUNT places of FILE, where they lie in functions that debug
- * information describes; their order changes. 0 or -ENOMEM. */
+ * information describes, by the inlined functions FRAMES of these places; their order
+ * changes. 0 or -ENOMEM. */
 int access_find(struct type_reader *reader, const struct elf_file *file,
-                const struct symbol_table *symbols, struct access **accesses,
-                size_t count);
+                const struct symbol_table *symbols, const struct code_frames *frames,
+                struct access **accesses, size_t count);
 
 #endif

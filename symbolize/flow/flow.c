@@ -11,7 +11,9 @@
 #include "flow_effect.h"
 #include "flow_result.h"
 #include "flow_walk.h"
+#include "merged_code.h"
 #include "number_use.h"
+#include "shared_place.h"
 
 /* Of a thread-local place with an index: what the base register points to, and how far
  * from there the operand is but for the index. */
@@ -29,6 +31,25 @@ static void part_index(const struct flow_context *flow, struct flow_state *state
         answer->variable_offset =
             (int64_t)((uint64_t)answer->place.offset - (uint64_t)base.offset);
         answer->place.offset = base.offset;
+}
+
+/* The variable of the frame that ANSWER's place is in, or those of which it is one. */
+static void name_variable(const struct flow_context *flow, const struct flow_state *state,
+                          uint64_t vaddr, struct flow_answer *answer)
+{
+        struct frame_variable several;
+        int64_t offset = 0;
+        const struct frame_variable *variable = flow_state_variable(
+            flow, state, &answer->place, vaddr, &answer->variable_offset);
+
+        answer->variable = (struct frame_variable){.type = TYPE_NONE};
+        if (variable) {
+                answer->variable = *variable;
+        } else if (shared_place_variable(flow, state, &answer->place, vaddr, &several,
+                                         &offset)) {
+                answer->variable = several;
+                answer->variable_offset = offset;
+        }
 }
 
 static void answer_operand(const struct flow_context *flow, struct flow_state *state,
@@ -57,15 +78,12 @@ static void answer_operand(const struct flow_context *flow, struct flow_state *s
                 part_index(flow, state, step, answer);
         if (!place_in_frame(&answer->place))
                 return;
-        const struct frame_variable *variable = flow_state_variable(
-            flow, state, &answer->place, step->vaddr, &answer->variable_offset);
-
-        if (!variable)
+        name_variable(flow, state, step->vaddr, answer);
+        if (answer->variable.type == TYPE_NONE)
                 return;
-        answer->variable = *variable;
         answer->place.guessed =
             answer->place.indexed &&
-            !type_repeats(flow->input->reader->types, variable->type,
+            !type_repeats(flow->input->reader->types, answer->variable.type,
                           (uint64_t)answer->variable_offset, answer->place.stride_bytes);
 }
 
@@ -74,14 +92,9 @@ static void answer_frame(const struct flow_context *flow, struct flow_state *sta
 {
         const struct place_value place = {
             .kind = PLACE_FRAME, .type = TYPE_NONE, .offset = answer->cfa_offset_bytes};
-        const struct frame_variable *variable = flow_state_variable(
-            flow, state, &place, step->vaddr, &answer->variable_offset);
-
         answer->outcome = FLOW_FOUND;
         answer->place = place;
-        answer->variable.type = TYPE_NONE;
-        if (variable)
-                answer->variable = *variable;
+        name_variable(flow, state, step->vaddr, answer);
 }
 
 /* What both A and B point to, of which a function reads either. What lies in the frame or
@@ -196,6 +209,22 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
         }
 }
 
+/* Which variable lies where, and so what pointers there point to, is less sure once it is
+ * known what code may be of several blocks. */
+static int walk_twice(struct flow_walk *walk, const struct flow_context *context,
+                      struct flow_code *code, struct variables *variables)
+{
+        bool merged = false;
+        int error = flow_walk_run(walk, context, code);
+
+        if (!error)
+                error = merged_code_find(walk, variables, &merged);
+        if (error || !merged)
+                return error;
+        flow_walk_free(walk);
+        return flow_walk_run(walk, context, code);
+}
+
 int flow_function(const struct flow_input *input, struct flow_answer *answers,
                   size_t count)
 {
@@ -213,7 +242,7 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
                 error = flow_code_read(&code, input->reader->dwarf, input->file,
                                        input->function);
         if (!error)
-                error = flow_walk_run(&walk, &context, &code);
+                error = walk_twice(&walk, &context, &code, &variables);
         for (size_t i = 0; i < count && !error; i++)
                 answer(&walk, &answers[i]);
         bool not_followed = error == -E2BIG || error == -EILSEQ;

@@ -76,8 +76,7 @@ static int compare_steps(const void *left, const void *right)
         return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-/* The number of the first step at VADDR or after. */
-static size_t step_from(const struct flow_code *code, uint64_t vaddr)
+size_t flow_code_from(const struct flow_code *code, uint64_t vaddr)
 {
         size_t low = 0, high = code->step_count;
 
@@ -94,7 +93,7 @@ static size_t step_from(const struct flow_code *code, uint64_t vaddr)
 
 size_t flow_code_at(const struct flow_code *code, uint64_t vaddr)
 {
-        size_t at = step_from(code, vaddr);
+        size_t at = flow_code_from(code, vaddr);
 
         return at < code->step_count && code->steps[at].vaddr == vaddr ? at : SIZE_MAX;
 }
@@ -221,7 +220,7 @@ int flow_code_read(struct flow_code *code, struct dwarf_file *dwarf,
 
 size_t flow_code_around(const struct flow_code *code, uint64_t vaddr)
 {
-        size_t at = step_from(code, vaddr);
+        size_t at = flow_code_from(code, vaddr);
 
         if (at < code->step_count && code->steps[at].vaddr == vaddr)
                 return at;

@@ -219,36 +219,57 @@ struct place_value flow_state_operand(const struct flow_context *flow,
         return own_variable(flow, &base);
 }
 
+bool flow_state_in(const struct flow_context *flow, const struct flow_state *state,
+                   const struct place_value *place, const struct frame_variable *variable,
+                   int64_t *offset)
+{
+        uint64_t start = (uint64_t)variable->offset;
+
+        if (variable->in_frame ? place->kind != PLACE_FRAME
+                               : !place_in_frame(place) ||
+                                     state->registers[variable->reg].kind != place->kind)
+                return false;
+        if (!variable->in_frame)
+                start += (uint64_t)state->registers[variable->reg].offset;
+        *offset = (int64_t)((uint64_t)place->offset - start);
+        return (uint64_t)*offset <
+               flow->input->reader->types->items[variable->type].size_bytes;
+}
+
+/* Whether of two variables at one place A is that which lives, because its block is
+ * within B's: B is declared behind that block then, or they would not share. What is the
+ * same at the same place may be one thing with two names. */
+static bool outlives(const struct types *types, const struct frame_variable *a,
+                     const struct frame_variable *b)
+{
+        return a->scoped && b->scoped && a->depth > b->depth &&
+               (a->offset != b->offset ||
+                types->items[a->type].canonical != types->items[b->type].canonical);
+}
+
 const struct frame_variable *flow_state_variable(const struct flow_context *flow,
                                                  const struct flow_state *state,
                                                  const struct place_value *place,
                                                  uint64_t vaddr, int64_t *offset)
 {
+        const struct types *types = flow->input->reader->types;
         const struct frame_variable *best = NULL;
 
         for (size_t i = 0; i < flow->variables->frame_count; i++) {
                 const struct frame_variable *variable = &flow->variables->frames[i];
-                int64_t start = variable->offset;
+                int64_t inside;
 
-                if (vaddr < variable->low || vaddr >= variable->high)
+                if (vaddr < variable->low || vaddr >= variable->high ||
+                    !flow_state_in(flow, state, place, variable, &inside))
                         continue;
-                if (variable->in_frame
-                        ? place->kind != PLACE_FRAME
-                        : state->registers[variable->reg].kind != place->kind)
+                if (variable->shared)
+                        return NULL;
+                if (best && outlives(types, best, variable))
                         continue;
-                if (!variable->in_frame)
-                        start =
-                            (int64_t)((uint64_t)start +
-                                      (uint64_t)state->registers[variable->reg].offset);
-                uint64_t inside = (uint64_t)place->offset - (uint64_t)start;
-
-                if (inside >=
-                    flow->input->reader->types->items[variable->type].size_bytes)
-                        continue;
-                if (best) /* two share the place: which of them lives is not known */
+                if (best && !outlives(types, variable, best))
                         return NULL;
                 best = variable;
-                *offset = (int64_t)inside;
+                *offset = inside;
         }
         return best;
 }

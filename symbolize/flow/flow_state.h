@@ -75,6 +75,10 @@ void flow_state_store(struct flow_state *state, const struct place_value *place,
  * and may write there. */
 void flow_state_hand_over(const struct flow_context *flow, struct flow_state *state,
                           const struct place_value *place, uint64_t vaddr);
+/* Whether PLACE is in VARIABLE's bytes, wherever the code is; *OFFSET from its start. */
+bool flow_state_in(const struct flow_context *flow, const struct flow_state *state,
+                   const struct place_value *place, const struct frame_variable *variable,
+                   int64_t *offset);
 /* The variable of the frame that PLACE is in, OFFSET bytes from its start; NULL: none,
  * or not known which. */
 const struct frame_variable *flow_state_variable(const struct flow_context *flow,

@@ -63,6 +63,7 @@ static void begin(struct flow_walk *walk)
         state.registers[REGISTER_RSP] =
             (struct place_value){.kind = PLACE_FRAME, .type = TYPE_NONE, .offset = -8};
         walk->code->blocks[block].orphan = false;
+        walk->entry = block;
         walk->visits[block].entry = state;
         enqueue(walk, block);
 }
@@ -136,7 +137,7 @@ static bool run(struct flow_walk *walk)
 int flow_walk_run(struct flow_walk *walk, const struct flow_context *context,
                   struct flow_code *code)
 {
-        *walk = (struct flow_walk){.context = context, .code = code};
+        *walk = (struct flow_walk){.context = context, .code = code, .entry = SIZE_MAX};
         walk->visits = calloc(code->block_count + 1, sizeof(*walk->visits));
         walk->queue = malloc((code->block_count + 1) * sizeof(*walk->queue));
         if (!walk->visits || !walk->queue)

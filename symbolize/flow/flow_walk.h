@@ -17,6 +17,7 @@ struct flow_walk {
         struct flow_visit *visits; /* of each block */
         size_t *queue;
         size_t queue_count;
+        size_t entry; /* the block that the function begins with; SIZE_MAX: not known */
 };
 
 /* Finds the entry states of CODE's blocks; CONTEXT and CODE must outlive WALK. 0, -E2BIG

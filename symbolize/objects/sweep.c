@@ -274,7 +274,8 @@ const struct flow_answer *sweep_frame_answer(const struct sweep *sweep,
                 access = &place_asks(&sweep->places[*place])->access;
         }
         return access->asked && access->flow.outcome == FLOW_FOUND &&
-                       access->flow.variable.type != TYPE_NONE &&
+                       (access->flow.variable.type != TYPE_NONE ||
+                        access->flow.variable.name) &&
                        !access->flow.place.indexed &&
                        !place_in_thread(&access->flow.place)
                    ? &access->flow

@@ -197,7 +197,8 @@ int sweep_run(struct sweep *sweep, struct diag *diag);
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                   struct diag *diag);
 
-/* The variable that a sample on the stack fell into: by the frame that its address is in,
+/* The variable that a sample on the stack fell into (of several of different types:
+ * without a type): by the frame that its address is in,
  * else by its instruction's operand; *PLACE is the code that tells it. NULL: not known.
  */
 const struct flow_answer *sweep_frame_answer(const struct sweep *sweep,

@@ -27,6 +27,7 @@ const char *untyped_reason(enum untyped reason)
             [UNTYPED_UNKNOWN_BASE] = "unknown base register",
             [UNTYPED_SAVED] = "saved register or return address",
             [UNTYPED_NO_VARIABLE] = "no variable there",
+            [UNTYPED_SEVERAL] = "one of several variables",
             [UNTYPED_CONSTANT] = "constant without a name",
             [UNTYPED_LINKAGE] = "table of the linkers",
             [UNTYPED_INCOMPLETE] = "incomplete type",
@@ -298,7 +299,8 @@ static struct sample_type by_instruction(struct sample_types *finder,
         if (flow->place.kind == PLACE_POINTER)
                 return by_pointer(finder, location, flow);
         if (flow->variable.type == TYPE_NONE)
-                return open_for(UNTYPED_NO_VARIABLE);
+                return open_for(flow->variable.name ? UNTYPED_SEVERAL
+                                                    : UNTYPED_NO_VARIABLE);
         return flow->place.guessed
                    ? open_for(UNTYPED_INDEX)
                    : field_at(finder, flow->variable.type,
@@ -320,7 +322,7 @@ static bool object_type(const struct sample_types *finder,
 
                 *type = answer ? answer->variable.type : TYPE_NONE;
                 *offset = answer ? (uint64_t)answer->variable_offset : 0;
-                return answer != NULL;
+                return *type != TYPE_NONE;
         }
         if (target->kind != TARGET_VARIABLE)
                 return false;
@@ -328,7 +330,7 @@ static bool object_type(const struct sample_types *finder,
 
         *type = data->type;
         *offset = target->offset_bytes - data->start;
-        return data->type != TYPE_NONE;
+        return *type != TYPE_NONE;
 }
 
 /* The memory operand's access, as far as its instruction has been decoded. */

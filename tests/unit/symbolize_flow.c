@@ -170,6 +170,7 @@ static struct flow_answer answer_at(const char *name, size_t at, bool has_all,
                                     uint64_t *type_bytes)
 {
         const struct symbol_table symbols = {0};
+        const struct code_frames frames = {0};
         struct string_pool *names = string_pool_new();
         struct types types = {0};
         struct type_reader reader = {0};
@@ -185,7 +186,7 @@ static struct flow_answer answer_at(const char *name, size_t at, bool has_all,
                 cut(&file, place.vaddr);
         place.vaddr += at;
         type_reader_open(&reader, &dwarf, &types, names);
-        assert_int_equal(access_find(&reader, &file, &symbols, &list, 1), 0);
+        assert_int_equal(access_find(&reader, &file, &symbols, &frames, &list, 1), 0);
         assert_true(access.asked);
         *type_bytes = access.flow.place.kind == PLACE_POINTER
                           ? types.items[access.flow.place.type].size_bytes

@@ -396,6 +396,7 @@ static void says_when_a_reader_of_the_same_bytes_spent_its_budget(void **state)
 {
         enum { ASKED = 4096 };
         const struct symbol_table symbols = {0};
+        const struct code_frames frames = {0};
         struct access *accesses = calloc(ASKED, sizeof(*accesses));
         struct access **list = calloc(ASKED, sizeof(*list));
         struct string_pool *names = string_pool_new();
@@ -417,7 +418,7 @@ static void says_when_a_reader_of_the_same_bytes_spent_its_budget(void **state)
         dwarf.budget = 10;
         type_reader_open(&reader, &dwarf, &types, names);
         assert_false(dwarf.spent);
-        assert_int_equal(access_find(&reader, &file, &symbols, list, ASKED), 0);
+        assert_int_equal(access_find(&reader, &file, &symbols, &frames, list, ASKED), 0);
         assert_true(dwarf.spent);
         type_reader_close(&reader);
         types_free(&types);

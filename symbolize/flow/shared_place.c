@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Variables of one function have its name before theirs once: "f::a|b". */
+#include "shared_place.h"
+
+#include <string.h>
+
+#include "name.h"
+
+enum { VARIABLES_LIMIT = 4 };
+
+struct several {
+        const struct frame_variable *items[VARIABLES_LIMIT];
+        size_t count;
+        bool too_many;
+};
+
+static void add(struct several *several, const struct frame_variable *variable)
+{
+        for (size_t i = 0; i < several->count; i++)
+                if (several->items[i]->number == variable->number ||
+                    variables_called_same(several->items[i], variable))
+                        return;
+        several->too_many |= several->count == VARIABLES_LIMIT;
+        if (!several->too_many)
+                several->items[several->count++] = variable;
+}
+
+/* In the order of the source. */
+static void sort(struct several *several)
+{
+        for (size_t i = 1; i < several->count; i++)
+                for (size_t at = i; at > 0 && several->items[at]->number <
+                                                  several->items[at - 1]->number;
+                     at--) {
+                        const struct frame_variable *later = several->items[at - 1];
+
+                        several->items[at - 1] = several->items[at];
+                        several->items[at] = later;
+                }
+}
+
+/* "first|second"; QUALIFIED: each with its function. 0 where that is not known. */
+static uint32_t join_names(const struct flow_input *input, const struct several *several,
+                           bool qualified)
+{
+        struct string_pool *names = input->reader->names;
+        const char *outer = die_name(input->reader->dwarf, input->function);
+        uint32_t outer_name = outer ? name_put_linkage(names, outer) : 0;
+        uint32_t joined = 0;
+
+        for (size_t i = 0; i < several->count; i++) {
+                const struct frame_variable *variable = several->items[i];
+                const char *before = string_pool_text(names, joined);
+                const char *function = string_pool_text(
+                    names, variable->inlined ? variable->inlined : outer_name);
+                const char *name = string_pool_text(names, variable->name);
+
+                if (!name || (qualified && !function))
+                        return 0;
+                joined = string_pool_format(names, "%s%s%s%s%s", before ? before : "",
+                                            before ? "|" : "", qualified ? function : "",
+                                            qualified ? "::" : "", name);
+        }
+        return joined;
+}
+
+bool shared_place_variable(const struct flow_context *flow,
+                           const struct flow_state *state,
+                           const struct place_value *place, uint64_t vaddr,
+                           struct frame_variable *variable, int64_t *offset)
+{
+        const struct types *types = flow->input->reader->types;
+        const struct frame_variable *owner = NULL; /* whose block it is */
+        struct several several = {.count = 0};
+        int64_t inside = 0;
+
+        for (size_t i = 0; i < flow->variables->frame_count; i++) {
+                const struct frame_variable *at = &flow->variables->frames[i];
+
+                if (vaddr < at->low || vaddr >= at->high ||
+                    !flow_state_in(flow, state, place, at, &inside))
+                        continue;
+                add(&several, at);
+                if (!at->shared)
+                        owner = at;
+                if (inside != *offset && several.count > 1)
+                        return false;
+                *offset = inside;
+        }
+        if (!owner || several.count < 2 || several.too_many)
+                return false;
+        sort(&several);
+        *variable = *several.items[0];
+        variable->level = owner->level;
+        variable->line = owner->line;
+        for (size_t i = 1; i < several.count; i++) {
+                const struct frame_variable *other = several.items[i];
+
+                variable->qualified |= other->inlined != variable->inlined;
+                if (variable->type != TYPE_NONE &&
+                    types->items[other->type].canonical !=
+                        types->items[variable->type].canonical)
+                        variable->type = TYPE_NONE;
+        }
+        variable->name = join_names(flow->input, &several, variable->qualified);
+        return variable->name != 0;
+}

@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Variables of a frame that the compiler puts at one place, in programs that
+# shared/generate.py makes: of blocks next to each other and within each other, of branches
+# whose calls it merges, of inlined functions, and what has no name. What is said of a read
+# must be right, or that it is one of several.
+set -eu
+
+fail()
+{
+        echo "shared_places.sh: $*" >&2
+        exit 1
+}
+
+# measure SEED LANGUAGE SHARE COMPILER OPTION...: SHARE of the reads have the right variable
+# alone.
+measure()
+{
+        seed=$1 language=$2 share=$3 compiler=$4
+        shift 3
+        name=shared_${seed}_$compiler
+        case $language in
+        c) source=$name.c ;;
+        *) source=$name.cc ;;
+        esac
+        python3 "$SOURCE_DIR/tests/integration/shared/generate.py" "$seed" 12 "$language" >"$source"
+        "$@" -g -w -o "$name" "$source"
+        "$MEMLAG" record -o "$name.db" --source sim --sim-detail cache --ldlat 1 --period 1 \
+                -- "./$name" >"$name.out" 2>"$name.err" || fail "$name: $(cat "$name.err")"
+        python3 "$SOURCE_DIR/tests/integration/shared/check.py" "$name.db" "$name.out" "$source" \
+                "$share" || fail "$name: not as it is known to be"
+}
+
+measure 1 c 0.8 gcc -O2
+measure 2 c++ 0.6 g++ -O2
+if command -v clang >/dev/null; then
+        measure 1 c 0.8 clang -O2
+        measure 1 c++ 0.4 clang++ -O2
+else
+        echo "shared_places.sh: SKIPPED with clang: it is not installed" >&2
+fi
+
+# What is certain: merged calls are said to be of both, and blocks of which one is within the
+# other's are told apart.
+cat >merged.c <<'END'
+#define ONE_FUNCTION __attribute__((noinline, noipa))
+enum { COUNT = 128 };
+struct cell { long key, mass; };
+struct pair { double left, right; };
+static volatile int way;
+ONE_FUNCTION static long sum_up(const void *bytes, int items, int words, volatile int *last)
+{
+        const volatile long *from = bytes;
+        long sum = 0;
+        for (int i = 0; i < items * words; i++)
+                sum += from[i];
+        *last = items;
+        return sum;
+}
+ONE_FUNCTION static void fill_cells(struct cell *cells)
+{
+        for (int i = 0; i < COUNT; i++)
+                cells[i] = (struct cell){i, i};
+}
+ONE_FUNCTION static void fill_pairs(struct pair *pairs)
+{
+        for (int i = 0; i < COUNT; i++)
+                pairs[i] = (struct pair){i, i};
+}
+ONE_FUNCTION static long merged(int which)
+{
+        if (which) {
+                struct cell cells[COUNT];
+                fill_cells(cells);
+                long sum = sum_up(cells, COUNT, 2, &way);
+                way = COUNT;
+                return sum * 3 + way;
+        } else {
+                struct pair pairs[COUNT];
+                fill_pairs(pairs);
+                long sum = sum_up(pairs, COUNT, 2, &way);
+                way = COUNT;
+                return sum * 3 + way;
+        }
+}
+ONE_FUNCTION static long within(int times)
+{
+        long sum = 0;
+        for (int i = 0; i < times; i++) {
+                struct cell cells[COUNT];
+                fill_cells(cells);
+                sum += sum_up(cells, COUNT, 2, &way);
+        }
+        struct pair pairs[COUNT];
+        fill_pairs(pairs);
+        return sum + 3 * sum_up(pairs, COUNT, 2, &way);
+}
+int main(void)
+{
+        long sum = 0;
+        for (int i = 0; i < 8; i++)
+                sum += merged(i & 1) + within(2);
+        return sum == 1;
+}
+END
+gcc -g -O2 -o merged merged.c
+objdump -d --no-show-raw-insn merged | sed -n '/<merged>:/,/^$/p' >code
+[ "$(grep -c 'call.*<sum_up>' code)" -eq 1 ] || fail "gcc has not merged the calls: $(cat code)"
+"$MEMLAG" record -o merged.db --source sim --ldlat 1 --period 3 -- ./merged >merged.out 2>&1 ||
+        fail "merged: $(cat merged.out)"
+said=$(sqlite3 -readonly merged.db "SELECT DISTINCT
+        caller.function || ' ' || o.name || ' ' || (t.name LIKE 'struct%')
+        FROM sample AS s JOIN attribution AS a USING (sample_id)
+        JOIN location AS l USING (location_id) JOIN data_object AS o USING (object_id)
+        JOIN type_field AS f USING (field_id) JOIN data_type AS t USING (type_id)
+        JOIN stack AS k USING (stack_id) JOIN stack_location AS p ON p.stack_id = k.parent_id
+        JOIN location AS caller ON caller.location_id = p.location_id
+        WHERE l.function = 'sum_up' AND o.kind = 'stack' ORDER BY 1")
+[ "$said" = "merged merged::cells|pairs 0
+within within::cells 1
+within within::pairs 1" ] || fail "merged and within are read as $said"
