@@ -142,9 +142,11 @@ static void forget_answers(const struct module_questions *questions,
         for (size_t i = 0; i < questions->code_count; i++)
                 *questions->code[i] =
                     (struct code_place){.vaddr = questions->code[i]->vaddr};
-        for (size_t i = 0; i < questions->data_count; i++)
+        for (size_t i = 0; i < questions->data_count; i++) {
+                data_place_clear(questions->data[i]);
                 *questions->data[i] = (struct data_place){
                     .vaddr = questions->data[i]->vaddr, .type = TYPE_NONE};
+        }
         for (size_t i = 0; i < questions->access_count; i++) {
                 questions->accesses[i]->asked = false;
                 questions->accesses[i]->flow = (struct flow_answer){0};

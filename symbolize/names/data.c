@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "common_block.h"
 #include "die_walk.h"
 #include "location.h"
 #include "name.h"
@@ -24,7 +25,11 @@ struct search {
         Dwarf_Die *functions; /* a walk value is index + 1 */
         size_t function_count;
         size_t function_capacity;
+        struct common_blocks blocks;
 };
+
+/* Of a walk value: it is a common block's. */
+enum { IN_COMMON_BLOCK = 1 << 30 };
 
 /* ---- variables of the debug information ---- */
 
@@ -134,6 +139,35 @@ static void answer_variable(struct search *search, Dwarf_Die *die, uint32_t func
         }
 }
 
+static uint32_t put_name(struct search *search, const char *name)
+{
+        return name ? name_put_linkage(search->names, name) : 0;
+}
+
+static int add_common_block(struct search *search, Dwarf_Die *die, uint32_t function)
+{
+        struct dwarf_file *dwarf = search->dwarf;
+        const struct common_block block = {
+            .name = put_name(search, die_string(dwarf, die, DW_AT_name)),
+            .function =
+                function ? put_name(search, die_linkage_name(
+                                                dwarf, &search->functions[function - 1]))
+                         : 0};
+
+        return common_blocks_begin(&search->blocks, &block);
+}
+
+static int add_common_member(struct search *search, Dwarf_Die *die)
+{
+        struct common_member member = {.placed = false};
+
+        member.placed = fixed_address(search->dwarf, die, &member.vaddr);
+        member.type = type_of_variable(search->reader, die);
+        member.name = put_name(search, die_name(search->dwarf, die));
+        return member.type == TYPE_NONE ? search->reader->error
+                                        : common_blocks_add(&search->blocks, &member);
+}
+
 static int visit_variable(void *context, struct die_entry *entry, uint32_t parent,
                           uint32_t *value)
 {
@@ -141,10 +175,15 @@ static int visit_variable(void *context, struct die_entry *entry, uint32_t paren
 
         switch (entry->tag) {
         case DW_TAG_variable:
+                if (parent == IN_COMMON_BLOCK)
+                        return add_common_member(search, &entry->die);
                 answer_variable(search, &entry->die, parent);
                 return 0;
+        case DW_TAG_common_block:
+                *value = IN_COMMON_BLOCK;
+                return add_common_block(search, &entry->die, parent) < 0 ? -ENOMEM : 1;
         case DW_TAG_subprogram:
-                if (search->function_count >= UINT32_MAX - 1 ||
+                if (search->function_count >= IN_COMMON_BLOCK - 1 ||
                     array_reserve(&search->functions, &search->function_capacity,
                                   search->function_count, sizeof(*search->functions)) < 0)
                         return -ENOMEM;
@@ -173,6 +212,11 @@ static int search_dwarf(struct search *search)
                 if (die_open_unit(search->dwarf, i, &unit, &entries))
                         error = die_walk(search->dwarf, &entries, visit_variable, search);
         }
+        if (error != -ENOMEM)
+                error = common_blocks_answer(&search->blocks, search->reader->types,
+                                             search->names, search->wanted,
+                                             search->wanted_count);
+        common_blocks_free(&search->blocks);
         free(search->functions);
         return error == -ENOMEM ? error : search->reader->error;
 }
@@ -249,6 +293,30 @@ static int compare_places(const void *left, const void *right)
         const struct data_place *b = *(struct data_place *const *)right;
 
         return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+uint32_t data_type_for(const struct data_place *data, uint32_t function)
+{
+        uint32_t type = TYPE_NONE;
+        bool found = false;
+
+        for (uint32_t i = 0; i < data->view_count; i++) {
+                if (data->views[i].function != function)
+                        continue;
+                found = true;
+                if (type != TYPE_NONE && data->views[i].type != TYPE_NONE)
+                        return data->type; /* another of that name has it otherwise */
+                if (type == TYPE_NONE)
+                        type = data->views[i].type;
+        }
+        return found ? type : data->type;
+}
+
+void data_place_clear(struct data_place *data)
+{
+        free(data->views);
+        data->views = NULL;
+        data->view_count = 0;
 }
 
 /* Puts the places that can be a variable's first, in their order, and returns how many

@@ -18,6 +18,12 @@ enum data_unnamed {
                         * functions in other files */
 };
 
+/* What the variable is in one program unit, where these differ. */
+struct data_view {
+        uint32_t function;
+        uint32_t type;
+};
+
 struct data_place {
         /* The question: an address, or ELF_THREAD_LOCAL and an offset in the
          * thread-local memory. The rest is the answer. */
@@ -29,7 +35,14 @@ struct data_place {
         bool named_by_symbol;
         bool variable;             /* false: NAME is a section's, or 0 */
         enum data_unnamed unnamed; /* of a section's */
+        struct data_view *views;   /* owned; NULL: none */
+        uint32_t view_count;
 };
+
+/* The type that DATA has for the code of FUNCTION. */
+uint32_t data_type_for(const struct data_place *data, uint32_t function);
+/* Frees what DATA owns. */
+void data_place_clear(struct data_place *data);
 
 /* Answers PLACES, COUNT addresses of FILE, to which SYMBOLS and the debug information
  * of READER (NULL: none) belong; their order changes. 0 or -ENOMEM. */

@@ -328,7 +328,7 @@ static bool object_type(const struct sample_types *finder,
                 return false;
         const struct data_place *data = &finder->sweep->variables[target->index].data;
 
-        *type = data->type;
+        *type = data_type_for(data, finder->sweep->places[location->place].code.function);
         *offset = target->offset_bytes - data->start;
         return *type != TYPE_NONE;
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Fortran's common blocks: memory that each program unit may divide into variables of its
+ * own (DWARF 5, section 4.2). */
+#ifndef MEMLAG_SYMBOLIZE_COMMON_BLOCK_H
+#define MEMLAG_SYMBOLIZE_COMMON_BLOCK_H
+
+#include "data.h"
+
+struct common_member {
+        bool placed; /* at VADDR; a function that is only inlined does not say it */
+        uint64_t vaddr;
+        uint32_t name;
+        uint32_t type;
+};
+
+/* As one program unit has it. */
+struct common_block {
+        uint32_t name;
+        uint32_t function;   /* the program unit's name; 0: none */
+        size_t first_member; /* in common_blocks.members */
+        size_t member_count;
+};
+
+/* Zero-initialised: none. */
+struct common_blocks {
+        struct common_block *items;
+        size_t count;
+        size_t capacity;
+        struct common_member *members;
+        size_t member_count;
+        size_t member_capacity;
+};
+
+/* The members that are added next are of BLOCK. 0 or -ENOMEM, as all. */
+int common_blocks_begin(struct common_blocks *blocks, const struct common_block *block);
+int common_blocks_add(struct common_blocks *blocks, const struct common_member *member);
+/* Answers those of PLACES, COUNT in order of address, that lie in BLOCKS: as a structure
+ * in which every program unit's variables are members. */
+int common_blocks_answer(const struct common_blocks *blocks, struct types *types,
+                         struct string_pool *names, struct data_place **places,
+                         size_t count);
+void common_blocks_free(struct common_blocks *blocks);
+
+#endif
