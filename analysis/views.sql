@@ -116,19 +116,20 @@ FROM sample JOIN unnamed_stack USING (stack_id)
 WHERE reason IS NOT NULL
 UNION ALL
 SELECT s.sample_id, 'object',
-        CASE WHEN s.addr IS NULL THEN 'no data address'
+        CASE WHEN s.addr IS NULL AND a.object_id IS NULL THEN 'no data address'
                 WHEN o.name = '[unmapped]' THEN 'nothing mapped'
                 ELSE 'stack or thread-local memory' END
 FROM sample AS s
 LEFT JOIN attribution AS a USING (sample_id)
 LEFT JOIN data_object AS o USING (object_id)
-WHERE s.addr IS NULL OR o.kind = 'unknown'
+WHERE (s.addr IS NULL AND a.object_id IS NULL) OR o.kind = 'unknown'
 UNION ALL
-SELECT s.sample_id, 'type', iif(s.addr IS NULL, 'no data address', u.reason)
+SELECT s.sample_id, 'type',
+        iif(s.addr IS NULL AND a.object_id IS NULL, 'no data address', u.reason)
 FROM sample AS s
 LEFT JOIN attribution AS a USING (sample_id)
 LEFT JOIN untyped AS u USING (untyped_id)
-WHERE s.addr IS NULL OR a.untyped_id IS NOT NULL;
+WHERE (s.addr IS NULL AND a.object_id IS NULL) OR a.untyped_id IS NOT NULL;
 
 CREATE VIEW interval_view (
         interval_id, start_ns, end_ns, lmrl_cycles, l1_miss_latency_cycles, fb_full_ratio,

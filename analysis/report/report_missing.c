@@ -17,7 +17,7 @@ static const char missing_sql[] =
     "UNION ALL SELECT count(*), 'samples',"
     " 'samples of loads with no data address: no object, no type', 'record'"
     " FROM sample AS s JOIN sample_view AS v USING (sample_id)"
-    " WHERE ?1 AND s.addr IS NULL"
+    " WHERE ?1 AND s.addr IS NULL AND v.object IS NULL"
     " AND iif((SELECT EXISTS (SELECT 1 FROM sample WHERE stall_ns > 0)),"
     "         s.stall_ns > 0, v.op = 'load') HAVING count(*) > 0 "
     "ORDER BY stage, kind";

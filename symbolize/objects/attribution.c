@@ -178,8 +178,13 @@ static int attribute_object(struct pass *pass, const struct raw_sample *sample,
 static int attribute(void *context, const struct raw_sample *sample,
                      const struct sample_location *location)
 {
-        return sample->has_addr ? attribute_object(context, sample, location)
-                                : attribute_place(context, sample, location);
+        const struct pass *pass = context;
+
+        /* An operand relative to the thread pointer names a variable, also where the
+         * address is not known as the source does not know that pointer. */
+        return sample->has_addr || sweep_thread_answer(pass->from->sweep, location)
+                   ? attribute_object(context, sample, location)
+                   : attribute_place(context, sample, location);
 }
 
 static int open_all(struct attribution *attribution, const struct object_sources *from)

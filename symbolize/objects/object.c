@@ -319,7 +319,7 @@ int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
         struct object object = {.kind = OBJECT_UNKNOWN, .module = RAW_NONE};
 
         *result = (struct sample_object){RAW_NONE, target->offset_bytes};
-        if (target->kind != TARGET_NONE && named) {
+        if (named) {
                 object = thread_object(objects, location->place, named);
                 result->offset_bytes = (uint64_t)named->variable_offset;
                 return put_object(objects, &object, &result->object);

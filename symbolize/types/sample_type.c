@@ -547,10 +547,10 @@ static struct sample_type find_type(struct sample_types *finder,
         uint64_t offset;
         uint32_t type;
 
-        if (!sample->has_addr)
-                return open_for(UNTYPED_NO_ADDRESS);
         if (sweep_thread_answer(finder->sweep, location))
                 return by_instruction(finder, location);
+        if (!sample->has_addr)
+                return open_for(UNTYPED_NO_ADDRESS);
         if (location->target.kind == TARGET_BLOCK)
                 return by_block(finder, location);
         if (!object_type(finder, location, &type, &offset))
