@@ -52,6 +52,19 @@ static void name_variable(const struct flow_context *flow, const struct flow_sta
         }
 }
 
+/* A repeated instruction goes on from its operand's place, over whatever lies there: of
+ * one item it accesses all fields. TYPE is what lies at the place, which may be a part.
+ */
+static void answer_repeated(const struct types *types, uint32_t type,
+                            struct place_value *place)
+{
+        enum type_kind kind = type < types->count ? types->items[type].kind : TYPE_OPAQUE;
+
+        place->indexed = true;
+        place->guessed |=
+            kind != TYPE_INTEGER && kind != TYPE_FLOAT && kind != TYPE_POINTER;
+}
+
 static void answer_operand(const struct flow_context *flow, struct flow_state *state,
                            const struct flow_step *step, struct flow_answer *answer)
 {
@@ -76,6 +89,9 @@ static void answer_operand(const struct flow_context *flow, struct flow_state *s
             place_is_number(&answer->place) ? FLOW_UNKNOWN_BASE : FLOW_FOUND;
         if (place_in_thread(&answer->place))
                 part_index(flow, state, step, answer);
+        if (instruction->repeated && answer->place.kind == PLACE_POINTER)
+                answer_repeated(flow->input->reader->types, answer->place.type,
+                                &answer->place);
         if (!place_in_frame(&answer->place))
                 return;
         name_variable(flow, state, step->vaddr, answer);
@@ -85,6 +101,9 @@ static void answer_operand(const struct flow_context *flow, struct flow_state *s
             answer->place.indexed &&
             !type_repeats(flow->input->reader->types, answer->variable.type,
                           (uint64_t)answer->variable_offset, answer->place.stride_bytes);
+        if (instruction->repeated)
+                answer_repeated(flow->input->reader->types, answer->variable.type,
+                                &answer->place);
 }
 
 static void answer_frame(const struct flow_context *flow, struct flow_state *state,

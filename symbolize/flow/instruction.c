@@ -338,6 +338,8 @@ static void set_operation(struct instruction *result, const struct decoded *deco
 bool instruction_decode(struct instruction *instruction, const uint8_t *bytes,
                         size_t count, uint64_t vaddr)
 {
+        const ZydisInstructionAttributes repeating =
+            ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
         ZydisDecoder decoder;
         struct decoded decoded;
 
@@ -356,6 +358,7 @@ bool instruction_decode(struct instruction *instruction, const uint8_t *bytes,
         if (memory) {
                 set_memory(instruction, &decoded, memory, vaddr);
                 set_data_class(instruction, memory);
+                instruction->repeated = (decoded.instruction.attributes & repeating) != 0;
         }
         set_operation(instruction, &decoded, vaddr);
         return true;

@@ -69,6 +69,7 @@ struct instruction {
         bool writes_memory;
         bool floating; /* it is a floating-point number, or several */
         bool vector;   /* several numbers at once, of whatever kind */
+        bool repeated; /* by a prefix, from the operand's place on */
 };
 
 /* Decodes the instruction at VADDR from BYTES, COUNT of them. False when they are

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "base_names.h"
 
 enum { MEMBERS_LIMIT = 65536 };
 
@@ -63,8 +64,7 @@ static int add_member(struct type_reader *reader, Dwarf_Die *die, bool in_union,
                       struct die_members *members)
 {
         bool base = dwarf_tag(die) == DW_TAG_inheritance;
-        struct member member = {.type = TYPE_NONE};
-        const char *name = base ? NULL : type_own_name(reader, die);
+        struct member member = {.type = TYPE_NONE, .base = base};
         uint64_t table_offset;
         Dwarf_Die type;
 
@@ -84,7 +84,10 @@ static int add_member(struct type_reader *reader, Dwarf_Die *die, bool in_union,
                 members->left_out = true;
                 return 0;
         }
-        member.name = string_pool_put(reader->names, name);
+        if (!base)
+                member.name = string_pool_put(reader->names, type_own_name(reader, die));
+        else if (member.type < reader->types->count)
+                member.name = reader->types->items[member.type].name;
         if (array_reserve(&members->items, &members->capacity, members->count,
                           sizeof(*members->items)) < 0)
                 return -ENOMEM;
@@ -144,6 +147,14 @@ static int add_variants(struct type_reader *reader, Dwarf_Die *part, uint64_t by
         members->lost |= variants.lost;
         free(variants.items);
         return error;
+}
+
+static bool has_bases(const struct die_members *members)
+{
+        for (size_t i = 0; i < members->count; i++)
+                if (members->items[i].base)
+                        return true;
+        return false;
 }
 
 static void read_all(struct type_reader *reader, Dwarf_Die *die, bool in_union,
@@ -216,4 +227,7 @@ void die_members_read(struct type_reader *reader, Dwarf_Die *die, bool in_union,
 {
         if (!read_item(reader, die, members))
                 read_all(reader, die, in_union, members);
+        if (has_bases(members) &&
+            base_names_settle(reader->types, members->items, members->count) < 0)
+                reader->error = -ENOMEM;
 }

@@ -18,7 +18,8 @@ static bool same_field(const void *context, const void *key, uint32_t position)
         const struct type_rows *rows = context;
         const struct field_row *a = key, *b = &rows->fields[position];
 
-        return a->type == b->type && a->field.name == b->field.name;
+        return a->type == b->type && a->field.name == b->field.name &&
+               a->field.offset_bytes == b->field.offset_bytes;
 }
 
 static uint32_t field_hash(const struct field_row *row)

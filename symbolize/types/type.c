@@ -116,6 +116,7 @@ void types_free(struct types *types)
 /* The members on the way, an array after the member that it is the type of. */
 struct path {
         uint32_t names[DEPTH_LIMIT]; /* 0: an array's element */
+        uint32_t bases;              /* a bit of each that is a base class */
         size_t length;
         uint64_t offset_bytes; /* with every index 0 */
         uint32_t type;
@@ -132,11 +133,28 @@ static uint64_t size_of(const struct types *types, uint32_t type)
         return type < types->count ? types->items[type].size_bytes : 0;
 }
 
+static bool is_base(const struct path *path, size_t index)
+{
+        return path->bases >> index & 1;
+}
+
 static bool step(struct path *path, uint32_t name)
 {
         if (path->length == DEPTH_LIMIT)
                 return false;
         path->names[path->length++] = name;
+        return true;
+}
+
+/* Into MEMBER, which has a name. */
+static bool step_into(struct path *path, const struct member *member)
+{
+        if (member->base && path->length > 0 && is_base(path, path->length - 1))
+                path->length--;
+        if (!step(path, member->name))
+                return false;
+        path->bases &= ~(UINT32_C(1) << (path->length - 1));
+        path->bases |= (uint32_t)member->base << (path->length - 1);
         return true;
 }
 
@@ -157,7 +175,7 @@ static uint32_t path_name(struct string_pool *names, const struct path *path)
                         fprintf(out, "%s%s", dot, name);
                 else
                         fputs("[]", out);
-                dot = ".";
+                dot = is_base(path, i) ? "::" : ".";
         }
         for (uint32_t i = 0; i < path->shared_count; i++) {
                 const char *name = string_pool_text(names, path->shared[i].name);
@@ -303,7 +321,7 @@ static bool in_member(const struct types *types, const struct type *type, uint32
 static int enter(struct search *search, const struct member *member,
                  uint64_t offset_bytes, struct path *path)
 {
-        if (member->name && !step(path, member->name))
+        if (member->name && !step_into(path, member))
                 return 0;
         path->offset_bytes += member->offset_bytes;
         if (member->bit_size) {
@@ -799,7 +817,7 @@ static int list_members(struct listing *listing, const struct type *type,
                     &listing->types->members[type->first_member + i];
                 struct path path = *way;
 
-                if (member->name && !step(&path, member->name))
+                if (member->name && !step_into(&path, member))
                         continue;
                 path.offset_bytes += member->offset_bytes + member->bit_offset / 8;
                 if (member->bit_size)

@@ -24,11 +24,12 @@ enum type_kind {
 };
 
 struct member {
-        uint32_t name; /* 0: anonymous, or a base class: its fields are used directly */
+        uint32_t name; /* 0: its fields are used directly */
         uint32_t type;
         uint64_t offset_bytes;
         uint32_t bit_offset; /* from offset_bytes on */
         uint32_t bit_size;   /* 0: no bit-field */
+        bool base;           /* a class, named where its fields' names do not suffice */
 };
 
 struct type {
@@ -91,7 +92,8 @@ enum field_outcome {
 /* What lies at an offset. Array indexes are left out: NAME is "a.b[].c", and
  * offset_bytes is the place that all of these have in common, with every index 0.
  * Where members share their place and the access fits several, NAME has them all:
- * "u.word|half". */
+ * "u.word|half". Fields of a base class whose names others of the type have, too, are
+ * told with the class, the innermost of several: "Base::a". */
 struct field {
         uint32_t name; /* 0 unless FOUND */
         uint32_t type;

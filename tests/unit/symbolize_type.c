@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base_names.h"
 #include "instruction.h"
 #include "type.h"
 #include "type_import.h"
@@ -736,6 +737,71 @@ static void types_are_imported_from_any_depth(void **state)
 }
 
 /* Encodings as the assembler makes them (Intel SDM volume 2). */
+static struct member base(const struct fixture *f, uint32_t type, uint64_t offset)
+{
+        return (struct member){.name = f->types.items[type].name,
+                               .type = type,
+                               .offset_bytes = offset,
+                               .base = true};
+}
+
+/* struct owed { double amount; int since; }; struct paid : owed { int amount; };
+ * struct settled { int by; }; struct account : paid, settled { double sum; }; */
+static void
+fields_of_bases_are_told_with_them_where_their_names_are_others_too(void **state)
+{
+        struct fixture *f = *state;
+        const struct type_access word = {.bytes = 4}, two = {.bytes = 8};
+        const struct member owed[] = {member(f, "amount", f->real, 0),
+                                      member(f, "since", f->number, 8)};
+        uint32_t owed_type = put_record(f, TYPE_STRUCT, "owed", 16, owed, 2);
+        struct member paid[] = {base(f, owed_type, 0),
+                                member(f, "amount", f->number, 12)};
+
+        assert_int_equal(base_names_settle(&f->types, paid, 2), 0);
+        uint32_t paid_type = put_record(f, TYPE_STRUCT, "paid", 16, paid, 2);
+        const struct member by = member(f, "by", f->number, 0);
+        uint32_t settled_type = put_record(f, TYPE_STRUCT, "settled", 4, &by, 1);
+        struct member account[] = {base(f, paid_type, 0), base(f, settled_type, 16),
+                                   member(f, "sum", f->real, 24)};
+
+        assert_int_equal(base_names_settle(&f->types, account, 3), 0);
+        uint32_t type = put_record(f, TYPE_STRUCT, "account", 32, account, 3);
+
+        assert_string_equal(field_at(f, paid_type, 0, two), "owed::amount");
+        assert_string_equal(field_at(f, paid_type, 12, word), "amount");
+        assert_string_equal(field_at(f, type, 0, two), "owed::amount");
+        assert_string_equal(field_at(f, type, 12, word), "amount");
+        assert_string_equal(field_at(f, type, 16, word), "by");
+
+        /* Two bases of one name in each of them, in a class of their own. */
+        struct member both[] = {base(f, paid_type, 0), base(f, owed_type, 16)};
+
+        assert_int_equal(base_names_settle(&f->types, both, 2), 0);
+        uint32_t both_type = put_record(f, TYPE_STRUCT, "both", 32, both, 2);
+
+        assert_string_equal(field_at(f, both_type, 12, word), "paid::amount");
+        assert_string_equal(field_at(f, both_type, 16, two), "owed::amount");
+        assert_string_equal(field_at(f, f->sample, 0, two), "next");
+}
+
+/* A repeated instruction accesses what comes behind its operand, too. */
+static void repeated_instructions_are_told_from_others(void **state)
+{
+        /* rep movsl; repne scasb; movsl; repz ret, whose prefix does nothing */
+        static const uint8_t repeated[][2] = {{0xf3, 0xa5}, {0xf2, 0xae}};
+        static const uint8_t others[][2] = {{0xa5, 0x90}, {0xf3, 0xc3}};
+        struct instruction made;
+
+        (void)state;
+        for (size_t i = 0; i < 2; i++) {
+                assert_true(instruction_decode(&made, repeated[i], 2, 0));
+                assert_true(made.repeated);
+                assert_true(instruction_decode(&made, others[i], 2, 0));
+                assert_false(made.repeated);
+        }
+}
+
 static void instructions_are_what_the_assembler_wrote(void **state)
 {
         (void)state;
@@ -829,6 +895,10 @@ int main(void)
             cmocka_unit_test_setup_teardown(imported_types_look_the_same, begin, end),
             cmocka_unit_test_setup_teardown(types_are_imported_from_any_depth, begin,
                                             end),
+            cmocka_unit_test_setup_teardown(
+                fields_of_bases_are_told_with_them_where_their_names_are_others_too,
+                begin, end),
+            cmocka_unit_test(repeated_instructions_are_told_from_others),
             cmocka_unit_test(instructions_are_what_the_assembler_wrote),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

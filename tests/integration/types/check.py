@@ -29,8 +29,8 @@ def read_truth(path):
                 typename, field, offset, size, also = rest
                 answers = {(typename, field)}
                 for other in also.split():
-                    other_type, _, other_field = other.replace("~", " ").rpartition(":")
-                    answers.add((other_type, other_field))
+                    # At the colon that is none of a scope's two.
+                    answers.add(tuple(re.split("(?<!:):(?!:)", other.replace("~", " "))))
                 fields[typename].append((int(offset), int(size), answers))
     return sorted(objects), fields
 

@@ -428,6 +428,66 @@ NOINLINE static long sum_addresses(const std::vector<std::unique_ptr<terminal>> 
         return sum;
 }
 
+/* ---- members of one name ---- */
+
+struct paid {
+        long amount = 9;
+        double tax = 10;
+};
+
+struct owed {
+        double amount = 11;
+        long since = 12;
+};
+
+struct account : paid, owed {
+        int amount = 13;
+};
+
+/* As the elements of a std::tuple are. */
+template <int number, class element> struct part {
+        element value{};
+};
+
+template <class first, class... others>
+struct parts : parts<others...>, part<(int)sizeof...(others), first> {
+};
+
+template <class last> struct parts<last> : part<0, last> {
+};
+
+using record = parts<long, double, short>;
+
+NOINLINE static std::vector<account> make_accounts()
+{
+        return std::vector<account>(COUNT);
+}
+
+NOINLINE static double sum_accounts(const std::vector<account> &accounts)
+{
+        double sum = 0;
+
+        for (const account &a : accounts)
+                sum += (double)a.paid::amount + a.owed::amount + a.amount + a.tax +
+                       (double)a.since;
+        return sum;
+}
+
+NOINLINE static std::vector<record> make_records()
+{
+        return std::vector<record>(COUNT);
+}
+
+NOINLINE static double sum_records(const std::vector<record> &records)
+{
+        double sum = 0;
+
+        for (const record &r : records)
+                sum += (double)r.part<2, long>::value + r.part<1, double>::value +
+                       r.part<0, short>::value;
+        return sum;
+}
+
 /* ---- strings inside ---- */
 
 struct person {
@@ -652,6 +712,38 @@ static void say_terminals(const std::vector<std::unique_ptr<terminal>> &terminal
                              sizeof(terminal), 1, "*");
 }
 
+static void say_accounts(const std::vector<account> &accounts)
+{
+        const account *a = accounts.data();
+
+        truth_field("account", "paid::amount", place_in(a, &a->paid::amount), 8,
+                    "paid:amount");
+        truth_field("account", "owed::amount", place_in(a, &a->owed::amount), 8,
+                    "owed:amount");
+        truth_field("account", "amount", place_in(a, &a->amount), 4, "");
+        truth_field("account", "tax", place_in(a, &a->tax), 8,
+                    "paid:tax account:paid::tax");
+        truth_field("account", "since", place_in(a, &a->since), 8,
+                    "owed:since account:owed::since");
+        truth_object("heap", "make_accounts at ", "account", a, sizeof(*a), COUNT, "*");
+}
+
+/* The types as each of the compilers writes them. */
+static void say_records(const std::vector<record> &records)
+{
+        const record *r = records.data();
+
+        truth_field("record", "long", place_in(r, &r->part<2, long>::value), 8,
+                    "parts<*:part<2,~long>::value parts<*:part<2,~long~int>::value "
+                    "part<*:value");
+        truth_field("record", "double", place_in(r, &r->part<1, double>::value), 8,
+                    "parts<*:part<1,~double>::value part<*:value");
+        truth_field("record", "short", place_in(r, &r->part<0, short>::value), 2,
+                    "parts<*:parts<short>::value parts<*:parts<short~int>::value "
+                    "part<*:value");
+        truth_object("heap", "make_records at ", "record", r, sizeof(*r), COUNT, "*");
+}
+
 static void say_shapes(const std::vector<shape> &shapes)
 {
         truth_object("heap", "make_shapes at ", "shape", shapes.data(), sizeof(shape),
@@ -683,6 +775,8 @@ int main()
         auto functions = make_functions();
         auto machines = make_machines();
         auto terminals = make_terminals();
+        auto accounts = make_accounts();
+        auto records = make_records();
         auto people = make_people();
         auto arena = make_arena();
         auto deque = make_deque(); /* last, as it frees memory while it grows */
@@ -708,6 +802,8 @@ int main()
                              function.target<scaling>(), sizeof(scaling), 1, "*");
         say_machines(machines);
         say_terminals(terminals);
+        say_accounts(accounts);
+        say_records(records);
         truth_object("heap", "make_people at ", "person", people.data(), sizeof(person),
                      COUNT, "*");
         say_sales("make_arena at ", arena->sales);
@@ -716,7 +812,8 @@ int main()
                 double sum = sum_deque(deque) + sum_chain(chain) +
                              sum_baskets(baskets, i) + sum_multimap(multimap) +
                              sum_shared(shared) + area_of(shapes) +
-                             sum_terminals(terminals) + sum_arena(*arena);
+                             sum_terminals(terminals) + sum_accounts(accounts) +
+                             sum_records(records) + sum_arena(*arena);
 
                 for (int j = 0; j < COUNT; j++)
                         sum +=

@@ -558,6 +558,43 @@ NOINLINE static void spread(const struct graph *graph, const float *from, float 
         }
 }
 
+/* ---- structures copied by a repeated instruction ---- */
+
+struct parcel {
+        double weight;
+        long target;
+        int height, width;
+        double price;
+};
+
+NOINLINE static struct parcel *make_parcels(void)
+{
+        struct parcel *parcels = calloc(COUNT, sizeof(*parcels));
+
+        for (int i = 0; i < COUNT; i++)
+                parcels[i] = (struct parcel){i, i, i, i, i};
+        return parcels;
+}
+
+/* As gcc -Os does it. */
+NOINLINE static void copy_parcel(struct parcel *to, const struct parcel *from)
+{
+        size_t words = sizeof(*to) / 4;
+
+        __asm__ volatile("rep movsl" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
+}
+
+NOINLINE static void turn_parcels(struct parcel *parcels)
+{
+        static struct parcel other;
+
+        for (int i = 0; i < COUNT / 2; i++) {
+                copy_parcel(&other, &parcels[i]);
+                copy_parcel(&parcels[i], &parcels[COUNT - 1 - i]);
+                copy_parcel(&parcels[COUNT - 1 - i], &other);
+        }
+}
+
 /* ---- operations by pointers, as drivers have them ---- */
 
 struct device;
@@ -781,6 +818,11 @@ static void say_fields(void)
         truth_field("struct particle", "place[]", 0, 16, "struct~particle:place");
         truth_field("struct particle", "speed[]", 16, 16, "struct~particle:speed");
         TRUTH_FIELD(particle, cell);
+        TRUTH_FIELD(parcel, weight);
+        TRUTH_FIELD(parcel, target);
+        TRUTH_FIELD(parcel, height);
+        TRUTH_FIELD(parcel, width);
+        TRUTH_FIELD(parcel, price);
         truth_field("wave", "", 0, 16, "complex~double: _Complex~double: complex:");
 }
 
@@ -997,10 +1039,13 @@ int main(void)
                      "*");
         truth_object("global", "main::from", "float", from, 4, COUNT, "*");
         struct particle *particles = make_particles();
+        struct parcel *parcels = make_parcels();
         _Complex double *waves = make_waves();
 
         truth_object("heap", "make_particles at ", "struct particle", particles,
                      sizeof(*particles), COUNT, "*");
+        truth_object("heap", "make_parcels at ", "struct parcel", parcels,
+                     sizeof(*parcels), COUNT, "*");
         truth_object("heap", "make_waves at ", "wave", waves, 16, COUNT, "*");
         struct mesh *mesh = make_mesh();
         struct zone(*zones)[COUNT] = make_zones();
@@ -1024,6 +1069,7 @@ int main(void)
                         sum += (double)sum_chain(j);
                 spread(graph, from, to);
                 move(particles, COUNT);
+                turn_parcels(parcels);
                 sum += energy(waves, COUNT) + smoothed[100] + (double)to[3];
                 result += (uint64_t)sum;
         }

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Names that are used directly are those of the members, and of the members of bases and
+ * of what has no name. */
+#include "base_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "array.h"
+
+enum {
+        NAMES_LIMIT = 4096,  /* of a class: with more, no base is named */
+        NESTING_LIMIT = 256, /* of bases in bases */
+        WORK_LIMIT = 65536   /* members looked at */
+};
+
+struct used_name {
+        uint32_t name;
+        size_t member; /* of the class, that it leads through */
+};
+
+struct used_names {
+        const struct types *types;
+        struct used_name *items;
+        size_t count;
+        size_t capacity;
+        unsigned nesting;
+        unsigned work_left;
+        bool lost; /* some: there are too many */
+};
+
+/* Adds the names that MEMBER, in number AT of the class, brings. */
+static int add_names(struct used_names *names, const struct member *member, size_t at)
+{
+        const struct types *types = names->types;
+        int error = 0;
+
+        if (names->work_left == 0 || names->nesting == NESTING_LIMIT ||
+            names->count == NAMES_LIMIT) {
+                names->lost = true;
+                return 0;
+        }
+        names->work_left--;
+        if (member->name && !member->base) {
+                if (array_reserve(&names->items, &names->capacity, names->count,
+                                  sizeof(*names->items)) < 0)
+                        return -ENOMEM;
+                names->items[names->count++] = (struct used_name){member->name, at};
+                return 0;
+        }
+        if (member->type >= types->count)
+                return 0;
+        const struct type *type = &types->items[member->type];
+
+        names->nesting++;
+        for (uint32_t i = 0; i < type->member_count && !error; i++)
+                error = add_names(names, &types->members[type->first_member + i], at);
+        names->nesting--;
+        return error;
+}
+
+static int by_name(const void *left, const void *right)
+{
+        const struct used_name *a = left, *b = right;
+
+        return (a->name > b->name) - (a->name < b->name);
+}
+
+/* Marks in NEEDED the members that have a name in common with another. */
+static void mark(const struct used_names *names, bool *needed)
+{
+        for (size_t first = 0, end; first < names->count; first = end) {
+                bool several = false;
+
+                for (end = first; end < names->count &&
+                                  names->items[end].name == names->items[first].name;
+                     end++)
+                        several |= names->items[end].member != names->items[first].member;
+                for (size_t i = first; i < end && several; i++)
+                        needed[names->items[i].member] = true;
+        }
+}
+
+int base_names_settle(const struct types *types, struct member *members, size_t count)
+{
+        struct used_names names = {.types = types, .work_left = WORK_LIMIT};
+        bool *needed = calloc(count + 1, sizeof(*needed));
+        int error = needed ? 0 : -ENOMEM;
+
+        for (size_t i = 0; i < count && !error; i++)
+                error = add_names(&names, &members[i], i);
+        if (!error && !names.lost && names.count > 0) {
+                qsort(names.items, names.count, sizeof(*names.items), by_name);
+                mark(&names, needed);
+        }
+        for (size_t i = 0; i < count && !error; i++)
+                if (members[i].base && !needed[i])
+                        members[i].name = 0;
+        free(needed);
+        free(names.items);
+        return error;
+}
