@@ -82,6 +82,13 @@ static bool counts_in_array(const struct types *types, uint32_t type, uint64_t i
                (at - (uint64_t)place->offset) % place->stride_bytes == 0;
 }
 
+static bool holds_at(const struct types *types, uint32_t type, uint64_t start,
+                     uint32_t inner)
+{
+        return start <= INT64_MAX &&
+               type_holds(types, type, block_type_offset(types, type, start), inner);
+}
+
 bool block_type_agrees(const struct types *types, uint32_t type, uint64_t inside,
                        const struct place_value *place)
 {
@@ -91,20 +98,48 @@ bool block_type_agrees(const struct types *types, uint32_t type, uint64_t inside
             counts_in_array(types, type, inside, place))
                 return true;
         /* The place may lie before what the pointer is to: the offset is then negative.
-         */
+         * It may lie behind it, too, as what is derived from it does. */
+        return holds_at(types, type, inside - place_offset(types, place), place->type) ||
+               (!place->indexed &&
+                holds_at(types, type, inside - (uint64_t)place->offset, place->type));
+}
+
+static bool same_type(const struct types *types, uint32_t a, uint32_t b)
+{
+        return types->items[a].canonical == types->items[b].canonical;
+}
+
+unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t inside,
+                             const struct place_value *place)
+{
+        uint64_t bytes = size_of(types, type);
+
+        if (block_type_agrees(types, type, inside, place))
+                return BLOCK_AGREES |
+                       (same_type(types, type, place->type) ? BLOCK_IS : 0);
         uint64_t start = inside - place_offset(types, place);
 
-        return start <= INT64_MAX &&
-               type_holds(types, type, block_type_offset(types, type, start),
-                          place->type);
+        if (place->type == TYPE_NONE || start > INT64_MAX || bytes == 0 ||
+            start % bytes != 0)
+                return BLOCK_DIFFERS;
+        if (size_of(types, place->type) != bytes ||
+            types->items[type].kind != TYPE_STRUCT ||
+            types->items[place->type].kind != TYPE_STRUCT)
+                return BLOCK_DIFFERS | BLOCK_BEGINS;
+        return start == bytes ? BLOCK_BEHIND : BLOCK_REPLACES;
+}
+
+bool block_type_mixed(const struct block_type *blocks)
+{
+        return blocks->mixed || (blocks->behind && !blocks->replaced);
 }
 
 void block_type_learn(struct block_type *blocks, const struct types *types,
-                      uint64_t inside, const struct place_value *place)
+                      const struct place_value *place, unsigned relation)
 {
         if (place->type != TYPE_NONE)
                 blocks->records |= types->items[place->type].kind == TYPE_STRUCT;
-        if (blocks->type != TYPE_NONE &&
-            !block_type_agrees(types, blocks->type, inside, place))
-                blocks->mixed = true;
+        blocks->mixed |= (relation & BLOCK_DIFFERS) != 0;
+        blocks->replaced |= (relation & BLOCK_REPLACES) != 0;
+        blocks->behind |= (relation & BLOCK_BEHIND) != 0;
 }

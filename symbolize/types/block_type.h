@@ -9,8 +9,22 @@
 struct block_type {
         uint32_t type; /* TYPE_NONE: not known */
         bool mixed;    /* samples show that something else is there too */
+        bool doubted;  /* an access shows that */
+        bool replaced; /* pointers to another type of its size lead to items of it */
+        bool behind;   /* or to what may be the second item */
         bool records;  /* samples show that there are structures */
         bool used;     /* or are of instructions that may access structures there */
+};
+
+/* How a pointer to a place in a block goes with the type that it was allocated as. */
+enum block_relation {
+        BLOCK_AGREES = 1,
+        BLOCK_DIFFERS = 2,
+        BLOCK_REPLACES =
+            4, /* another structure of the same size begins where an item does */
+        BLOCK_BEHIND = 8, /* so does the second item, unless the first is but a header */
+        BLOCK_IS = 16,    /* it is what was allocated */
+        BLOCK_BEGINS = 32 /* what differs begins where an item does */
 };
 
 /* By the innermost function of STACK that does not only hand on what it allocated. A type
@@ -18,10 +32,19 @@ struct block_type {
 struct block_type block_type_of_allocation(const struct sweep *sweep,
                                            const struct types *types, uint32_t stack);
 
-/* Takes note of what a pointer that is known to lead to PLACE shows, with an address that
- * is INSIDE a block of BLOCKS. */
+/* The one of them for PLACE and an address that is INSIDE a block of TYPE; BLOCK_IS and
+ * BLOCK_BEGINS besides where that is so. */
+unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t inside,
+                             const struct place_value *place);
+
+/* Takes note of what a pointer shows that is known to lead to PLACE, with the RELATION of
+ * that to BLOCKS (0: their type is not known). */
 void block_type_learn(struct block_type *blocks, const struct types *types,
-                      uint64_t inside, const struct place_value *place);
+                      const struct place_value *place, unsigned relation);
+
+/* Whether BLOCKS hold more than what they are allocated as. Functions that were merged
+ * have pointers to another type, which say nothing of the blocks. */
+bool block_type_mixed(const struct block_type *blocks);
 
 /* Whether items of TYPE can fill a block of BLOCK_BYTES. */
 bool block_type_fills(const struct types *types, uint32_t type, uint64_t block_bytes);

@@ -36,6 +36,8 @@ const char *untyped_reason(enum untyped reason)
             [UNTYPED_OUTSIDE] = "outside of the type",
             [UNTYPED_INDEX] = "index not proved",
             [UNTYPED_NO_DWZ] = "dwz file not found",
+            [UNTYPED_CONTRADICTED] = "access to another kind of number",
+            [UNTYPED_MERGED] = "function of several types",
         };
 
         return reasons[reason];
@@ -76,6 +78,8 @@ static struct sample_type field_at(struct sample_types *finder, uint32_t type,
                 return open_for(UNTYPED_PADDING);
         case FIELD_BEYOND:
                 return open_for(UNTYPED_OUTSIDE);
+        case FIELD_OTHER:
+                return open_for(UNTYPED_CONTRADICTED);
         default:
                 return open_for(UNTYPED_INCOMPLETE);
         }
@@ -406,10 +410,59 @@ static void find_block_types(struct sample_types *finder)
 }
 
 /* The C library's allocator reads its own lists in blocks that are nobody's any more, and
- * its sorting moves what it does not know. */
-static bool tells(const struct sample_types *finder, const struct place *place)
+ * its sorting moves what it does not know: neither tells what blocks hold. */
+
+/* Whether the pointer of an access that agrees with its block's type is to what is read:
+ * behind that lies what only a cast knows of. */
+static bool stays_inside(const struct types *types, const struct place_value *place)
 {
-        return points(place) && !site_in_c_library(finder->sweep, place);
+        return place->indexed || (place->offset >= 0 &&
+                                  (uint64_t)place->offset < size_of(types, place->type));
+}
+
+/* Whether an access shows that BLOCKS hold more than what they are allocated as. The bits
+ * of floating point are counted with where they are made a hash of, too. */
+static bool doubts(const struct sample_types *finder, const struct place *place,
+                   const struct block_type *blocks, const struct raw_allocation *block,
+                   uint64_t inside, unsigned relation)
+{
+        const struct types *types = finder->types;
+        const struct type_access *access = access_at(place);
+
+        if (access->number == NUMBER_ANY || blocks->type == TYPE_NONE ||
+            !block_type_fills(types, blocks->type, block->size_bytes) ||
+            !type_contradicted(types, blocks->type,
+                               block_type_offset(types, blocks->type, inside), access))
+                return false;
+        return !(relation & BLOCK_AGREES) || access->number >= NUMBER_FLOATS ||
+               !stays_inside(types, &place_asks(place)->access.flow.place);
+}
+
+static void learn_of_block(struct sample_types *finder,
+                           const struct sample_location *location, uint32_t stack)
+{
+        const struct target *target = &location->target;
+        const struct place *place = &finder->sweep->places[location->place];
+        const struct place_value *pointed = &place_asks(place)->access.flow.place;
+        struct block_type *blocks = &finder->blocks[stack];
+        bool tells_type = points(place) && !pointed->guessed;
+        unsigned relation = tells_type && blocks->type != TYPE_NONE
+                                ? block_type_relation(finder->types, blocks->type,
+                                                      target->offset_bytes, pointed)
+                                : 0;
+
+        finder->relations[location->place] |= (uint8_t)relation;
+        if (doubts(finder, place, blocks, &finder->sweep->raw->allocations[target->index],
+                   target->offset_bytes, relation))
+                blocks->mixed = blocks->doubted = true;
+        if (!points(place))
+                return;
+        blocks->used |= pointed->type != TYPE_NONE &&
+                        finder->types->items[pointed->type].kind == TYPE_STRUCT;
+        if (pointed->guessed)
+                return;
+        block_type_learn(blocks, finder->types, pointed, relation);
+        finder->records[finder->groups[stack]] |= blocks->records;
 }
 
 void sample_types_learn(struct sample_types *finder,
@@ -418,26 +471,14 @@ void sample_types_learn(struct sample_types *finder,
         const struct target *target = &location->target;
         const struct place *place = &finder->sweep->places[location->place];
 
-        if (target->kind != TARGET_BLOCK || !points(place))
+        if (target->kind != TARGET_BLOCK)
                 return;
-        if (!finder->refuted[location->place])
+        if (points(place) && !finder->refuted[location->place])
                 finder->refuted[location->place] = refutes(finder, location);
-        if (!tells(finder, place))
-                return;
         uint32_t stack = finder->sweep->raw->allocations[target->index].stack;
 
-        if (stack == RAW_NONE)
-                return;
-        const struct place_value *pointed = &place_asks(place)->access.flow.place;
-
-        finder->blocks[stack].used |=
-            pointed->type != TYPE_NONE &&
-            finder->types->items[pointed->type].kind == TYPE_STRUCT;
-        if (pointed->guessed)
-                return;
-        block_type_learn(&finder->blocks[stack], finder->types, target->offset_bytes,
-                         &place_asks(place)->access.flow.place);
-        finder->records[finder->groups[stack]] |= finder->blocks[stack].records;
+        if (stack != RAW_NONE && !site_in_c_library(finder->sweep, place))
+                learn_of_block(finder, location, stack);
 }
 
 /* What lies there when the block is what it was allocated as. */
@@ -449,7 +490,7 @@ static struct sample_type by_allocation(struct sample_types *finder,
         const struct place *place = &finder->sweep->places[location->place];
         uint64_t bytes = finder->sweep->raw->allocations[target->index].size_bytes;
 
-        if (holds->type == TYPE_NONE || holds->mixed ||
+        if (holds->type == TYPE_NONE || block_type_mixed(holds) ||
             !block_type_fills(finder->types, holds->type, bytes) ||
             (points(place) && !place_asks(place)->access.flow.place.guessed &&
              !block_type_agrees(finder->types, holds->type, target->offset_bytes,
@@ -472,14 +513,14 @@ static bool is_single(const struct types *types, uint32_t type)
  * kinds of these, one behind the other. */
 static bool holds_members(const struct types *types, const struct block_type *blocks)
 {
-        return blocks->mixed && size_of(types, blocks->type) > 1 &&
+        return block_type_mixed(blocks) && size_of(types, blocks->type) > 1 &&
                !is_number(types, blocks->type);
 }
 
 /* Whether nothing is known of BLOCKS that speaks against their being mere bytes. */
 static bool is_texts(const struct types *types, const struct block_type *blocks)
 {
-        return !blocks->used && !blocks->records && !blocks->mixed &&
+        return !blocks->used && !blocks->records && !block_type_mixed(blocks) &&
                (blocks->type == TYPE_NONE || size_of(types, blocks->type) <= 1);
 }
 
@@ -496,6 +537,59 @@ static bool copies_bytes(const struct sample_types *finder,
                function_at(finder, location->place) != MEMORY_NONE;
 }
 
+/* How the instruction's pointer goes with its block, whose type is known; 0: not known.
+ */
+static unsigned relation_here(const struct sample_types *finder,
+                              const struct sample_location *location,
+                              const struct block_type *holds, uint64_t block_bytes)
+{
+        const struct place *place = &finder->sweep->places[location->place];
+
+        if (holds->type == TYPE_NONE || !points(place) ||
+            place_asks(place)->access.flow.place.guessed ||
+            !block_type_fills(finder->types, holds->type, block_bytes))
+                return 0;
+        return block_type_relation(finder->types, holds->type,
+                                   location->target.offset_bytes,
+                                   &place_asks(place)->access.flow.place);
+}
+
+/* Where the instruction's pointer, which makes FOUND of the sample, is another type's in
+ * this block: functions of the same instructions are merged, and debug information has
+ * the types of one of these. In blocks of a type that it met, too, they are of another of
+ * its size. */
+static struct sample_type by_merged(struct sample_types *finder,
+                                    const struct sample_location *location,
+                                    const struct block_type *holds, uint64_t block_bytes,
+                                    const struct sample_type *found)
+{
+        unsigned relation = relation_here(finder, location, holds, block_bytes);
+        unsigned seen = finder->relations[location->place];
+        bool same_size = (relation & (BLOCK_REPLACES | BLOCK_BEHIND)) != 0;
+
+        if (!(seen & BLOCK_IS && (same_size || relation & BLOCK_BEGINS)) &&
+            !(seen & BLOCK_REPLACES && same_size))
+                return *found;
+        struct sample_type there =
+            seen & BLOCK_IS && same_size && !block_type_mixed(holds)
+                ? field_at(finder, holds->type,
+                           block_type_offset(finder->types, holds->type,
+                                             location->target.offset_bytes),
+                           access_at(&finder->sweep->places[location->place]))
+                : open_for(UNTYPED_MERGED);
+
+        return there.reason == TYPED ? there : open_for(UNTYPED_MERGED);
+}
+
+/* Whether a place that a constant leads to, from what the pointer is to to behind it, is
+ * in a block of which an access shows that it holds more than it seems to. */
+static bool leads_behind(const struct sample_types *finder, const struct place *place,
+                         const struct block_type *holds)
+{
+        return holds->doubted && points(place) &&
+               !stays_inside(finder->types, &place_asks(place)->access.flow.place);
+}
+
 static struct sample_type by_block(struct sample_types *finder,
                                    const struct sample_location *location)
 {
@@ -510,6 +604,11 @@ static struct sample_type by_block(struct sample_types *finder,
 
         if (there.reason == TYPED)
                 return there;
+        if (found.reason == TYPED)
+                found = by_merged(finder, location, holds, block->size_bytes, &found);
+        if (found.reason == TYPED &&
+            leads_behind(finder, &finder->sweep->places[location->place], holds))
+                return open_for(UNTYPED_CONTRADICTED);
         if (found.reason == TYPED && !is_texts(finder->types, holds) &&
             copies_bytes(finder, location, &found))
                 return open_for(UNTYPED_ASSEMBLER);
@@ -555,7 +654,13 @@ static struct sample_type find_type(struct sample_types *finder,
                 return by_block(finder, location);
         if (!object_type(finder, location, &type, &offset))
                 return by_section(finder, location);
+        /* What is declared is so, whatever its bits are used for. */
+        static const struct type_access any;
         struct sample_type found = field_at(finder, type, offset, access_at(place));
+
+        if (found.reason == UNTYPED_CONTRADICTED &&
+            location->target.kind == TARGET_VARIABLE)
+                found = field_at(finder, type, offset, &any);
 
         return found.reason == TYPED || !points(place) ? found
                                                        : by_instruction(finder, location);
@@ -629,10 +734,11 @@ int sample_types_open(struct sample_types *sample_types, const struct sweep *swe
                 malloc((sweep->raw->stack_count + 1) * sizeof(*sample_types->groups)),
             .records =
                 calloc(sweep->raw->stack_count + 1, sizeof(*sample_types->records)),
+            .relations = calloc(sweep->place_count + 1, sizeof(*sample_types->relations)),
             .refuted = calloc(sweep->place_count + 1, sizeof(*sample_types->refuted))};
         if (!sample_types->blocks || !sample_types->pointees || !sample_types->groups ||
-            !sample_types->records || !sample_types->refuted ||
-            recursion_groups(sweep, sample_types->groups) < 0)
+            !sample_types->records || !sample_types->relations ||
+            !sample_types->refuted || recursion_groups(sweep, sample_types->groups) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < sweep->place_count; i++)
                 sample_types->pointees[i].reason = UNTYPED_COUNT;
@@ -646,6 +752,7 @@ void sample_types_free(struct sample_types *sample_types)
         free(sample_types->pointees);
         free(sample_types->groups);
         free(sample_types->records);
+        free(sample_types->relations);
         free(sample_types->refuted);
         *sample_types = (struct sample_types){0};
 }

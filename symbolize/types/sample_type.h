@@ -29,6 +29,8 @@ enum untyped {
         UNTYPED_OUTSIDE,
         UNTYPED_INDEX,
         UNTYPED_NO_DWZ,
+        UNTYPED_CONTRADICTED,
+        UNTYPED_MERGED,
         UNTYPED_COUNT
 };
 
@@ -53,6 +55,7 @@ struct sample_types {
         uint32_t *groups;             /* of those that differ by recursion only */
         bool *records;                /* in blocks of a group there are structures */
         struct sample_type *pointees; /* of the sweep's places, once found */
+        uint8_t *relations;           /* of the sweep's places to the blocks they met */
         bool *refuted;                /* of the sweep's places: an address is elsewhere */
         bool learns;        /* what some blocks or indexes are is to be tested */
         uint32_t character; /* the program's type char; TYPE_NONE: none */

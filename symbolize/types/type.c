@@ -126,6 +126,7 @@ struct path {
         uint32_t shared_count;
         uint64_t shared_mask; /* which of them, the first 64 */
         int fit;              /* how well the access fits, from 1; 0: not found */
+        bool contradicted;    /* the access is not to what is there */
 };
 
 static uint64_t size_of(const struct types *types, uint32_t type)
@@ -238,6 +239,27 @@ static int fit_of(const struct type *type, uint64_t inside,
         }
 }
 
+/* Whether the number that ACCESS shows, INSIDE bytes behind the start of a number of
+ * TYPE, is another than that. Neighbours may be read at once, but are not counted with.
+ */
+static bool contradicts(const struct type *type, uint64_t inside,
+                        const struct type_access *access)
+{
+        bool real = type->kind == TYPE_FLOAT;
+
+        switch (access->number) {
+        case NUMBER_LOW:
+                return real;
+        case NUMBER_INTEGER:
+                return real || inside + access->bytes > type->size_bytes;
+        case NUMBER_FLOATS:
+        case NUMBER_FLOAT:
+                return fit_of(type, inside, access) == 1;
+        default:
+                return false;
+        }
+}
+
 /* The same of MEMBER, a bit-field. Fields of whole bytes are read as numbers are. */
 static int bits_fit(const struct member *member, uint64_t offset_bytes,
                     const struct type_access *access)
@@ -340,6 +362,7 @@ static void share(struct path *best, const struct path *so_far, const struct typ
         best->shared = members;
         best->shared_count = type->member_count;
         best->shared_mask = mask;
+        best->contradicted = false;
         best->type = type_id;
         best->size_bytes = type->size_bytes;
         best->fit = fit;
@@ -434,6 +457,7 @@ static int find_in(struct search *search, uint32_t type_id, uint64_t offset_byte
                         return 0;
                 path->type = type_id;
                 path->size_bytes = type->size_bytes;
+                path->contradicted = contradicts(type, offset_bytes, search->access);
                 return path->fit = fit_of(type, offset_bytes, search->access);
         }
 }
@@ -495,6 +519,8 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
             search.copied.length > 0)
                 path = search.copied;
         set_field(names, &path, field);
+        if (path.contradicted)
+                return FIELD_OTHER;
         return field->name ? FIELD_FOUND : FIELD_WHOLE;
 }
 
@@ -511,6 +537,19 @@ uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_byt
 
         return find(&search, type, offset_bytes, &path) && !path.shared_count ? path.type
                                                                               : TYPE_NONE;
+}
+
+bool type_contradicted(const struct types *types, uint32_t type, uint64_t offset_bytes,
+                       const struct type_access *access)
+{
+        struct search search = {.types = types,
+                                .access = access,
+                                .work_left = WORK_LIMIT,
+                                .inner = TYPE_NONE};
+        struct path path = {0};
+
+        return access->number != NUMBER_ANY &&
+               find(&search, type, offset_bytes, &path) != 0 && path.contradicted;
 }
 
 /* Whether an index of STRIDE_BYTES counts whole items of TYPE. Loops over structures are

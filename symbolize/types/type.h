@@ -86,7 +86,8 @@ enum field_outcome {
         FIELD_WHOLE,   /* the type has no fields: a number or a pointer */
         FIELD_PADDING, /* nothing lies there */
         FIELD_BEYOND,  /* outside of the type */
-        FIELD_OPAQUE   /* the type is not known inside */
+        FIELD_OPAQUE,  /* the type is not known inside */
+        FIELD_OTHER    /* what the access shows of the number is not so of the field */
 };
 
 /* What lies at an offset. Array indexes are left out: NAME is "a.b[].c", and
@@ -122,6 +123,12 @@ uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_byt
  * next item of an array that the offset is in, or of an array of TYPE itself. */
 bool type_repeats(const struct types *types, uint32_t type, uint64_t offset_bytes,
                   uint64_t stride_bytes);
+
+/* Whether ACCESS shows a number that what lies there cannot be: of floating point where
+ * an integer is, or the other way, or of more bytes. Nothing is known where several
+ * members lie. */
+bool type_contradicted(const struct types *types, uint32_t type, uint64_t offset_bytes,
+                       const struct type_access *access);
 
 enum index_outcome {
         INDEX_OPEN,    /* it may lead to several fields, or to none that is known */

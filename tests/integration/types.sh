@@ -147,7 +147,23 @@ measure store_gcc 99
 # A variable in the frame is what it is declared as, where what it was made of says less.
 build store_gcc_O0 gcc store.c -O0
 measure store_gcc_O0 99
+# Blocks and functions of several types, of which some are known: what is said by one must not
+# be said of the other.
+build shared_gcc gcc shared.c
+measure shared_gcc 50
+# The allocation tells what merged functions read.
+build shared_gcc_lto gcc shared.c -flto
+measure shared_gcc_lto 50
+[ "$(answer shared_gcc_lto.db "SELECT count(DISTINCT function) FROM sample_view
+        WHERE function IN ('walk_left', 'walk_right')")" = 1 ] || fail "no functions are merged"
+[ "$(answer shared_gcc_lto.db "SELECT group_concat(DISTINCT type || ' ' || field) FROM (
+        SELECT type, field FROM sample_view WHERE function IN ('walk_left', 'walk_right')
+        AND type IS NOT NULL ORDER BY 1, 2)")" = \
+        'struct left left,struct left next,struct right after,struct right right' ] ||
+        fail "merged functions do not read both types"
 if command -v clang >/dev/null; then
+        build shared_clang clang shared.c -O1
+        measure shared_clang 50
         build store_clang clang store.c
         measure store_clang 99
         build world_clang clang++ world.cc -std=c++17

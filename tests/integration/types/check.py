@@ -50,7 +50,7 @@ def object_at(objects, starts, addr, function):
 def right_object(truth, kind, name):
     _, _, _, true_kind, true_name, _, _ = truth
     name = name and name.replace("[abi:cxx11]", "")  # a function that returns a std::list
-    if true_name.endswith(" at "):
+    if true_name.endswith(" "):
         return kind == true_kind and name is not None and name.startswith(true_name)
     return kind == true_kind and name == true_name
 
@@ -71,6 +71,7 @@ def plain(name):
     """A type's name without what compilers write differently."""
     name = re.sub(r"\bconst (\w+)", r"\1 const", name.replace("long unsigned int",
                                                                "unsigned long"))
+    name = re.sub(r"\blong int\b", "long", name)
     return name.replace(" ", "")
 
 

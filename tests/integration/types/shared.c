@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory of which one type is known and another is there, too: headers before objects,
+ * structures and arrays behind each other in one block, arrays of what is derived from a
+ * structure under pointers to that, and functions and allocations that are the same for
+ * two types, so that compilers merge them. */
+#include "truth.h"
+
+enum { ITEMS = 2000, ROUNDS = 4 };
+
+#define READS __attribute__((noinline)) static
+
+static volatile double result;
+
+/* ---- arrays behind each other ---- */
+
+READS double add_arrays(char *block, int items)
+{
+        double *real = (double *)block;
+        long *wide = (long *)(real + items);
+        float *half = (float *)(wide + items);
+        int *narrow = (int *)(half + items);
+        double sum = 0;
+
+        for (int i = 0; i < items; i++)
+                sum += real[i];
+        for (int i = 0; i < items; i++)
+                sum += wide[i];
+        for (int i = 0; i < items; i++)
+                sum += half[i];
+        for (int i = 0; i < items; i++)
+                sum += narrow[i];
+        return sum;
+}
+
+ONE_FUNCTION char *make_arrays(void)
+{
+        char *block = calloc(ITEMS, 24);
+
+        truth_object("heap", "make_arrays at ", "double", block, 8, ITEMS, "*");
+        truth_object("heap", "make_arrays at ", "long", block + ITEMS * 8, 8, ITEMS, "*");
+        truth_object("heap", "make_arrays at ", "float", block + ITEMS * 16, 4, ITEMS,
+                     "*");
+        truth_object("heap", "make_arrays at ", "int", block + ITEMS * 20, 4, ITEMS, "*");
+        return block;
+}
+
+struct counts {
+        int entries;
+        int numbers;
+};
+
+struct entry {
+        float weight;
+        int degree;
+};
+
+READS long add_numbers(struct counts *counts)
+{
+        struct entry *entries = (struct entry *)(counts + 1);
+        long *numbers = (long *)(entries + counts->entries), sum = 0;
+
+        for (int i = 0; i < counts->numbers; i++)
+                sum += numbers[i];
+        return sum;
+}
+
+ONE_FUNCTION struct counts *make_counts(void)
+{
+        struct counts *counts = calloc(1, sizeof(*counts) + ITEMS * 16);
+
+        counts->entries = counts->numbers = ITEMS;
+        truth_object("heap", "make_counts at ", "struct counts", counts, 8, 1, "*");
+        truth_object("heap", "make_counts at ", "struct entry", counts + 1, 8, ITEMS,
+                     "*");
+        truth_object("heap", "make_counts at ", "long", (char *)(counts + 1) + ITEMS * 8,
+                     8, ITEMS, "*");
+        return counts;
+}
+
+/* ---- a header, and one structure behind another ---- */
+
+struct head {
+        int length;
+        int flags;
+        long capacity;
+};
+
+struct object {
+        long live;
+        double value;
+};
+
+READS long add_objects(struct object **objects)
+{
+        long sum = 0;
+
+        for (int i = 0; i < ITEMS; i++) {
+                struct head *head = (struct head *)objects[i] - 1;
+
+                sum += head->length;
+                sum += head->capacity;
+                sum += objects[i]->live;
+        }
+        return sum;
+}
+
+ONE_FUNCTION struct object **make_objects(void)
+{
+        struct object **objects = malloc(ITEMS * sizeof(*objects));
+
+        for (int i = 0; i < ITEMS; i++) {
+                struct head *head = calloc(1, sizeof(*head) + sizeof(struct object));
+
+                head->length = i;
+                objects[i] = (struct object *)(head + 1);
+                truth_object("heap", "make_objects at ", "struct head", head, 16, 1, "*");
+                truth_object("heap", "make_objects at ", "struct object", head + 1, 16, 1,
+                             "*");
+        }
+        return objects;
+}
+
+struct first {
+        long a, b;
+        double c;
+};
+
+struct second {
+        double x;
+        long y;
+        int z, w;
+};
+
+READS double add_pairs(struct first **pairs)
+{
+        double sum = 0;
+
+        for (int i = 0; i < ITEMS; i++) {
+                struct first *first = pairs[i];
+                struct second *second = (struct second *)(first + 1);
+
+                sum += first->b;
+                sum += second->y;
+                sum += second->w;
+        }
+        return sum;
+}
+
+ONE_FUNCTION struct first **make_pairs(void)
+{
+        struct first **pairs = malloc(ITEMS * sizeof(*pairs));
+
+        for (int i = 0; i < ITEMS; i++) {
+                pairs[i] = calloc(1, sizeof(struct first) + sizeof(struct second));
+                truth_object("heap", "make_pairs at ", "struct first", pairs[i], 24, 1,
+                             "*");
+                truth_object("heap", "make_pairs at ", "struct second", pairs[i] + 1, 24,
+                             1, "*");
+        }
+        return pairs;
+}
+
+/* ---- what is derived ---- */
+
+struct base {
+        int kind;
+        struct base *next;
+};
+
+struct derived {
+        struct base base;
+        double value;
+        long count;
+};
+
+READS double add_derived(struct base *base, int items)
+{
+        double sum = 0;
+
+        for (int i = 0; i < items; i++) {
+                sum += ((struct derived *)base)->value;
+                base = (struct base *)((struct derived *)base + 1);
+        }
+        return sum;
+}
+
+ONE_FUNCTION struct base *make_derived(void)
+{
+        struct base *base = calloc(ITEMS, sizeof(struct derived));
+
+        truth_object("heap", "make_derived at ", "struct derived", base,
+                     sizeof(struct derived), ITEMS, "*");
+        return base;
+}
+
+/* ---- merged allocations ---- */
+
+struct real {
+        struct base base;
+        double real;
+        long number;
+};
+
+struct whole {
+        struct base base;
+        long whole;
+        double number;
+};
+
+READS double add_list(struct base *base)
+{
+        double sum = 0;
+
+        for (; base; base = base->next) {
+                if (base->kind == 1)
+                        sum += ((struct real *)base)->real;
+                else
+                        sum += ((struct whole *)base)->whole;
+        }
+        return sum;
+}
+
+ONE_FUNCTION struct base *make_list(void)
+{
+        struct base *list = NULL;
+
+        for (unsigned i = 0; i < ITEMS; i++) {
+                const char *type = "struct whole";
+
+                if (i * 2654435761u >> 31) {
+                        struct real *real = malloc(sizeof(*real));
+
+                        real->base.kind = 1;
+                        real->base.next = list;
+                        real->real = i;
+                        list = &real->base;
+                        type = "struct real";
+                } else {
+                        struct whole *whole = malloc(sizeof(*whole));
+
+                        whole->base.kind = 2;
+                        whole->base.next = list;
+                        whole->whole = i;
+                        list = &whole->base;
+                }
+                /* Of a merged call no line is known. */
+                truth_object("heap", "make_list ", type, list, 32, 1, "*");
+        }
+        return list;
+}
+
+/* ---- merged functions ---- */
+
+struct left {
+        struct left *next;
+        long left;
+};
+
+struct right {
+        struct right *after;
+        long right;
+};
+
+READS long walk_left(struct left *at)
+{
+        long sum = 0;
+
+        for (; at; at = at->next)
+                sum += at->left;
+        return sum;
+}
+
+READS long walk_right(struct right *at)
+{
+        long sum = 0;
+
+        for (; at; at = at->after)
+                sum += at->right;
+        return sum;
+}
+
+ONE_FUNCTION struct left *make_left(void)
+{
+        struct left *left = calloc(ITEMS, sizeof(*left));
+
+        for (int i = 0; i + 1 < ITEMS; i++)
+                left[i].next = &left[i + 1];
+        truth_object("heap", "make_left at ", "struct left", left, sizeof(*left), ITEMS,
+                     "*");
+        return left;
+}
+
+ONE_FUNCTION struct right *make_right(void)
+{
+        struct right *right = calloc(ITEMS, sizeof(*right));
+
+        for (int i = 0; i + 1 < ITEMS; i++)
+                right[i].after = &right[i + 1];
+        truth_object("heap", "make_right at ", "struct right", right, sizeof(*right),
+                     ITEMS, "*");
+        return right;
+}
+
+static void write_fields(void)
+{
+        TRUTH_FIELD(counts, entries);
+        TRUTH_FIELD(counts, numbers);
+        TRUTH_FIELD(entry, weight);
+        TRUTH_FIELD(entry, degree);
+        TRUTH_FIELD(head, length);
+        TRUTH_FIELD(head, flags);
+        TRUTH_FIELD(head, capacity);
+        TRUTH_FIELD(object, live);
+        TRUTH_FIELD(object, value);
+        TRUTH_FIELD(first, a);
+        TRUTH_FIELD(first, b);
+        TRUTH_FIELD(first, c);
+        TRUTH_FIELD(second, x);
+        TRUTH_FIELD(second, y);
+        TRUTH_FIELD(second, z);
+        TRUTH_FIELD(second, w);
+        /* What is read through a pointer to the base is the base's, too. */
+#define DERIVED(tag)                                                                     \
+        truth_field("struct " #tag, "base.kind", offsetof(struct tag, base.kind), 4,     \
+                    "struct~base:kind");                                                 \
+        truth_field("struct " #tag, "base.next", offsetof(struct tag, base.next), 8,     \
+                    "struct~base:next")
+        DERIVED(derived);
+        DERIVED(real);
+        DERIVED(whole);
+        TRUTH_FIELD(derived, value);
+        TRUTH_FIELD(derived, count);
+        TRUTH_FIELD(real, real);
+        TRUTH_FIELD(real, number);
+        TRUTH_FIELD(whole, whole);
+        TRUTH_FIELD(whole, number);
+        TRUTH_FIELD(left, next);
+        TRUTH_FIELD(left, left);
+        TRUTH_FIELD(right, after);
+        TRUTH_FIELD(right, right);
+}
+
+int main(void)
+{
+        truth_open();
+        write_fields();
+
+        char *arrays = make_arrays();
+        struct counts *counts = make_counts();
+        struct object **objects = make_objects();
+        struct first **pairs = make_pairs();
+        struct base *derived = make_derived(), *list = make_list();
+        struct left *left = make_left();
+        struct right *right = make_right();
+
+        truth_close();
+        for (int i = 0; i < ROUNDS; i++) {
+                result += add_arrays(arrays, ITEMS);
+                result += (double)add_numbers(counts);
+                result += (double)add_objects(objects);
+                result += add_pairs(pairs);
+                result += add_derived(derived, ITEMS);
+                result += add_list(list);
+                result += (double)(walk_left(left) + walk_right(right));
+        }
+        return result == 1;
+}
