@@ -180,6 +180,8 @@ static int visit_variable(void *context, struct die_entry *entry, uint32_t paren
                 answer_variable(search, &entry->die, parent);
                 return 0;
         case DW_TAG_common_block:
+                if (parent == IN_COMMON_BLOCK) /* none lies in another */
+                        return 0;
                 *value = IN_COMMON_BLOCK;
                 return add_common_block(search, &entry->die, parent) < 0 ? -ENOMEM : 1;
         case DW_TAG_subprogram:

@@ -63,12 +63,9 @@ static bool skip_identifier(struct text *text)
 /* Up to behind the E that ends what began. */
 static bool skip_to_end(struct text *text)
 {
-        if (text->depth++ >= DEPTH_LIMIT)
-                return false;
         while (!take(text, 'E'))
                 if (!skip_item(text))
                         return false;
-        text->depth--;
         return true;
 }
 
@@ -162,8 +159,7 @@ static bool skip_array(struct text *text)
         return take(text, '_');
 }
 
-/* A name, a type or what stands before one. */
-static bool skip_item(struct text *text)
+static bool skip_any(struct text *text)
 {
         char c = peek(text);
 
@@ -210,6 +206,19 @@ static bool skip_item(struct text *text)
         default: /* fundamental types, operators */
                 return is_small(c);
         }
+}
+
+/* A name, a type or what stands before one. Whatever holds others comes here for them, so
+ * that all levels are counted. */
+static bool skip_item(struct text *text)
+{
+        if (text->depth >= DEPTH_LIMIT)
+                return false;
+        text->depth++;
+        bool whole = skip_any(text);
+
+        text->depth--;
+        return whole;
 }
 
 /* The type that an operator converts to. */

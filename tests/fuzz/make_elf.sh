@@ -34,6 +34,14 @@ done
 # One with stubs of the linkage table.
 echo 'int other(int); int work(int n) { return other(n) + 1; }' >stubs.c
 gcc -O2 -nostdlib -shared -fPIC -Wl,--build-id=none,-z,noseparate-code,-n stubs.c -o elf/gcc-stubs
+# Common blocks in each other, which no compiler makes.
+cat >blocks.c <<'END'
+int total;
+int work(int n) { { static int outer; { static int inner; inner += n; outer += inner; } total += outer; } return total; }
+END
+gcc -O0 -g -dA -S -fPIC "-fdebug-prefix-map=$PWD=." blocks.c
+sed -i '/TAG: DW_TAG_lexical_block/s/0xb/0x1a/' blocks.s
+gcc -O0 -nostdlib -shared -fPIC -Wl,--build-id=none,-z,noseparate-code,-n blocks.s -o elf/gcc-blocks
 # The signature of a type that refers to others, and a package of their units.
 cat >types.cc <<'END'
 struct inner { int i; }; struct outer { inner x; double d; };

@@ -25,6 +25,7 @@ COMPILE_UNIT, SUBPROGRAM, VARIABLE, NAME, LINKAGE_NAME = 0x11, 0x2e, 0x34, 0x03,
 LOW_PC, HIGH_PC, LINES, DATA8, STRING, INDIRECT, SECTION_OFFSET, LINE_STRING = (
     0x11, 0x12, 0x10, 0x07, 0x08, 0x16, 0x17, 0x1f)
 PARTIAL_UNIT, ORIGIN, ALTERNATE = 0x3c, 0x31, 0x1f20
+COMMON_BLOCK = 0x1a
 MEMORY_LIMIT, SECONDS_LIMIT = 400 << 20, 20
 
 
@@ -208,6 +209,16 @@ def sound():
         code_entry(1, TEXT, TEXT_BYTES) + code_entry(2, TEXT, TEXT_BYTES, b"sound\0") + b"\0")}
 
 
+def common_blocks():
+    """One in another, which no compiler makes."""
+    table = (abbreviation(1, COMPILE_UNIT, *RANGE, children=True) +
+             abbreviation(2, SUBPROGRAM, *RANGE, NAME, STRING, children=True) +
+             abbreviation(3, COMMON_BLOCK, NAME, STRING, children=True) + b"\0")
+    return {".debug_abbrev": table, ".debug_info": unit(
+        code_entry(1, TEXT, TEXT_BYTES) + code_entry(2, TEXT, TEXT_BYTES, b"outer\0") +
+        b"\3a\0" + b"\3b\0" + bytes(4))}
+
+
 TOO_MUCH = "binary with too much debug information"
 COSTLY = "binary with debug information too costly to read"
 NO_MEMORY = "binary with debug information that there was no memory for"
@@ -234,9 +245,11 @@ CASES = {
                   {".debug_info"}, TOO_MUCH if SANITIZED else NO_MEMORY),
     "10 GB claimed": ({".debug_info": pack(bytes(1 << 20), 10 << 30), ".debug_abbrev": PLAIN_UNIT},
                       {".debug_info"}, TOO_MUCH if HALF_OF_MEMORY < 10 << 30 else DAMAGED),
+    "common blocks in each other": (common_blocks(), (), RESOLVED),
     "packed symbols": ({".gnu_debugdata": lzma.compress(bytes(256 << 20), preset=0)}, (),
                        "no symbol"),
 }
+READ_DATA = {"common blocks in each other"}  # where variables are looked for, too
 
 
 def add_sound_program(database, path, base):
@@ -265,7 +278,8 @@ def check(name, sections, packed, outcome):
     write_program("hostile", sections, packed)
     symbolize_db.make("t.db", os.path.join(source, "profiler/db/schema.sql"),
                       os.path.abspath("hostile"),
-                      [(TEXT + 8 * i, None) for i in range(4000)], 0)
+                      [(TEXT + 8 * i, TEXT + 8 * i if name in READ_DATA else None)
+                       for i in range(4000)], 0)
     add_sound_program("t.db", "sound", 0x10000000)
     named = subprocess.run([os.environ["MEMLAG"], "symbolize", "t.db"], check=False,
                            capture_output=True, text=True, preexec_fn=limit)

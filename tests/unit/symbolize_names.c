@@ -12,6 +12,7 @@
 
 #include "demangle.h"
 #include "function_names.h"
+#include "mangled_name.h"
 #include "path.h"
 #include "spelling.h"
 #include "symbol_names.h"
@@ -106,6 +107,32 @@ static void a_deep_name_does_not_overflow_the_stack(void **state)
         memcpy(name + 4 + depth, "i", 2);
         free(demangle(name));
         free(name);
+}
+
+/* PART, a million times, in the scope of a name. */
+static void expect_not_whole(const char *part)
+{
+        const size_t count = 1000000, length = strlen(part);
+        char *name = malloc(3 + count * length);
+        struct mangled parts;
+
+        assert_non_null(name);
+        memcpy(name, "_ZN", 3);
+        for (size_t i = 0; i < count; i++)
+                memcpy(name + 3 + i * length, part, length);
+        assert_false(mangled_take_apart(name, 3 + count * length, &parts));
+        free(name);
+}
+
+static void parts_of_names_that_hold_each_other_do_not_overflow_the_stack(void **state)
+{
+        (void)state;
+        expect_not_whole("L");
+        expect_not_whole("ZE");
+        expect_not_whole("Xad");
+        expect_not_whole("I");
+        expect_not_whole("Ul");
+        expect_not_whole("L_Z");
 }
 
 static void expect_path(const char *directory, const char *path, const char *joined)
@@ -376,6 +403,8 @@ int main(void)
             cmocka_unit_test(names_of_debug_information_are_spelled_as_demangled),
             cmocka_unit_test(other_names_stay),
             cmocka_unit_test(a_deep_name_does_not_overflow_the_stack),
+            cmocka_unit_test(
+                parts_of_names_that_hold_each_other_do_not_overflow_the_stack),
             cmocka_unit_test(relative_files_are_below_the_compilation_directory),
             cmocka_unit_test(parents_are_taken_out_for_comparisons),
             cmocka_unit_test(functions_of_one_name_have_their_files_behind_it),
