@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Pure functions of an access and a number or bit-field; no type is followed. */
+#include "type_access.h"
+
+bool type_only_bytes(const struct types *types, uint32_t type,
+                     const struct type_access *access)
+{
+        return type < types->count && types->items[type].kind == TYPE_INTEGER &&
+               types->items[type].size_bytes == 1 && access->bytes > 1 && !access->vector;
+}
+
+enum { LONG_DOUBLE_BYTES = 10 }; /* that are used of its 16 */
+
+static uint64_t number_bytes(const struct type *type)
+{
+        return type->size_bytes / (type->is_complex ? 2 : 1);
+}
+
+/* Whether BYTES, INSIDE bytes behind the start of TYPE, are one number of floating point.
+ */
+static bool is_one(const struct type *type, uint64_t inside, uint32_t bytes)
+{
+        uint64_t one = number_bytes(type);
+
+        return one > 0 && inside < type->size_bytes && inside % one == 0 &&
+               (bytes == one || (bytes == LONG_DOUBLE_BYTES && one > LONG_DOUBLE_BYTES));
+}
+
+int access_fit(const struct type *type, uint64_t inside, const struct type_access *access)
+{
+        bool real = type->kind == TYPE_FLOAT;
+        bool within = inside + access->bytes <= type->size_bytes;
+        bool exact = inside == 0 && type->size_bytes == access->bytes;
+
+        switch (access->number) {
+        case NUMBER_BITS:
+                return !real && within ? 3 : 1;
+        case NUMBER_LOW:
+                return !real && (exact || (within && type->kind == TYPE_INTEGER)) ? 3 : 1;
+        case NUMBER_INTEGER:
+                if (real)
+                        return 1;
+                return exact ? 3 : within && type->kind == TYPE_INTEGER ? 2 : 1;
+        case NUMBER_FLOATS:
+                return real && number_bytes(type) <= access->bytes ? 3 : 1;
+        case NUMBER_FLOAT:
+                return real && is_one(type, inside, access->bytes) ? 3 : 1;
+        default:
+                return 1;
+        }
+}
+
+bool access_contradicts(const struct type *type, uint64_t inside,
+                        const struct type_access *access)
+{
+        bool real = type->kind == TYPE_FLOAT;
+
+        switch (access->number) {
+        case NUMBER_LOW:
+                return real;
+        case NUMBER_INTEGER:
+                return real || inside + access->bytes > type->size_bytes;
+        case NUMBER_FLOATS:
+        case NUMBER_FLOAT:
+                return access_fit(type, inside, access) == 1;
+        default:
+                return false;
+        }
+}
+
+int access_fit_bits(const struct member *member, uint64_t offset_bytes,
+                    const struct type_access *access)
+{
+        switch (access->number) {
+        case NUMBER_BITS:
+                return 3;
+        case NUMBER_LOW:
+        case NUMBER_INTEGER:
+                return member->bit_size == access->bytes * 8 &&
+                               member->offset_bytes + member->bit_offset / 8 ==
+                                   offset_bytes
+                           ? 3
+                           : 1;
+        default:
+                return 1;
+        }
+}
+
+/* Whether MEMBER, a bit-field, has some of the bits that the access at OFFSET_BYTES uses
+ * of its bytes. */
+static bool is_used(const struct member *member, uint64_t offset_bytes,
+                    const struct type_access *access)
+{
+        int64_t low =
+            (int64_t)(member->offset_bytes - offset_bytes) * 8 + member->bit_offset;
+        int64_t high = low + member->bit_size;
+
+        if (access->bits == 0)
+                return true;
+        if (low >= 64 || high <= 0)
+                return false;
+        uint64_t used = low > 0 ? access->bits >> low : access->bits;
+
+        high -= low > 0 ? low : 0;
+        return high >= 64 ? used != 0 : (used & ((UINT64_C(1) << high) - 1)) != 0;
+}
+
+bool access_in_bits(const struct member *member, uint64_t offset_bytes,
+                    const struct type_access *access)
+{
+        uint64_t bytes = access->bytes ? access->bytes : 1;
+        uint64_t low = member->offset_bytes + member->bit_offset / 8;
+        uint64_t high = member->offset_bytes +
+                        ((uint64_t)member->bit_offset + member->bit_size + 7) / 8;
+
+        return low < offset_bytes + bytes && high > offset_bytes &&
+               is_used(member, offset_bytes, access);
+}

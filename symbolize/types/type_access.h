@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* How instructions access numbers, and how well that fits what lies there. */
+#ifndef MEMLAG_SYMBOLIZE_TYPE_ACCESS_H
+#define MEMLAG_SYMBOLIZE_TYPE_ACCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "type_table.h"
+
+/* What is known of the number that is accessed, from the least on. */
+enum access_number {
+        NUMBER_ANY,     /* nothing: it may also be moved as a part of a structure */
+        NUMBER_BITS,    /* some bits of an integer or a pointer, or a bit-field */
+        NUMBER_LOW,     /* an integer or a pointer, or the low bytes of a wider integer */
+        NUMBER_INTEGER, /* or a pointer */
+        NUMBER_FLOATS,  /* one number of floating point, or several smaller ones */
+        NUMBER_FLOAT
+};
+
+/* How an instruction reads or writes. */
+struct type_access {
+        uint32_t bytes; /* 0: not known */
+        enum access_number number;
+        bool vector;   /* several numbers at once */
+        uint64_t bits; /* of these, that are used, from the lowest on; 0: all */
+};
+
+/* Whether TYPE is a byte, and ACCESS to more: bytes may hold anything, and more than one
+ * at a time is surely something else. */
+bool type_only_bytes(const struct types *types, uint32_t type,
+                     const struct type_access *access);
+
+/* 3 where ACCESS, INSIDE bytes behind the start of a number of TYPE, may well be to it, 2
+ * where it may be if to nothing else, else 1. */
+int access_fit(const struct type *type, uint64_t inside,
+               const struct type_access *access);
+
+/* The same of MEMBER, a bit-field, and an ACCESS at OFFSET_BYTES of the type that has it.
+ * Fields of whole bytes are read as numbers are. */
+int access_fit_bits(const struct member *member, uint64_t offset_bytes,
+                    const struct type_access *access);
+
+/* Whether the number that ACCESS shows, INSIDE bytes behind the start of a number of
+ * TYPE, is another than that. Neighbours may be read at once, but are not counted with.
+ */
+bool access_contradicts(const struct type *type, uint64_t inside,
+                        const struct type_access *access);
+
+/* Whether MEMBER, a bit-field, has bits in what ACCESS at OFFSET_BYTES of the type that
+ * has it touches and uses. */
+bool access_in_bits(const struct member *member, uint64_t offset_bytes,
+                    const struct type_access *access);
+
+#endif

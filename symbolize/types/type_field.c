@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* Goes down into what lies at the offset, by all ways where members share their place,
+ * and keeps the one that the access fits best. */
+#include "type_field.h"
+
+#include "type_index.h"
+#include "type_limits.h"
+#include "type_path.h"
+
+struct search {
+        const struct types *types;
+        const struct type_access *access;
+        unsigned work_left;
+        unsigned nesting; /* of calls: members without a name make the way no longer */
+        uint64_t stride_bytes;   /* asked about; 0: nothing is */
+        bool repeats;            /* the answer */
+        uint32_t inner;          /* asked about; TYPE_NONE: nothing is */
+        bool holds;              /* the answer */
+        struct type_path copied; /* the innermost structure that the access begins */
+};
+
+static int find(struct search *search, uint32_t type, uint64_t offset_bytes,
+                struct type_path *path);
+
+/* Goes into one member; the way so far is kept in PATH when that leads nowhere. */
+static int enter(struct search *search, const struct member *member,
+                 uint64_t offset_bytes, struct type_path *path)
+{
+        if (member->name && !type_path_enter(path, member))
+                return 0;
+        path->offset_bytes += member->offset_bytes;
+        if (member->bit_size) {
+                path->type = member->type;
+                path->offset_bytes += member->bit_offset / 8;
+                path->size_bytes = (member->bit_offset % 8 + member->bit_size + 7) / 8;
+                return path->fit = access_fit_bits(member, offset_bytes, search->access);
+        }
+        return find(search, member->type, offset_bytes - member->offset_bytes, path);
+}
+
+static void share(struct type_path *best, const struct type_path *so_far,
+                  const struct type *type, uint32_t type_id, const struct member *members,
+                  uint64_t mask, int fit)
+{
+        *best = *so_far;
+        best->shared = members;
+        best->shared_count = type->member_count;
+        best->shared_mask = mask;
+        best->contradicted = false;
+        best->type = type_id;
+        best->size_bytes = type->size_bytes;
+        best->fit = fit;
+}
+
+/* Takes note of a structure that the access, which is to its beginning, copies. */
+static void note_copied(struct search *search, uint32_t type_id,
+                        const struct type_path *path)
+{
+        const struct type *type = &search->types->items[type_id];
+
+        if (type->kind != TYPE_STRUCT || type->size_bytes < search->access->bytes)
+                return;
+        search->copied = *path;
+        search->copied.type = type_id;
+        search->copied.size_bytes = type->size_bytes;
+}
+
+static int find_member(struct search *search, uint32_t type_id, uint64_t offset_bytes,
+                       struct type_path *path)
+{
+        const struct types *types = search->types;
+        const struct type *type = &types->items[type_id];
+        const struct member *members = types->members + type->first_member;
+        struct type_path best = {0};
+        uint64_t mask = 0;
+
+        if (offset_bytes == 0)
+                note_copied(search, type_id, path);
+        for (uint32_t i = 0; i < type->member_count; i++) {
+                struct type_path way = *path;
+
+                if (members[i].bit_size
+                        ? !access_in_bits(&members[i], offset_bytes, search->access)
+                        : !type_in_member(types, type, i, offset_bytes))
+                        continue;
+                int fit = enter(search, &members[i], offset_bytes, &way);
+
+                if (fit == 0 || fit < best.fit)
+                        continue;
+                if (fit > best.fit)
+                        mask = 0;
+                mask |= i < 64 ? UINT64_C(1) << i : 0;
+                if (fit > best.fit)
+                        best = way;
+        }
+        if (mask & (mask - 1)) {
+                uint64_t start = best.offset_bytes, bytes = best.size_bytes;
+                bool bits = members[__builtin_ctzll(mask)].bit_size != 0;
+
+                share(&best, path, type, type_id, members, mask, best.fit);
+                if (bits) {
+                        best.offset_bytes = start;
+                        best.size_bytes = bytes;
+                }
+        }
+        *path = best;
+        return best.fit;
+}
+
+static int find_in(struct search *search, uint32_t type_id, uint64_t offset_bytes,
+                   struct type_path *path)
+{
+        const struct types *types = search->types;
+
+        if (type_id >= types->count || search->work_left == 0)
+                return 0;
+        search->work_left--;
+        const struct type *type = &types->items[type_id];
+
+        if (search->inner != TYPE_NONE && offset_bytes == 0 &&
+            type_same(types, type_id, search->inner))
+                search->holds = true;
+        switch (type->kind) {
+        case TYPE_OPAQUE:
+                return 0;
+        case TYPE_STRUCT:
+        case TYPE_UNION:
+                return path->length == TYPE_DEPTH_LIMIT
+                           ? 0
+                           : find_member(search, type_id, offset_bytes, path);
+        case TYPE_ARRAY: {
+                uint64_t bytes = type_size(types, type->element);
+
+                if (bytes == 0 || !type_path_step(path, 0))
+                        return 0;
+                if (search->stride_bytes % bytes == 0)
+                        search->repeats = true;
+                return find(search, type->element, offset_bytes % bytes, path);
+        }
+        default:
+                if (offset_bytes >= type->size_bytes)
+                        return 0;
+                path->type = type_id;
+                path->size_bytes = type->size_bytes;
+                path->contradicted =
+                    access_contradicts(type, offset_bytes, search->access);
+                return path->fit = access_fit(type, offset_bytes, search->access);
+        }
+}
+
+static int find(struct search *search, uint32_t type_id, uint64_t offset_bytes,
+                struct type_path *path)
+{
+        if (search->nesting == TYPE_NESTING_LIMIT)
+                return 0;
+        search->nesting++;
+        int fit = find_in(search, type_id, offset_bytes, path);
+
+        search->nesting--;
+        return fit;
+}
+
+enum field_outcome type_field(const struct types *types, struct string_pool *names,
+                              uint32_t type, uint64_t offset_bytes,
+                              const struct type_access *access, struct field *field)
+{
+        struct search search = {.types = types,
+                                .access = access,
+                                .work_left = TYPE_WORK_LIMIT,
+                                .inner = TYPE_NONE};
+        struct type_path path = {0};
+
+        const struct type_access whole = {access->bytes, access->number, access->vector,
+                                          0};
+
+        *field = (struct field){.type = TYPE_NONE};
+        if (type >= types->count || types->items[type].kind == TYPE_OPAQUE)
+                return FIELD_OPAQUE;
+        if (offset_bytes >= types->items[type].size_bytes &&
+            !type_open_ended(types, type))
+                return FIELD_BEYOND;
+        if (find(&search, type, offset_bytes, &path) == 0) {
+                if (access->bits == 0)
+                        return FIELD_PADDING;
+                return type_field(types, names, type, offset_bytes, &whole, field);
+        }
+        if (!path.shared_count && type_only_bytes(types, path.type, access) &&
+            search.copied.length > 0)
+                path = search.copied;
+        type_path_field(names, &path, field);
+        if (path.contradicted)
+                return FIELD_OTHER;
+        return field->name ? FIELD_FOUND : FIELD_WHOLE;
+}
+
+static const struct type_access any_access;
+
+uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_bytes,
+                   const struct type_access *access)
+{
+        struct search search = {.types = types,
+                                .access = access,
+                                .work_left = TYPE_WORK_LIMIT,
+                                .inner = TYPE_NONE};
+        struct type_path path = {0};
+
+        return find(&search, type, offset_bytes, &path) && !path.shared_count ? path.type
+                                                                              : TYPE_NONE;
+}
+
+bool type_contradicted(const struct types *types, uint32_t type, uint64_t offset_bytes,
+                       const struct type_access *access)
+{
+        struct search search = {.types = types,
+                                .access = access,
+                                .work_left = TYPE_WORK_LIMIT,
+                                .inner = TYPE_NONE};
+        struct type_path path = {0};
+
+        return access->number != NUMBER_ANY &&
+               find(&search, type, offset_bytes, &path) != 0 && path.contradicted;
+}
+
+bool type_repeats(const struct types *types, uint32_t type, uint64_t offset_bytes,
+                  uint64_t stride_bytes)
+{
+        struct search search = {.types = types,
+                                .access = &any_access,
+                                .work_left = TYPE_WORK_LIMIT,
+                                .stride_bytes = stride_bytes,
+                                .inner = TYPE_NONE};
+        struct type_path path = {0};
+
+        if (type_counted_whole(types, type, stride_bytes))
+                return true;
+        find(&search, type, offset_bytes, &path);
+        return search.repeats;
+}
+
+bool type_holds(const struct types *types, uint32_t outer, uint64_t offset_bytes,
+                uint32_t inner)
+{
+        struct search search = {.types = types,
+                                .access = &any_access,
+                                .work_left = TYPE_WORK_LIMIT,
+                                .inner = inner};
+        struct type_path path = {0};
+
+        find(&search, outer, offset_bytes, &path);
+        return search.holds;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Which field of a type lies at an offset. The types are only read, and of names those
+ * that are made are put into the pool. */
+#ifndef MEMLAG_SYMBOLIZE_TYPE_FIELD_H
+#define MEMLAG_SYMBOLIZE_TYPE_FIELD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "string_pool.h"
+#include "type_access.h"
+#include "type_table.h"
+
+enum field_outcome {
+        FIELD_FOUND,
+        FIELD_WHOLE,   /* the type has no fields: a number or a pointer */
+        FIELD_PADDING, /* nothing lies there */
+        FIELD_BEYOND,  /* outside of the type */
+        FIELD_OPAQUE,  /* the type is not known inside */
+        FIELD_OTHER    /* what the access shows of the number is not so of the field */
+};
+
+/* What lies at an offset. Array indexes are left out: NAME is "a.b[].c", and
+ * offset_bytes is the place that all of these have in common, with every index 0.
+ * Where members share their place and the access fits several, NAME has them all:
+ * "u.word|half". Fields of a base class whose names others of the type have, too, are
+ * told with the class, the innermost of several: "Base::a". */
+struct field {
+        uint32_t name; /* 0 unless FOUND */
+        uint32_t type;
+        uint64_t offset_bytes;
+        uint64_t size_bytes;
+        bool shared; /* NAME has several members */
+};
+
+/* Finds the field of TYPE at OFFSET_BYTES that ACCESS fits best. Of a structure that
+ * begins with bytes and is copied in larger pieces it is the structure. */
+enum field_outcome type_field(const struct types *types, struct string_pool *names,
+                              uint32_t type, uint64_t offset_bytes,
+                              const struct type_access *access, struct field *field);
+
+/* The type of what lies there, without its name; TYPE_NONE when nothing does, or more
+ * than one thing. */
+uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_bytes,
+                   const struct type_access *access);
+
+/* Whether ACCESS shows a number that what lies there cannot be: of floating point where
+ * an integer is, or the other way, or of more bytes. Nothing is known where several
+ * members lie. */
+bool type_contradicted(const struct types *types, uint32_t type, uint64_t offset_bytes,
+                       const struct type_access *access);
+
+/* Whether STRIDE_BYTES further from OFFSET_BYTES in TYPE the same lies again: in the
+ * next item of an array that the offset is in, or of an array of TYPE itself. */
+bool type_repeats(const struct types *types, uint32_t type, uint64_t offset_bytes,
+                  uint64_t stride_bytes);
+
+/* Whether an INNER begins at OFFSET_BYTES in OUTER. */
+bool type_holds(const struct types *types, uint32_t outer, uint64_t offset_bytes,
+                uint32_t inner);
+
+#endif

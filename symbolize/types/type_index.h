@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Where an index into the arrays of a type leads. */
+#ifndef MEMLAG_SYMBOLIZE_TYPE_INDEX_H
+#define MEMLAG_SYMBOLIZE_TYPE_INDEX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "type_table.h"
+
+/* Whether an index of STRIDE_BYTES counts whole items of TYPE. Loops over structures are
+ * unrolled by powers of two; other multiples count something of which TYPE is a part. */
+bool type_counted_whole(const struct types *types, uint32_t type, uint64_t stride_bytes);
+
+enum index_outcome {
+        INDEX_OPEN,    /* it may lead to several fields, or to none that is known */
+        INDEX_FOUND,   /* to one field only */
+        INDEX_SHIFTED, /* the same, but OFFSET_BYTES is up to one item before its array */
+};
+
+/* Which field an index that is any multiple of STRIDE_BYTES (at least 1) leads to from
+ * OFFSET_BYTES in TYPE: of TYPE itself, when whole ones are counted, or of the arrays in
+ * it whose items may be (the index may be a multiple of more), and have room for the
+ * ACCESS_BYTES (0: any) that are read. The field's place, with every index 0, goes to
+ * *FOUND. */
+enum index_outcome type_indexed(const struct types *types, uint32_t type,
+                                int64_t offset_bytes, uint64_t stride_bytes,
+                                uint64_t access_bytes, uint64_t *found);
+
+/* Finds the outermost array of TYPE that OFFSET_BYTES lies in, which goes from *LOW to
+ * *HIGH, the first byte after it. False: in none. */
+bool type_array_around(const struct types *types, uint32_t type, uint64_t offset_bytes,
+                       uint64_t *low, uint64_t *high);
+
+#endif

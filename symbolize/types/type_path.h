@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The way into a type to one of its fields, and the field's name. */
+#ifndef MEMLAG_SYMBOLIZE_TYPE_PATH_H
+#define MEMLAG_SYMBOLIZE_TYPE_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "string_pool.h"
+#include "type_field.h"
+#include "type_limits.h"
+#include "type_table.h"
+
+/* The members on the way, an array after the member that it is the type of. */
+struct type_path {
+        uint32_t names[TYPE_DEPTH_LIMIT]; /* 0: an array's element */
+        uint32_t bases;                   /* a bit of each that is a base class */
+        size_t length;
+        uint64_t offset_bytes; /* with every index 0 */
+        uint32_t type;
+        uint64_t size_bytes;
+        /* Members that share the place at the end of the way; 0: none do. */
+        const struct member *shared;
+        uint32_t shared_count;
+        uint64_t shared_mask; /* which of them, the first 64 */
+        int fit;              /* how well the access fits, from 1; 0: not found */
+        bool contradicted;    /* the access is not to what is there */
+};
+
+/* Goes on with NAME, that of a member, or 0 into an array's element. False: the way is as
+ * long as it may be, and stays as it is. */
+bool type_path_step(struct type_path *path, uint32_t name);
+
+/* The same into MEMBER, which has a name. Of base classes in base classes the innermost
+ * stays. */
+bool type_path_enter(struct type_path *path, const struct member *member);
+
+/* Sets *FIELD to what PATH leads to; its name goes into NAMES, and is 0 without a way, or
+ * without memory. */
+void type_path_field(struct string_pool *names, const struct type_path *path,
+                     struct field *field);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* The data types of a program as plain tables: sizes, members, and which types look the
+ * same. Knows nothing of DWARF; names are numbers of a string pool. Types are told by
+ * their ids, places in types.items; those of others are taken as types of no size. */
+#ifndef MEMLAG_SYMBOLIZE_TYPE_TABLE_H
+#define MEMLAG_SYMBOLIZE_TYPE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hash_index.h"
+#include "string_pool.h"
+
+#define TYPE_NONE UINT32_MAX
+
+enum type_kind {
+        TYPE_OPAQUE, /* void, functions, declared only: nothing is known inside */
+        TYPE_INTEGER,
+        TYPE_FLOAT,
+        TYPE_POINTER,
+        TYPE_STRUCT,
+        TYPE_UNION,
+        TYPE_ARRAY
+};
+
+struct member {
+        uint32_t name; /* 0: its fields are used directly */
+        uint32_t type;
+        uint64_t offset_bytes;
+        uint32_t bit_offset; /* from offset_bytes on */
+        uint32_t bit_size;   /* 0: no bit-field */
+        bool base;           /* a class, named where its fields' names do not suffice */
+};
+
+struct type {
+        enum type_kind kind;
+        uint32_t name;
+        uint64_t size_bytes;
+        uint32_t element;    /* of an array */
+        bool is_complex;     /* of floating point: two numbers of half the size */
+        bool partial;        /* a struct or union with members that are not listed */
+        uint64_t items;      /* of an array; 0: not known, as at the end of a struct */
+        size_t first_member; /* of a struct or union, in types.members */
+        uint32_t member_count;
+        /* The first type that looks the same from outside: name, size and members.
+         * Pointers count as the same when they are spelled the same. */
+        uint32_t canonical;
+};
+
+struct types {
+        struct type *items;
+        size_t count;
+        size_t capacity;
+        struct member *members;
+        size_t member_count;
+        size_t member_capacity;
+        struct hash_index index; /* of canonical types */
+};
+
+/* Adds TYPE with MEMBERS (member_count of them, copied; first_member and canonical are
+ * set here). The id goes to *ID. 0 or -ENOMEM. */
+int types_put(struct types *types, const struct type *type, const struct member *members,
+              uint32_t *id);
+/* Frees what TYPES owns; it can be filled anew. */
+void types_free(struct types *types);
+
+/* The size of TYPE; 0 where it has none that is known. */
+uint64_t type_size(const struct types *types, uint32_t type);
+
+/* Whether A and B look the same from outside. */
+bool type_same(const struct types *types, uint32_t a, uint32_t b);
+
+/* Whether OFFSET_BYTES, from the start of TYPE, a struct or union, lie in its member
+ * INDEX. An array at the end of a struct, without a length, goes on. */
+bool type_in_member(const struct types *types, const struct type *type, uint32_t index,
+                    uint64_t offset_bytes);
+
+/* Whether the last field of TYPE is an array that goes on after the end. */
+bool type_open_ended(const struct types *types, uint32_t type);
+
+#endif
