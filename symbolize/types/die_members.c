@@ -8,6 +8,7 @@
 
 #include "array.h"
 #include "base_names.h"
+#include "die_type_name.h"
 
 enum { MEMBERS_LIMIT = 65536 };
 

@@ -9,14 +9,9 @@
 #include "array.h"
 #include "array_descriptor.h"
 #include "die_members.h"
-#include "die_walk.h"
+#include "die_type_name.h"
 
-enum { CHAIN_LIMIT = 32, DEPTH_LIMIT = 48, DIMENSIONS_LIMIT = 16 };
-
-struct type_scope {
-        const void *die;
-        uint32_t name; /* of what is around it; 0: nothing */
-};
+enum { DEPTH_LIMIT = 48, DIMENSIONS_LIMIT = 16 };
 
 void type_reader_open(struct type_reader *reader, struct dwarf_file *dwarf,
                       struct types *types, struct string_pool *names)
@@ -58,210 +53,6 @@ static void read_language(struct type_reader *reader, Dwarf_Die *die)
                 reader->language = reader->unit_language;
 }
 
-/* ---- names ---- */
-
-static bool same_scope(const void *context, const void *key, uint32_t position)
-{
-        const struct type_reader *reader = context;
-
-        return reader->scopes[position].die == key;
-}
-
-static uint32_t die_hash(const void *addr)
-{
-        return hash_number(0, (uintptr_t)addr);
-}
-
-static int put_scope(struct type_reader *reader, const void *die, uint32_t name)
-{
-        if (reader->scope_count >= UINT32_MAX - 1 ||
-            array_reserve(&reader->scopes, &reader->scope_capacity, reader->scope_count,
-                          sizeof(*reader->scopes)) < 0)
-                return -ENOMEM;
-        reader->scopes[reader->scope_count] = (struct type_scope){die, name};
-        return hash_index_add(&reader->scope_index, die_hash(die),
-                              (uint32_t)reader->scope_count++);
-}
-
-static const struct type_scope *find_scope(const struct type_reader *reader,
-                                           const void *die)
-{
-        uint32_t found =
-            hash_index_find(&reader->scope_index, die_hash(die), same_scope, reader, die);
-
-        return found == HASH_INDEX_NONE ? NULL : &reader->scopes[found];
-}
-
-const char *type_own_name(struct type_reader *reader, Dwarf_Die *die)
-{
-        return die_string(reader->dwarf, die, DW_AT_name);
-}
-
-/* Where an entry has no name of its own. */
-static const char *no_name(struct type_reader *reader, Dwarf_Die *die)
-{
-        return die_lost(reader->dwarf, die, DW_AT_name) ? "(not found)" : "(anonymous)";
-}
-
-static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
-                       uint32_t *value)
-{
-        struct type_reader *reader = context;
-
-        switch (entry->tag) {
-        case DW_TAG_structure_type:
-        case DW_TAG_class_type:
-        case DW_TAG_union_type:
-        case DW_TAG_enumeration_type:
-                if (parent && put_scope(reader, entry->die.addr, parent) < 0)
-                        return -ENOMEM;
-                break;
-        case DW_TAG_namespace:
-        case DW_TAG_module:
-                break;
-        default:
-                return 0;
-        }
-        const char *name = type_own_name(reader, &entry->die);
-        const char *outer = string_pool_text(reader->names, parent);
-
-        *value = string_pool_format(reader->names, "%s%s", outer ? outer : "",
-                                    name ? name : no_name(reader, &entry->die));
-        *value = string_pool_format(reader->names, "%s%s",
-                                    string_pool_text(reader->names, *value) ?: "", "::");
-        return 1;
-}
-
-/* Whether the language writes "struct node" where others write "node". */
-static bool tagged_language(uint64_t language)
-{
-        return language == 0 || language == DW_LANG_C89 || language == DW_LANG_C ||
-               language == DW_LANG_C99 || language == DW_LANG_C11;
-}
-
-/* What stands before the type's name in the source: "struct " or "outer::". */
-static const char *name_prefix(struct type_reader *reader, Dwarf_Die *die)
-{
-        Dwarf_Die unit;
-
-        if (!dwarf_diecu(die, &unit, NULL, NULL) || tagged_language(reader->language)) {
-                switch (dwarf_tag(die)) {
-                case DW_TAG_structure_type:
-                case DW_TAG_class_type:
-                        return "struct ";
-                case DW_TAG_union_type:
-                        return "union ";
-                case DW_TAG_enumeration_type:
-                        return "enum ";
-                default:
-                        return "";
-                }
-        }
-        if (!find_scope(reader, unit.addr)) { /* the unit itself: it has been read */
-                if (put_scope(reader, unit.addr, 0) < 0 ||
-                    die_walk(reader->dwarf, &unit, visit_scope, reader) == -ENOMEM) {
-                        reader->error = -ENOMEM;
-                        return "";
-                }
-        }
-        Dwarf_Die declared;
-        const struct type_scope *scope = find_scope(
-            reader, die_reference(reader->dwarf, die, DW_AT_specification, &declared)
-                        ? declared.addr
-                        : die->addr);
-
-        return scope ? string_pool_text(reader->names, scope->name) ?: "" : "";
-}
-
-/* Takes typedefs and qualifiers off DIE. *ALIAS is the typedef next to what is left;
- * false at the end of a chain that leads nowhere (void). */
-static bool strip(struct type_reader *reader, Dwarf_Die *die, const char **alias)
-{
-        for (int i = 0; i < CHAIN_LIMIT; i++) {
-                Dwarf_Die next;
-
-                switch (dwarf_tag(die)) {
-                case DW_TAG_typedef:
-                        if (alias)
-                                *alias = type_own_name(reader, die);
-                        break;
-                case DW_TAG_const_type:
-                case DW_TAG_volatile_type:
-                case DW_TAG_restrict_type:
-                case DW_TAG_atomic_type:
-                case DW_TAG_immutable_type:
-                        break;
-                default:
-                        /* A type in a unit of its own is known by its signature here. */
-                        if (!die_reference(reader->dwarf, die, DW_AT_signature, &next))
-                                return true;
-                        *die = next;
-                        continue;
-                }
-                if (!die_reference(reader->dwarf, die, DW_AT_type, &next))
-                        return false;
-                *die = next;
-        }
-        return false;
-}
-
-static uint32_t spelled_name(struct type_reader *reader, Dwarf_Die die, int depth);
-
-static uint32_t pointer_name(struct type_reader *reader, Dwarf_Die *die, int depth)
-{
-        const char *sign = dwarf_tag(die) == DW_TAG_reference_type          ? "&"
-                           : dwarf_tag(die) == DW_TAG_rvalue_reference_type ? "&&"
-                                                                            : "*";
-        Dwarf_Die pointee;
-        uint32_t name = 0;
-
-        if (die_reference(reader->dwarf, die, DW_AT_type, &pointee))
-                name = spelled_name(reader, pointee, depth + 1);
-        else if (die_lost(reader->dwarf, die, DW_AT_type))
-                name = string_pool_put(reader->names, "(not found)");
-        const char *text = string_pool_text(reader->names, name);
-        size_t length = text ? strlen(text) : 0;
-        bool joined = length && (text[length - 1] == '*' || text[length - 1] == '&');
-
-        return string_pool_format(reader->names, joined ? "%s%s" : "%s %s",
-                                  text ? text : "void", sign);
-}
-
-/* As it is written in the source, without qualifiers. */
-static uint32_t spelled_name(struct type_reader *reader, Dwarf_Die die, int depth)
-{
-        const char *alias = NULL;
-
-        if (depth > CHAIN_LIMIT || !strip(reader, &die, &alias))
-                return string_pool_put(reader->names, "void");
-        const char *name = type_own_name(reader, &die);
-
-        switch (dwarf_tag(&die)) {
-        case DW_TAG_pointer_type:
-        case DW_TAG_reference_type:
-        case DW_TAG_rvalue_reference_type:
-                return pointer_name(reader, &die, depth);
-        case DW_TAG_subroutine_type:
-                return string_pool_put(reader->names, alias ? alias : "(function)");
-        case DW_TAG_array_type: {
-                Dwarf_Die element;
-                uint32_t text = 0;
-
-                if (die_reference(reader->dwarf, &die, DW_AT_type, &element))
-                        text = spelled_name(reader, element, depth + 1);
-                return string_pool_format(reader->names, "%s%s",
-                                          string_pool_text(reader->names, text) ?: "void",
-                                          "[]");
-        }
-        default:
-                if (!name && alias)
-                        return string_pool_put(reader->names, alias);
-                return string_pool_format(reader->names, "%s%s",
-                                          name_prefix(reader, &die),
-                                          name ? name : no_name(reader, &die));
-        }
-}
-
 /* ---- one type ---- */
 
 uint32_t type_put(struct type_reader *reader, const struct type *type,
@@ -277,7 +68,7 @@ uint32_t type_put(struct type_reader *reader, const struct type *type,
 /* A type that this unit only declares is the one that another defines. */
 static uint32_t put_declared(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
 {
-        const char *prefix = name_prefix(reader, die);
+        const char *prefix = type_name_prefix(reader, die);
         const char *own = type_own_name(reader, die);
         size_t length = strlen(prefix);
         bool scoped = length > 0 && prefix[length - 1] == ':';
@@ -345,7 +136,7 @@ static uint32_t put_pointer_to(struct type_reader *reader, Dwarf_Die *placed)
 
         type.name = string_pool_format(
             reader->names, "%s%s",
-            string_pool_text(reader->names, spelled_name(reader, *placed, 0)) ?: "void",
+            string_pool_text(reader->names, type_spelled_name(reader, *placed)) ?: "void",
             " *");
         uint32_t id = type_put(reader, &type, NULL);
 
@@ -439,7 +230,7 @@ static uint32_t put_descriptor(struct type_reader *reader, Dwarf_Die *die,
         if (!die_reference(reader->dwarf, die, DW_AT_type, &element))
                 return TYPE_NONE;
         uint32_t pointer = put_pointer_to(reader, &element);
-        uint32_t name = spelled_name(reader, element, 0);
+        uint32_t name = type_spelled_name(reader, element);
 
         if (pointer != TYPE_NONE &&
             array_descriptor_put(descriptor, reader->types, reader->names, name, pointer,
@@ -553,7 +344,7 @@ static uint32_t enter_type(struct type_reader *reader, Dwarf_Die *die, const cha
         if (reader->entry_count >= UINT32_MAX - 1 ||
             array_reserve(&reader->entries, &reader->entry_capacity, reader->entry_count,
                           sizeof(*reader->entries)) < 0 ||
-            hash_index_add(&reader->entry_index, die_hash(die->addr), entry) < 0) {
+            hash_index_add(&reader->entry_index, type_die_hash(die->addr), entry) < 0) {
                 reader->error = -ENOMEM;
                 return TYPE_NONE;
         }
@@ -563,7 +354,7 @@ static uint32_t enter_type(struct type_reader *reader, Dwarf_Die *die, const cha
             .die = *die, .type = TYPE_NONE, .language = reader->language};
         uint32_t name = alias && has_tag(die) && !type_own_name(reader, die)
                             ? string_pool_put(reader->names, alias)
-                            : spelled_name(reader, *die, 0);
+                            : type_spelled_name(reader, *die);
         uint32_t type = read_type(reader, die, name);
 
         reader->entries[entry].type = type;
@@ -582,10 +373,11 @@ uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die)
         Dwarf_Die stripped = *die;
         const char *alias = NULL;
 
-        if (reader->error || !strip(reader, &stripped, &alias))
+        if (reader->error || !type_strip(reader, &stripped, &alias))
                 return TYPE_NONE;
-        uint32_t found = hash_index_find(&reader->entry_index, die_hash(stripped.addr),
-                                         same_entry, reader, stripped.addr);
+        uint32_t found =
+            hash_index_find(&reader->entry_index, type_die_hash(stripped.addr),
+                            same_entry, reader, stripped.addr);
 
         if (found != HASH_INDEX_NONE)
                 return reader->entries[found].type;

@@ -62,9 +62,7 @@ uint32_t type_virtual_base(struct type_reader *reader, uint32_t type,
  * holds in the source; TYPE_NONE when it has no type. */
 uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *die);
 
-/* For reading what types hold. The name of the entry DIE itself; NULL: none. */
-const char *type_own_name(struct type_reader *reader, Dwarf_Die *die);
-/* The type that DIE is; TYPE_NONE when it cannot be read. */
+/* For reading what types hold. The type that DIE is; TYPE_NONE when it cannot be read. */
 uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die);
 /* The number of TYPE with MEMBERS; TYPE_NONE: out of memory, which READER notes. */
 uint32_t type_put(struct type_reader *reader, const struct type *type,
