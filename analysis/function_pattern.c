@@ -59,13 +59,14 @@ static bool ends_with(const char *text, size_t length, const char *end)
 static bool strip(char *text)
 {
         static const char *const qualifiers[] = {" const", " volatile", " &", " &&"};
-        size_t length = strlen(text), begin = length;
+        size_t length = strlen(text), begin;
 
         for (size_t i = 0; i < sizeof(qualifiers) / sizeof(*qualifiers); i++)
                 if (ends_with(text, length, qualifiers[i]) && strchr(text, ')')) {
                         length -= strlen(qualifiers[i]);
                         i = (size_t)-1;
                 }
+        begin = length;
         if (ends_with(text, length, ")"))
                 begin = opening(text, length, '(', ')');
         else if (ends_with(text, length, ">"))
@@ -75,6 +76,31 @@ static bool strip(char *text)
         begin -= text[begin - 1] == ' ';
         text[begin] = '\0';
         return begin > 0;
+}
+
+/* What the compiler adds to a name in brackets: an ABI, as g++ does for what returns a
+ * std::string, and how c++filt tells a part of a function that stands for itself. */
+static const char *const tags[] = {"[abi:", " [clone "};
+
+/* Leaves those out of TEXT that PATTERN does not ask for. */
+static void strip_tags(char *text, const char *pattern)
+{
+        for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++) {
+                bool left = !strstr(pattern, tags[i]);
+                char *to = text;
+
+                for (const char *at = text; *at;) {
+                        bool begins = left && strncmp(at, tags[i], strlen(tags[i])) == 0;
+                        const char *end = begins ? strchr(at, ']') : NULL;
+
+                        left = left && (!begins || end);
+                        if (end)
+                                at = end + 1;
+                        else
+                                *to++ = *at++;
+                }
+                *to = '\0';
+        }
 }
 
 /* Leaves the arguments of all templates out of TEXT. */
@@ -122,7 +148,7 @@ static const char *behind_scope(const char *text)
 /* PATTERN as SQLite's GLOB has it. The caller frees it; NULL: no memory. */
 static char *glob_of(const char *pattern)
 {
-        char *glob = malloc(2 * strlen(pattern) + 1), *to = glob;
+        char *glob = malloc(3 * strlen(pattern) + 1), *to = glob;
 
         for (const char *at = pattern; glob && *at;) {
                 if (strncmp(at, "<...>", 5) == 0) {
@@ -131,6 +157,10 @@ static char *glob_of(const char *pattern)
                 } else if (strncmp(at, "[]", 2) == 0) {
                         to = stpcpy(to, "[[]]");
                         at += 2;
+                } else if (strncmp(at, "[abi:", 5) == 0 ||
+                           strncmp(at, "[clone ", 7) == 0) {
+                        to = stpcpy(to, "[[]");
+                        at++;
                 } else {
                         *to++ = *at++;
                 }
@@ -155,6 +185,8 @@ bool function_pattern_matches(const char *pattern, const char *name)
 
         if (glob && text) {
                 matches = matches_in_scopes(glob, text, any_scope);
+                strip_tags(text, pattern);
+                matches = matches || matches_in_scopes(glob, text, any_scope);
                 for (int i = 0; i < PARTS_MOST && !matches && strip(text); i++)
                         matches = matches_in_scopes(glob, text, any_scope);
                 strip_arguments(text);
@@ -208,6 +240,7 @@ int function_pattern_distance(const char *text, const char *name)
 
         if (!plain)
                 return -1;
+        strip_tags(plain, text);
         for (int i = 0; i < PARTS_MOST && strip(plain);)
                 i++;
         strip_arguments(plain);

@@ -68,6 +68,29 @@ static void a_plain_name_is_one_in_any_scope(void **state)
         expect_other("vector", "std::vector<int>::push_back(int&&)");
 }
 
+/* As g++ and c++filt write them. */
+static void tags_of_the_compiler_need_not_be_written(void **state)
+{
+        (void)state;
+        expect_match("label", "label[abi:cxx11](int)");
+        expect_match("shop::label", "shop::label[abi:cxx11]");
+        expect_match("label", "shop::label[abi:cxx11]<int>(int) const");
+        expect_match("label<int>", "shop::label[abi:cxx11]<int>(int)");
+        expect_match("shelf::find", "shelf[abi:v2]::find(int)");
+        expect_match("label[abi:cxx11]", "shop::label[abi:cxx11](int)");
+        expect_match("label", "label(int) [clone .part.0] [clone .cold]");
+        expect_match("label", "label[abi:cxx11](int) [clone .cold]");
+        expect_match("label(int) [clone .cold]", "label(int) [clone .cold]");
+        expect_match("[kl]abel", "label[abi:cxx11]");
+        expect_other("label[abi:cxx11]", "label(int)");
+        expect_other("label[abi:cxx11]", "label[abi:v2](int)");
+        expect_other("label(int) [clone .cold]", "label(int)");
+        expect_other("abel", "label[abi:cxx11]");
+        assert_int_equal(function_pattern_distance("lable", "shop::label[abi:cxx11]"), 2);
+        assert_int_equal(function_pattern_distance("lable", "label(int) [clone .cold]"),
+                         2);
+}
+
 static void stars_stand_for_any_characters(void **state)
 {
         (void)state;
@@ -79,9 +102,9 @@ static void stars_stand_for_any_characters(void **state)
 
 static void names_may_be_anything(void **state)
 {
-        static const char *const names[] = {"",    "(",    ")",       "<", ">",
-                                            "()",  "<>",   "::",      "a", ">)",
-                                            ") &", " (x)", "operator"};
+        static const char *const names[] = {
+            "",  "(",  ")",   "<",    ">",        "()",    "<>",     "::",
+            "a", ">)", ") &", " (x)", "operator", "[abi:", "[abi:]", "(x)y const"};
         const size_t length = 100000;
         char *name = malloc(length + 1);
 
@@ -114,6 +137,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(a_plain_name_is_all_functions_of_the_name),
             cmocka_unit_test(a_plain_name_is_one_in_any_scope),
+            cmocka_unit_test(tags_of_the_compiler_need_not_be_written),
             cmocka_unit_test(stars_stand_for_any_characters),
             cmocka_unit_test(names_may_be_anything),
             cmocka_unit_test(mistyped_names_are_near),
