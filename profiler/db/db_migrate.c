@@ -317,7 +317,8 @@ static int is_present(struct db *db, bool *present)
                                     &rows, NULL);
         while (!rc && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
                 const char *sql = (const char *)sqlite3_column_text(rows, 0);
-                same += sql && strstr(memlag_schema_sql, sql) != NULL;
+                const char *made = sql ? strstr(memlag_schema_sql, sql) : NULL;
+                same += made && made[strlen(sql)] == ';';
                 rc = SQLITE_OK;
         }
         sqlite3_finalize(rows);
