@@ -246,7 +246,7 @@ static struct block_inner *own_inner(void **slot, unsigned height)
         return own;
 }
 
-/* The same for a leaf; its blocks are then LIVE's: inherited, and without rows, when they
+/* The same for a leaf; its blocks are then of TREE's heap: inherited, and without rows, when they
  * were another's. */
 static struct block_leaf *own_leaf(const struct block_tree *tree, void **slot)
 {
