@@ -5,6 +5,7 @@
 #define MEMLAG_SYMBOLIZE_DIE_WALK_H
 
 #include "die.h"
+#include "entry_skip.h"
 
 struct die_entry {
         Dwarf_Die die;
