@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* libdw is given only sections that are in memory and that it can take: packed ones
+ * unpacked, strings with an end, units of a bearable cost. */
+#include "dwarf_file.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "die_cost.h"
+
+enum { INFO_STRINGS = 2 };
+
+uint64_t dwarf_work(uint64_t entry_bytes, uint64_t line_bytes)
+{
+        return UINT64_C(16) * entry_bytes + UINT64_C(4) * line_bytes + 65536;
+}
+
+static int read_units(struct dwarf_file *file)
+{
+        Dwarf_Off offset = 0, next;
+        size_t header_bytes, capacity = 0;
+
+        while (dwarf_next_unit(file->dwarf, offset, &next, &header_bytes, NULL, NULL,
+                               NULL, NULL, NULL, NULL) == 0 &&
+               next > offset) {
+                if (array_reserve(&file->units, &capacity, file->unit_count,
+                                  sizeof(*file->units)) < 0)
+                        return -ENOMEM;
+                file->units[file->unit_count++] =
+                    (struct dwarf_unit){.die_offset = offset + header_bytes};
+                offset = next;
+        }
+        file->units_end = offset;
+        file->budget =
+            dwarf_work(offset, (uint64_t)(file->lines.end - file->lines.start));
+        return 0;
+}
+
+struct dwarf_bytes dwarf_section(Elf *elf, const char *name)
+{
+        size_t size;
+        const char *data = elf_section_data(elf, name, &size);
+
+        return (struct dwarf_bytes){data, data ? data + size : NULL};
+}
+
+static void find_strings(Elf *elf, struct dwarf_bytes *strings)
+{
+        strings[0] = dwarf_section(elf, ".debug_str");
+        strings[1] = dwarf_section(elf, ".debug_line_str");
+        strings[INFO_STRINGS] = dwarf_section(elf, ".debug_info");
+        strings[3] = dwarf_section(elf, ".debug_types");
+}
+
+/* libdw trusts that the last string of a section ends. The section is in memory of its
+ * own, where an end can be put. */
+static void end_strings(struct dwarf_bytes bytes)
+{
+        if (bytes.end > bytes.start)
+                *((char *)(uintptr_t)bytes.end - 1) = '\0';
+}
+
+/* Opens the DWARF of FILE, unpacked into IMAGE where it is packed; *REFUSED of its units
+ * are not read. */
+static int open_unpacked(const struct elf_file *file, bool with_locations,
+                         struct debug_image *image, Dwarf **dwarf,
+                         struct dwarf_bytes *strings, size_t *refused)
+{
+        int error = debug_image_open(image, file, with_locations);
+
+        if (error)
+                return error;
+        find_strings(image->elf, strings);
+        end_strings(strings[0]);
+        end_strings(strings[1]);
+        *dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
+        return *dwarf ? die_check_cost(*dwarf, image->made ? refused : NULL) : -ENOENT;
+}
+
+/* Whether units, each beginning with the entry of one, fill all of the section; of
+ * REFUSED no entry can be read. */
+static bool all_units(Dwarf *dwarf, const struct dwarf_bytes *section, size_t refused)
+{
+        Dwarf_Off offset = 0, next;
+        size_t header_bytes;
+        Dwarf_Die die;
+
+        while (dwarf_next_unit(dwarf, offset, &next, &header_bytes, NULL, NULL, NULL,
+                               NULL, NULL, NULL) == 0 &&
+               next > offset) {
+                int tag = dwarf_offdie(dwarf, offset + header_bytes, &die)
+                              ? dwarf_tag(&die)
+                              : DW_TAG_invalid;
+
+                if (tag == DW_TAG_invalid && refused > 0)
+                        refused--;
+                else if (tag != DW_TAG_partial_unit && tag != DW_TAG_compile_unit)
+                        return false;
+                offset = next;
+        }
+        return offset == (Dwarf_Off)(section->end - section->start);
+}
+
+/* Opens what dwz moved to ALT. When that cannot be read it is as if it were not there,
+ * which who opened DWARF sees. */
+static int open_alt(struct dwarf_file *dwarf, const struct elf_file *alt,
+                    bool with_locations)
+{
+        int error = open_unpacked(alt, with_locations, &dwarf->alt_image, &dwarf->alt,
+                                  dwarf->strings + 4, &dwarf->alt_units_refused);
+
+        if (error || all_units(dwarf->alt, &dwarf->strings[4 + INFO_STRINGS],
+                               dwarf->alt_units_refused))
+                return error;
+        dwarf->alt_units_refused = 0;
+        memset(dwarf->strings + 4, 0, 4 * sizeof(dwarf->strings[0]));
+        dwarf_end(dwarf->alt);
+        dwarf->alt = NULL;
+        return -EINVAL;
+}
+
+int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
+                    const struct elf_file *alt, bool with_locations)
+{
+        int error;
+
+        *dwarf = (struct dwarf_file){.source = file};
+        error = open_unpacked(file, with_locations, &dwarf->image, &dwarf->dwarf,
+                              dwarf->strings, &dwarf->units_refused);
+        if (!error && alt)
+                error = open_alt(dwarf, alt, with_locations);
+        if (error == -ENOMEM || error == -EFBIG || !dwarf->dwarf) {
+                dwarf_file_close(dwarf);
+                return error;
+        }
+        if (dwarf->alt)
+                dwarf_setalt(dwarf->dwarf, dwarf->alt);
+        dwarf->lines = dwarf_section(dwarf->image.elf, ".debug_line");
+        error = read_units(dwarf);
+        if (!error && dwarf->unit_count == 0)
+                error = -ENOENT;
+        if (error)
+                dwarf_file_close(dwarf);
+        return error;
+}
+
+void dwarf_file_close(struct dwarf_file *dwarf)
+{
+        dwarf_file_forget(dwarf);
+        for (size_t i = 0; i < dwarf->split_count; i++) {
+                split_unit_close(dwarf->splits[i]);
+                free(dwarf->splits[i]);
+        }
+        free(dwarf->splits);
+        free(dwarf->bases.addresses);
+        free(dwarf->bases.ranges);
+        split_types_free(&dwarf->types);
+        split_package_close(&dwarf->package);
+        dwarf_end(dwarf->dwarf);
+        dwarf_end(dwarf->alt);
+        debug_image_close(&dwarf->image);
+        debug_image_close(&dwarf->alt_image);
+        free(dwarf->units);
+        range_map_free(&dwarf->unit_map);
+        *dwarf = (struct dwarf_file){0};
+}
+
+static bool is_split(Dwarf_Die *unit)
+{
+        uint8_t type = 0;
+
+        return dwarf_cu_info(unit->cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) != 0 ||
+               type == DW_UT_skeleton;
+}
+
+bool dwarf_file_shareable(const struct dwarf_file *file)
+{
+        Dwarf_Die unit;
+
+        if (!file->image.made || (file->alt && !file->alt_image.made))
+                return false;
+        for (size_t i = 0; i < file->unit_count; i++)
+                if (dwarf_offdie(file->dwarf, file->units[i].die_offset, &unit) &&
+                    is_split(&unit))
+                        return false;
+        return true;
+}
+
+static int share(struct debug_image *copy, const struct debug_image *image, Dwarf **dwarf,
+                 struct dwarf_bytes *strings)
+{
+        if (debug_image_share(copy, image) < 0)
+                return -ENOMEM;
+        find_strings(copy->elf, strings);
+        *dwarf = dwarf_begin_elf(copy->elf, DWARF_C_READ, NULL);
+        return *dwarf ? 0 : -ENOMEM;
+}
+
+int dwarf_file_share(struct dwarf_file *copy, const struct dwarf_file *file)
+{
+        *copy =
+            (struct dwarf_file){.source = file->source,
+                                .shared = true,
+                                .lines = file->lines,
+                                .units = malloc(file->unit_count * sizeof(*file->units)),
+                                .unit_count = file->unit_count,
+                                .units_end = file->units_end,
+                                .budget = file->budget};
+        int error = copy->units
+                        ? share(&copy->image, &file->image, &copy->dwarf, copy->strings)
+                        : -ENOMEM;
+
+        if (!error && file->alt)
+                error = share(&copy->alt_image, &file->alt_image, &copy->alt,
+                              copy->strings + 4);
+        if (error) {
+                dwarf_file_close(copy);
+                return -ENOMEM;
+        }
+        memcpy(copy->units, file->units, file->unit_count * sizeof(*file->units));
+        if (copy->alt)
+                dwarf_setalt(copy->dwarf, copy->alt);
+        return 0;
+}
+
+void dwarf_file_forget(struct dwarf_file *dwarf)
+{
+        for (size_t i = 0;
+             i < sizeof(dwarf->abbreviations) / sizeof(dwarf->abbreviations[0]); i++)
+                abbreviations_free(&dwarf->abbreviations[i].table);
+        memset(dwarf->abbreviations, 0, sizeof(dwarf->abbreviations));
+}

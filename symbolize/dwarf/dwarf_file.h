@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The debug information of one ELF file: opened, shared between threads, closed. die.h
+ * reads its entries. */
+#ifndef MEMLAG_SYMBOLIZE_DWARF_FILE_H
+#define MEMLAG_SYMBOLIZE_DWARF_FILE_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abbreviation.h"
+#include "debug_image.h"
+#include "range_map.h"
+#include "split_types.h"
+#include "split_unit.h"
+
+struct dwarf_unit {
+        uint64_t die_offset;
+        struct split_unit *split; /* once it was looked for and found; owned */
+        bool split_asked;
+};
+
+/* Bytes that strings may stand in. */
+struct dwarf_bytes {
+        const char *start;
+        const char *end;
+};
+
+/* A table of abbreviations that was read, for the next one who walks over its unit. */
+struct dwarf_abbreviations {
+        const char *start; /* NULL: none */
+        struct unit_layout layout;
+        struct abbreviations table;
+        unsigned users;   /* walks that are not over */
+        bool of_one_walk; /* not kept: its place was in use */
+};
+
+/* Where the units' own parts of the program's sections begin, in ascending order. */
+struct split_bases {
+        uint64_t *addresses; /* in .debug_addr; one for each unit that is split */
+        uint64_t *ranges;    /* in .debug_ranges */
+        size_t count;
+        bool read;
+};
+
+struct dwarf_file {
+        const struct elf_file *source;
+        bool shared; /* the bytes are those of another one */
+        struct debug_image image;
+        struct debug_image alt_image;
+        Dwarf *dwarf;
+        Dwarf *alt;                    /* what dwz moved away; NULL: none, or not found */
+        struct dwarf_bytes strings[8]; /* the sections of both with strings */
+        struct dwarf_bytes lines;      /* .debug_line */
+        struct dwarf_unit *units;
+        size_t unit_count;
+        size_t units_refused;      /* they are too costly to read */
+        size_t alt_units_refused;  /* those of the alternate file */
+        size_t units_misplaced;    /* their lists of ranges are damaged */
+        uint64_t units_end;        /* where in the section the last one ends */
+        struct range_map unit_map; /* code.c's: the number of the unit with an address */
+        bool units_mapped;
+        /* Work that is left: well-formed information needs a small multiple of its
+         * size, a hostile file may ask for any amount. */
+        uint64_t budget;
+        bool spent; /* the budget of one that shared the bytes */
+        struct split_package package;
+        struct split_types types;   /* of the package */
+        struct split_unit **splits; /* those of the units, and those that hold types */
+        size_t split_count;
+        size_t split_capacity;
+        struct split_bases bases;
+        uint64_t split_bytes;   /* that the splits take */
+        size_t splits_missing;  /* units whose files are gone or are others */
+        size_t splits_too_many; /* units for which there was no room */
+        struct dwarf_abbreviations abbreviations[16]; /* by their place */
+};
+
+/* Opens the DWARF of FILE, with ALT (or NULL) as its alternate file; both must
+ * stay open. Where variables are need only be there WITH_LOCATIONS. 0, -ENOENT when there
+ * is none, -EINVAL when it is damaged, -EFBIG when there is too much to unpack,
+ * -ENOMEM. */
+int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
+                    const struct elf_file *alt, bool with_locations);
+void dwarf_file_close(struct dwarf_file *dwarf);
+/* The budget of well-formed information with so much of entries and lines. */
+uint64_t dwarf_work(uint64_t entry_bytes, uint64_t line_bytes);
+/* Whether other threads can have readers of their own: all of it is in memory, and no
+ * unit is split. */
+bool dwarf_file_shareable(const struct dwarf_file *file);
+/* Opens such a reader of FILE, which must stay open and which its own threads only read;
+ * with FILE's budget. 0 or -ENOMEM. */
+int dwarf_file_share(struct dwarf_file *copy, const struct dwarf_file *file);
+/* Lets go of what was only kept for a while. */
+void dwarf_file_forget(struct dwarf_file *dwarf);
+
+/* The bytes of ELF's section NAME, which stay ELF's; start is NULL when there is none. */
+struct dwarf_bytes dwarf_section(Elf *elf, const char *name);
+
+#endif
