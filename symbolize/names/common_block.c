@@ -8,7 +8,7 @@
 
 #include "array.h"
 
-/* More ways, or program units, are not told apart. */
+/* More are left out: whose they are is not known. */
 enum { VIEWS_LIMIT = 64 };
 
 int common_blocks_begin(struct common_blocks *blocks, const struct common_block *block)
@@ -80,6 +80,16 @@ static int put_view(const struct common_blocks *blocks, const struct common_bloc
         return error;
 }
 
+/* The view of a function that has several ways, of which some are left out, is not known.
+ */
+static void leave_out(struct data_place *place, uint32_t function)
+{
+        place->views_left_out = true;
+        for (uint32_t i = 0; i < place->view_count; i++)
+                if (place->views[i].function == function)
+                        place->views[i].type = TYPE_NONE;
+}
+
 static int add_view(struct data_place *place, uint32_t function, uint32_t type)
 {
         for (uint32_t i = 0; i < place->view_count; i++)
@@ -91,14 +101,87 @@ static int add_view(struct data_place *place, uint32_t function, uint32_t type)
                 return -ENOMEM;
         if (place->view_count < VIEWS_LIMIT)
                 place->views[place->view_count++] = (struct data_view){function, type};
+        else
+                leave_out(place, function);
         return 0;
 }
 
-/* Adds BLOCK to the places that lie in it. */
+/* ---- places ---- */
+
+/* Places in order of address, with how far the variables reach that they are in: those
+ * of a place and all before it up to below ENDS, of it and all behind from STARTS on. */
+struct answered {
+        struct data_place **places;
+        size_t count;
+        uint64_t *ends;
+        uint64_t *starts;
+};
+
+static int answered_begin(struct answered *answered)
+{
+        size_t count = answered->count;
+
+        answered->ends = malloc((count + 1) * sizeof(*answered->ends));
+        answered->starts = malloc((count + 1) * sizeof(*answered->starts));
+        if (!answered->ends || !answered->starts)
+                return -ENOMEM;
+        for (size_t i = 0; i < count; i++) {
+                const struct data_place *place = answered->places[i];
+                uint64_t end = place->variable ? place->start + place->size_bytes : 0;
+
+                answered->ends[i] =
+                    i > 0 && answered->ends[i - 1] > end ? answered->ends[i - 1] : end;
+        }
+        for (size_t i = count; i-- > 0;) {
+                const struct data_place *place = answered->places[i];
+                uint64_t start = place->variable ? place->start : UINT64_MAX;
+
+                answered->starts[i] = i + 1 < count && answered->starts[i + 1] < start
+                                          ? answered->starts[i + 1]
+                                          : start;
+        }
+        return 0;
+}
+
+/* The index of the first place at VADDR or above. */
+static size_t first_from(const struct answered *answered, uint64_t vaddr)
+{
+        size_t low = 0, high = answered->count;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (answered->places[middle]->vaddr < vaddr)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* Makes what is no variable's from LOW up to HIGH a variable's. */
+static void put_variable(struct answered *answered, uint64_t low, uint64_t high)
+{
+        for (size_t i = first_from(answered, low);
+             i < answered->count && answered->places[i]->vaddr < high; i++) {
+                struct data_place *place = answered->places[i];
+
+                if (!place->variable) {
+                        place->start = low;
+                        place->size_bytes = high - low;
+                        place->variable = true;
+                }
+                if (answered->ends[i] < high)
+                        answered->ends[i] = high;
+                if (answered->starts[i] > low)
+                        answered->starts[i] = low;
+        }
+}
+
+/* Adds BLOCK to the places that lie in it, or in a variable that it is a part of. */
 static int answer_block(const struct common_blocks *blocks,
                         const struct common_block *block, struct types *types,
-                        struct string_pool *names, struct data_place **places,
-                        size_t count)
+                        struct string_pool *names, struct answered *answered)
 {
         uint64_t low, high, start = UINT64_MAX;
         uint32_t type = TYPE_NONE;
@@ -106,14 +189,16 @@ static int answer_block(const struct common_blocks *blocks,
 
         if (!extent(blocks, block, types, &low, &high))
                 return 0;
-        for (size_t i = 0; i < count && !error; i++) {
-                struct data_place *place = places[i];
+        put_variable(answered, low, high);
+        size_t from = first_from(answered, low), to = first_from(answered, high);
 
-                if (!place->variable && place->vaddr >= low && place->vaddr < high) {
-                        place->start = low;
-                        place->size_bytes = high - low;
-                        place->variable = true;
-                }
+        while (from > 0 && answered->ends[from - 1] > low)
+                from--;
+        while (to < answered->count && answered->starts[to] <= low)
+                to++;
+        for (size_t i = from; i < to && !error; i++) {
+                struct data_place *place = answered->places[i];
+
                 if (!place->variable || place->start > low ||
                     high - place->start > place->size_bytes)
                         continue;
@@ -128,6 +213,8 @@ static int answer_block(const struct common_blocks *blocks,
         }
         return error;
 }
+
+/* ---- blocks whose members' places are not told ---- */
 
 /* Whether BLOCK has the members that TYPE has. */
 static bool divides_as(const struct common_blocks *blocks,
@@ -150,19 +237,37 @@ static bool divides_as(const struct common_blocks *blocks,
         return same;
 }
 
-/* BLOCK is divided as in another program unit, or it is not known how. */
+static int compare_places(const void *left, const void *right)
+{
+        const struct data_place *a = *(struct data_place *const *)left;
+        const struct data_place *b = *(struct data_place *const *)right;
+
+        if (a->name != b->name)
+                return a->name < b->name ? -1 : 1;
+        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+/* BLOCK is divided as in another program unit, or it is not known how. NAMED are the
+ * COUNT places in blocks, by name. */
 static int answer_unplaced(const struct common_blocks *blocks,
                            const struct common_block *block, const struct types *types,
-                           struct data_place **places, size_t count)
+                           struct data_place *const *named, size_t count)
 {
+        size_t low = 0, high = count;
         int error = 0;
 
-        for (size_t i = 0; i < count && !error; i++) {
-                struct data_place *place = places[i];
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (named[middle]->name < block->name)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        for (; low < count && named[low]->name == block->name && !error; low++) {
+                struct data_place *place = named[low];
                 uint32_t type = TYPE_NONE;
 
-                if (place->view_count == 0 || place->name != block->name)
-                        continue;
                 for (uint32_t v = 0; v < place->view_count && type == TYPE_NONE; v++)
                         if (divides_as(blocks, block, types, place->views[v].type))
                                 type = place->views[v].type;
@@ -171,12 +276,40 @@ static int answer_unplaced(const struct common_blocks *blocks,
         return error;
 }
 
-/* The union of PLACE's views, or the only one. */
+static int answer_all_unplaced(const struct common_blocks *blocks,
+                               const struct types *types, const struct answered *answered)
+{
+        struct data_place **named = malloc((answered->count + 1) * sizeof(*named));
+        uint64_t low, high;
+        size_t count = 0;
+        int error = 0;
+
+        if (!named)
+                return -ENOMEM;
+        for (size_t i = 0; i < answered->count; i++)
+                if (answered->places[i]->view_count > 0)
+                        named[count++] = answered->places[i];
+        if (count > 1)
+                qsort(named, count, sizeof(*named), compare_places);
+        for (size_t i = 0; i < blocks->count && !error; i++)
+                if (!extent(blocks, &blocks->items[i], types, &low, &high))
+                        error = answer_unplaced(blocks, &blocks->items[i], types, named,
+                                                count);
+        free(named);
+        return error;
+}
+
+/* ---- all ---- */
+
+/* The union of PLACE's views, or the only one; none where it would lack some. */
 static int join_views(struct data_place *place, struct types *types)
 {
-        struct member members[VIEWS_LIMIT] = {{0}};
+        struct member members[VIEWS_LIMIT] = {{.type = TYPE_NONE}};
         uint32_t count = 0;
 
+        place->type = TYPE_NONE;
+        if (place->views_left_out)
+                return 0;
         for (uint32_t i = 0; i < place->view_count; i++) {
                 uint32_t at = 0;
 
@@ -186,7 +319,7 @@ static int join_views(struct data_place *place, struct types *types)
                         members[count++] = (struct member){.type = place->views[i].type};
         }
         place->type = members[0].type;
-        if (count == 1)
+        if (count <= 1)
                 return 0;
         const struct type joined = {.kind = TYPE_UNION,
                                     .name = types->items[place->type].name,
@@ -200,19 +333,18 @@ int common_blocks_answer(const struct common_blocks *blocks, struct types *types
                          struct string_pool *names, struct data_place **places,
                          size_t count)
 {
-        uint64_t low, high;
-        int error = 0;
+        struct answered answered = {.places = places, .count = count};
+        int error = blocks->count > 0 ? answered_begin(&answered) : 0;
 
         for (size_t i = 0; i < blocks->count && !error; i++)
-                error =
-                    answer_block(blocks, &blocks->items[i], types, names, places, count);
-        for (size_t i = 0; i < blocks->count && !error; i++)
-                if (!extent(blocks, &blocks->items[i], types, &low, &high))
-                        error = answer_unplaced(blocks, &blocks->items[i], types, places,
-                                                count);
+                error = answer_block(blocks, &blocks->items[i], types, names, &answered);
+        if (blocks->count > 0 && !error)
+                error = answer_all_unplaced(blocks, types, &answered);
         for (size_t i = 0; i < count && !error; i++)
                 if (places[i]->view_count > 0)
                         error = join_views(places[i], types);
+        free(answered.ends);
+        free(answered.starts);
         return error;
 }
 

@@ -37,6 +37,7 @@ struct data_place {
         enum data_unnamed unnamed; /* of a section's */
         struct data_view *views;   /* owned; NULL: none */
         uint32_t view_count;
+        bool views_left_out; /* more program units have it otherwise than are kept */
 };
 
 /* The type that DATA has for the code of FUNCTION. */

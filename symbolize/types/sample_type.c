@@ -628,7 +628,12 @@ static struct sample_type by_section(struct sample_types *finder,
 
         if (found.reason == TYPED || location->target.kind != TARGET_VARIABLE)
                 return found;
-        switch (finder->sweep->variables[location->target.index].data.unnamed) {
+        const struct data_place *data =
+            &finder->sweep->variables[location->target.index].data;
+
+        if (data->views_left_out)
+                return open_for(UNTYPED_SEVERAL);
+        switch (data->unnamed) {
         case DATA_CONSTANT:
                 return open_for(UNTYPED_CONSTANT);
         case DATA_LINKAGE:
