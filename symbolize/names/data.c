@@ -244,15 +244,18 @@ static void answer_symbol(const struct symbol_table *symbols, struct data_place 
  */
 static bool is_linkage(const struct elf_section *section)
 {
-        /* What their names begin with. */
         static const char *const linkage[] = {
-            ".got",         ".plt",  ".dyn",  ".hash",        ".gnu.hash",
-            ".gnu.version", ".rela", ".rel.", ".gnu.liblist", ".relr"};
+            ".got",         ".got.plt",       ".plt",           ".plt.got",
+            ".plt.sec",     ".plt.bnd",       ".iplt",          ".dynamic",
+            ".dynsym",      ".dynstr",        ".hash",          ".gnu.hash",
+            ".gnu.version", ".gnu.version_d", ".gnu.version_r", ".gnu.liblist",
+            ".gnu.libstr",  ".gnu.conflict",  ".relr.dyn"};
 
         for (size_t i = 0; i < sizeof(linkage) / sizeof(*linkage); i++)
-                if (strncmp(section->name, linkage[i], strlen(linkage[i])) == 0)
+                if (strcmp(section->name, linkage[i]) == 0)
                         return true;
-        return false;
+        return strncmp(section->name, ".rela.", strlen(".rela.")) == 0 ||
+               strncmp(section->name, ".rel.", strlen(".rel.")) == 0;
 }
 
 static enum data_unnamed unnamed_in(const struct elf_section *section,

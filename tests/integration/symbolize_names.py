@@ -41,6 +41,8 @@ long schedule(long *items, long n)
         return sum + _text(n);
 }
 """
+# Linkers have tables whose sections' names begin as these do.
+SECTIONS = (".hash_table", ".dynconf", ".gotten", ".reload", ".plt_sizes")
 KERNEL_TEXT = 0xFFFFFFFF81000000
 SLIDE = 0x1E600000  # where a kernel with KASLR may lie
 
@@ -154,6 +156,28 @@ def check_kernel_file():
     print(f"the kernel's file: {len(addresses)} addresses agree, {inlined} in inlined calls")
 
 
+def check_sections():
+    """Variables that only the debug information names, in sections of their own."""
+    names = [f"variable_{i}" for i in range(len(SECTIONS))]
+    path = compile_file("sections.so", "".join(
+        f'static volatile long {name}[9] __attribute__((section("{section}"))) = {{1}};\n'
+        f"long get_{name}(int n) {{ return {name}[n]; }}\n"
+        for name, section in zip(names, SECTIONS)), "-g", "-shared", "-fPIC")
+    starts = {line.split()[2]: int(line.split()[0], 16)
+              for line in symbolize_db.output("nm", path).splitlines() if line.split()[-1] in names}
+    code = functions(path)["get_" + names[0]].start
+    subprocess.run(["objcopy", *(f"--strip-symbol={name}" for name in names), path], check=True)
+    assert len(starts) == len(SECTIONS) and not starts.keys() & set(
+        symbolize_db.output("nm", path).split())
+    fresh("sections.db")
+    symbolize_db.make("sections.db", SCHEMA, path, [(code, starts[name] + 8) for name in names],
+                      0x7F1234560000)
+    symbolize("sections.db")
+    found = sorted(row[0] for row in query("sections.db", "SELECT name FROM data_object"))
+    assert found == names, found
+    print(f"sections of their own: {len(found)} variables agree")
+
+
 def kernel_database(addresses):
     """Samples in a kernel and in a module of it, of neither of which there is a file."""
     fresh("list.db")
@@ -240,6 +264,7 @@ def check_vdso():
 
 def main():
     check_symbols()
+    check_sections()
     check_kernel_file()
     check_kernel_list()
     check_vdso()
