@@ -26,12 +26,10 @@ struct walk {
         size_t capacity;
 };
 
-/* Reads the header of ROOT's unit (DWARF 5, section 7.5.1) and finds its table. 0,
- * -ENOENT or -ENOMEM. */
-static int begin(struct walk *walk, const Dwarf_Die *root)
+/* Reads the header of ROOT's unit (DWARF 5, section 7.5.1). */
+static bool read_header(struct walk *walk, const Dwarf_Die *root, uint64_t *table)
 {
-        struct dwarf_file *file = walk->file;
-        struct dwarf_bytes section = die_section(file, root);
+        struct dwarf_bytes section = die_section(walk->file, root);
         Dwarf_Die die = *root;
         uint64_t offset = section.start ? dwarf_cuoffset(&die) : 0;
         struct byte_cursor cursor = {.end = (const uint8_t *)section.end,
@@ -39,7 +37,7 @@ static int begin(struct walk *walk, const Dwarf_Die *root)
 
         if (!section.start ||
             offset > (uint64_t)((const char *)root->addr - section.start))
-                return -ENOENT;
+                return false;
         walk->unit = root->cu;
         walk->unit_start = (const uint8_t *)root->addr - offset;
         walk->at = root->addr;
@@ -58,14 +56,22 @@ static int begin(struct walk *walk, const Dwarf_Die *root)
                 cursor_number(&cursor, 1); /* the unit's type */
                 walk->layout.address_bytes = (uint8_t)cursor_number(&cursor, 1);
         }
-        uint64_t table = cursor_number(&cursor, walk->layout.offset_bytes);
-
+        *table = cursor_number(&cursor, walk->layout.offset_bytes);
         if (walk->layout.version < 5)
                 walk->layout.address_bytes = (uint8_t)cursor_number(&cursor, 1);
-        if (cursor.failed || cursor.at > walk->at || walk->at >= walk->end ||
-            (walk->layout.address_bytes != 4 && walk->layout.address_bytes != 8))
-                return -ENOENT;
-        return die_abbreviations(file, root, table, &walk->layout, &walk->table);
+        return !cursor.failed && cursor.at <= walk->at && walk->at < walk->end &&
+               (walk->layout.address_bytes == 4 || walk->layout.address_bytes == 8);
+}
+
+/* Finds the table of ROOT's unit, too. 0, -ENOENT or -ENOMEM. */
+static int begin(struct walk *walk, const Dwarf_Die *root)
+{
+        uint64_t table;
+
+        return read_header(walk, root, &table)
+                   ? die_abbreviations(walk->file, root, table, &walk->layout,
+                                       &walk->table)
+                   : -ENOENT;
 }
 
 /* Takes what was read since START from the budget. Where siblings were gone to
@@ -214,4 +220,12 @@ int die_walk_part(struct dwarf_file *file, const Dwarf_Die *root, const void *fr
         struct walk walk = {.file = file, .part = true};
 
         return walk_below(&walk, root, from, to, 0, visit, context);
+}
+
+const void *die_walk_end(struct dwarf_file *file, const Dwarf_Die *root)
+{
+        struct walk walk = {.file = file};
+        uint64_t table;
+
+        return read_header(&walk, root, &table) ? walk.end : NULL;
 }

@@ -33,5 +33,7 @@ int die_walk_from(struct dwarf_file *file, const Dwarf_Die *root, uint32_t value
  * have the value 0. */
 int die_walk_part(struct dwarf_file *file, const Dwarf_Die *root, const void *from,
                   const void *to, die_visit *visit, void *context);
+/* Where the unit at ROOT ends, as far as its section goes; NULL: it cannot be read. */
+const void *die_walk_end(struct dwarf_file *file, const Dwarf_Die *root);
 
 #endif

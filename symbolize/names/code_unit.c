@@ -32,6 +32,7 @@ struct unit {
         size_t asked_count;
         Dwarf_Die die;
         const char *start; /* of its entries' section's part */
+        uint64_t bytes;    /* of it */
         const char *directory;
         uint64_t base; /* that its lists of ranges begin with */
         struct line_table lines;
@@ -133,7 +134,8 @@ static const char *sibling_of(const struct unit *unit, const struct die_entry *e
 {
         const char *at = entry->die.addr;
 
-        return entry->place.sibling > (uint64_t)(at - unit->start)
+        return entry->place.sibling > (uint64_t)(at - unit->start) &&
+                       entry->place.sibling <= unit->bytes
                    ? unit->start + entry->place.sibling
                    : NULL;
 }
@@ -234,6 +236,9 @@ static int open_unit(struct unit *unit, size_t number)
         unit->classes_declare = unit_classes_declare(dwarf, &entries);
         unit->siblings_told = unit_is_of_gcc(dwarf, &entries);
         unit->start = (const char *)entries.addr - dwarf_cuoffset(&entries);
+        const char *end = die_walk_end(dwarf, &entries);
+
+        unit->bytes = end ? (uint64_t)(end - unit->start) : 0;
         unit->base = die_range_base(&entries);
         unit->entries =
             (struct code_entries){.with = unit->with,
