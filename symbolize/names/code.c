@@ -298,7 +298,7 @@ static int find_in_parts(struct parts *parts)
                 error = take_functions(parts, &parts->workers[i]);
         for (size_t i = 0; i < PARALLEL_WORKERS; i++) {
                 string_pool_free(parts->workers[i].names);
-                free(parts->workers[i].functions.items);
+                named_functions_free(&parts->workers[i].functions);
                 free(parts->workers[i].known);
         }
         return error;
@@ -411,7 +411,7 @@ uint32_t code_label(const struct code_frames *frames, uint32_t function, uint32_
 void code_frames_free(struct code_frames *frames)
 {
         free(frames->items);
-        free(frames->functions.items);
+        named_functions_free(&frames->functions);
         *frames = (struct code_frames){0};
 }
 

@@ -278,8 +278,8 @@ static int compare_links(const void *left, const void *right)
         return strcmp(link ? link : "", other ? other : "");
 }
 
-/* Functions in lists of those of one name: of each the number of the next one, from 1; 0
- * ends a list. */
+/* Functions of a module in lists of those of one name: of each the number of the next
+ * one, from 1; 0 ends a list. */
 struct name_lists {
         struct named_function *functions;
         size_t count;
@@ -287,13 +287,34 @@ struct name_lists {
         uint32_t *next;  /* by function */
 };
 
-/* The lists have the order of the functions. */
-static int list_by_name(struct name_lists *lists, size_t name_count)
+/* A name of several functions, COUNT, in the list that begins at HEAD. */
+struct several {
+        uint32_t name;
+        uint32_t head;
+        size_t count;
+};
+
+/* HEADS for NAME_COUNT names: all 0 between modules, of which each goes over its own
+ * functions alone. */
+static int reserve_heads(struct named_functions *functions, size_t name_count)
 {
-        lists->heads = calloc(name_count + 1, sizeof(*lists->heads));
-        lists->next = malloc((lists->count + 1) * sizeof(*lists->next));
-        if (!lists->heads || !lists->next)
+        if (name_count < functions->head_count)
+                return 0;
+        size_t count = name_count + name_count / 2 + 1;
+        uint32_t *heads = realloc(functions->heads, count * sizeof(*heads));
+
+        if (!heads)
                 return -ENOMEM;
+        memset(heads + functions->head_count, 0,
+               (count - functions->head_count) * sizeof(*heads));
+        functions->heads = heads;
+        functions->head_count = count;
+        return 0;
+}
+
+/* The lists have the order of the functions. */
+static void list_by_name(const struct name_lists *lists)
+{
         for (size_t i = lists->count; i-- > 0;) {
                 struct named_function *function = &lists->functions[i];
 
@@ -301,7 +322,6 @@ static int list_by_name(struct name_lists *lists, size_t name_count)
                 lists->next[i] = lists->heads[function->name];
                 lists->heads[function->name] = (uint32_t)i + 1;
         }
-        return 0;
 }
 
 /* How many functions are in the list that begins at HEAD; 0 when they are the same one,
@@ -321,14 +341,14 @@ static size_t count_namesakes(const struct name_lists *lists, uint32_t head)
         return suffices ? 0 : count;
 }
 
-static int label_list(const struct name_lists *lists, uint32_t head,
+static int label_list(const struct name_lists *lists, uint32_t head, size_t count,
                       struct string_pool *names)
 {
-        size_t count = count_namesakes(lists, head), listed = 0;
-        struct namesake *namesakes = count > 0 ? calloc(count, sizeof(*namesakes)) : NULL;
+        struct namesake *namesakes = calloc(count, sizeof(*namesakes));
+        size_t listed = 0;
 
         if (!namesakes)
-                return count > 0 ? -ENOMEM : 0;
+                return -ENOMEM;
         for (uint32_t at = head; at > 0; at = lists->next[at - 1]) {
                 struct named_function *function = &lists->functions[at - 1];
 
@@ -342,18 +362,64 @@ static int label_list(const struct name_lists *lists, uint32_t head,
         return error;
 }
 
+static int compare_names(const void *left, const void *right)
+{
+        const struct several *a = left, *b = right;
+
+        return a->name < b->name ? -1 : a->name > b->name;
+}
+
+/* By the numbers of the names, as the functions' order depends on the threads that found
+ * them. */
+static int label_several(const struct name_lists *lists, struct string_pool *names)
+{
+        struct several *several = NULL;
+        size_t count = 0, capacity = 0;
+        int error = 0;
+
+        for (size_t i = 0; i < lists->count; i++) {
+                uint32_t name = lists->functions[i].name, head = lists->heads[name];
+                size_t namesakes = name && head ? count_namesakes(lists, head) : 0;
+
+                lists->heads[name] = 0;
+                if (namesakes == 0 || error)
+                        continue;
+                error = array_reserve(&several, &capacity, count, sizeof(*several));
+                if (!error)
+                        several[count++] = (struct several){name, head, namesakes};
+        }
+        if (count > 1)
+                qsort(several, count, sizeof(*several), compare_names);
+        for (size_t i = 0; i < count && !error; i++)
+                error = label_list(lists, several[i].head, several[i].count, names);
+        free(several);
+        return error;
+}
+
 int named_functions_tell_apart(struct named_functions *functions, size_t first,
                                struct string_pool *names)
 {
-        struct name_lists lists = {.functions = functions->items + first,
-                                   .count = functions->count - first};
-        size_t name_count = string_pool_count(names);
-        int error = lists.count > 0 ? list_by_name(&lists, name_count) : -ENOENT;
+        size_t count = functions->count - first;
+        uint32_t *next = count > 0 ? malloc(count * sizeof(*next)) : NULL;
 
-        for (size_t name = 1; name <= name_count && !error; name++)
-                if (lists.heads[name] > 0)
-                        error = label_list(&lists, lists.heads[name], names);
-        free(lists.heads);
-        free(lists.next);
-        return error == -ENOENT ? 0 : error;
+        if (!next)
+                return count > 0 ? -ENOMEM : 0;
+        int error = reserve_heads(functions, string_pool_count(names));
+
+        if (!error) {
+                const struct name_lists lists = {functions->items + first, count,
+                                                 functions->heads, next};
+
+                list_by_name(&lists);
+                error = label_several(&lists, names);
+        }
+        free(next);
+        return error;
+}
+
+void named_functions_free(struct named_functions *functions)
+{
+        free(functions->items);
+        free(functions->heads);
+        *functions = (struct named_functions){0};
 }

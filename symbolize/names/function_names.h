@@ -27,6 +27,8 @@ struct named_functions {
         struct named_function *items;
         size_t count;
         size_t capacity;
+        uint32_t *heads; /* for telling apart */
+        size_t head_count;
 };
 
 /* Adds FUNCTION; *NUMBER becomes its number, from 1. 0 or -ENOMEM, as below. */
@@ -41,5 +43,6 @@ int named_functions_add(struct named_functions *functions,
  * NAMES, too. */
 int named_functions_tell_apart(struct named_functions *functions, size_t first,
                                struct string_pool *names);
+void named_functions_free(struct named_functions *functions);
 
 #endif

@@ -8,13 +8,16 @@
 
 static const char lambda_start[] = "<lambda(";
 
-/* Behind the lambda that begins at AT; NULL: none does. */
+static bool begins_lambda(const char *at)
+{
+        return strncmp(at, lambda_start, strlen(lambda_start)) == 0;
+}
+
+/* Behind the lambda that begins at AT; NULL: it does not end. */
 static const char *after_lambda(const char *at)
 {
         size_t depth = 0;
 
-        if (strncmp(at, lambda_start, strlen(lambda_start)) != 0)
-                return NULL;
         for (; *at; at++) {
                 depth += *at == '(';
                 if (*at == ')' && --depth == 0) {
@@ -110,10 +113,13 @@ char *spelling_demangled(const char *name, const char *const *lambdas)
         char *text = malloc(room_for(name, lambdas));
         size_t length = 0, type_length;
         const char *type;
+        bool closed = true; /* all lambdas so far; others do not count */
 
         for (const char *at = name; text && *at;) {
-                const char *end = after_lambda(at);
+                bool lambda = closed && begins_lambda(at);
+                const char *end = lambda ? after_lambda(at) : NULL;
 
+                closed &= !lambda || end;
                 if (end && lambdas) {
                         size_t cut = without_parameters(text, length);
 

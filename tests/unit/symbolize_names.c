@@ -78,9 +78,12 @@ static void names_of_debug_information_are_spelled_as_demangled(void **state)
         expect_spelling("f<nest<int>(int)::<lambda(int)>&, g() const::<lambda()> >",
                         "f<nest<int>::{lambda at a.cc:3:4}&, g::{lambda at b.cc:5:6} >");
         expect_spelling("f<<lambda(", "f<<lambda(");
+        expect_spelling("f<g::<lambda()>, <lambda(<lambda()>, <lambda()>",
+                        "f<g::{lambda at a.cc:3:4}, <lambda(<lambda()>, <lambda()>");
         expect_spelling(")::<lambda()>", ")::{lambda at a.cc:3:4}");
         assert_int_equal(spelling_lambdas("f<a()::<lambda(b()::<lambda()>)>, int>"), 1);
         assert_int_equal(spelling_lambdas("f<<lambda("), 0);
+        assert_int_equal(spelling_lambdas("<lambda(<lambda()>"), 0);
 }
 
 static void other_names_stay(void **state)
@@ -209,7 +212,7 @@ static void expect_labels(const struct labelled *all, size_t count)
         for (size_t i = 0; i < count; i++)
                 assert_string_equal(string_pool_text(names, functions.items[i].label),
                                     all[i].label);
-        free(functions.items);
+        named_functions_free(&functions);
         string_pool_free(names);
 }
 
@@ -391,7 +394,39 @@ static void an_overload_alone_has_its_parameters_too(void **state)
         assert_int_equal(named_functions_tell_apart(&functions, 0, names), 0);
         assert_string_equal(string_pool_text(names, functions.items[0].label),
                             "sum(int)");
-        free(functions.items);
+        named_functions_free(&functions);
+        string_pool_free(names);
+}
+
+static void functions_are_told_apart_within_their_module(void **state)
+{
+        (void)state;
+        struct string_pool *names = string_pool_new();
+        struct named_functions functions = {0};
+        const struct named_function one = {.name = string_pool_put(names, "init"),
+                                           .file = string_pool_put(names, "/src/a.c"),
+                                           .line = 3,
+                                           .own = true};
+        struct named_function other = one;
+        uint32_t number;
+
+        other.file = string_pool_put(names, "/src/b.c");
+        assert_int_equal(named_functions_add(&functions, &one, &number), 0);
+        assert_int_equal(named_functions_tell_apart(&functions, 0, names), 0);
+        for (int i = 0; i < 1000; i++) /* the table of names grows in between */
+                string_pool_format(names, "name %d", i);
+        assert_int_equal(named_functions_add(&functions, &other, &number), 0);
+        assert_int_equal(named_functions_tell_apart(&functions, 1, names), 0);
+        assert_int_equal(named_functions_tell_apart(&functions, 2, names), 0);
+        assert_int_equal(named_functions_add(&functions, &one, &number), 0);
+        assert_int_equal(named_functions_add(&functions, &other, &number), 0);
+        assert_int_equal(named_functions_tell_apart(&functions, 2, names), 0);
+        static const char *const labels[] = {"init", "init", "init (a.c)", "init (b.c)"};
+
+        for (size_t i = 0; i < 4; i++)
+                assert_string_equal(string_pool_text(names, functions.items[i].label),
+                                    labels[i]);
+        named_functions_free(&functions);
         string_pool_free(names);
 }
 
@@ -410,6 +445,7 @@ int main(void)
             cmocka_unit_test(functions_of_one_name_have_their_files_behind_it),
             cmocka_unit_test(files_are_told_apart_by_whole_components),
             cmocka_unit_test(overloads_have_their_parameters_behind_the_name),
+            cmocka_unit_test(functions_are_told_apart_within_their_module),
             cmocka_unit_test(symbols_tell_of_functions_of_one_name),
             cmocka_unit_test(symbols_tell_of_overloads),
             cmocka_unit_test(an_overload_alone_has_its_parameters_too),
