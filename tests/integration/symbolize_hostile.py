@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(source, "tests/integration"))
 import symbolize_db  # noqa: E402
 
-TEXT, TEXT_BYTES = 0x401000, 0x10000
+TEXT, TEXT_BYTES, DATA = 0x401000, 0x10000, 0x801000
 HEADER = struct.Struct("<IIQQQQIIQQ")  # of a section
 SECTION_TYPES = {".shstrtab": 3, ".note.gnu.build-id": 7}
 PACKED = 0x800
@@ -55,8 +55,8 @@ def pack(data, claimed=None):
 
 
 def write_program(path, sections, packed=()):
-    """A program of TEXT_BYTES of code; SECTIONS are its others, by name; PACKED those of
-    them that begin as packed ones do."""
+    """A program of TEXT_BYTES of code, which it has as data too; SECTIONS are its others, by
+    name; PACKED those of them that begin as packed ones do."""
     body = bytearray(0x1000) + b"\x90" * TEXT_BYTES
     names = b"\0.text\0"
     headers = [bytes(64), HEADER.pack(1, 1, 6, TEXT, 0x1000, TEXT_BYTES, 0, 0, 16, 0)]
@@ -69,11 +69,13 @@ def write_program(path, sections, packed=()):
         body += data
     body += bytes(-len(body) % 8)
     identity = b"\x7fELF\2\1\1" + bytes(9) + struct.pack(
-        "<HHIQQQIHHHHHH", 2, 62, 1, TEXT, 64, len(body), 0, 64, 56, 1, 64, len(headers),
+        "<HHIQQQIHHHHHH", 2, 62, 1, TEXT, 64, len(body), 0, 64, 56, 2, 64, len(headers),
         len(headers) - 1)
     body[0:64] = identity
     body[64:120] = struct.pack("<IIQQQQQQ", 1, 5, 0x1000, TEXT, TEXT, TEXT_BYTES, TEXT_BYTES,
                                0x1000)
+    body[120:176] = struct.pack("<IIQQQQQQ", 1, 4, 0x1000, DATA, DATA, TEXT_BYTES, TEXT_BYTES,
+                                0x1000)
     with open(path, "wb") as program:
         program.write(body + b"".join(headers))
 
@@ -278,7 +280,7 @@ def check(name, sections, packed, outcome):
     write_program("hostile", sections, packed)
     symbolize_db.make("t.db", os.path.join(source, "profiler/db/schema.sql"),
                       os.path.abspath("hostile"),
-                      [(TEXT + 8 * i, TEXT + 8 * i if name in READ_DATA else None)
+                      [(TEXT + 8 * i, DATA + 8 * i if name in READ_DATA else None)
                        for i in range(4000)], 0)
     add_sound_program("t.db", "sound", 0x10000000)
     named = subprocess.run([os.environ["MEMLAG"], "symbolize", "t.db"], check=False,
