@@ -223,7 +223,7 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 look_ahead(walk, &state, step);
                 answer_operand(walk->context, &state, &code->steps[step], answer);
                 answer->access.bits = bit_use(code, step);
-                answer->access.number = number_use(code, step);
+                number_use(code, step, &answer->access);
                 break;
         }
 }

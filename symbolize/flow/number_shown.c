@@ -368,8 +368,53 @@ static bool as_wide(ZydisMnemonic mnemonic, const struct number_held *held)
         }
 }
 
+/* Whether a comparison with CONSTANT is one with a small number: zero and what is
+ * negative (NaN) are bits of floating point, too, and whether it is below 1 is whether it
+ * is 0. */
+static bool compares_with_small(const struct flow_code *code, size_t at, int64_t constant)
+{
+        return constant > 1 ||
+               (constant == 1 && flags_asked(code, at) == ZYDIS_CPUFLAG_ZF);
+}
+
+/* Whether what shows an integer of held->bytes is never done to the bits of floating
+ * point (or a part of them, as which few bytes may be read): these are added, subtracted,
+ * multiplied, shifted, masked and ordered to make hashes, to round, to step to the next
+ * number, to count those between two and to sort; and compared with zero. */
+static bool only_of_integers(const struct flow_code *code, size_t at,
+                             const struct decoded *decoded,
+                             const struct number_held *held)
+{
+        switch (decoded->instruction.mnemonic) {
+        case ZYDIS_MNEMONIC_MOVSX:
+        case ZYDIS_MNEMONIC_MOVSXD:
+        case ZYDIS_MNEMONIC_CDQE:
+        case ZYDIS_MNEMONIC_CVTSI2SD:
+        case ZYDIS_MNEMONIC_CVTSI2SS:
+        case ZYDIS_MNEMONIC_VCVTSI2SD:
+        case ZYDIS_MNEMONIC_VCVTSI2SS:
+        case ZYDIS_MNEMONIC_VCVTUSI2SD:
+        case ZYDIS_MNEMONIC_VCVTUSI2SS:
+        case ZYDIS_MNEMONIC_FILD:
+        case ZYDIS_MNEMONIC_CVTDQ2PD:
+        case ZYDIS_MNEMONIC_VCVTDQ2PD:
+        case ZYDIS_MNEMONIC_CVTDQ2PS:
+        case ZYDIS_MNEMONIC_VCVTDQ2PS:
+                return true;
+        case ZYDIS_MNEMONIC_IDIV:
+                return held->bytes > SHORT_BYTES;
+        case ZYDIS_MNEMONIC_CMP:
+                return held->bytes > SHORT_BYTES && is_immediate(&decoded->operands[1]) &&
+                       compares_with_small(code, at, decoded->operands[1].imm.value.s);
+        default:
+                return false;
+        }
+}
+
+/* Bytes that are used as an index may be some of the bits of floating point, in sorting
+ * by digits and in tables by the exponent. */
 static bool is_address(const struct decoded *decoded, const struct number_held *held,
-                       enum access_number *shown)
+                       struct number_fact *fact)
 {
         for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
                 const ZydisDecodedOperand *operand = &decoded->operands[i];
@@ -378,39 +423,47 @@ static bool is_address(const struct decoded *decoded, const struct number_held *
                     !(held->general &
                       (general_bit(operand->mem.base) | general_bit(operand->mem.index))))
                         continue;
-                *shown = operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN ? summed(operand)
-                                                                    : NUMBER_INTEGER;
-                if (*shown == NUMBER_INTEGER && held->bytes < 8)
-                        *shown = NUMBER_LOW;
+                bool is_sum = operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN;
+
+                fact->number = is_sum ? summed(operand) : NUMBER_INTEGER;
+                fact->never_float = !is_sum && held->bytes > SHORT_BYTES;
+                if (fact->number == NUMBER_INTEGER && held->bytes < 8)
+                        fact->number = NUMBER_LOW;
                 return true;
         }
         return false;
 }
 
-enum access_number number_shown(const struct flow_code *code, size_t at,
+struct number_fact number_shown(const struct flow_code *code, size_t at,
                                 const struct decoded *decoded,
                                 const struct number_held *held)
 {
         const struct flow_step *step = &code->steps[at];
-        enum access_number shown = NUMBER_ANY;
+        struct number_fact fact = {NUMBER_ANY, false};
 
-        if (is_address(decoded, held, &shown))
-                return shown;
+        if (is_address(decoded, held, &fact))
+                return fact;
         for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
                 const ZydisDecodedOperand *operand = &decoded->operands[i];
 
                 if (!(operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) ||
                     !number_in_operand(held, step, operand))
                         continue;
-                if (counts(decoded))
-                        return floating(operand, held->bytes);
-                shown = by_operation(code, at, decoded, i == 0, held->bytes);
-                if (shown != NUMBER_INTEGER)
-                        return shown;
-                if (operand->size < held->bytes * 8) /* a part of it */
-                        return NUMBER_BITS;
-                return as_wide(decoded->instruction.mnemonic, held) ? NUMBER_INTEGER
-                                                                    : NUMBER_LOW;
+                if (counts(decoded)) {
+                        fact.number = floating(operand, held->bytes);
+                        return fact;
+                }
+                fact.number = by_operation(code, at, decoded, i == 0, held->bytes);
+                if (fact.number != NUMBER_INTEGER)
+                        return fact;
+                if (operand->size < held->bytes * 8) { /* a part of it */
+                        fact.number = NUMBER_BITS;
+                        return fact;
+                }
+                if (!as_wide(decoded->instruction.mnemonic, held))
+                        fact.number = NUMBER_LOW;
+                fact.never_float = only_of_integers(code, at, decoded, held);
+                return fact;
         }
-        return NUMBER_ANY;
+        return fact;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What one instruction shows of the number in a register or in memory that it reads. Of
- * integer instructions only what is not also done to the bits of a number of floating
- * point, of which programs test the sign, take the exponent or make a hash. */
+/* What one instruction shows of the number in a register or in memory that it reads. Most
+ * of what is done to integers is done to the bits of floating point, too, which programs
+ * round, order, step on, mask and make hashes of. */
 #ifndef MEMLAG_SYMBOLIZE_NUMBER_SHOWN_H
 #define MEMLAG_SYMBOLIZE_NUMBER_SHOWN_H
 
@@ -21,8 +21,13 @@ struct number_held {
 bool number_in_operand(const struct number_held *held, const struct flow_step *step,
                        const ZydisDecodedOperand *operand);
 
-/* What STEP, number AT of CODE, shows, which is DECODED. */
-enum access_number number_shown(const struct flow_code *code, size_t at,
+struct number_fact {
+        enum access_number number;
+        bool never_float; /* what is done is not done to bits of floating point */
+};
+
+/* What step AT of CODE shows, which is DECODED. */
+struct number_fact number_shown(const struct flow_code *code, size_t at,
                                 const struct decoded *decoded,
                                 const struct number_held *held);
 

@@ -23,6 +23,7 @@ struct use {
         const struct flow_code *code;
         const struct flow_step *load;
         enum access_number shown;
+        bool never_float; /* something shows it */
         unsigned steps_left;
         struct way ways[WAYS_LIMIT];
         size_t way_count;
@@ -161,7 +162,10 @@ static void pass(struct use *use, struct way *way, size_t at)
         for (size_t i = decoded.instruction.operand_count; i-- > 0;)
                 if (reads(&before, step, &operands[i]))
                         from = i;
-        take(use, number_shown(use->code, at, &decoded, &before));
+        struct number_fact fact = number_shown(use->code, at, &decoded, &before);
+
+        take(use, fact.number);
+        use->never_float |= fact.never_float;
         forget_changed(&way->held, step, &decoded);
         if (from == SIZE_MAX)
                 return;
@@ -260,7 +264,7 @@ static bool begins_extended(const struct flow_code *code, size_t step)
                decoded.instruction.mnemonic == ZYDIS_MNEMONIC_MOVZX;
 }
 
-enum access_number number_use(const struct flow_code *code, size_t step)
+void number_use(const struct flow_code *code, size_t step, struct type_access *access)
 {
         const struct instruction *load = &code->steps[step].instruction;
         struct use use = {
@@ -271,7 +275,7 @@ enum access_number number_use(const struct flow_code *code, size_t step)
                                    .place = load->memory}};
 
         if (!load->has_memory || load->access_bytes == 0 || load->vector)
-                return NUMBER_ANY;
+                return;
         way.held.extended = begins_extended(code, step);
         pass(&use, &way, step);
         /* Where it was read it is another sample's. */
@@ -285,5 +289,6 @@ enum access_number number_use(const struct flow_code *code, size_t step)
 
                 follow(&use, &other);
         }
-        return use.shown;
+        access->number = use.shown;
+        access->perhaps_float = use.shown < NUMBER_FLOATS && !use.never_float;
 }

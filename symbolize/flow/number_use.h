@@ -7,8 +7,8 @@
 #include "flow_code.h"
 #include "type.h"
 
-/* By what STEP does with what it reads from memory, or what does the next thing with it
- * on the ways that lead on. */
-enum access_number number_use(const struct flow_code *code, size_t step);
+/* Says in ACCESS what is known of the number, by what STEP does with what it reads from
+ * memory, or what does the next thing with it on the ways that lead on. */
+void number_use(const struct flow_code *code, size_t step, struct type_access *access);
 
 #endif

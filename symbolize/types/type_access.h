@@ -22,6 +22,8 @@ enum access_number {
 struct type_access {
         uint32_t bytes; /* 0: not known */
         enum access_number number;
+        /* NUMBER is an integer by what is done to the bits of floating point, too. */
+        bool perhaps_float;
         bool vector;   /* several numbers at once */
         uint64_t bits; /* of these, that are used, from the lowest on; 0: all */
 };

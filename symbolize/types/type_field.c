@@ -17,6 +17,7 @@ struct search {
         uint32_t inner;          /* asked about; TYPE_NONE: nothing is */
         bool holds;              /* the answer */
         struct type_path copied; /* the innermost structure that the access begins */
+        bool met_float;          /* floating point lies there, perhaps among others */
 };
 
 static int find(struct search *search, uint32_t type, uint64_t offset_bytes,
@@ -142,6 +143,7 @@ static int find_in(struct search *search, uint32_t type_id, uint64_t offset_byte
                         return 0;
                 path->type = type_id;
                 path->size_bytes = type->size_bytes;
+                search->met_float |= type->kind == TYPE_FLOAT;
                 path->contradicted =
                     access_contradicts(type, offset_bytes, search->access);
                 return path->fit = access_fit(type, offset_bytes, search->access);
@@ -160,33 +162,56 @@ static int find(struct search *search, uint32_t type_id, uint64_t offset_bytes,
         return fit;
 }
 
-enum field_outcome type_field(const struct types *types, struct string_pool *names,
-                              uint32_t type, uint64_t offset_bytes,
-                              const struct type_access *access, struct field *field)
+/* Finds what ACCESS fits best, and in *COPIED the innermost structure that it begins.
+ * Where floating point lies as well, what is also done to its bits tells nothing; where
+ * it lies alone, more likely the type is another. */
+static int find_accessed(const struct types *types, uint32_t type, uint64_t offset_bytes,
+                         const struct type_access *access, struct type_path *path,
+                         struct type_path *copied)
 {
+        struct type_access any = *access;
         struct search search = {.types = types,
                                 .access = access,
                                 .work_left = TYPE_WORK_LIMIT,
                                 .inner = TYPE_NONE};
-        struct type_path path = {0};
 
-        const struct type_access whole = {access->bytes, access->number, access->vector,
-                                          0};
+        *path = (struct type_path){0};
+        int fit = find(&search, type, offset_bytes, path);
 
+        *copied = search.copied;
+        if (!access->perhaps_float || !search.met_float)
+                return fit;
+        bool contradicted = path->contradicted;
+
+        any.number = NUMBER_ANY;
+        any.perhaps_float = false;
+        fit = find_accessed(types, type, offset_bytes, &any, path, copied);
+        path->contradicted = contradicted && !path->shared_count;
+        return fit;
+}
+
+enum field_outcome type_field(const struct types *types, struct string_pool *names,
+                              uint32_t type, uint64_t offset_bytes,
+                              const struct type_access *access, struct field *field)
+{
+        struct type_path path, copied;
+        struct type_access whole = *access;
+
+        whole.bits = 0;
         *field = (struct field){.type = TYPE_NONE};
         if (type >= types->count || types->items[type].kind == TYPE_OPAQUE)
                 return FIELD_OPAQUE;
         if (offset_bytes >= types->items[type].size_bytes &&
             !type_open_ended(types, type))
                 return FIELD_BEYOND;
-        if (find(&search, type, offset_bytes, &path) == 0) {
+        if (find_accessed(types, type, offset_bytes, access, &path, &copied) == 0) {
                 if (access->bits == 0)
                         return FIELD_PADDING;
                 return type_field(types, names, type, offset_bytes, &whole, field);
         }
         if (!path.shared_count && type_only_bytes(types, path.type, access) &&
-            search.copied.length > 0)
-                path = search.copied;
+            copied.length > 0)
+                path = copied;
         type_path_field(names, &path, field);
         if (path.contradicted)
                 return FIELD_OTHER;
@@ -198,27 +223,22 @@ static const struct type_access any_access;
 uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_bytes,
                    const struct type_access *access)
 {
-        struct search search = {.types = types,
-                                .access = access,
-                                .work_left = TYPE_WORK_LIMIT,
-                                .inner = TYPE_NONE};
-        struct type_path path = {0};
+        struct type_path path, copied;
 
-        return find(&search, type, offset_bytes, &path) && !path.shared_count ? path.type
-                                                                              : TYPE_NONE;
+        return find_accessed(types, type, offset_bytes, access, &path, &copied) &&
+                       !path.shared_count
+                   ? path.type
+                   : TYPE_NONE;
 }
 
 bool type_contradicted(const struct types *types, uint32_t type, uint64_t offset_bytes,
                        const struct type_access *access)
 {
-        struct search search = {.types = types,
-                                .access = access,
-                                .work_left = TYPE_WORK_LIMIT,
-                                .inner = TYPE_NONE};
-        struct type_path path = {0};
+        struct type_path path, copied;
 
         return access->number != NUMBER_ANY &&
-               find(&search, type, offset_bytes, &path) != 0 && path.contradicted;
+               find_accessed(types, type, offset_bytes, access, &path, &copied) != 0 &&
+               path.contradicted;
 }
 
 bool type_repeats(const struct types *types, uint32_t type, uint64_t offset_bytes,

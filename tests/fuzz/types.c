@@ -75,7 +75,8 @@ static void ask(const struct types *types, struct string_pool *names, uint32_t t
         for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
                 const struct type_access access = {
                     .bytes = (uint32_t)i * 3,
-                    .number = (enum access_number)(i % (NUMBER_FLOAT + 1))};
+                    .number = (enum access_number)(i % (NUMBER_FLOAT + 1)),
+                    .perhaps_float = i % 2 != 0};
                 struct field field;
                 enum field_outcome outcome =
                     type_field(types, names, type, offsets[i], &access, &field);

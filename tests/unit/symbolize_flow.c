@@ -98,6 +98,16 @@ BITS(makes_hash, "mov (%rdi), %rax\n imul %rdx, %rax\n ret")
 BITS(takes_low_bits, "mov (%rdi), %rax\n and $7, %eax\n ret")
 BITS(behind_a_branch, "mov (%rdi), %rax\n test %edx, %edx\n jne 1f\n xor %eax, %eax\n"
                       "ret\n1: lea 3(%rax), %rax\n ret")
+BITS(steps_on, "mov (%rdi), %rax\n inc %rax\n ret")
+BITS(counts_between, "mov (%rdi), %eax\n sub %edx, %eax\n ret")
+BITS(looks_up_a_digit, "movzbl (%rdi), %eax\n movzbl (%rsi,%rax), %eax\n ret")
+BITS(looks_up, "movl (%rdi), %eax\n movzbl (%rsi,%rax), %eax\n ret")
+BITS(divides, "mov (%rdi), %rax\n cqo\n idiv %rsi\n ret")
+BITS(is_below_one, "cmpl $1, (%rdi)\n adc $0, %eax\n ret")
+BITS(is_one, "cmpl $1, (%rdi)\n sete %al\n ret")
+BITS(is_tag, "cmpl $-13, (%rdi)\n sete %al\n ret")
+BITS(hashes_and_converts,
+     "mov (%rdi), %rax\n add %rax, %rdx\n cvtsi2sd %rax, %xmm0\n ret")
 
 /* ---- functions that read what lies before a block ---- */
 
@@ -308,6 +318,48 @@ static void knows_what_a_number_is_used_as(void **state)
         }
 }
 
+/* Sums, differences, order, masks, products, zero and single bytes are also of the bits
+ * of floating point. */
+static void knows_what_is_done_to_integers_only(void **state)
+{
+        (void)state;
+        const struct {
+                const char *function;
+                bool perhaps_float;
+        } cases[] = {
+            {"adds_integers", true},
+            {"adds_in_memory", true},
+            {"adds_halves", true},
+            {"steps_on", true},
+            {"counts_between", true},
+            {"is_below", true},
+            {"is_zero", true},
+            {"is_below_one", true},
+            {"is_tag", true},
+            {"takes_low_bits", true},
+            {"makes_hash", true},
+            {"is_low_seven", true},
+            {"looks_up_a_digit", true},
+            {"looks_up", false},
+            {"converts", false},
+            {"extends", false},
+            {"divides", false},
+            {"is_seven", false},
+            {"is_one", false},
+            {"reads_behind", false},
+            {"hashes_and_converts", false},
+            {"adds_reals", false},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct flow_answer answer = answer_in_file(cases[i].function, true);
+
+                if (answer.access.perhaps_float != cases[i].perhaps_float)
+                        fail_msg("%s: %d", cases[i].function,
+                                 (int)answer.access.perhaps_float);
+        }
+}
+
 static void knows_a_pointer_by_its_later_name(void **state)
 {
         (void)state;
@@ -349,6 +401,7 @@ int main(void)
             cmocka_unit_test(does_not_follow_what_it_cannot_decode),
             cmocka_unit_test(knows_which_bits_are_used),
             cmocka_unit_test(knows_what_a_number_is_used_as),
+            cmocka_unit_test(knows_what_is_done_to_integers_only),
             cmocka_unit_test(knows_a_pointer_by_its_later_name),
         };
 

@@ -252,6 +252,23 @@ static void wider_members_are_told_as_far_as_the_access_shows(void **state)
                     cases[i].name);
 }
 
+/* What is also done to the bits of floating point tells nothing where some lies, too. */
+static void bits_of_floating_point_are_told_from_no_integer(void **state)
+{
+        struct fixture *f = *state;
+        uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
+        const struct member reals[] = {member(f, "real", f->real, 0),
+                                       member(f, "wide", wide, 0),
+                                       member(f, "number", f->number, 0)};
+        const struct type_access access = {
+            .bytes = 4, .number = NUMBER_INTEGER, .perhaps_float = true};
+        uint32_t among = put_record(f, TYPE_UNION, "union among", 8, reals, 3);
+        uint32_t none = put_record(f, TYPE_UNION, "union none", 8, reals + 1, 2);
+
+        assert_string_equal(field_at(f, among, 0, access), "real|wide|number");
+        assert_string_equal(field_at(f, none, 0, access), "number");
+}
+
 static void halves_of_a_complex_number_are_its_own(void **state)
 {
         struct fixture *f = *state;
@@ -866,6 +883,8 @@ int main(void)
             cmocka_unit_test_setup_teardown(union_members_fit_their_access, begin, end),
             cmocka_unit_test_setup_teardown(
                 wider_members_are_told_as_far_as_the_access_shows, begin, end),
+            cmocka_unit_test_setup_teardown(
+                bits_of_floating_point_are_told_from_no_integer, begin, end),
             cmocka_unit_test_setup_teardown(halves_of_a_complex_number_are_its_own, begin,
                                             end),
             cmocka_unit_test_setup_teardown(

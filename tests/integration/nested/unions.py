@@ -24,6 +24,7 @@ SMALL = {  # structures that registers hold, and a member of each
     "struct packed": ("char c; double x;", "x"),
 }
 WORDS = {"float": "unsigned", "double": "unsigned long"}
+SIGNED = {"float": "int", "double": "long"}
 FUNCTIONS = 5  # of a type
 
 # Ways to read TYPE, an expression {e} of that type: statements.
@@ -42,16 +43,58 @@ INTEGER = NUMBER + (
     "total += ((unsigned long)({e}) >> 8) & 255;", "if ((({e}) & 255) == 5) total++;",
     "kept_int = (int)~({e});",
 )
-FLOATING = NUMBER + (
+# What programs do to the bits of floating point, in {w} bits.
+OF_BITS = (
+    # Hashes.
+    "total = total * 31 + bits;", "total += bits;", "total ^= bits & 0xfff;", "total += bits * 31;",
+    "total = (total << 5) + total + bits;", "total = (total ^ bits) * 1099511628211ul;",
+    "total += ((bits << 5) + bits) ^ bits >> 3;", "total += bits % 1009;",
+    "total |= 1ul << (bits & 63);", "kept[bits & 127]++;", "kept[128 + (bits >> 8) % 127]++;",
+    # Rounding to fewer bits, and to a multiple of a power of two.
+    "kept_short = (short)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);",
+    "*({w} *)kept = (bits + 0x800) & ~({w})0xfff;", "*({w} *)kept = bits & ~({w})7;",
+    # The next number, and how many are between two.
+    "bits++; *({w} *)kept = bits;", "bits--; *({w} *)kept = bits;", "*({w} *)kept = bits + 2;",
+    "total += bits - *({w} *)kept;", "{s} ulps = ({s})(bits - *({w} *)kept); "
+    "if (ulps < 0) ulps = -ulps; if (ulps <= 4) total++;",
+    "if (bits - *({w} *)kept + 4 <= 8) total++;",
+    # Order, and whether it is nothing or a number at all.
+    "if (bits > *({w} *)kept) total++;", "if (({s})bits < *({s} *)kept) *({s} *)kept = ({s})bits;",
+    "if (bits == 0) total++;", "total += bits != 0;", "if (({s})bits > 0) total++;",
+    "if (bits == ({w})-1) total++;", "if (({s})bits > -5) total++;",
+    # Keys for sorting, and digits of these.
+    "bits ^= ({w})-({s})(bits >> (sizeof(bits) * 8 - 1)) | ({w})1 << (sizeof(bits) * 8 - 1); "
+    "*({w} *)kept = bits;",
+    "*({w} *)kept = ({s})bits < 0 ? ~bits : bits | ({w})1 << (sizeof(bits) * 8 - 1);",
+    "kept[bits >> (sizeof(bits) * 8 - 8) & 127]++;", "kept[bits >> 8 & 15]++;",
+    "total += table[bits & 15];", "total += table[(unsigned char)bits & 7];",
+    # An inverse root's first guess, the absolute number, another's sign, the exponent.
+    "bits = (sizeof(bits) == 4 ? ({w})0x5f3759df : ({w})0x5fe6eb50c7b537a9) - (bits >> 1); "
+    "*({w} *)kept = bits;",
+    "bits &= ~(({w})1 << (sizeof(bits) * 8 - 1)); *({w} *)kept = bits;",
+    "{w} sign = ({w})1 << (sizeof(bits) * 8 - 1); "
+    "*({w} *)kept = (bits & ~sign) | (*({w} *)kept & sign);",
+    "total += (bits >> (sizeof(bits) == 4 ? 23 : 52)) & (sizeof(bits) == 4 ? 255 : 2047);",
+    "kept_int = (int)((bits >> (sizeof(bits) == 4 ? 23 : 52)) & 255) - 127;",
+    "*({w} *)kept = bits + (({w})3 << (sizeof(bits) == 4 ? 23 : 52));",
+    "if ((bits & 1) == 0) total++;", "total += (unsigned)__builtin_popcountl(bits);",
+    "total += (unsigned)__builtin_ctzl(bits | 1);", "bits = -bits; *({w} *)kept = bits;",
+    # Tags in numbers that are none.
+    "if ((bits & 7) == 3) total++;", "if (bits >> (sizeof(bits) * 8 - 13) == 0x1fff) total++;",
+    "if ((bits & 0xff) == 5) total++;", "if ((unsigned char)bits != 7) total++;",
+    "*({w} *)kept = bits | 3;", "*({w} *)kept = bits ^ 0xff;", "*({w} *)kept = ~bits;",
+    "total += bits & 0xffff;", "total += (unsigned short)bits * 3;",
+)
+COPY_BITS = "{w} bits; memcpy(&bits, &{e}, sizeof(bits)); "
+FLOATING = NUMBER * 4 + tuple(COPY_BITS + way for way in OF_BITS) + (
     "if (__builtin_signbit({e})) total++;", "if (__builtin_isnan({e})) total++;",
     "if (!__builtin_isfinite({e})) total++;",
     "sum += __builtin_fabs({e});", "*({t} *)kept = -({e});",
-    "{w} bits; memcpy(&bits, &{e}, sizeof(bits)); total += bits >> 7;",
-    "{w} bits; memcpy(&bits, &{e}, sizeof(bits)); if ((long)(bits << 1) == 0) total++;",
-    "{w} bits; memcpy(&bits, &{e}, sizeof(bits)); "
-    "total ^= bits * 0x9e3779b97f4a7c15ul; total ^= total >> 32;",
-    "{w} bits; memcpy(&bits, &{e}, sizeof(bits)); *({w} *)kept = bits;",
-    "{w} bits; memcpy(&bits, &{e}, sizeof(bits)); if (bits >> (sizeof(bits) * 8 - 1)) total++;",
+    COPY_BITS + "total += bits >> 7;",
+    COPY_BITS + "if ((long)(bits << 1) == 0) total++;",
+    COPY_BITS + "total ^= bits * 0x9e3779b97f4a7c15ul; total ^= total >> 32;",
+    COPY_BITS + "*({w} *)kept = bits;",
+    COPY_BITS + "if (bits >> (sizeof(bits) * 8 - 1)) total++;",
     "{w} bits = __atomic_load_n((const {w} *)&{e}, __ATOMIC_SEQ_CST); {t} number; "
     "memcpy(&number, &bits, sizeof(number)); sum += number;",
     "{t} number; __atomic_load(({t} *)&{e}, &number, __ATOMIC_ACQUIRE); *({t} *)kept = number;",
@@ -143,7 +186,8 @@ class Program:
         if kind == "const char *" and "*{e}" in way:
             expression = f"({expression} ? {expression} : \"\")"
         own = name.replace("read", "own")
-        statement = way.format(e=expression, t=kind, n=own, w=WORDS.get(kind, ""))
+        statement = way.format(e=expression, t=kind, n=own, w=WORDS.get(kind, ""),
+                               s=SIGNED.get(kind, ""))
         field_read = field
         if f"take_{own}" in statement:
             self.functions.append(f"static NOINLINE void take_{own}({kind} value)\n"
