@@ -29,18 +29,42 @@ struct used_names {
         bool lost; /* some: there are too many */
 };
 
+/* Counts one more step of the work; false: there have been too many. */
+static bool may_go_on(struct used_names *names)
+{
+        names->lost |= names->work_left == 0 || names->nesting == NESTING_LIMIT ||
+                       names->count == NAMES_LIMIT;
+        if (names->lost)
+                return false;
+        names->work_left--;
+        return true;
+}
+
+/* Whether TYPE is a class in which there is nothing to read, as a function object's. */
+static bool is_empty(struct used_names *names, uint32_t type_id)
+{
+        const struct types *types = names->types;
+
+        if (type_id >= types->count || !may_go_on(names))
+                return false;
+        const struct type *type = &types->items[type_id];
+        bool empty = type->kind == TYPE_STRUCT && !type->partial;
+
+        names->nesting++;
+        for (uint32_t i = 0; i < type->member_count && empty; i++)
+                empty = is_empty(names, types->members[type->first_member + i].type);
+        names->nesting--;
+        return empty;
+}
+
 /* Adds the names that MEMBER, in number AT of the class, brings. */
 static int add_names(struct used_names *names, const struct member *member, size_t at)
 {
         const struct types *types = names->types;
         int error = 0;
 
-        if (names->work_left == 0 || names->nesting == NESTING_LIMIT ||
-            names->count == NAMES_LIMIT) {
-                names->lost = true;
+        if (!may_go_on(names) || is_empty(names, member->type))
                 return 0;
-        }
-        names->work_left--;
         if (member->name && !member->base) {
                 if (array_reserve(&names->items, &names->capacity, names->count,
                                   sizeof(*names->items)) < 0)

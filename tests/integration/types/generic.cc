@@ -566,14 +566,18 @@ static void say_fields()
         truth_field("tree", "load.second", at(&t, &t.load.second), 4,
                     "std::pair<*:second");
         truth_field("row", "0", at(&r, &std::get<0>(r)), 4,
-                    "std::tuple<*:_M_head_impl std::_Head_base<*:_M_head_impl "
-                    "std::_Tuple_impl<*:_M_head_impl int:");
+                    "std::tuple<*:std::_Head_base<0,~int,~false>::_M_head_impl "
+                    "std::tuple<*:std::_Head_base<0UL,~int,~false>::_M_head_impl "
+                    "std::_Head_base<*:_M_head_impl int:");
         truth_field("row", "1", at(&r, &std::get<1>(r)), 8,
-                    "std::tuple<*:_M_head_impl std::_Head_base<*:_M_head_impl "
-                    "std::_Tuple_impl<*:_M_head_impl double:");
+                    "std::tuple<*:std::_Head_base<1,~double,~false>::_M_head_impl "
+                    "std::tuple<*:std::_Head_base<1UL,~double,~false>::_M_head_impl "
+                    "std::_Head_base<*:_M_head_impl double:");
         truth_field("row", "2", at(&r, &std::get<2>(r)), 8,
-                    "std::tuple<*:_M_head_impl std::_Head_base<*:_M_head_impl "
-                    "std::_Tuple_impl<*:_M_head_impl long:");
+                    "std::tuple<*:std::_Tuple_impl<2,~long~int>::_M_head_impl "
+                    "std::tuple<*:std::_Tuple_impl<2UL,~long>::_M_head_impl "
+                    "std::_Head_base<*:_M_head_impl std::_Tuple_impl<2*:_M_head_impl "
+                    "long:");
         truth_field("expression", "index", sizeof(expression) - 8, 1,
                     "std::variant<*:_M_index "
                     "std::__detail::__variant::_Variant_storage<*:_M_index");
