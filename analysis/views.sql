@@ -144,23 +144,25 @@ CREATE VIEW line_view (
         module, function, file, line, samples, dram_samples, mean_latency_cycles,
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
         caller_function, caller_file, caller_line, caller_share, function_offset,
-        stalled_ratio, line_id, cache_level) AS
+        stalled_ratio, line_id, cache_level, level_samples) AS
 SELECT
         module, function, file, line, samples, dram_samples, mean_latency_cycles,
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
         caller_function, caller_file, caller_line, caller_share, function_offset,
-        stalled_ratio, line_id, cache_level
+        stalled_ratio, line_id, cache_level, level_samples
 FROM line_finding
 ORDER BY stalled_ratio DESC, latency_share DESC, samples DESC, line_id;
 
 CREATE VIEW object_view (
         object_kind, object, alloc_function, alloc_file, alloc_line, size_bytes,
         allocations, samples, dram_samples, mean_latency_cycles, latency_share,
-        contended_samples, verdict, stalled_ratio, object_id, cache_level) AS
+        contended_samples, verdict, stalled_ratio, object_id, cache_level,
+        level_samples) AS
 SELECT
         o.kind, o.name, o.alloc_function, o.alloc_file, o.alloc_line, o.size_bytes,
         o.allocations, f.samples, f.dram_samples, f.mean_latency_cycles, f.latency_share,
-        f.contended_samples, f.verdict, f.stalled_ratio, f.object_id, f.cache_level
+        f.contended_samples, f.verdict, f.stalled_ratio, f.object_id, f.cache_level,
+        f.level_samples
 FROM object_finding AS f JOIN data_object AS o USING (object_id)
 ORDER BY f.stalled_ratio DESC, f.latency_share DESC, f.samples DESC, f.object_id;
 
@@ -200,7 +202,8 @@ ORDER BY l.latency_share DESC, f.line_id, f.samples DESC, f.asker_id;
 CREATE VIEW type_view (
         type_id, type, type_size_bytes, field, field_type, offset_bytes, size_bytes, cache_line,
         samples, dram_samples, mean_latency_cycles, latency_share, contended_samples,
-        verdict, stalled_ratio, wide_samples, field_id, undecided_samples, cache_level) AS
+        verdict, stalled_ratio, wide_samples, field_id, undecided_samples, cache_level,
+        level_samples) AS
 WITH several AS MATERIALIZED (
         SELECT type_id, offset_bytes, size_bytes, samples, way,
                '|' || substr(name, length(way) + 1) || '|' AS steps
@@ -224,7 +227,7 @@ SELECT
         t.offset_bytes / 64, coalesce(f.samples, 0), iif(f.field_id IS NULL, 0, f.dram_samples),
         f.mean_latency_cycles, f.latency_share, iif(f.field_id IS NULL, 0, f.contended_samples),
         f.verdict, f.stalled_ratio, coalesce(w.wide_samples, 0), t.field_id,
-        coalesce(u.samples, 0), f.cache_level
+        coalesce(u.samples, 0), f.cache_level, coalesce(f.level_samples, 0)
 FROM type_field AS t
 JOIN data_type AS d USING (type_id)
 LEFT JOIN field_finding AS f USING (field_id)
@@ -238,11 +241,11 @@ ORDER BY sum(f.stalled_ratio) OVER (PARTITION BY t.type_id) DESC,
 CREATE VIEW caller_view (
         caller_id, parent_id, depth, module, function, samples, self_samples,
         dram_samples, mean_latency_cycles, latency_share, self_latency_share,
-        function_offset, stalled_ratio, self_stalled_ratio) AS
+        function_offset, stalled_ratio, self_stalled_ratio, level_samples) AS
 SELECT
         caller_id, parent_id, depth, module, function, samples, self_samples,
         dram_samples, mean_latency_cycles, latency_share, self_latency_share,
-        function_offset, stalled_ratio, self_stalled_ratio
+        function_offset, stalled_ratio, self_stalled_ratio, level_samples
 FROM caller_finding
 ORDER BY caller_id;
 

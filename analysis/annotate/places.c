@@ -14,6 +14,7 @@ static const char prepare_sql[] =
     "CREATE TEMP TABLE annotated_sample AS "
     "SELECT p.location_id, a.object_id, a.field_id, count(*) AS samples,"
     " sum(nullif(v.level, 'NA') IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples,"
+    " count(nullif(v.level, 'NA')) AS level_samples,"
     " count(iif(s.latency_cycles >= 0, 1, NULL)) AS latencies,"
     " total(iif(s.latency_cycles >= 0, s.latency_cycles, 0)) AS latency_cycles,"
     " total(iif(s.latency_cycles >= 0, s.latency_cycles, max(coalesce(s.stall_ns, 0), 0)))"
@@ -52,6 +53,7 @@ static const char prepare_sql[] =
 /* What sums of annotated_sample make. */
 #define FIGURES \
     " sum(s.samples) AS samples, sum(s.dram_samples) AS dram_samples," \
+    " sum(s.level_samples) AS level_samples," \
     " sum(s.latency_cycles) / nullif(sum(s.latencies), 0) AS mean_latency_cycles," \
     " sum(s.cost) / nullif((SELECT sum(cost) FROM annotated_sample), 0) AS latency_share," \
     " iif(" STATEMENT_CONTENTION "AND (sum(s.told_by_interval)" \

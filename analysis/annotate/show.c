@@ -83,7 +83,7 @@ static const char blocks_sql[] =
     "     AND (?2 = 2 OR 20 * r.samples >= i.samples)))" \
     "  UNION ALL" \
     "  SELECT DISTINCT -2, ?1, r.place_id, NULL, r.inlined, r.file, r.line, NULL, NULL, NULL," \
-    "   NULL, NULL, n.address_offset, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
+    "   NULL, NULL, n.address_offset, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
     "   NULL, NULL, NULL, NULL, NULL, place_rank, n.text, NULL" \
     "  FROM hot JOIN annotated_row AS r USING (place_id)" \
     "   JOIN annotated_neighbour AS n USING (location_id)" \
@@ -92,7 +92,7 @@ static const char blocks_sql[] =
     "    AND i.address_offset = n.address_offset)" \
     "  UNION ALL" \
     "  SELECT DISTINCT -1, ?1, NULL, NULL, 0, t.file, t.line, NULL, NULL, NULL, NULL, NULL," \
-    "   NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
+    "   NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
     "   NULL, 0, t.text, NULL" \
     "  FROM annotated_wanted AS w JOIN annotated_text AS t ON t.file = w.file" \
     "   AND t.line BETWEEN w.first AND w.last" \
@@ -145,7 +145,8 @@ static const char rows_sql[] =
     "  WHERE c.location_id = r.location_id), NULL) AS instruction,"
     " r.object_kind, r.object, r.type, r.field,"
     " r.samples, r.dram_samples, r.mean_latency_cycles, r.p95_latency_cycles,"
-    " r.latency_share, r.contended_samples, r.verdict, r.stalled_ratio, r.cache_level "
+    " r.latency_share, r.contended_samples, r.verdict, r.stalled_ratio, r.cache_level,"
+    " r.level_samples "
     "FROM (SELECT block_id, place_id, place_rank FROM place) AS p"
     " JOIN annotated_row AS r USING (block_id, place_id)"
     " JOIN ordered USING (block_id) JOIN annotated_block AS b USING (block_id) "

@@ -368,6 +368,7 @@ static int write_node(const struct writing *writing, const struct node *node,
         statement_bind_real(insert, 11, own.latency_cycles / writing->latency_cycles);
         statement_bind_real(insert, 12, stalled(callers, &node->all));
         statement_bind_real(insert, 13, stalled(callers, &own));
+        sqlite3_bind_int64(insert, 14, node->all.levels);
         return statement_run(writing->db, insert, writing->diag);
 }
 
@@ -423,7 +424,7 @@ static void sum_up(const struct callers *callers, struct node *nodes, struct sum
 static const char insert_sql[] =
     "INSERT INTO caller_finding SELECT ?1, ?2, ?3, m.path,"
     " iif(f.location_id IS NULL, l.function, f.function), ?6, ?7, ?8, ?9, ?10, ?11,"
-    " iif(f.location_id IS NULL, l.function_offset, NULL), ?12, ?13 "
+    " iif(f.location_id IS NULL, l.function_offset, NULL), ?12, ?13, ?14 "
     "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?4"
     " LEFT JOIN module AS m USING (module_id)"
     " LEFT JOIN inline_frame AS f ON f.location_id = ?4 AND f.depth = ?5";

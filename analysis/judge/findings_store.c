@@ -46,8 +46,8 @@ static void bind_contended(sqlite3_stmt *insert, int index, const struct tally *
 
 /* Binds the findings' common columns from parameter 2 on: samples, dram_samples,
  * mean, p95, share, low, high, contended_samples, verdict; and from 17 on stalled_ratio
- * with its low and high, and cache_level: TALLY's, or if that does not tell it
- * OTHERWISE's. */
+ * with its low and high, cache_level (TALLY's, or if that does not tell it OTHERWISE's)
+ * and level_samples. */
 static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally,
                                  double p95, const struct findings_pass *pass,
                                  const struct tally *otherwise)
@@ -77,6 +77,7 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
                 sqlite3_bind_text(insert, 20, level_name(cache), -1, SQLITE_STATIC);
         else
                 sqlite3_bind_null(insert, 20);
+        sqlite3_bind_int64(insert, 21, tally->levels);
         return verdict;
 }
 
@@ -121,7 +122,7 @@ static int store_lines(struct db *db, struct findings_pass *pass, const double *
         static const char sql[] =
             "INSERT INTO line_finding SELECT ?1, m.path, l.function, l.file, l.line,"
             " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?16, ?15, l.function_offset,"
-            " ?17, ?18, ?19, ?20 "
+            " ?17, ?18, ?19, ?20, ?21 "
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
         struct user_place place;
@@ -156,7 +157,7 @@ static int store_functions(struct db *db, struct findings_pass *pass, const doub
         static const char sql[] =
             "INSERT INTO function_finding SELECT ?1, m.path, l.function,"
             " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?15, l.function_offset,"
-            " ?17, ?18, ?19, ?20 "
+            " ?17, ?18, ?19, ?20, ?21 "
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
         struct user_place place;
@@ -187,7 +188,7 @@ static int store_objects(struct db *db, struct findings_pass *pass, struct diag 
             statement_prepare(db,
                               "INSERT INTO object_finding "
                               "VALUES (?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10, ?17, ?18, "
-                              "?19, ?20)",
+                              "?19, ?20, ?21)",
                               &insert, diag);
         for (size_t i = 0; code == 0 && i < pass->grouping.object_count; i++) {
                 const struct tally *tally = &pass->objects[i + 1];
@@ -211,7 +212,7 @@ static int store_fields(struct db *db, struct findings_pass *pass, struct diag *
         int code = statement_prepare(db,
                                      "INSERT INTO field_finding "
                                      "SELECT ?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10, ?17, "
-                                     "?18, ?19, ?20 "
+                                     "?18, ?19, ?20, ?21 "
                                      "WHERE EXISTS (SELECT 1 FROM type_field"
                                      " WHERE field_id = ?1)",
                                      &insert, diag);

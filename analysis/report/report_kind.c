@@ -74,7 +74,7 @@ static const struct report_kind kinds[] = {
         .rows_sql = "SELECT module, function, samples, dram_samples, mean_latency_cycles,"
                     " p95_latency_cycles, latency_share, contended_samples, verdict,"
                     " caller_module, caller_function, caller_file, caller_share,"
-                    " function_offset, stalled_ratio, cache_level "
+                    " function_offset, stalled_ratio, cache_level, level_samples "
                     "FROM function_finding WHERE" REPORT_CHOSEN REPORT_ORDER
                     "function_id LIMIT ?1",
         .table_sql =
@@ -153,7 +153,7 @@ static const struct report_kind kinds[] = {
     {
         .name = "thread",
         .rows_sql = "SELECT pid, tid, name, samples, dram_samples, mean_latency_cycles,"
-                    " latency_share, contended_samples, stalled_ratio"
+                    " latency_share, contended_samples, stalled_ratio, level_samples"
                     " FROM (" REPORT_THREADS ") LIMIT ?1",
         .table_sql =
             "SELECT" REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") " AS latency, samples,"

@@ -53,10 +53,10 @@
         " iif(latency_share IS NULL, '-', printf('%.1f-%.1f', 100 * latency_share_low," \
         "     100 * latency_share_high)) AS \"95% range\","
 
-/* The part of the samples that DRAM served. */
+/* The part of the samples that DRAM served, of those that tell what did. */
 #define REPORT_DRAM \
-        " iif(samples AND dram_samples IS NOT NULL," \
-        "     printf('%.0f%%', 100.0 * dram_samples / samples), '-') "
+        " iif(level_samples > 0," \
+        "     printf('%.0f%%', 100.0 * dram_samples / level_samples), '-') "
 
 /* The verdict, of cache with the one that the loads waited for. */
 #define REPORT_VERDICT_NAME \
@@ -137,6 +137,7 @@
 #define REPORT_THREADS \
         "SELECT p.pid, t.tid, coalesce(t.name," REPORT_BASE("p.executable") ") AS name," \
         " coalesce(g.samples, 0) AS samples, iif(g.samples, g.dram_samples, 0) AS dram_samples," \
+        " coalesce(g.level_samples, 0) AS level_samples," \
         " g.mean_latency_cycles, g.latency_share, g.contended_samples, g.stalled_ratio " \
         "FROM thread AS t JOIN process AS p USING (process_id) LEFT JOIN" \
         REPORT_SAMPLED_THREADS "AS g USING (thread_id) " \
@@ -146,6 +147,7 @@
 #define REPORT_SAMPLED_THREADS \
         " (SELECT s.thread_id, count(*) AS samples," \
         "  sum(nullif(v.level, 'NA') IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples," \
+        "  count(nullif(v.level, 'NA')) AS level_samples," \
         "  avg(v.latency_cycles) AS mean_latency_cycles," \
         "  total(iif(timed, s.stall_ns, v.latency_cycles))" \
         "      / nullif(total(total(iif(timed, s.stall_ns, v.latency_cycles))) OVER (), 0)" \

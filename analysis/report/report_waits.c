@@ -89,7 +89,7 @@ int report_explain_waits(struct db *db, const struct report_options *options,
         int code = lines ? explain_askers(db, options, out, diag) : 0;
         char *sql = sqlite3_mprintf(
             "SELECT 1 FROM %s AS top WHERE (verdict = 'dram' OR verdict GLOB 'dram-*')"
-            " AND 2 * dram_samples < samples%s LIMIT 1",
+            " AND 2 * dram_samples < level_samples%s LIMIT 1",
             kind->shown,
             lines ? " AND NOT EXISTS (SELECT 1 FROM line_asker_finding AS f"
                     "                 WHERE f.line_id = top.line_id AND " ASKED_FOR ")"

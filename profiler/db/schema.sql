@@ -426,7 +426,8 @@ CREATE TABLE line_finding (
         stalled_ratio        REAL,
         stalled_ratio_low    REAL,
         stalled_ratio_high   REAL,
-        cache_level          TEXT
+        cache_level          TEXT,
+        level_samples        INTEGER NOT NULL
 ) STRICT;
 
 -- The same by function; caller_* is a function too.
@@ -451,7 +452,8 @@ CREATE TABLE function_finding (
         stalled_ratio        REAL,
         stalled_ratio_low    REAL,
         stalled_ratio_high   REAL,
-        cache_level          TEXT
+        cache_level          TEXT,
+        level_samples        INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE object_finding (
@@ -467,7 +469,8 @@ CREATE TABLE object_finding (
         stalled_ratio        REAL,
         stalled_ratio_low    REAL,
         stalled_ratio_high   REAL,
-        cache_level          TEXT
+        cache_level          TEXT,
+        level_samples        INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE field_finding (
@@ -483,7 +486,8 @@ CREATE TABLE field_finding (
         stalled_ratio        REAL,
         stalled_ratio_low    REAL,
         stalled_ratio_high   REAL,
-        cache_level          TEXT
+        cache_level          TEXT,
+        level_samples        INTEGER NOT NULL
 ) STRICT;
 
 -- Which line touched which field of which object; object_id and field_id are NULL
@@ -525,5 +529,6 @@ CREATE TABLE caller_finding (
         self_latency_share   REAL,
         function_offset      INTEGER,
         stalled_ratio        REAL,
-        self_stalled_ratio   REAL
+        self_stalled_ratio   REAL,
+        level_samples        INTEGER NOT NULL
 ) STRICT;

@@ -150,9 +150,9 @@ sqlite3 folded.db "INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 
         WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9)
         INSERT INTO type_field (field_id, type_id, name, type, offset_bytes, size_bytes)
                 SELECT 10 + i, 9, 'rest' || i, 'long', 32 + 8 * i, 8 FROM n;
-        INSERT INTO field_finding (field_id, samples, dram_samples, latency_share, verdict) VALUES
-                (1, 800, 0, 0.5, 'cache'), (2, 2, 0, 0.1, 'cache'), (20, 7, 0, 0.1, 'cache'),
-                (21, 50, 0, 0.1, 'cache'), (9, 3, 0, 0.1, 'cache')"
+        INSERT INTO field_finding (field_id, samples, dram_samples, latency_share, verdict, level_samples)
+                VALUES (1, 800, 0, 0.5, 'cache', 800), (2, 2, 0, 0.1, 'cache', 2),
+                (20, 7, 0, 0.1, 'cache', 7), (21, 50, 0, 0.1, 'cache', 50), (9, 3, 0, 0.1, 'cache', 3)"
 sqlite3 folded.db "INSERT INTO type_padding VALUES (9, 9, 7), (9, 40, 1), (9, 48, 6), (9, 112, 8)"
 expect "samples that may be of a field" "$(sqlite3 folded.db "
         SELECT group_concat(field || ' ' || samples || ' ' || undecided_samples, ', ')
@@ -169,8 +169,8 @@ cp full.db fields.db
 sqlite3 fields.db "INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 'struct node', 16);
         INSERT INTO type_field (field_id, type_id, name, type, offset_bytes, size_bytes)
                 VALUES (9, 9, 'next', 'struct node *', 0, 8);
-        INSERT INTO field_finding (field_id, samples, dram_samples, latency_share, verdict)
-                VALUES (9, 800, 0, 0.9, 'cache')"
+        INSERT INTO field_finding (field_id, samples, dram_samples, latency_share, verdict, level_samples)
+                VALUES (9, 800, 0, 0.9, 'cache', 800)"
 "$MEMLAG" report fields.db | tr '\n' ' ' | grep -q -e "--by type' shows which fields" ||
         fail "fields that are known are not pointed to"
 ! "$MEMLAG" report -S stream fields.db | grep -q -e '--by type' || fail "fields are offered for a choice"
@@ -331,11 +331,11 @@ for by in line function object caller interval; do
         python3 -m json.tool $by.json >/dev/null || fail "--by $by: not JSON"
 done
 expect "the columns of line_view, and where the numbers come from" "$(head -1 line.csv)" \
-"module,function,file,line,samples,dram_samples,mean_latency_cycles,p95_latency_cycles,latency_share,contended_samples,verdict,caller_module,caller_function,caller_file,caller_line,caller_share,function_offset,stalled_ratio,line_id,cache_level,source,numbers"
+"module,function,file,line,samples,dram_samples,mean_latency_cycles,p95_latency_cycles,latency_share,contended_samples,verdict,caller_module,caller_function,caller_file,caller_line,caller_share,function_offset,stalled_ratio,line_id,cache_level,level_samples,source,numbers"
 expect "the worst function" "$(sed -n 2p function.csv | cut -d, -f2,3,9)" \
         "stream,400,dram-contention"
 expect "the worst object" "$(sed -n 2p object.csv | cut -d, -f1,2,13-)" \
-        "heap,orders,dram-contention,,1,,sim,modelled"
+        "heap,orders,dram-contention,,1,,400,sim,modelled"
 expect "the intervals" "$(tail -n +2 interval.csv | wc -l)" 10
 expect "the most contended interval" "$(sed -n 2p interval.csv | cut -d, -f10,11)" "1,bandwidth"
 expect "JSON" "$(python3 -c '
@@ -535,8 +535,8 @@ sqlite3 levels.db "UPDATE data_source SET level = 'NA'"
 sqlite3 levels.db "INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 'struct node', 8);
         INSERT INTO type_field (field_id, type_id, name, type, offset_bytes, size_bytes)
                 VALUES (9, 9, 'next', 'struct node *', 0, 8);
-        INSERT INTO field_finding (field_id, samples, latency_share, verdict)
-                VALUES (9, 800, 0.9, 'unknown')"
+        INSERT INTO field_finding (field_id, samples, latency_share, verdict, level_samples)
+                VALUES (9, 800, 0.9, 'unknown', 0)"
 for by in line function object caller type thread; do
         "$MEMLAG" report --by $by --top 0 levels.db >out
         awk '/ DRAM +mean/ { for (i = 1; i <= NF; i++) if ($i == "DRAM") column = i
@@ -555,6 +555,26 @@ print({row["dram_samples"] for row in json.load(sys.stdin)["rows"]})' >out
 expect "dram_samples in JSON" "$(cat out)" '{None}'
 "$MEMLAG" annotate -i levels.db stream >out
 grep -q '% *400 *- *500 ' out || fail "annotate has a figure of DRAM: $(cat out)"
+# Of those that tell it all are DRAM's, however few these are.
+synthetic_database levels.db
+sqlite3 levels.db "UPDATE data_source SET level = 'NA' WHERE level <> 'DRAM'"
+"$MEMLAG" analyze levels.db
+for by in line function object caller thread; do
+        "$MEMLAG" report --by $by --top 0 levels.db >out
+        awk '/ DRAM +mean/ { for (i = 1; i <= NF; i++) if ($i == "DRAM") column = i
+                        left_out = $0 ~ /95% range/; next }
+             /^$/ { column = 0 }
+             column { print $(column - left_out) }' out | grep -v '^-$' | sort -u >drams
+        expect "the column DRAM by $by where DRAM alone is known" "$(cat drams)" 100%
+        "$MEMLAG" report --by $by --top 0 --format csv levels.db | /usr/bin/env python3 -c '
+import csv, sys
+rows = list(csv.DictReader(sys.stdin))
+known = [row for row in rows if row["level_samples"] != "0"]
+print(bool(known), all(row["dram_samples"] == row["level_samples"] for row in known))' >out
+        expect "level_samples by $by" "$(cat out)" "True True"
+done
+"$MEMLAG" annotate -i levels.db stream >out
+! grep -E '% +[0-9]+ +[1-9][0-9]?% ' out || fail "annotate divides by what is not known: $(cat out)"
 
 # ---- a database of an older version: completed first, by all that read findings -------
 synthetic_database present.db

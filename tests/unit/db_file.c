@@ -374,7 +374,7 @@ static void present_version_keeps_its_findings(void **state)
         plain_exec("a.db", "ALTER TABLE sample ADD COLUMN weight INTEGER;"
                            "CREATE VIEW line_view AS SELECT line FROM line_finding;"
                            "INSERT INTO line_finding (line_id, samples, dram_samples,"
-                           " verdict) VALUES (1, 1, 0, 'none');");
+                           " verdict, level_samples) VALUES (1, 1, 0, 'none', 1);");
         assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
         db_close(db);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM line_view"), 1);
