@@ -14,6 +14,7 @@
 #include "merged_code.h"
 #include "number_use.h"
 #include "shared_place.h"
+#include "vector_use.h"
 
 /* Of a thread-local place with an index: what the base register points to, and how far
  * from there the operand is but for the index. */
@@ -224,6 +225,8 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 answer_operand(walk->context, &state, &code->steps[step], answer);
                 answer->access.bits = bit_use(code, step);
                 number_use(code, step, &answer->access);
+                if (answer->access.vector)
+                        vector_use(code, step, &answer->access);
                 break;
         }
 }

@@ -93,9 +93,7 @@ static bool is_small(int64_t number, unsigned limit)
 
 /* ---- floating point ---- */
 
-/* Whether numbers of floating point are counted with: not those that are moved or mixed
- * with others, nor those whose bits are changed. */
-static bool counts(const struct decoded *decoded)
+bool number_is_real(const struct decoded *decoded)
 {
         static const ZydisMnemonic counting[] = {
             ALL(ADD),          ALL(SUB),         ALL(MUL),         ALL(DIV),
@@ -449,9 +447,11 @@ struct number_fact number_shown(const struct flow_code *code, size_t at,
                 if (!(operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) ||
                     !number_in_operand(held, step, operand))
                         continue;
-                if (counts(decoded)) {
-                        fact.number = floating(operand, held->bytes);
-                        return fact;
+                if (number_is_real(decoded)) {
+                        enum access_number real = floating(operand, held->bytes);
+
+                        fact.number = real > fact.number ? real : fact.number;
+                        continue;
                 }
                 fact.number = by_operation(code, at, decoded, i == 0, held->bytes);
                 if (fact.number != NUMBER_INTEGER)

@@ -31,6 +31,10 @@ struct number_fact number_shown(const struct flow_code *code, size_t at,
                                 const struct decoded *decoded,
                                 const struct number_held *held);
 
+/* Whether an instruction counts with numbers of floating point: not when it moves them or
+ * mixes them with others, or changes their bits. */
+bool number_is_real(const struct decoded *decoded);
+
 /* Of the mask of vector registers the bit that OPERAND is; 0: it is none of them. */
 uint32_t number_vector_bit(const ZydisDecodedOperand *operand);
 

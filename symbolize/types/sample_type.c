@@ -663,8 +663,7 @@ static struct sample_type find_type(struct sample_types *finder,
         static const struct type_access any;
         struct sample_type found = field_at(finder, type, offset, access_at(place));
 
-        if (found.reason == UNTYPED_CONTRADICTED &&
-            location->target.kind == TARGET_VARIABLE)
+        if (found.reason == UNTYPED_CONTRADICTED)
                 found = field_at(finder, type, offset, &any);
 
         return found.reason == TYPED || !points(place) ? found

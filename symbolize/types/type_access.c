@@ -57,10 +57,13 @@ bool access_contradicts(const struct type *type, uint64_t inside,
 
         switch (access->number) {
         case NUMBER_LOW:
-                return real;
+                return real || type->size_bytes < access->item_bytes;
         case NUMBER_INTEGER:
                 return real || inside + access->bytes > type->size_bytes;
         case NUMBER_FLOATS:
+                if (access->item_bytes > 0)
+                        return !real || !is_one(type, inside, access->item_bytes);
+                return access_fit(type, inside, access) == 1;
         case NUMBER_FLOAT:
                 return access_fit(type, inside, access) == 1;
         default:

@@ -24,8 +24,9 @@ struct type_access {
         enum access_number number;
         /* NUMBER is an integer by what is done to the bits of floating point, too. */
         bool perhaps_float;
-        bool vector;   /* several numbers at once */
-        uint64_t bits; /* of these, that are used, from the lowest on; 0: all */
+        bool vector;         /* several numbers at once */
+        uint64_t bits;       /* of these, that are used, from the lowest on; 0: all */
+        uint32_t item_bytes; /* of each of several numbers; 0: not known */
 };
 
 /* Whether TYPE is a byte, and ACCESS to more: bytes may hold anything, and more than one

@@ -162,7 +162,7 @@ measure shared_gcc_lto 50
         'struct left left,struct left next,struct right after,struct right right' ] ||
         fail "merged functions do not read both types"
 if command -v clang >/dev/null; then
-        build shared_clang clang shared.c -O1
+        build shared_clang clang shared.c
         measure shared_clang 50
         build store_clang clang store.c
         measure store_clang 99

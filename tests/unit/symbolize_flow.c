@@ -71,6 +71,11 @@ BITS(hands_on, "movsd (%rdi), %xmm0\n ret")
 BITS(calls_with, "movsd (%rdi), %xmm0\n call 1f\n1: pop %rax\n ret")
 BITS(adds_reals, "movsd (%rdi), %xmm1\n addsd %xmm1, %xmm0\n ret")
 BITS(adds_half, "movq (%rdi), %xmm1\n addss %xmm1, %xmm0\n ret")
+BITS(widens, "movss (%rdi), %xmm1\n vcvtss2sd %xmm1, %xmm1, %xmm1\n ret")
+BITS(adds_four, "movups (%rdi), %xmm1\n movaps %xmm1, %xmm2\n addps %xmm2, %xmm0\n ret")
+BITS(adds_two_wide, "paddq (%rdi), %xmm0\n ret")
+BITS(copies_four,
+     "movups (%rdi), %xmm1\n movups %xmm1, (%rsi)\n addps %xmm2, %xmm0\n ret")
 BITS(adds_absolute, "movsd (%rdi), %xmm1\n andpd %xmm2, %xmm1\n addsd %xmm1, %xmm0\n ret")
 BITS(adds_from_register, "mov (%rdi), %rax\n movq %rax, %xmm1\n addsd %xmm1, %xmm0\n ret")
 BITS(adds_from_stack,
@@ -307,6 +312,10 @@ static void knows_what_a_number_is_used_as(void **state)
             {"makes_hash", NUMBER_ANY},
             {"takes_low_bits", NUMBER_BITS},
             {"behind_a_branch", NUMBER_INTEGER},
+            {"widens", NUMBER_FLOAT},
+            {"adds_four", NUMBER_FLOATS},
+            {"adds_two_wide", NUMBER_LOW},
+            {"copies_four", NUMBER_ANY},
         };
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Moves and mixes of vectors are the same for any numbers: only what counts with them is
+ * of one kind. It is looked for straight on, as loops over vectors go. */
+#include "vector_use.h"
+
+#include "decoded.h"
+#include "number_shown.h"
+
+enum { STEPS_LIMIT = 32 };
+
+#define BOTH(name)                                                                       \
+        case ZYDIS_MNEMONIC_##name:                                                      \
+        case ZYDIS_MNEMONIC_V##name
+
+/* The bytes of each of the integers that MNEMONIC counts with; 0: it does not. */
+static uint32_t integer_bytes(ZydisMnemonic mnemonic)
+{
+        switch (mnemonic) {
+                BOTH(PADDQ) : BOTH(PSUBQ) : return 8;
+                BOTH(PADDD)
+                    : BOTH(PSUBD)
+                    : BOTH(PMULLD)
+                    : BOTH(PMAXSD)
+                    : BOTH(PMINSD)
+                    : BOTH(PMAXUD)
+                    : BOTH(PMINUD)
+                    : BOTH(PMOVSXDQ)
+                    : BOTH(PMOVZXDQ) : BOTH(CVTDQ2PD) : BOTH(CVTDQ2PS) : return 4;
+                BOTH(PMOVSXWD)
+                    : BOTH(PMOVSXWQ)
+                    : BOTH(PMOVZXWD)
+                    : BOTH(PMOVZXWQ) : BOTH(PMADDWD) : BOTH(PMULLW) : return 2;
+        default:
+                return 0;
+        }
+}
+
+/* Whether it takes them for integers, whatever could be done to the bits of others. */
+static bool only_of_integers(ZydisMnemonic mnemonic)
+{
+        switch (mnemonic) {
+                BOTH(PMOVSXDQ)
+                    : BOTH(PMOVSXWD)
+                    : BOTH(PMOVSXWQ) : BOTH(CVTDQ2PD) : BOTH(CVTDQ2PS) : return true;
+        default:
+                return false;
+        }
+}
+
+/* Takes what DECODED counts with in OPERAND. */
+static bool take(const struct decoded *decoded, const ZydisDecodedOperand *operand,
+                 struct type_access *access)
+{
+        uint32_t bytes = integer_bytes(decoded->instruction.mnemonic);
+
+        if (bytes > 0) {
+                access->number = NUMBER_LOW;
+                access->item_bytes = bytes;
+                access->perhaps_float = !only_of_integers(decoded->instruction.mnemonic);
+                return true;
+        }
+        if (!number_is_real(decoded) || operand->element_size == 0)
+                return false;
+        access->number = NUMBER_FLOATS;
+        access->perhaps_float = false;
+        access->item_bytes = operand->element_size / 8;
+        return true;
+}
+
+static bool moves(ZydisMnemonic mnemonic)
+{
+        switch (mnemonic) {
+                BOTH(MOVAPS)
+                    : BOTH(MOVAPD)
+                    : BOTH(MOVUPS)
+                    : BOTH(MOVUPD)
+                    : BOTH(MOVDQA) : BOTH(MOVDQU) : BOTH(LDDQU) : return true;
+        default:
+                return false;
+        }
+}
+
+static bool reads(const ZydisDecodedOperand *operand, uint32_t held)
+{
+        return (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) &&
+               (number_vector_bit(operand) & held);
+}
+
+/* Follows what HELD registers have. False: it counts with it, or nothing is known from
+ * there on. */
+static bool pass(const struct decoded *decoded, uint32_t *held,
+                 struct type_access *access)
+{
+        const ZydisDecodedOperand *operands = decoded->operands;
+        uint32_t before = *held;
+
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++)
+                if (reads(&operands[i], before) && take(decoded, &operands[i], access))
+                        return false;
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++)
+                if (operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+                        *held &= ~number_vector_bit(&operands[i]);
+        if (moves(decoded->instruction.mnemonic) && reads(&operands[1], before))
+                *held |= number_vector_bit(&operands[0]);
+        return *held != 0;
+}
+
+void vector_use(const struct flow_code *code, size_t step, struct type_access *access)
+{
+        struct decoded decoded;
+        uint32_t held = 0;
+
+        if (!decoded_read(&decoded, code, &code->steps[step]))
+                return;
+        for (size_t i = 0; i < decoded.instruction.operand_count; i++)
+                if (decoded.operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                    decoded.operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ &&
+                    take(&decoded, &decoded.operands[i], access))
+                        return;
+        if (!moves(decoded.instruction.mnemonic))
+                return;
+        held = number_vector_bit(&decoded.operands[0]);
+        for (size_t i = 1; i < STEPS_LIMIT && held != 0 && step + i < code->step_count;
+             i++) {
+                const struct flow_step *at = &code->steps[step + i];
+
+                if (!flow_code_follows(code, step + i) ||
+                    !decoded_read(&decoded, code, at) || !pass(&decoded, &held, access))
+                        return;
+                switch (at->instruction.operation) {
+                case OPERATION_END:
+                case OPERATION_JUMP:
+                case OPERATION_JUMP_INDIRECT:
+                case OPERATION_CALL:
+                        return;
+                default:
+                        break;
+                }
+        }
+}
