@@ -18,6 +18,9 @@ struct pursuit {
         uint32_t type; /* the largest so far; TYPE_NONE: none */
         bool returned;
         uint64_t shift_bytes; /* by the most that it was returned with; 0: with none */
+        /* What lies behind where the pointer leads: of the first that was seen. */
+        uint32_t behind_type; /* TYPE_NONE: none */
+        uint64_t behind_bytes;
 };
 
 static bool is_result(const struct place_value *value)
@@ -39,16 +42,37 @@ static void consider(const struct flow_context *flow, struct pursuit *pursuit,
                 pursuit->type = type;
 }
 
+/* Takes note of a TYPE that begins where VALUE leads, behind the pointer: of structures,
+ * as anything else may be a member. */
+static void consider_behind(const struct flow_context *flow, struct pursuit *pursuit,
+                            const struct place_value *value, uint32_t type)
+{
+        const struct types *types = flow->input->reader->types;
+
+        if (value->kind != PLACE_RESULT || value->offset <= 0 || value->indexed ||
+            type == TYPE_NONE || types->items[type].kind != TYPE_STRUCT ||
+            types->items[type].size_bytes == 0 || pursuit->behind_type != TYPE_NONE)
+                return;
+        pursuit->behind_type = type;
+        pursuit->behind_bytes = (uint64_t)value->offset;
+}
+
 static void consider_variables(const struct flow_context *flow, struct pursuit *pursuit,
                                const struct flow_state *state, uint64_t vaddr)
 {
         for (uint8_t i = 0; i < REGISTER_COUNT; i++) {
-                if (!is_result(&state->registers[i]))
+                const struct place_value *value = &state->registers[i];
+
+                if (value->kind != PLACE_RESULT)
                         continue;
                 struct place_value named = flow_state_named(flow, i, vaddr);
 
-                if (named.kind == PLACE_POINTER && named.offset == 0)
+                if (named.kind != PLACE_POINTER || named.offset != 0)
+                        continue;
+                if (is_result(value))
                         consider(flow, pursuit, named.type);
+                else
+                        consider_behind(flow, pursuit, value, named.type);
         }
 }
 
@@ -56,8 +80,9 @@ static void consider_store(const struct flow_context *flow, struct pursuit *purs
                            struct flow_state *state, const struct flow_step *step)
 {
         if (step->instruction.operation != OPERATION_STORE ||
-            !is_result(&state->registers[step->instruction.source]))
+            state->registers[step->instruction.source].kind != PLACE_RESULT)
                 return;
+        const struct place_value *value = &state->registers[step->instruction.source];
         struct place_value place = flow_state_operand(flow, state, step);
         struct flow_state without_slots = *state;
 
@@ -65,8 +90,12 @@ static void consider_store(const struct flow_context *flow, struct pursuit *purs
         struct place_value there =
             flow_state_load(flow, &without_slots, &place, step->vaddr);
 
-        if (there.kind == PLACE_POINTER)
+        if (there.kind != PLACE_POINTER)
+                return;
+        if (is_result(value))
                 consider(flow, pursuit, there.type);
+        else if (there.offset == 0)
+                consider_behind(flow, pursuit, value, there.type);
 }
 
 static void fork_way(const struct flow_code *code, struct pursuit *pursuit,
@@ -108,13 +137,24 @@ static void take_returned(const struct flow_context *flow, struct pursuit *pursu
                 pursuit->shift_bytes = (uint64_t)value->offset;
 }
 
-/* Whether what the caller gets lies behind what the pointer was seen to be here, which is
- * then but a header: an allocator keeps a block's size there, for instance. */
+/* Whether what the caller gets, or another structure, lies behind what the pointer was
+ * seen to be here, which is then but a header: an allocator keeps a block's size there,
+ * for instance. */
 static bool is_header(const struct flow_context *flow, const struct pursuit *pursuit)
 {
-        return pursuit->type != TYPE_NONE && pursuit->shift_bytes > 0 &&
-               pursuit->shift_bytes >=
-                   flow->input->reader->types->items[pursuit->type].size_bytes;
+        const struct types *types = flow->input->reader->types;
+
+        if (pursuit->type == TYPE_NONE)
+                return false;
+        uint64_t bytes = types->items[pursuit->type].size_bytes;
+
+        if (pursuit->shift_bytes > 0 && pursuit->shift_bytes >= bytes)
+                return true;
+        return bytes > 0 && pursuit->behind_type != TYPE_NONE &&
+               pursuit->behind_bytes >= bytes && !type_open_ended(types, pursuit->type) &&
+               !type_holds(types, pursuit->type, pursuit->behind_bytes % bytes,
+                           pursuit->behind_type) &&
+               !type_holds(types, pursuit->behind_type, 0, pursuit->type);
 }
 
 static void pursue(const struct flow_context *flow, const struct flow_code *code,
@@ -151,7 +191,8 @@ static void pursue(const struct flow_context *flow, const struct flow_code *code
 void flow_result(const struct flow_context *flow, const struct flow_code *code,
                  struct flow_state *state, size_t at, struct flow_answer *answer)
 {
-        struct pursuit pursuit = {.steps_left = RESULT_STEPS, .type = TYPE_NONE};
+        struct pursuit pursuit = {
+            .steps_left = RESULT_STEPS, .type = TYPE_NONE, .behind_type = TYPE_NONE};
 
         answer->variable.type = TYPE_NONE;
         answer->place = place_unknown;

@@ -120,6 +120,47 @@ ONE_FUNCTION struct object **make_objects(void)
         return objects;
 }
 
+/* The same where the numbers are of one kind and size: where the pointer to the object is
+ * kept tells that the allocation's type is but the header's. */
+struct tag {
+        long uses;
+        long bytes;
+};
+
+struct item {
+        long key;
+        long value;
+};
+
+READS long add_items(struct item **items)
+{
+        long sum = 0;
+
+        for (int i = 0; i < ITEMS; i++) {
+                struct tag *tag = (struct tag *)items[i] - 1;
+
+                sum += tag->uses;
+                sum += items[i]->key;
+        }
+        return sum;
+}
+
+ONE_FUNCTION struct item **make_items(void)
+{
+        struct item **items = malloc(ITEMS * sizeof(*items));
+
+        for (int i = 0; i < ITEMS; i++) {
+                struct tag *tag = calloc(1, sizeof(*tag) + sizeof(struct item));
+
+                tag->uses = 1;
+                items[i] = (struct item *)(tag + 1);
+                truth_object("heap", "make_items at ", "struct tag", tag, 16, 1, "*");
+                truth_object("heap", "make_items at ", "struct item", tag + 1, 16, 1,
+                             "*");
+        }
+        return items;
+}
+
 struct first {
         long a, b;
         double c;
@@ -312,6 +353,10 @@ static void write_fields(void)
         TRUTH_FIELD(head, capacity);
         TRUTH_FIELD(object, live);
         TRUTH_FIELD(object, value);
+        TRUTH_FIELD(tag, uses);
+        TRUTH_FIELD(tag, bytes);
+        TRUTH_FIELD(item, key);
+        TRUTH_FIELD(item, value);
         TRUTH_FIELD(first, a);
         TRUTH_FIELD(first, b);
         TRUTH_FIELD(first, c);
@@ -348,6 +393,7 @@ int main(void)
         char *arrays = make_arrays();
         struct counts *counts = make_counts();
         struct object **objects = make_objects();
+        struct item **items = make_items();
         struct first **pairs = make_pairs();
         struct base *derived = make_derived(), *list = make_list();
         struct left *left = make_left();
@@ -358,6 +404,7 @@ int main(void)
                 result += add_arrays(arrays, ITEMS);
                 result += (double)add_numbers(counts);
                 result += (double)add_objects(objects);
+                result += (double)add_items(items);
                 result += add_pairs(pairs);
                 result += add_derived(derived, ITEMS);
                 result += add_list(list);
