@@ -29,8 +29,10 @@ def read_truth(path):
                 typename, field, offset, size, also = rest
                 answers = {(typename, field)}
                 for other in also.split():
-                    # At the colon that is none of a scope's two.
-                    answers.add(tuple(re.split("(?<!:):(?!:)", other.replace("~", " "))))
+                    # At the last colon that is none of a scope's two.
+                    at = [c.start() for c in re.finditer("(?<!:):(?!:)", other)][-1]
+                    answers.add(tuple(part.replace("~", " ")
+                                      for part in (other[:at], other[at + 1:])))
                 fields[typename].append((int(offset), int(size), answers))
     return sorted(objects), fields
 
