@@ -123,7 +123,9 @@ grep -q 'for 100\.0% of the cycles: about the most that making them faster can g
 
 # Loads whose address is lost are in no row of objects and types, which these reports tell.
 cp memlag.db lost.db
-sqlite3 lost.db "UPDATE sample SET addr = NULL WHERE ip = 0x401010"
+sqlite3 lost.db "UPDATE sample SET addr = NULL WHERE ip = 0x401010;
+        UPDATE attribution SET object_id = NULL, field_id = NULL
+        WHERE sample_id IN (SELECT sample_id FROM sample WHERE addr IS NULL)"
 lost=$(sqlite3 lost.db "SELECT count(*) FROM sample WHERE addr IS NULL AND ip = 0x401010")
 "$MEMLAG" analyze lost.db
 for kind in object type; do
