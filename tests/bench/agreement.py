@@ -5,7 +5,9 @@ with binutils' addr2line.
 
 For each program or library given, random addresses of its code are named by all three.
 Counted are the addresses at which the two references agree with each other, at how many
-of those memlag agrees too, and the kinds of difference, each with an example. Where
+of those memlag agrees too, and the kinds of difference, each with an example. It is none,
+but counted apart, that memlag writes the scope of a function that has no name for linking,
+and the references its name alone, when the scope is the one that readelf shows. Where
 llvm-symbolizer is installed, it is asked too, and the kinds say with whom it agrees. The
 exit status is 1 when memlag agrees with both references, or with llvm-symbolizer against
 both, at fewer than --limit percent of the addresses at which the two agree.
@@ -35,6 +37,9 @@ sys.path.insert(0, str(ROOT / "tests/integration"))
 import symbolize_db  # noqa: E402
 
 PLACE = re.compile(r"^(.*?):(\?|\d+)(?::\d+)?(?: \(discriminator \d+\))?$")
+ENTRY = re.compile(r" *<([0-9a-f]+)><[0-9a-f]+>: Abbrev Number: \d+ \(DW_TAG_(\w+)\)")
+ENTRY_NAME = re.compile(r" *<[0-9a-f]+> +DW_AT_name +:(?: \(.*?\):)? (.*?)\s*$")
+SCOPES = ("namespace", "structure_type", "class_type", "union_type", "module")
 FUNCTION, FILE, LINE = range(3)
 
 
@@ -142,6 +147,36 @@ def plain(function):
     return function
 
 
+def scoped_names(path, wanted):
+    """The names, with their scopes, of the functions of the file that are called one of
+    WANTED: by the entries that theirs are below, as readelf shows them."""
+    found = set()
+    with subprocess.Popen(["readelf", "--debug-dump=info", path], text=True, errors="replace",
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        outer = []  # of each level: its name, or None where functions have no scope to name
+        for line in process.stdout:
+            entry = ENTRY.match(line)
+            if entry:
+                tag, level = entry[2], int(entry[1], 16)
+                outer[level:] = ["(anonymous namespace)" if tag == "namespace" else None]
+                continue
+            name = ENTRY_NAME.match(line) if outer and "DW_AT_name " in line else None
+            if not name:
+                continue
+            if tag == "subprogram" and name[1] in wanted and None not in outer[1:-1]:
+                found.add("::".join([*outer[1:-1], name[1]]))
+            elif tag in SCOPES:
+                outer[-1] = name[1]
+    return found
+
+
+def bare_names(chain, wanted):
+    """Of the frames that CHAIN has a scope for and WANTED has not, {scoped: bare}."""
+    return {frame[FUNCTION]: other[FUNCTION] for frame, other in zip(chain, wanted)
+            if frame[FUNCTION] and other[FUNCTION]
+            and frame[FUNCTION].endswith("::" + other[FUNCTION])}
+
+
 def named(memlag, path, addresses, database, options):
     symbolize_db.make(database, ROOT / "profiler/db/schema.sql", path,
                       [(address, None) for address in addresses], 0)
@@ -204,6 +239,19 @@ class Comparison:
         demangle(self.elfutils, self.binutils)
         self.llvm = umpire(path, self.addresses)
         demangle(self.llvm)
+        bare = {}
+        for address in self.addresses:
+            bare.update(bare_names(self.memlag[address], self.elfutils[address]))
+        self.scoped = scoped_names(debug, set(bare.values())) if bare else set()
+
+    def by_scope(self, address):
+        """Whether memlag differs from both references in nothing but true scopes."""
+        chain, wanted = self.memlag[address], self.elfutils[address]
+        bare = {name: part for name, part in bare_names(chain, wanted).items()
+                if name in self.scoped}
+        shown = [[bare.get(frame[FUNCTION], frame[FUNCTION]), *frame[1:]] for frame in chain]
+        return bool(bare) and not (difference(shown, wanted) or
+                                   difference(shown, self.binutils[address]))
 
     def unanimous(self, address):
         return not (difference(self.memlag[address], self.elfutils[address]) or
@@ -231,11 +279,16 @@ class Comparison:
     def report(self):
         """Prints it; whether memlag agrees often enough."""
         kinds = collections.defaultdict(list)
+        scoped = []
         for address in self.addresses:
-            if not self.unanimous(address):
+            if self.unanimous(address):
+                continue
+            if self.by_scope(address):
+                scoped.append(address)
+            else:
                 kinds[self.kind(address)].append(address)
         alone = [a for kind, found in kinds.items() if kind.startswith("memlag") for a in found]
-        agreed = len(alone) + sum(map(self.unanimous, self.addresses))
+        agreed = len(alone) + len(scoped) + sum(map(self.unanimous, self.addresses))
         backed = sum(a in self.llvm and not difference(self.memlag[a], self.llvm[a])
                      for a in alone)
         both = agreed - len(alone)
@@ -248,6 +301,9 @@ class Comparison:
         if self.llvm:
             alike = sum(not difference(self.memlag[a], self.llvm[a]) for a in self.addresses)
             print(f"  {alike:6} as llvm-symbolizer has it")
+        if scoped:
+            kinds["no difference: memlag has the scope, as readelf, of what both references"
+                  " call by its name alone"] = scoped
         for kind, found in sorted(kinds.items(), key=lambda item: -len(item[1])):
             print(f"  {len(found):6} {kind}")
             for address in found[:self.options.examples]:
