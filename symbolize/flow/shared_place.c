@@ -64,6 +64,23 @@ static uint32_t join_names(const struct flow_input *input, const struct several 
         return joined;
 }
 
+/* VARIABLE, the first of SEVERAL, becomes what they have in common. (Inlined at -O3, gcc
+ * 12 takes the items for uninitialized.) */
+static __attribute__((noinline)) void take_common(const struct types *types,
+                                                  const struct several *several,
+                                                  struct frame_variable *variable)
+{
+        for (size_t i = 1; i < several->count; i++) {
+                const struct frame_variable *other = several->items[i];
+
+                variable->qualified |= other->inlined != variable->inlined;
+                if (variable->type != TYPE_NONE &&
+                    types->items[other->type].canonical !=
+                        types->items[variable->type].canonical)
+                        variable->type = TYPE_NONE;
+        }
+}
+
 bool shared_place_variable(const struct flow_context *flow,
                            const struct flow_state *state,
                            const struct place_value *place, uint64_t vaddr,
@@ -93,15 +110,7 @@ bool shared_place_variable(const struct flow_context *flow,
         *variable = *several.items[0];
         variable->level = owner->level;
         variable->line = owner->line;
-        for (size_t i = 1; i < several.count; i++) {
-                const struct frame_variable *other = several.items[i];
-
-                variable->qualified |= other->inlined != variable->inlined;
-                if (variable->type != TYPE_NONE &&
-                    types->items[other->type].canonical !=
-                        types->items[variable->type].canonical)
-                        variable->type = TYPE_NONE;
-        }
+        take_common(types, &several, variable);
         variable->name = join_names(flow->input, &several, variable->qualified);
         return variable->name != 0;
 }
