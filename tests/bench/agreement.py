@@ -204,7 +204,9 @@ def demangle(*answers):
     names = sorted({frame[FUNCTION] for answer in answers for chain in answer.values()
                     for frame in chain if frame[FUNCTION] and frame[FUNCTION].startswith("_")})
     text = symbolize_db.output("c++filt", "-p", "-i", input="".join(name + "\n" for name in names))
-    readable = dict(zip(names, text.splitlines()))
+    # Of what a thunk leads to c++filt writes the parameters all the same.
+    readable = {name: plain(said) if "thunk to " in said else said
+                for name, said in zip(names, text.splitlines())}
     for answer in answers:
         for chain in answer.values():
             for frame in chain:
