@@ -212,9 +212,9 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
         if (!path.shared_count && type_only_bytes(types, path.type, access) &&
             copied.length > 0)
                 path = copied;
-        type_path_field(names, &path, field);
         if (path.contradicted)
                 return FIELD_OTHER;
+        type_path_field(names, &path, field);
         return field->name ? FIELD_FOUND : FIELD_WHOLE;
 }
 

@@ -59,6 +59,7 @@ static void put_type(struct types *types, struct string_pool *names,
 
                 members[i] = (struct member){
                     .name = from->name & 1 ? string_pool_put(names, "m") : 0,
+                    .base = (from->name & 2) != 0,
                     .type = from->type,
                     .offset_bytes = widen(from->offset_bytes),
                     .bit_offset = from->bit_offset,
