@@ -340,20 +340,23 @@ static enum access_number by_operation(const struct flow_code *code, size_t at,
         }
 }
 
+/* Whether MNEMONIC makes floating point of signed integers. */
+static bool converts(ZydisMnemonic mnemonic)
+{
+        static const ZydisMnemonic converting[] = {EITHER(CVTSI2SD), EITHER(CVTSI2SS),
+                                                   EITHER(CVTDQ2PD), EITHER(CVTDQ2PS),
+                                                   ZYDIS_MNEMONIC_FILD};
+
+        return is_among(mnemonic, converting, COUNT_OF(converting));
+}
+
 /* Whether all of the integer is used, as MNEMONIC, which counts with it, shows: a program
  * that has cut it off from a wider one mostly goes on with what is left. */
 static bool as_wide(ZydisMnemonic mnemonic, const struct number_held *held)
 {
+        if (converts(mnemonic))
+                return held->bytes == 8 || !held->extended;
         switch (mnemonic) {
-        case ZYDIS_MNEMONIC_CVTSI2SD:
-        case ZYDIS_MNEMONIC_CVTSI2SS:
-        case ZYDIS_MNEMONIC_VCVTSI2SD:
-        case ZYDIS_MNEMONIC_VCVTSI2SS:
-        case ZYDIS_MNEMONIC_FILD:
-        case ZYDIS_MNEMONIC_CVTDQ2PD:
-        case ZYDIS_MNEMONIC_VCVTDQ2PD:
-        case ZYDIS_MNEMONIC_CVTDQ2PS:
-        case ZYDIS_MNEMONIC_VCVTDQ2PS:
         case ZYDIS_MNEMONIC_CMP:
                 return held->bytes == 8 || !held->extended;
         case ZYDIS_MNEMONIC_MOVSX:
@@ -383,21 +386,14 @@ static bool only_of_integers(const struct flow_code *code, size_t at,
                              const struct decoded *decoded,
                              const struct number_held *held)
 {
+        if (converts(decoded->instruction.mnemonic))
+                return true;
         switch (decoded->instruction.mnemonic) {
         case ZYDIS_MNEMONIC_MOVSX:
         case ZYDIS_MNEMONIC_MOVSXD:
         case ZYDIS_MNEMONIC_CDQE:
-        case ZYDIS_MNEMONIC_CVTSI2SD:
-        case ZYDIS_MNEMONIC_CVTSI2SS:
-        case ZYDIS_MNEMONIC_VCVTSI2SD:
-        case ZYDIS_MNEMONIC_VCVTSI2SS:
         case ZYDIS_MNEMONIC_VCVTUSI2SD:
         case ZYDIS_MNEMONIC_VCVTUSI2SS:
-        case ZYDIS_MNEMONIC_FILD:
-        case ZYDIS_MNEMONIC_CVTDQ2PD:
-        case ZYDIS_MNEMONIC_VCVTDQ2PD:
-        case ZYDIS_MNEMONIC_CVTDQ2PS:
-        case ZYDIS_MNEMONIC_VCVTDQ2PS:
                 return true;
         case ZYDIS_MNEMONIC_IDIV:
                 return held->bytes > SHORT_BYTES;

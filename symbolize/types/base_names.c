@@ -7,12 +7,9 @@
 #include <stdlib.h>
 
 #include "array.h"
+#include "type_limits.h"
 
-enum {
-        NAMES_LIMIT = 4096,  /* of a class: with more, no base is named */
-        NESTING_LIMIT = 256, /* of bases in bases */
-        WORK_LIMIT = 65536   /* members looked at */
-};
+enum { NAMES_LIMIT = 4096 }; /* of a class: with more, no base is named */
 
 struct used_name {
         uint32_t name;
@@ -32,7 +29,7 @@ struct used_names {
 /* Counts one more step of the work; false: there have been too many. */
 static bool may_go_on(struct used_names *names)
 {
-        names->lost |= names->work_left == 0 || names->nesting == NESTING_LIMIT ||
+        names->lost |= names->work_left == 0 || names->nesting == TYPE_NESTING_LIMIT ||
                        names->count == NAMES_LIMIT;
         if (names->lost)
                 return false;
@@ -107,7 +104,7 @@ static void mark(const struct used_names *names, bool *needed)
 
 int base_names_settle(const struct types *types, struct member *members, size_t count)
 {
-        struct used_names names = {.types = types, .work_left = WORK_LIMIT};
+        struct used_names names = {.types = types, .work_left = TYPE_WORK_LIMIT};
         bool *needed = calloc(count + 1, sizeof(*needed));
         int error = needed ? 0 : -ENOMEM;
 
