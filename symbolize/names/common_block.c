@@ -143,26 +143,10 @@ static int answered_begin(struct answered *answered)
         return 0;
 }
 
-/* The index of the first place at VADDR or above. */
-static size_t first_from(const struct answered *answered, uint64_t vaddr)
-{
-        size_t low = 0, high = answered->count;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (answered->places[middle]->vaddr < vaddr)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
 /* Makes what is no variable's from LOW up to HIGH a variable's. */
 static void put_variable(struct answered *answered, uint64_t low, uint64_t high)
 {
-        for (size_t i = first_from(answered, low);
+        for (size_t i = data_places_from(answered->places, answered->count, low);
              i < answered->count && answered->places[i]->vaddr < high; i++) {
                 struct data_place *place = answered->places[i];
 
@@ -190,7 +174,8 @@ static int answer_block(const struct common_blocks *blocks,
         if (!extent(blocks, block, types, &low, &high))
                 return 0;
         put_variable(answered, low, high);
-        size_t from = first_from(answered, low), to = first_from(answered, high);
+        size_t from = data_places_from(answered->places, answered->count, low),
+               to = data_places_from(answered->places, answered->count, high);
 
         while (from > 0 && answered->ends[from - 1] > low)
                 from--;

@@ -41,15 +41,14 @@ static bool fixed_address(struct dwarf_file *file, Dwarf_Die *die, uint64_t *vad
                location_fixed(&attribute, file->source, vaddr);
 }
 
-/* The index of the first wanted address that is VADDR or above. */
-static size_t first_wanted(const struct search *search, uint64_t vaddr)
+size_t data_places_from(struct data_place *const *places, size_t count, uint64_t vaddr)
 {
-        size_t low = 0, high = search->wanted_count;
+        size_t low = 0, high = count;
 
         while (low < high) {
                 size_t middle = low + (high - low) / 2;
 
-                if (search->wanted[middle]->vaddr < vaddr)
+                if (places[middle]->vaddr < vaddr)
                         low = middle + 1;
                 else
                         high = middle;
@@ -101,7 +100,7 @@ static void answer_variable(struct search *search, Dwarf_Die *die, uint32_t func
 
         if (!fixed_address(search->dwarf, die, &vaddr))
                 return;
-        size_t i = first_wanted(search, vaddr);
+        size_t i = data_places_from(search->wanted, search->wanted_count, vaddr);
 
         if (i == search->wanted_count)
                 return;

@@ -40,6 +40,10 @@ struct data_place {
         bool views_left_out; /* more program units have it otherwise than are kept */
 };
 
+/* The index of the first of PLACES, COUNT in order of address, at VADDR or above; COUNT:
+ * none is. */
+size_t data_places_from(struct data_place *const *places, size_t count, uint64_t vaddr);
+
 /* The type that DATA has for the code of FUNCTION. */
 uint32_t data_type_for(const struct data_place *data, uint32_t function);
 /* Frees what DATA owns. */
