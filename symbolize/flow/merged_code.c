@@ -21,7 +21,7 @@ struct sharer {
         size_t first; /* in variables.frames: its ranges */
         size_t count;
         uint8_t *steps; /* INSIDE its blocks, where it is TOUCHED */
-        bool touched;   /* in code of its own */
+        bool touched;   /* in code of its own, or before */
         bool leads;     /* this, to code of another that may be merged */
 };
 
@@ -183,23 +183,38 @@ static int mark_inside(struct search *search)
         return 0;
 }
 
-static void touch(const struct search *search, const struct flow_state *state,
+static bool in_some_block(const struct search *search, size_t step)
+{
+        for (size_t i = 0; i < search->sharer_count; i++)
+                if (search->sharers[i].steps[step] & INSIDE)
+                        return true;
+        return false;
+}
+
+/* An inlined function's parameter is written before the code that counts as that
+ * function's, in code that is in no such block; it has no line. */
+static void touch(struct search *search, const struct flow_state *state,
                   const struct place_value *place, size_t step)
 {
+        bool owned = in_some_block(search, step);
         int64_t offset;
 
         for (size_t i = 0; i < search->sharer_count && place_in_frame(place); i++) {
-                const struct sharer *sharer = &search->sharers[i];
+                struct sharer *sharer = &search->sharers[i];
 
-                if (sharer->steps[step] & INSIDE &&
-                    flow_state_in(search->walk->context, state, place,
-                                  variable_of(search, sharer), &offset))
+                if ((owned && !(sharer->steps[step] & INSIDE)) ||
+                    !flow_state_in(search->walk->context, state, place,
+                                   variable_of(search, sharer), &offset))
+                        continue;
+                if (owned)
                         sharer->steps[step] |= TOUCHED;
+                else
+                        sharer->touched |= variable_of(search, sharer)->line == 0;
         }
 }
 
 /* What STEP reads or writes, or hands to the function that it calls. */
-static void touch_by(const struct search *search, struct flow_state *state, size_t step)
+static void touch_by(struct search *search, struct flow_state *state, size_t step)
 {
         static const uint8_t arguments[] = {REGISTER_RDI, REGISTER_RSI, 1, 2, 8, 9};
         const struct flow_context *flow = search->walk->context;
@@ -215,7 +230,7 @@ static void touch_by(const struct search *search, struct flow_state *state, size
                 touch(search, state, &state->registers[arguments[i]], step);
 }
 
-static void mark_touched(const struct search *search)
+static void mark_touched(struct search *search)
 {
         const struct flow_walk *walk = search->walk;
 
