@@ -11,6 +11,7 @@
 #include "die_walk.h"
 #include "location.h"
 #include "name.h"
+#include "type_field.h"
 
 struct scope_range {
         uint64_t low;

@@ -9,6 +9,7 @@
 #include "callee.h"
 #include "data.h"
 #include "globals.h"
+#include "type_field.h"
 
 static int compare_accesses(const void *left, const void *right)
 {

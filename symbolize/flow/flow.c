@@ -14,6 +14,7 @@
 #include "merged_code.h"
 #include "number_use.h"
 #include "shared_place.h"
+#include "type_field.h"
 #include "vector_use.h"
 
 /* Of a thread-local place with an index: what the base register points to, and how far

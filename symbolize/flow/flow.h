@@ -9,6 +9,7 @@
 #include "memory_function.h"
 #include "place_value.h"
 #include "thread_slots.h"
+#include "type_access.h"
 #include "variables.h"
 
 enum flow_outcome {

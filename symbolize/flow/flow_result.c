@@ -4,6 +4,7 @@
 #include "flow_result.h"
 
 #include "flow_effect.h"
+#include "type_field.h"
 
 enum { RESULT_STEPS = 512, RESULT_WAYS = 4 };
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "type_field.h"
+
 void flow_state_begin(struct flow_state *state)
 {
         *state = (struct flow_state){.reached = true};

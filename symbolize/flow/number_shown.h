@@ -6,7 +6,7 @@
 #define MEMLAG_SYMBOLIZE_NUMBER_SHOWN_H
 
 #include "decoded.h"
-#include "type.h"
+#include "type_access.h"
 
 /* Where the number is. */
 struct number_held {

@@ -5,7 +5,7 @@
 #define MEMLAG_SYMBOLIZE_NUMBER_USE_H
 
 #include "flow_code.h"
-#include "type.h"
+#include "type_access.h"
 
 /* Says in ACCESS what is known of the number, by what STEP does with what it reads from
  * memory, or what does the next thing with it on the ways that lead on. */

@@ -4,6 +4,8 @@
 
 #include "common_factor.h"
 #include "elf_file.h"
+#include "type_field.h"
+#include "type_index.h"
 
 const struct place_value place_unknown = {.kind = PLACE_UNKNOWN, .type = TYPE_NONE};
 
@@ -13,6 +15,13 @@ struct place_value place_pointer(uint32_t type, int64_t offset)
                                  : (struct place_value){.kind = PLACE_POINTER,
                                                         .type = type,
                                                         .offset = offset};
+}
+
+bool place_stays_inside(const struct types *types, const struct place_value *place)
+{
+        return place->indexed ||
+               (place->offset >= 0 &&
+                (uint64_t)place->offset < type_size(types, place->type));
 }
 
 bool place_in_frame(const struct place_value *value)

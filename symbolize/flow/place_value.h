@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "type.h"
+#include "type_table.h"
 
 enum place_kind {
         PLACE_UNKNOWN, /* nothing is known of the address */
@@ -40,6 +40,10 @@ struct place_value {
 /* Where in its type the place of a POINTER is: of an array's items, in any of them. A
  * pointer to a number may always be one to several. */
 uint64_t place_offset(const struct types *types, const struct place_value *place);
+
+/* Whether the place of a POINTER is in what the pointer is to, or behind an index: where
+ * else a constant leads only a cast knows. */
+bool place_stays_inside(const struct types *types, const struct place_value *place);
 
 extern const struct place_value place_unknown;
 

@@ -4,7 +4,7 @@
 #define MEMLAG_SYMBOLIZE_VECTOR_USE_H
 
 #include "flow_code.h"
-#include "type.h"
+#include "type_access.h"
 
 /* Sets the number and the item_bytes of ACCESS, by what STEP does with them, or the first
  * instruction behind it that counts with the register that STEP loads. */

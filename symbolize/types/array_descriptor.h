@@ -5,7 +5,7 @@
 #define MEMLAG_SYMBOLIZE_ARRAY_DESCRIPTOR_H
 
 #include "die.h"
-#include "type.h"
+#include "type_table.h"
 
 struct array_descriptor {
         uint64_t data_offset_bytes; /* of the address of the items */

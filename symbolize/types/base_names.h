@@ -5,7 +5,7 @@
 #ifndef MEMLAG_SYMBOLIZE_BASE_NAMES_H
 #define MEMLAG_SYMBOLIZE_BASE_NAMES_H
 
-#include "type.h"
+#include "type_table.h"
 
 /* MEMBERS, COUNT of them, are all of a class, each base among them with its name: takes
  * the names from those bases whose fields are told from all others without. 0 or

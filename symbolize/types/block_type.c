@@ -3,10 +3,8 @@
  * changed what the block holds. */
 #include "block_type.h"
 
-static uint64_t size_of(const struct types *types, uint32_t type)
-{
-        return type < types->count ? types->items[type].size_bytes : 0;
-}
+#include "type_field.h"
+#include "type_index.h"
 
 static uint32_t allocated_type(const struct sweep *sweep, uint32_t stack)
 {
@@ -30,14 +28,14 @@ struct block_type block_type_of_allocation(const struct sweep *sweep,
                                            const struct types *types, uint32_t stack)
 {
         uint32_t type = allocated_type(sweep, stack);
-        bool fills_nothing = size_of(types, type) == 0 && !type_open_ended(types, type);
+        bool fills_nothing = type_size(types, type) == 0 && !type_open_ended(types, type);
 
         return (struct block_type){.type = fills_nothing ? TYPE_NONE : type};
 }
 
 bool block_type_fills(const struct types *types, uint32_t type, uint64_t block_bytes)
 {
-        uint64_t bytes = size_of(types, type);
+        uint64_t bytes = type_size(types, type);
 
         if (bytes == 0 || bytes > block_bytes ||
             (types->items[type].kind == TYPE_INTEGER && bytes == 1))
@@ -47,7 +45,7 @@ bool block_type_fills(const struct types *types, uint32_t type, uint64_t block_b
 
 uint64_t block_type_offset(const struct types *types, uint32_t type, uint64_t inside)
 {
-        return type_open_ended(types, type) ? inside : inside % size_of(types, type);
+        return type_open_ended(types, type) ? inside : inside % type_size(types, type);
 }
 
 /* Whether PLACE's type, with an index that begins behind it, is but the first member of
@@ -55,7 +53,7 @@ uint64_t block_type_offset(const struct types *types, uint32_t type, uint64_t in
 static bool begins(const struct types *types, uint32_t type,
                    const struct place_value *place)
 {
-        return place->indexed && size_of(types, place->type) < size_of(types, type) &&
+        return place->indexed && type_size(types, place->type) < type_size(types, type) &&
                type_holds(types, type, 0, place->type);
 }
 
@@ -112,7 +110,7 @@ static bool same_type(const struct types *types, uint32_t a, uint32_t b)
 unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t inside,
                              const struct place_value *place)
 {
-        uint64_t bytes = size_of(types, type);
+        uint64_t bytes = type_size(types, type);
 
         if (block_type_agrees(types, type, inside, place))
                 return BLOCK_AGREES |
@@ -122,7 +120,7 @@ unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t 
         if (place->type == TYPE_NONE || start > INT64_MAX || bytes == 0 ||
             start % bytes != 0)
                 return BLOCK_DIFFERS;
-        if (size_of(types, place->type) != bytes ||
+        if (type_size(types, place->type) != bytes ||
             types->items[type].kind != TYPE_STRUCT ||
             types->items[place->type].kind != TYPE_STRUCT)
                 return BLOCK_DIFFERS | BLOCK_BEGINS;

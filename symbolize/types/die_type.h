@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Types from the debug information of one module into the tables of type.h. */
+/* Types from the debug information of one module into the tables of type_table.h. */
 #ifndef MEMLAG_SYMBOLIZE_DIE_TYPE_H
 #define MEMLAG_SYMBOLIZE_DIE_TYPE_H
 
 #include "definition.h"
 #include "die.h"
-#include "type.h"
+#include "type_table.h"
 #include "virtual_base.h"
 
 /* A type's entry, qualifiers and typedefs taken off. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "array.h"
+#include "type_list.h"
 
 struct adder {
         struct type_rows *rows;

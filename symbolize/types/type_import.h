@@ -3,7 +3,7 @@
 #ifndef MEMLAG_SYMBOLIZE_TYPE_IMPORT_H
 #define MEMLAG_SYMBOLIZE_TYPE_IMPORT_H
 
-#include "type.h"
+#include "type_table.h"
 
 struct type_import {
         struct types *to;

@@ -3,7 +3,7 @@
 #ifndef MEMLAG_SYMBOLIZE_TYPE_PADDING_H
 #define MEMLAG_SYMBOLIZE_TYPE_PADDING_H
 
-#include "type.h"
+#include "type_table.h"
 
 struct padding {
         uint64_t offset_bytes; /* from the type's start */

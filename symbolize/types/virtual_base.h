@@ -6,7 +6,7 @@
 
 #include "die.h"
 #include "hash_index.h"
-#include "type.h"
+#include "type_table.h"
 
 /* How far behind an object of TYPE its base BASE begins stands TABLE_OFFSET_BYTES before
  * the place in the table that the object points to. */

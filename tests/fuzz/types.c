@@ -7,7 +7,8 @@
 
 #include "instruction.h"
 #include "target.h"
-#include "type.h"
+#include "type_index.h"
+#include "type_list.h"
 #include "type_padding.h"
 
 enum { TYPES = 16, MEMBERS_PER_TYPE = 8 };

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "module.h"
+#include "type_list.h"
 
 enum { QUESTIONS = 200, MUTATIONS = 60 };
 

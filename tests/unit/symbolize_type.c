@@ -13,8 +13,9 @@
 
 #include "base_names.h"
 #include "instruction.h"
-#include "type.h"
 #include "type_import.h"
+#include "type_index.h"
+#include "type_list.h"
 #include "type_padding.h"
 
 /* ---- struct sample, as the compiler lays it out and as a table ---- */

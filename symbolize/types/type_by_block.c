@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* What the block was allocated as, as long as no sample shows that more is there, and the
+ * instruction's pointer agrees; else by the instruction's pointer, unless that may be to
+ * a member of what is really there. */
+#include "type_by_block.h"
+
+#include "sample_field.h"
+#include "type_by_function.h"
+#include "type_by_instruction.h"
+
+/* What lies there when the block is what it was allocated as. */
+static struct sample_type by_allocation(struct sample_types *finder,
+                                        const struct sample_location *location,
+                                        const struct block_type *holds)
+{
+        const struct target *target = &location->target;
+        const struct place *place = &finder->sweep->places[location->place];
+        uint64_t bytes = finder->sweep->raw->allocations[target->index].size_bytes;
+
+        if (holds->type == TYPE_NONE || block_type_mixed(holds) ||
+            !block_type_fills(finder->types, holds->type, bytes) ||
+            (instruction_points(place) && !place_asks(place)->access.flow.place.guessed &&
+             !block_type_agrees(finder->types, holds->type, target->offset_bytes,
+                                &place_asks(place)->access.flow.place)))
+                return type_left_open(UNTYPED_UNKNOWN_BASE);
+        return sample_field_at(
+            finder, holds->type,
+            block_type_offset(finder->types, holds->type, target->offset_bytes),
+            instruction_access(place));
+}
+
+/* Characters excepted, which texts consist of. */
+static bool is_number(const struct types *types, uint32_t type)
+{
+        return (types->items[type].kind == TYPE_INTEGER ||
+                types->items[type].kind == TYPE_FLOAT) &&
+               types->items[type].size_bytes > 1;
+}
+
+/* Numbers and pointers. */
+static bool is_single(const struct types *types, uint32_t type)
+{
+        return is_number(types, type) || types->items[type].kind == TYPE_POINTER;
+}
+
+/* Whether BLOCKS hold more than what they are allocated as, whose members pointers to
+ * singles may be to. What is allocated as bytes or numbers may hold arrays of several
+ * kinds of these, one behind the other. */
+static bool holds_members(const struct types *types, const struct block_type *blocks)
+{
+        return block_type_mixed(blocks) && type_size(types, blocks->type) > 1 &&
+               !is_number(types, blocks->type);
+}
+
+/* Whether nothing is known of BLOCKS that speaks against their being mere bytes. */
+static bool is_texts(const struct types *types, const struct block_type *blocks)
+{
+        return !blocks->used && !blocks->records && !block_type_mixed(blocks) &&
+               (blocks->type == TYPE_NONE || type_size(types, blocks->type) <= 1);
+}
+
+/* Whether what FOUND says is only that a pointer to bytes was handed to a function that
+ * copies or compares: such pointers are made of others. */
+static bool copies_bytes(const struct sample_types *finder,
+                         const struct sample_location *location,
+                         const struct sample_type *found)
+{
+        const struct place *place = &finder->sweep->places[location->place];
+
+        return !place_asks(place)->access.asked &&
+               type_size(finder->types, found->type) == 1 &&
+               memory_function_at(finder, location->place) != MEMORY_NONE;
+}
+
+/* How the instruction's pointer goes with its block, whose type is known; 0: not known.
+ */
+static unsigned relation_here(const struct sample_types *finder,
+                              const struct sample_location *location,
+                              const struct block_type *holds, uint64_t block_bytes)
+{
+        const struct place *place = &finder->sweep->places[location->place];
+
+        if (holds->type == TYPE_NONE || !instruction_points(place) ||
+            place_asks(place)->access.flow.place.guessed ||
+            !block_type_fills(finder->types, holds->type, block_bytes))
+                return 0;
+        return block_type_relation(finder->types, holds->type,
+                                   location->target.offset_bytes,
+                                   &place_asks(place)->access.flow.place);
+}
+
+/* Where the instruction's pointer, which makes FOUND of the sample, is another type's in
+ * this block: functions of the same instructions are merged, and debug information has
+ * the types of one of these. In blocks of a type that it met, too, they are of another of
+ * its size. */
+static struct sample_type by_merged(struct sample_types *finder,
+                                    const struct sample_location *location,
+                                    const struct block_type *holds, uint64_t block_bytes,
+                                    const struct sample_type *found)
+{
+        unsigned relation = relation_here(finder, location, holds, block_bytes);
+        unsigned seen = finder->relations[location->place];
+        bool same_size = (relation & (BLOCK_REPLACES | BLOCK_BEHIND)) != 0;
+
+        if (!(seen & BLOCK_IS && (same_size || relation & BLOCK_BEGINS)) &&
+            !(seen & BLOCK_REPLACES && same_size))
+                return *found;
+        struct sample_type there =
+            seen & BLOCK_IS && same_size && !block_type_mixed(holds)
+                ? sample_field_at(
+                      finder, holds->type,
+                      block_type_offset(finder->types, holds->type,
+                                        location->target.offset_bytes),
+                      instruction_access(&finder->sweep->places[location->place]))
+                : type_left_open(UNTYPED_MERGED);
+
+        return there.reason == TYPED ? there : type_left_open(UNTYPED_MERGED);
+}
+
+/* Whether a place that a constant leads to, from what the pointer is to to behind it, is
+ * in a block of which an access shows that it holds more than it seems to. */
+static bool leads_behind(const struct sample_types *finder, const struct place *place,
+                         const struct block_type *holds)
+{
+        return holds->doubted && instruction_points(place) &&
+               !place_stays_inside(finder->types, &place_asks(place)->access.flow.place);
+}
+
+struct sample_type type_by_block(struct sample_types *finder,
+                                 const struct sample_location *location)
+{
+        const struct raw_allocation *block =
+            &finder->sweep->raw->allocations[location->target.index];
+        struct sample_type found = type_by_instruction(finder, location);
+
+        if (block->stack == RAW_NONE)
+                return found;
+        const struct block_type *holds = &finder->blocks[block->stack];
+        struct sample_type there = by_allocation(finder, location, holds);
+
+        if (there.reason == TYPED)
+                return there;
+        if (found.reason == TYPED)
+                found = by_merged(finder, location, holds, block->size_bytes, &found);
+        if (found.reason == TYPED &&
+            leads_behind(finder, &finder->sweep->places[location->place], holds))
+                return type_left_open(UNTYPED_CONTRADICTED);
+        if (found.reason == TYPED && !is_texts(finder->types, holds) &&
+            copies_bytes(finder, location, &found))
+                return type_left_open(UNTYPED_ASSEMBLER);
+        return found.reason == TYPED && is_single(finder->types, found.type) &&
+                       (finder->records[finder->groups[block->stack]] ||
+                        holds_members(finder->types, holds))
+                   ? type_left_open(UNTYPED_INDEX)
+                   : found;
+}

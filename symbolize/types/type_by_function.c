@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions that copy or compare memory, or read texts: what they read is what their
+ * callers hand them. */
+#include "type_by_function.h"
+
+#include "sample_field.h"
+#include "site.h"
+#include "string_function.h"
+
+/* Whether the data is a library's own, such as its tables of letters. */
+static bool own_data(const struct sweep *sweep, const struct place *place,
+                     const struct target *target)
+{
+        return target->kind == TARGET_THREAD ||
+               (target->kind == TARGET_VARIABLE &&
+                sweep->variables[target->index].module == place->module);
+}
+
+/* Whether a copy that begins at PLACE, anywhere in a block of what is there, reads things
+ * of one type only: there are no fields to tell apart. */
+static bool uniform(const struct types *types, const struct place_value *place)
+{
+        enum type_kind kind = types->items[place->type].kind;
+
+        return kind == TYPE_INTEGER || kind == TYPE_FLOAT || kind == TYPE_POINTER;
+}
+
+enum memory_function memory_function_at(const struct sample_types *finder, uint32_t place)
+{
+        const struct code_place *code = &finder->sweep->places[place].code;
+
+        return memory_function(string_pool_text(finder->names, code->function));
+}
+
+/* In a function that copies or compares memory: by what its caller's pointer is to. The
+ * address says how far behind that it reads, where the block has room for just one of
+ * these. */
+static struct sample_type by_argument(struct sample_types *finder,
+                                      const struct sample_location *location)
+{
+        static const struct type_access any;
+        const struct sweep *sweep = finder->sweep;
+        const struct target *target = &location->target;
+        enum memory_function function = memory_function_at(finder, location->place);
+
+        if (function == MEMORY_NONE || location->caller == RAW_NONE)
+                return type_left_open(UNTYPED_ASSEMBLER);
+        const struct place *caller = &sweep->places[location->caller];
+
+        if (string_member(string_pool_text(finder->names, caller->code.function)) &&
+            finder->character != TYPE_NONE)
+                return (struct sample_type){.reason = TYPED, .type = finder->character};
+        if (!place_asks(caller)->argument.asked ||
+            place_asks(caller)->argument.flow.outcome != FLOW_FOUND ||
+            place_asks(caller)->argument.flow.called != function)
+                return type_left_open(UNTYPED_ASSEMBLER);
+        const struct place_value *place = &place_asks(caller)->argument.flow.place;
+
+        if (uniform(finder->types, place))
+                return sample_field_at(finder, place->type, 0, &any);
+        if (target->kind != TARGET_BLOCK || place->indexed ||
+            sweep->raw->allocations[target->index].size_bytes !=
+                type_size(finder->types, place->type))
+                return type_left_open(UNTYPED_INDEX);
+        return sample_field_at(finder, place->type, target->offset_bytes, &any);
+}
+
+struct sample_type type_by_function(struct sample_types *finder,
+                                    const struct sample_location *location)
+{
+        const struct place *place = &finder->sweep->places[location->place];
+
+        if (!site_in_c_library(finder->sweep, place) ||
+            own_data(finder->sweep, place, &location->target))
+                return type_left_open(place->code.assembler ? UNTYPED_ASSEMBLER
+                                                            : UNTYPED_NO_DEBUG_INFO);
+        struct sample_type found = by_argument(finder, location);
+
+        if (found.reason == TYPED)
+                return found;
+        if (finder->character != TYPE_NONE &&
+            string_function(string_pool_text(finder->names, place->code.function)))
+                return (struct sample_type){.reason = TYPED, .type = finder->character};
+        return type_left_open(place->code.assembler ? UNTYPED_ASSEMBLER
+                                                    : UNTYPED_NO_DEBUG_INFO);
+}

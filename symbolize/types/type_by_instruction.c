@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* A pointer's type says what lies behind it. An index that nothing proves must agree with
+ * the addresses of all of the instruction's samples: some agree by chance. */
+#include "type_by_instruction.h"
+
+#include "sample_field.h"
+#include "type_by_function.h"
+
+const struct type_access *instruction_access(const struct place *place)
+{
+        static const struct type_access not_known;
+
+        return place_asks(place)->access.asked &&
+                       (place_asks(place)->access.flow.outcome == FLOW_FOUND ||
+                        place_asks(place)->access.flow.outcome == FLOW_UNKNOWN_BASE)
+                   ? &place_asks(place)->access.flow.access
+                   : &not_known;
+}
+
+bool instruction_points(const struct place *place)
+{
+        return place_asks(place)->access.asked &&
+               place_asks(place)->access.flow.outcome == FLOW_FOUND &&
+               place_asks(place)->access.flow.place.kind == PLACE_POINTER;
+}
+
+/* Whether the address, INSIDE a block, is where FOUND lies when items of TYPE fill it. */
+static bool agrees(struct sample_types *finder, uint32_t type, uint64_t inside,
+                   const struct type_access *access, const struct sample_type *found)
+{
+        uint64_t bytes = type_size(finder->types, type);
+
+        if (bytes > 0 && !type_open_ended(finder->types, type))
+                inside %= bytes;
+        struct sample_type there = sample_field_at(finder, type, inside, access);
+
+        return there.reason == TYPED && there.type == found->type &&
+               there.field.name == found->field.name;
+}
+
+/* Whether an access goes on behind a structure that is not known to have more after it:
+ * it may be but the first member of what is really there. */
+static bool leaves(const struct types *types, const struct place_value *place,
+                   const struct type_access *access)
+{
+        const struct type *type = &types->items[place->type];
+
+        return type->kind == TYPE_STRUCT && !access->vector &&
+               !type_open_ended(types, place->type) &&
+               place_offset(types, place) + access->bytes > type->size_bytes;
+}
+
+/* Whether PLACE is known but for an index that counts whole items of its type. */
+static bool is_placed(const struct types *types, const struct place_value *place)
+{
+        uint64_t bytes = types->items[place->type].size_bytes;
+
+        return !place->indexed ||
+               (place->stride_bytes > 0 && bytes > 0 && place->stride_bytes % bytes == 0);
+}
+
+/* What the instruction at PLACE accesses behind a pointer, whichever sample it is. */
+static struct sample_type pointee(struct sample_types *finder, uint32_t place)
+{
+        const struct flow_answer *flow =
+            &place_asks(&finder->sweep->places[place])->access.flow;
+        struct sample_type *known = &finder->pointees[place];
+
+        if (known->reason == UNTYPED_COUNT) {
+                *known = leaves(finder->types, &flow->place, &flow->access)
+                             ? type_left_open(UNTYPED_OUTSIDE)
+                             : sample_field_at(finder, flow->place.type,
+                                               place_offset(finder->types, &flow->place),
+                                               &flow->access);
+                if (known->reason == TYPED && !is_placed(finder->types, &flow->place))
+                        known->access_bytes = 0;
+        }
+        return *known;
+}
+
+/* Whether the address can tell whether PLACE's index leads where it seems to: whole items
+ * of the type fill the block. */
+static bool is_tested(const struct sample_types *finder, const struct target *target,
+                      const struct place_value *place)
+{
+        const struct types *types = finder->types;
+        uint64_t bytes = type_size(types, place->type);
+
+        return target->kind == TARGET_BLOCK && !is_placed(types, place) &&
+               types->items[place->type].kind == TYPE_STRUCT && bytes > 0 &&
+               !type_open_ended(types, place->type) &&
+               finder->sweep->raw->allocations[target->index].size_bytes % bytes == 0;
+}
+
+static struct sample_type by_pointer(struct sample_types *finder,
+                                     const struct sample_location *location,
+                                     const struct flow_answer *flow)
+{
+        const struct place_value *place = &flow->place;
+        const struct target *target = &location->target;
+        struct sample_type found = pointee(finder, location->place);
+
+        if (found.reason != TYPED)
+                return found;
+        return finder->refuted[location->place] ||
+                       (place->guessed && target->kind != TARGET_BLOCK)
+                   ? type_left_open(UNTYPED_INDEX)
+                   : found;
+}
+
+bool instruction_refuted(struct sample_types *finder,
+                         const struct sample_location *location)
+{
+        const struct flow_answer *flow =
+            &place_asks(&finder->sweep->places[location->place])->access.flow;
+        const struct place_value *place = &flow->place;
+        const struct target *target = &location->target;
+
+        if (place->type >= finder->types->count ||
+            !(place->guessed || is_tested(finder, target, place)))
+                return false;
+        struct sample_type found = pointee(finder, location->place);
+
+        return found.reason == TYPED &&
+               !agrees(finder, place->type, target->offset_bytes, &flow->access, &found);
+}
+
+struct sample_type type_by_instruction(struct sample_types *finder,
+                                       const struct sample_location *location)
+{
+        const struct place *place = &finder->sweep->places[location->place];
+        const struct flow_answer *flow = &place_asks(place)->access.flow;
+
+        if (!place_asks(place)->access.asked)
+                return type_by_function(finder, location);
+        switch (flow->outcome) {
+        case FLOW_UNKNOWN_BASE:
+                return type_left_open(flow->restores ? UNTYPED_SAVED
+                                                     : UNTYPED_UNKNOWN_BASE);
+        case FLOW_NO_INSTRUCTION:
+                return type_left_open(UNTYPED_NO_INSTRUCTION);
+        case FLOW_NO_OPERAND:
+                return type_left_open(UNTYPED_NO_OPERAND);
+        case FLOW_TOO_LARGE:
+                return type_left_open(UNTYPED_TOO_LARGE);
+        case FLOW_NOT_DECODED:
+                return type_left_open(UNTYPED_NOT_DECODED);
+        default:
+                break;
+        }
+        if (flow->restores && flow->variable.type == TYPE_NONE)
+                return type_left_open(UNTYPED_SAVED);
+        if (flow->place.kind == PLACE_POINTER)
+                return by_pointer(finder, location, flow);
+        if (flow->variable.type == TYPE_NONE)
+                return type_left_open(flow->variable.name ? UNTYPED_SEVERAL
+                                                          : UNTYPED_NO_VARIABLE);
+        return flow->place.guessed
+                   ? type_left_open(UNTYPED_INDEX)
+                   : sample_field_at(finder, flow->variable.type,
+                                     (uint64_t)flow->variable_offset, &flow->access);
+}

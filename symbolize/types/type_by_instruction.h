@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The type that a sample's instruction tells, by what it follows of pointers. */
+#ifndef MEMLAG_SYMBOLIZE_TYPE_BY_INSTRUCTION_H
+#define MEMLAG_SYMBOLIZE_TYPE_BY_INSTRUCTION_H
+
+#include "sample_type.h"
+
+/* The memory operand's access, as far as its instruction has been decoded. */
+const struct type_access *instruction_access(const struct place *place);
+/* Whether the operand is what a pointer leads to. */
+bool instruction_points(const struct place *place);
+/* Whether the address of a sample is not where its instruction's index seems to lead. */
+bool instruction_refuted(struct sample_types *finder,
+                         const struct sample_location *location);
+
+struct sample_type type_by_instruction(struct sample_types *finder,
+                                       const struct sample_location *location);
+
+#endif
