@@ -348,6 +348,8 @@ struct simpmu_sample {
         X(DEMAND_READ, "offcore_requests.demand_data_rd", "events")                      \
         X(DEMAND_RFO, "offcore_requests.demand_rfo", "events")                           \
         X(OFFCORE, "offcore_response.demand_data_rd.l3_miss", "events")                  \
+        X(STLB_HIT_LOADS, "dtlb_load_misses.stlb_hit", "events")                         \
+        X(WALKED_LOADS, "dtlb_load_misses.walk_completed", "events")                     \
         X(DRAM_READ, "dram.read_bytes", "bytes")                                         \
         X(DRAM_WRITE, "dram.write_bytes", "bytes")                                       \
         X(MISPREDICTS, "br_misp_retired.all_branches", "events")

@@ -612,6 +612,8 @@ static __attribute__((noinline)) void access_slowly(struct machine *machine,
                 found.arrival = later(found.arrival, one.arrival);
                 found.ready = later(found.ready, one.ready);
         }
+        thread->counters.translated_loads[found.translation] +=
+            access.kind != ACCESS_STORE;
         if (access.kind != ACCESS_STORE)
                 finish_load(machine, hot, thread, &access, &found);
 }
@@ -653,6 +655,7 @@ static __attribute__((noinline)) void access_page(struct machine *machine,
 
         if (translation > TLB_STLB_HIT)
                 touch_page(machine, hot, thread, &access, page);
+        thread->counters.translated_loads[translation] += access.kind != ACCESS_STORE;
         uint64_t walk = tlb_latency(machine, core, translation, access.start);
         struct cache_place place = cache_place_of(&core->l1d.cache, line);
         uint32_t bit = cache_find(&core->l1d.cache, &place);

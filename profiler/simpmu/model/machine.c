@@ -306,6 +306,9 @@ void machine_read_counters(const struct machine *machine, struct sim_thread *thr
         value[SIMPMU_FB_FULL] = counters->fb_full_slots / cycle;
         /* As on real CPUs it leaves out what a prefetcher was first to ask for (H20). */
         value[SIMPMU_OFFCORE] = counters->demand_dram_lines;
+        value[SIMPMU_STLB_HIT_LOADS] = counters->translated_loads[TLB_STLB_HIT];
+        value[SIMPMU_WALKED_LOADS] = counters->translated_loads[TLB_WALK] +
+                                     counters->translated_loads[TLB_HUGE_WALK];
         value[SIMPMU_DRAM_READ] = counters->dram_read_lines * LINE_BYTES;
         value[SIMPMU_DRAM_WRITE] = counters->dram_write_lines * LINE_BYTES;
 }

@@ -16,6 +16,7 @@
 #include "places.h"
 #include "sampler.h"
 #include "scheduler.h"
+#include "tlb.h"
 #include "wrong_path.h"
 
 #define WINDOW_ENTRIES 8192u /* a power of two, more than the largest ROB */
@@ -36,6 +37,7 @@ struct sim_counters {
         uint64_t dram_read_lines;
         uint64_t demand_dram_lines; /* of these, those that a load itself asked for */
         uint64_t dram_write_lines;
+        uint64_t translated_loads[TLB_OUTCOMES]; /* but those that pass by the TLB */
 };
 
 /* An access that holds its place in the reorder window until it is complete: from

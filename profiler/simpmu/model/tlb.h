@@ -31,7 +31,7 @@ struct tlb {
 
 /* In the order of what they cost; the first two are hits to a sample, as processors
  * report them. */
-enum tlb_outcome { TLB_HIT, TLB_STLB_HIT, TLB_WALK, TLB_HUGE_WALK };
+enum tlb_outcome { TLB_HIT, TLB_STLB_HIT, TLB_WALK, TLB_HUGE_WALK, TLB_OUTCOMES };
 
 /* Sizes are those of SIMPMU_PARAMETERS. */
 void tlb_init(struct tlb *tlb, const struct simpmu_params *params, sim_allocate allocate);

@@ -1,0 +1,6 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Both levels of the simulated TLB: chases whose translations follow from the number of
+# their pages.
+set -eu
+exec /usr/bin/python3 "$SOURCE_DIR/tests/integration/translation.py" "$MEMLAG"
