@@ -34,7 +34,7 @@ static int find_missing(struct db *db, struct missing *missing, struct diag *dia
                     " (SELECT 1 FROM sqlite_schema WHERE name = 'line_view') OR"
                     /* An early memlag of this version made it: analyze adds those. */
                     " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = "
-                    "'type_padding')"
+                    "'instruction')"
                     " OR"
                     " NOT EXISTS (SELECT 1 FROM pragma_table_info('type_view')"
                     "             WHERE name = 'undecided_samples')",

@@ -52,7 +52,7 @@ CREATE VIEW sample_view (
         sample_id, time_ns, pid, tid, cpu, ip, addr, op, latency_cycles, level, tlb,
         snoop, locked, module, function, file, line, object_kind, object, interval_id,
         contended, type, field, retire_latency_cycles, function_offset, object_id,
-        field_id) AS
+        field_id, address_offset, instruction, access_bytes) AS
 SELECT
         s.sample_id, s.time_ns, p.pid, t.tid, s.cpu,
         printf('0x%x', s.ip),
@@ -68,7 +68,8 @@ SELECT
              THEN 0
              WHEN EXISTS (SELECT 1 FROM threshold WHERE name = 'high_latency_cycles')
              THEN iif(i.bound = 'bandwidth', 1, i.contended) END,
-        y.name, f.name, s.retire_latency_cycles, l.function_offset, o.object_id, f.field_id
+        y.name, f.name, s.retire_latency_cycles, l.function_offset, o.object_id, f.field_id,
+        l.address_offset, n.text, n.access_bytes
 FROM sample AS s
 LEFT JOIN thread AS t ON t.thread_id = s.thread_id
 LEFT JOIN process AS p ON p.process_id = t.process_id
@@ -76,6 +77,7 @@ LEFT JOIN data_source AS d ON d.data_source_id = s.data_source_id
 LEFT JOIN attribution AS a ON a.sample_id = s.sample_id
 LEFT JOIN ip_location AS c ON c.process_id = t.process_id AND c.ip = s.ip
 LEFT JOIN location AS l ON l.location_id = coalesce(a.location_id, c.location_id)
+LEFT JOIN instruction AS n ON n.location_id = l.location_id
 LEFT JOIN module AS m ON m.module_id = l.module_id
 LEFT JOIN data_object AS o ON o.object_id = a.object_id
 LEFT JOIN type_field AS f ON f.field_id = a.field_id

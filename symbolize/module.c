@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "code_instruction.h"
 #include "module_reading.h"
 #include "thread_slots.h"
 
@@ -106,15 +107,17 @@ static int name_all(struct module_reading *reading, const struct module_question
         int error = code_find(dwarf, file, symbols, ask->code, ask->code_count,
                               answers->names, answers->frames);
 
+        if (!error)
+                error = code_read_instructions(file, ask->code, ask->code_count,
+                                               answers->names);
         if (dwarf)
                 type_reader_open(&reader, dwarf, answers->types, answers->names);
         if (!error)
                 error = data_find(dwarf ? &reader : NULL, file, symbols, ask->data,
                                   ask->data_count, answers->names);
         if (!error && dwarf)
-                error =
-                    access_find(&reader, file, symbols, answers->frames, ask->accesses,
-                                ask->access_count);
+                error = access_find(&reader, file, symbols, answers->frames,
+                                    ask->accesses, ask->access_count);
         type_reader_close(&reader);
         return error;
 }
@@ -141,7 +144,8 @@ static void forget_answers(const struct module_questions *questions,
 {
         for (size_t i = 0; i < questions->code_count; i++)
                 *questions->code[i] =
-                    (struct code_place){.vaddr = questions->code[i]->vaddr};
+                    (struct code_place){.vaddr = questions->code[i]->vaddr,
+                                        .sampled = questions->code[i]->sampled};
         for (size_t i = 0; i < questions->data_count; i++) {
                 data_place_clear(questions->data[i]);
                 *questions->data[i] = (struct data_place){

@@ -107,6 +107,27 @@ static int write_function_starts(struct writing *writing)
         return end(writing, error);
 }
 
+/* Of the places that samples were at. */
+static int write_instructions(struct writing *writing)
+{
+        static const char *const columns[] = {"location_id", "text", "access_bytes",
+                                              NULL};
+        const struct sweep *sweep = writing->from->sweep;
+        int error = begin(writing, "instruction", columns);
+
+        for (size_t i = 0; i < sweep->place_count && !error; i++) {
+                const struct code_place *code = &sweep->places[i].code;
+
+                if (!code->instruction)
+                        continue;
+                put_int(writing, 0, i + 1);
+                put_name(writing, 1, code->instruction);
+                put_nonzero(writing, 2, code->access_bytes);
+                error = end_row(writing);
+        }
+        return end(writing, error);
+}
+
 /* Why places have no line or function: most have both, and no row. */
 static int write_unnamed(struct writing *writing)
 {
@@ -192,6 +213,8 @@ static int write_code(struct writing *writing)
                 error = write_unnamed(writing);
         if (!error)
                 error = write_function_starts(writing);
+        if (!error)
+                error = write_instructions(writing);
         free(writing->named);
         writing->named = NULL;
         return error;
@@ -399,7 +422,8 @@ int result_clear(struct db *db, struct diag *diag)
             "DELETE FROM attribution; DELETE FROM ip_location;"
             "DELETE FROM stack_location;"
             "DELETE FROM code_frame; DELETE FROM unnamed;"
-            "DELETE FROM function_start; DELETE FROM code_location;"
+            "DELETE FROM function_start; DELETE FROM instruction;"
+            "DELETE FROM code_location;"
             "DELETE FROM name;"
             "DELETE FROM object_stack;"
             "DELETE FROM data_object; DELETE FROM wide_field; DELETE FROM type_field;"

@@ -212,6 +212,13 @@ static int mark_accesses(struct sweep *sweep)
         return error;
 }
 
+/* Places of stacks alone are not shown as instructions. */
+static void mark_sampled(struct sweep *sweep)
+{
+        for (size_t i = 0; i < sweep->place_count; i++)
+                sweep->places[i].code.sampled = sweep->place_samples[i] > 0;
+}
+
 static void list_access(struct work *work, uint32_t module, struct access *access)
 {
         if (access->code)
@@ -303,6 +310,7 @@ static int name_places(struct stage *stage)
 
         if (work.code && work.code_first && work.data && work.data_first &&
             work.accesses && work.access_first && mark_accesses(&stage->sweep) == 0) {
+                mark_sampled(&stage->sweep);
                 list_work(&stage->sweep, modules, &work);
                 name_modules(stage, &work);
                 error = 0;

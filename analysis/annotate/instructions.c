@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What tells of a file is in the database: where symbolize found it, and its build-id, or
- * size and checksum, when it was mapped. */
+/* Symbolize kept the text of sampled instructions; files have what stands beside these,
+ * other syntaxes, and what an earlier symbolize did not keep. What tells of a file is in
+ * the database: where it was found, and its build-id, or size and checksum, when it was
+ * mapped. */
 #include "instructions.h"
 
 #include <errno.h>
@@ -18,18 +20,35 @@
 #include "module_code.h"
 #include "statement.h"
 
-/* Columns of a module: its id, its path, the path and role of its file (NULL: symbolize
- * has not looked for it), build_id, size_bytes, checksum. */
+static const char kept_sql[] =
+    "INSERT INTO annotated_code SELECT location_id, text FROM instruction"
+    " WHERE location_id IN (SELECT location_id FROM annotated_row)";
+
+/* Those that ?1 all or else some of their instructions are wanted of. Columns of a
+ * module: its id, its path, the path and role of its file (NULL: symbolize has not looked
+ * for it), build_id, size_bytes, checksum, whether text lacks. */
 static const char modules_sql[] =
-    "SELECT m.module_id, m.path, n.path, n.role, m.build_id, f.size_bytes, f.checksum "
-    "FROM module AS m LEFT JOIN module_file AS f USING (module_id)"
+    "SELECT m.module_id, m.path, n.path, n.role, m.build_id, f.size_bytes, f.checksum,"
+    " w.lacks "
+    "FROM (SELECT module_id, max(location_id NOT IN (SELECT location_id"
+    "       FROM annotated_code)) AS lacks FROM code_location WHERE location_id IN"
+    "       (SELECT location_id FROM annotated_row) GROUP BY module_id) AS w"
+    " JOIN module AS m USING (module_id)"
+    " LEFT JOIN module_file AS f USING (module_id)"
     " LEFT JOIN name_source AS n ON n.module_id = m.module_id"
     "  AND n.role IN ('file', 'missing', 'changed', 'foreign') "
-    "WHERE m.module_id IN (SELECT module_id FROM annotated_row"
-    "                      JOIN code_location USING (location_id)) "
-    "GROUP BY m.module_id ORDER BY m.path";
+    "WHERE ?1 OR w.lacks GROUP BY m.module_id ORDER BY m.path";
 
-enum { COLUMN_ID, COLUMN_PATH, COLUMN_FILE, COLUMN_ROLE, COLUMN_BUILD_ID, COLUMN_SIZE };
+enum {
+        COLUMN_ID,
+        COLUMN_PATH,
+        COLUMN_FILE,
+        COLUMN_ROLE,
+        COLUMN_BUILD_ID,
+        COLUMN_SIZE,
+        COLUMN_CHECKSUM,
+        COLUMN_LACKS
+};
 
 static bool has_build_id(sqlite3_stmt *module, const char *path)
 {
@@ -47,7 +66,7 @@ static bool has_checksum(sqlite3_stmt *module, const char *path)
         bool same = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
                     status.st_size == sqlite3_column_int64(module, COLUMN_SIZE) &&
                     file_checksum(fd, &checksum) &&
-                    checksum == sqlite3_column_int64(module, COLUMN_SIZE + 1);
+                    checksum == sqlite3_column_int64(module, COLUMN_CHECKSUM);
         if (fd >= 0)
                 close(fd);
         return same;
@@ -212,17 +231,26 @@ static void note(FILE *unread, sqlite3_stmt *module, const char *why)
         free(path);
 }
 
-/* UNREAD gets the names of those whose machine code is not at hand. */
-static int read_modules(struct reading *reading, FILE *unread)
+/* The names of modules whose machine code is not at hand. */
+struct unread {
+        FILE *lacking; /* instructions with samples lack */
+        FILE *beside;  /* only what stands beside them */
+};
+
+static int read_modules(struct reading *reading, const struct unread *unread)
 {
         sqlite3_stmt *modules;
         int result = statement_prepare(reading->db, modules_sql, &modules, reading->diag);
+        if (!result)
+                sqlite3_bind_int(modules, 1, reading->insert_neighbour != NULL);
         while (!result &&
                (result = statement_next(reading->db, modules, reading->diag)) > 0) {
                 const char *why;
                 struct module_code *code = open_module(modules, &why);
                 if (!code)
-                        note(unread, modules, why);
+                        note(sqlite3_column_int(modules, COLUMN_LACKS) ? unread->lacking
+                                                                       : unread->beside,
+                             modules, why);
                 result = code ? read_locations(reading, code,
                                                sqlite3_column_int64(modules, COLUMN_ID))
                               : 0;
@@ -232,39 +260,56 @@ static int read_modules(struct reading *reading, FILE *unread)
         return result;
 }
 
+static int read_all(struct reading *reading, bool neighbours, const struct unread *unread)
+{
+        int code = 0;
+        if (reading->style == DISASSEMBLY_ATT)
+                code = statement_run_all(reading->db, kept_sql, reading->diag);
+        if (!code)
+                code = statement_prepare(
+                    reading->db,
+                    "SELECT location_id, address_offset FROM code_location WHERE"
+                    " module_id = ?1"
+                    " AND location_id IN (SELECT location_id FROM annotated_row)"
+                    " ORDER BY address_offset",
+                    &reading->locations, reading->diag);
+        if (!code)
+                code = statement_prepare(
+                    reading->db, "INSERT OR IGNORE INTO annotated_code VALUES (?1, ?2)",
+                    &reading->insert, reading->diag);
+        if (!code && neighbours)
+                code = statement_prepare(
+                    reading->db, "INSERT INTO annotated_neighbour VALUES (?1, ?2, ?3)",
+                    &reading->insert_neighbour, reading->diag);
+        if (!code)
+                code = read_modules(reading, unread);
+        sqlite3_finalize(reading->locations);
+        sqlite3_finalize(reading->insert);
+        sqlite3_finalize(reading->insert_neighbour);
+        return code;
+}
+
+#define REMEDY                                                                           \
+        ". Where copies of the recorded files are, 'memlag symbolize --symfs', "         \
+        "--build-id-dir or (of the kernel) --vmlinux tells.\n"
+
 int instructions_read(struct db *db, enum disassembly_style style, bool neighbours,
                       FILE *notes, struct diag *diag)
 {
         struct reading reading = {.db = db, .style = style, .diag = diag};
-        char *names = NULL;
+        char *lacking = NULL, *beside = NULL;
         size_t size;
-        FILE *unread = open_memstream(&names, &size);
-        if (!unread)
-                return diag_no_memory(diag);
-        int code = statement_prepare(
-            db,
-            "SELECT location_id, address_offset FROM code_location WHERE module_id = ?1"
-            " AND location_id IN (SELECT location_id FROM annotated_row)"
-            " ORDER BY address_offset",
-            &reading.locations, diag);
-        if (!code)
-                code = statement_prepare(db, "INSERT INTO annotated_code VALUES (?1, ?2)",
-                                         &reading.insert, diag);
-        if (!code && neighbours)
-                code = statement_prepare(
-                    db, "INSERT INTO annotated_neighbour VALUES (?1, ?2, ?3)",
-                    &reading.insert_neighbour, diag);
-        if (!code)
-                code = read_modules(&reading, unread);
-        if (fclose(unread) == 0 && *names)
-                fprintf(notes,
-                        "No machine code of %s. Where copies of the recorded files are, "
-                        "'memlag symbolize --symfs', --build-id-dir or (of the kernel) "
-                        "--vmlinux tells.\n",
-                        names);
-        free(names);
-        sqlite3_finalize(reading.locations);
-        sqlite3_finalize(reading.insert);
-        sqlite3_finalize(reading.insert_neighbour);
+        struct unread unread = {open_memstream(&lacking, &size),
+                                open_memstream(&beside, &size)};
+        int code = unread.lacking && unread.beside
+                       ? read_all(&reading, neighbours, &unread)
+                       : diag_no_memory(diag);
+        if (unread.lacking && fclose(unread.lacking) == 0 && *lacking)
+                fprintf(notes, "No machine code of %s" REMEDY, lacking);
+        if (unread.beside && fclose(unread.beside) == 0 && *beside)
+                fprintf(notes, "No instructions beside those with samples: no machine code of %s" REMEDY,
+                        beside);
+        free(lacking);
+        free(beside);
         return code;
 }

@@ -12,7 +12,7 @@
  * costs what a timer found stalled. Whether contention is told is as in reports by thread. */
 static const char prepare_sql[] =
     "CREATE TEMP TABLE annotated_sample AS "
-    "SELECT p.location_id, a.object_id, a.field_id, count(*) AS samples,"
+    "SELECT p.location_id, a.object_id, a.field_id, a.untyped_id, count(*) AS samples,"
     " sum(nullif(v.level, 'NA') IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples,"
     " count(nullif(v.level, 'NA')) AS level_samples,"
     " count(iif(s.latency_cycles >= 0, 1, NULL)) AS latencies,"
@@ -29,7 +29,7 @@ static const char prepare_sql[] =
     " LEFT JOIN interval AS i USING (interval_id) "
     "WHERE CASE WHEN s.data_source_id IS NULL THEN s.addr IS NOT NULL"
     "      ELSE v.op <> 'NA' OR v.level <> 'NA' END "
-    "GROUP BY 1, 2, 3;"
+    "GROUP BY 1, 2, 3, 4;"
 
     "CREATE TEMP TABLE annotated_frame AS "
     "WITH sampled AS MATERIALIZED (SELECT location_id, path AS module, function,"
@@ -90,14 +90,14 @@ static const char find_sql[] =
     " NULL AS address_offset, NULL AS object_kind, NULL AS object, NULL AS type,"
     " NULL AS field," FIGURES ", NULL AS p95_latency_cycles, NULL AS verdict,"
     " NULL AS cache_level,"
-    " count(DISTINCT location_id) AS parts "
+    " count(DISTINCT location_id) AS parts, NULL AS untyped "
     "FROM annotated_part AS p JOIN annotated_sample AS s USING (location_id) "
     "GROUP BY place_id;"
 
     "INSERT INTO annotated_row "
     "SELECT 1, block_id, place_id, location_id, p.inlined, p.file, p.line,"
     " p.module, p.function, p.function_offset, p.own_file, p.own_line,"
-    " l.address_offset, NULL, NULL, NULL, NULL," FIGURES ", NULL, NULL, NULL, count(*) "
+    " l.address_offset, NULL, NULL, NULL, NULL," FIGURES ", NULL, NULL, NULL, count(*), NULL "
     "FROM annotated_part AS p JOIN annotated_sample AS s USING (location_id)"
     " JOIN code_location AS l USING (location_id) "
     "GROUP BY place_id, location_id;"
@@ -105,13 +105,15 @@ static const char find_sql[] =
     "INSERT INTO annotated_row "
     "SELECT 2, block_id, place_id, location_id, p.inlined, p.file, p.line,"
     " p.module, p.function, p.function_offset, p.own_file, p.own_line,"
-    " l.address_offset, o.kind, o.name, t.name, f.name," FIGURES ", NULL, NULL, NULL, 0 "
+    " l.address_offset, o.kind, o.name, t.name, f.name," FIGURES ", NULL, NULL, NULL, 0,"
+    " u.reason "
     "FROM annotated_part AS p JOIN annotated_sample AS s USING (location_id)"
     " JOIN code_location AS l USING (location_id)"
     " LEFT JOIN data_object AS o USING (object_id)"
     " LEFT JOIN type_field AS f USING (field_id)"
-    " LEFT JOIN data_type AS t USING (type_id) "
-    "GROUP BY place_id, location_id, object_id, field_id;"
+    " LEFT JOIN data_type AS t USING (type_id)"
+    " LEFT JOIN untyped AS u USING (untyped_id) "
+    "GROUP BY place_id, location_id, object_id, field_id, untyped_id;"
 
     "CREATE INDEX temp.annotated_row_place ON annotated_row (place_id, level, location_id);"
 

@@ -47,7 +47,7 @@ static const char blocks_sql[] =
 /* What an instruction accesses, in a row of level 2. */
 #define ACCESS \
     " iif(type IS NULL, '', type || coalesce('.' || field, '') || ' of ')" \
-    " || coalesce(object, '[unknown]') "
+    " || coalesce(object, '[unknown]') || coalesce(', no type: ' || untyped, '') "
 
 /* Whether a place's instructions are shown, by ?2 (enum show_instructions): one whose line
  * is not known has nothing else to show. So are accesses, but for rare ones. */
@@ -72,7 +72,7 @@ static const char blocks_sql[] =
     "     (SELECT text FROM annotated_code AS c WHERE c.location_id = r.location_id) END" \
     "   AS text," \
     "   iif(r.level = 1 AND r.parts = 1," \
-    "   (SELECT iif(coalesce(type, object) IS NULL, '', '  # ' ||" ACCESS ")" \
+    "   (SELECT iif(coalesce(type, object, untyped) IS NULL, '', '  # ' ||" ACCESS ")" \
     "    FROM annotated_row AS a" \
     "    WHERE a.place_id = r.place_id AND a.level = 2 AND a.location_id = r.location_id), '')" \
     "   AS access" \
@@ -84,7 +84,7 @@ static const char blocks_sql[] =
     "  UNION ALL" \
     "  SELECT DISTINCT -2, ?1, r.place_id, NULL, r.inlined, r.file, r.line, NULL, NULL, NULL," \
     "   NULL, NULL, n.address_offset, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
-    "   NULL, NULL, NULL, NULL, NULL, place_rank, n.text, NULL" \
+    "   NULL, NULL, NULL, NULL, NULL, NULL, place_rank, n.text, NULL" \
     "  FROM hot JOIN annotated_row AS r USING (place_id)" \
     "   JOIN annotated_neighbour AS n USING (location_id)" \
     "  WHERE r.level = 1 AND NOT EXISTS (SELECT 1 FROM annotated_row AS i" \
@@ -93,7 +93,7 @@ static const char blocks_sql[] =
     "  UNION ALL" \
     "  SELECT DISTINCT -1, ?1, NULL, NULL, 0, t.file, t.line, NULL, NULL, NULL, NULL, NULL," \
     "   NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
-    "   NULL, 0, t.text, NULL" \
+    "   NULL, NULL, 0, t.text, NULL" \
     "  FROM annotated_wanted AS w JOIN annotated_text AS t ON t.file = w.file" \
     "   AND t.line BETWEEN w.first AND w.last" \
     "  WHERE w.block_id = ?1 AND NOT EXISTS (SELECT 1 FROM place AS p WHERE p.block_id = ?1" \
@@ -146,7 +146,8 @@ static const char rows_sql[] =
     " r.object_kind, r.object, r.type, r.field,"
     " r.samples, r.dram_samples, r.mean_latency_cycles, r.p95_latency_cycles,"
     " r.latency_share, r.contended_samples, r.verdict, r.stalled_ratio, r.cache_level,"
-    " r.level_samples "
+    " r.level_samples, (SELECT n.access_bytes FROM instruction AS n"
+    "  WHERE n.location_id = r.location_id) AS access_bytes, r.untyped "
     "FROM (SELECT block_id, place_id, place_rank FROM place) AS p"
     " JOIN annotated_row AS r USING (block_id, place_id)"
     " JOIN ordered USING (block_id) JOIN annotated_block AS b USING (block_id) "

@@ -56,8 +56,9 @@ static const char add_to_samples[] =
 /* In version 3 nothing said of a place why it has no line or function, in version 4
  * nothing of a file without a build-id, nor, until some time in version 5, of a line who
  * had asked for what it waits for, of a field how many loads read it beside another,
- * where a type has padding, or which frame of another thread was accessed: these tables
- * are new. Until version 6 findings had no DRAM samples where no level is known. */
+ * where a type has padding, or which frame of another thread was accessed, nor, early in
+ * version 6, what instructions read as: these tables are new. Until version 6 findings had
+ * no DRAM samples where no level is known. */
 static const char put_aside_3[] = DROP_LOCATION;
 
 static const char *const put_aside[DB_SCHEMA_VERSION + 1] = {

@@ -246,6 +246,14 @@ CREATE TABLE function_start (
         function_offset INTEGER NOT NULL
 ) STRICT;
 
+-- The instruction at a place that samples were at, where its file could be read: in AT&T's
+-- syntax, with the bytes of memory that it accesses.
+CREATE TABLE instruction (
+        location_id  INTEGER PRIMARY KEY REFERENCES code_location,
+        text         TEXT NOT NULL,
+        access_bytes INTEGER
+) STRICT;
+
 -- Why a place has no line, or no function, in the words of the ledger; NULL: it has one.
 CREATE TABLE unnamed (
         location_id     INTEGER PRIMARY KEY REFERENCES code_location,

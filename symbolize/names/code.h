@@ -29,7 +29,8 @@ struct code_frames {
 };
 
 struct code_place {
-        uint64_t vaddr;    /* the question; the rest is the answer */
+        uint64_t vaddr;    /* the question; the rest but for the next is the answer */
+        bool sampled;      /* samples are there: its instruction is wanted */
         uint32_t function; /* innermost, inlined or not; 0: unknown */
         uint32_t number;   /* of that in code_frames; 0: none */
         uint32_t file;     /* 0: unknown */
@@ -41,8 +42,10 @@ struct code_place {
         bool assembler;    /* the unit is written in: it describes no functions */
         bool has_start;    /* FUNCTION is 0, but where it begins is known: */
         uint64_t start;    /* its address in the file */
-        uint32_t frame_count; /* 0: nothing is inlined there */
-        size_t first_frame;   /* in code_frames, innermost first */
+        uint32_t instruction;  /* its text; 0: unknown */
+        uint32_t access_bytes; /* of memory, by that; 0: none, or unknown */
+        uint32_t frame_count;  /* 0: nothing is inlined there */
+        size_t first_frame;    /* in code_frames, innermost first */
         /* The entry of the machine code's function, while the module's debug
          * information is open; addr is NULL where there is none. */
         Dwarf_Die function_die;

@@ -141,16 +141,24 @@ expect "kinds with --no-asm" "$("$MEMLAG" annotate -i hot.db --no-asm --format c
 objdump -d --no-show-raw-insn hot | sed -n '/<walk[.a-z0-9]*>:/,/^$/p' | sed 's/^ *//; s/[ \t][ \t]*/ /g; s/ *[<#].*//' |
         grep -A2 -B2 "^$(cat address): " | grep -v "^$(cat address): \|^$" | grep -v '^[0-9a-f]* *$' >around
 [ -s around ] && ! grep -vxFf neighbours around || fail "neighbours: $(cat neighbours) for $(cat around)"
-# Another program in its place: it is said, and its instructions are not taken for the recorded.
+# Another program in its place: its instructions are not taken for the recorded, which are
+# in the database. What is beside these, and another syntax, is not, and that is said.
+"$MEMLAG" annotate -i hot.db walk >recorded
 cp hot hot.recorded
 "$CC" -O2 hot.c -o hot -DOTHER -Wl,--build-id=0x1234
 "$MEMLAG" annotate -i hot.db walk >out
-! grep -q '%r' out || fail "instructions of another program: $(cat out)"
+cmp recorded out || fail "another program changes what is shown: $(cat out)"
+"$MEMLAG" annotate -i hot.db --asm walk >out
+expect "instructions beside the recorded ones" "$(grep '^ *[0-9a-f]*:  ' out)" ""
+tr '\n' ' ' <out | grep -q 'No instructions beside those with samples: no machine code of .*/hot (another file is there)' ||
+        fail "another program is not told: $(cat out)"
+"$MEMLAG" annotate -i hot.db --intel walk >out
+! grep -qi 'ptr \[' out || fail "instructions of another program: $(cat out)"
 tr '\n' ' ' <out | grep -q 'No machine code of .*/hot (another file is there)' || fail "another program is not told: $(cat out)"
-"$MEMLAG" annotate -i hot.db --format csv walk 2>err >rows.csv
+"$MEMLAG" annotate -i hot.db --intel --format csv walk 2>err >rows.csv
 grep -q "^memlag annotate: No machine code of .*/hot (" err || fail "another program is not told in CSV"
 rm hot
-"$MEMLAG" annotate -i hot.db walk | tr '\n' ' ' | grep -q 'No machine code of .*/hot (not found)' || fail "a lost program is not told"
+"$MEMLAG" annotate -i hot.db --intel walk | tr '\n' ' ' | grep -q 'No machine code of .*/hot (not found)' || fail "a lost program is not told"
 # Damaged ones: cut off at every 997th byte, and with other bytes in its headers.
 /usr/bin/python3 - <<'END' || fail "a damaged program"
 import os, subprocess
@@ -163,6 +171,17 @@ for data in damaged:
     assert done.returncode == 0 and b"chase" in done.stdout, (done, len(data))
 END
 cp -f hot.recorded hot && chmod +x hot
+
+# Where no type is known, the reason is told, in tables and to programs.
+cp hot.db open.db
+sqlite3 open.db "UPDATE attribution SET field_id = NULL, untyped_id = (SELECT untyped_id FROM untyped
+        WHERE reason = 'index not proved') WHERE sample_id IN (SELECT sample_id FROM sample_view
+        WHERE function = 'walk' AND type = 'struct node')"
+"$MEMLAG" annotate -i open.db walk | grep -q '^ .*  # main at hot.c:[0-9]*, no type: index not proved$' || fail "no reason without a type"
+expect "samples without a type" \
+        "$("$MEMLAG" annotate -i open.db --format csv walk >rows.csv; sqlite3 ':memory:' ".mode csv" ".import rows.csv r" ".mode list" \
+        "SELECT untyped, sum(samples) FROM r WHERE kind = 'access' AND untyped <> '' GROUP BY 1")" \
+        "index not proved|$(answer hot.db "SELECT count(*) FROM sample_view WHERE function = 'walk' AND type = 'struct node'")"
 
 # What has no lines has its instructions.
 strip hot -o stripped

@@ -197,6 +197,7 @@ END
 query 'SELECT a.* FROM sample AS a, sample AS b' | head -1 >/dev/null
 
 # ---- the library -------------------------------------------------------------------
+sqlite3 memlag.db "INSERT INTO instruction VALUES (1, 'mov    (%rcx),%eax', 4), (2, 'mov    (%rcx),%rcx', 8)"
 names=$(query --list | cut -d' ' -f1)
 [ "$(echo "$names" | wc -l)" -ge 8 ] || fail "the library is small"
 for name in $names; do
@@ -255,6 +256,9 @@ record,records dropped,7,records
 symbolize,no line,30,samples"
 expect untyped-by-line "$(tail -n +2 untyped-by-line.csv)" \
 "no debug information,5,/src/few.c,50,once,/bin/made-up"
+expect instructions "$(tail -n +2 instructions.csv)" \
+'/bin/made-up,1010,"mov    (%rcx),%eax",4,stream,10,400,500,0,0,0,0,400,0,0
+/bin/made-up,1020,"mov    (%rcx),%rcx",8,walk,20,100,210,0,0,0,0,100,0,0'
 expect run "$(grep ^samples run.csv)" "samples,885"
 
 # Objects and fields of one name are told apart, and found again in other views, by their ids.
