@@ -299,6 +299,21 @@ bool elf_file_has_code(const struct elf_file *file, uint64_t vaddr)
                (vaddr != 0 || (section && section->executable));
 }
 
+size_t elf_file_read_code(const struct elf_file *file, uint64_t vaddr, uint8_t *bytes,
+                          size_t count)
+{
+        const struct elf_segment *segment = elf_file_segment(file, vaddr);
+
+        if (!elf_file_has_code(file, vaddr) ||
+            vaddr - segment->vaddr >= segment->file_bytes)
+                return 0;
+        uint64_t at = vaddr - segment->vaddr, left = segment->file_bytes - at;
+        ssize_t length = pread(file->fd, bytes, left < count ? left : count,
+                               (off_t)(segment->offset_bytes + at));
+
+        return length > 0 ? (size_t)length : 0;
+}
+
 static bool holds_page(const struct elf_segment *segment, uint64_t offset_bytes)
 {
         return offset_bytes >= (segment->offset_bytes & ~PAGE_MASK) &&

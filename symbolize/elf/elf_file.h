@@ -95,6 +95,11 @@ const struct elf_segment *elf_file_segment(const struct elf_file *file, uint64_t
  */
 bool elf_file_has_code(const struct elf_file *file, uint64_t vaddr);
 
+/* Reads code of FILE from VADDR on, at most COUNT bytes, which may be fewer at the end of
+ * a segment. How many there are; 0: there is no code. */
+size_t elf_file_read_code(const struct elf_file *file, uint64_t vaddr, uint8_t *bytes,
+                          size_t count);
+
 /* What to subtract from an address in a mapping of FILE, at START with
  * OFFSET_BYTES, to get the file's virtual address; pages are 4 KiB. False when no
  * segment with this executability is mapped that way. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "array.h"
+#include "code_instruction.h"
 #include "code_unit.h"
 #include "function_start.h"
 #include "parallel.h"
@@ -425,6 +426,14 @@ static int name_by_symbol(const struct code_reader *reader, struct code_place *p
         return error;
 }
 
+/* The kernel, not a call, has a signal's handler return to its trampoline: the byte
+ * before that, where a call would be looked for, is of another function or of none. */
+static void name_trampoline(const struct code_reader *reader, struct code_place *place)
+{
+        if (code_returns_from_signal(reader->file, place->vaddr + 1))
+                place->function = string_pool_put(reader->names, "__restore_rt");
+}
+
 int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
               const struct symbol_table *symbols, struct code_place **places,
               size_t count, struct string_pool *names, struct code_frames *frames)
@@ -440,6 +449,9 @@ int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
         for (size_t i = 0; i < count && !error; i++)
                 if (is_unnamed(places[i]))
                         error = name_by_symbol(&reader, places[i]);
+        for (size_t i = 0; i < count && !error; i++)
+                if (is_unnamed(places[i]) && !places[i]->sampled)
+                        name_trampoline(&reader, places[i]);
         linked_names_free(&linked);
         if (!error)
                 error =

@@ -11,4 +11,7 @@
 int code_read_instructions(const struct elf_file *file, struct code_place **places,
                            size_t count, struct string_pool *names);
 
+/* Whether at FILE's VADDR begins what the handler of a signal returns to. */
+bool code_returns_from_signal(const struct elf_file *file, uint64_t vaddr);
+
 #endif

@@ -507,3 +507,41 @@ names=$(sqlite3 -readonly lambdas.db "SELECT DISTINCT function FROM line_view
         sed 's/:[0-9]*}::/}::/' | sort -V)
 [ "$names" = "main::{lambda at lambdas.cc:9}::operator()
 main::{lambda at lambdas.cc:15}::operator()" ] || fail "the lambdas are called $names"
+
+# ---- a signal's handler: below what the kernel had it return to --------------------
+cat >signal.c <<'END_C'
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile long *table, sum;
+static void handler(int number)
+{
+        (void)number;
+        for (unsigned long i = 0, x = 1; i < 20000; i++)
+                sum += table[(x = x * 6364136223846793005UL + 1) >> 45];
+}
+__attribute__((noinline)) static void work(void)
+{
+        for (int i = 0; i < 5; i++)
+                kill(getpid(), SIGUSR1);
+}
+int main(void)
+{
+        table = malloc((1L << 19) * sizeof(*table));
+        for (long i = 0; i < 1L << 19; i += 64)
+                table[i] = 1;
+        signal(SIGUSR1, handler);
+        work();
+        return sum == 0;
+}
+END_C
+for link in "" -static; do
+        "$CC" -g -O1 $link -o signal signal.c
+        "$MEMLAG" record --source sim --no-heap --period 97 --force -o s.db -- ./signal >/dev/null 2>&1
+        path=$(sqlite3 s.db "WITH RECURSIVE up AS (
+                SELECT caller_id, parent_id, function, 0 AS n FROM caller_view WHERE function = 'handler'
+                UNION ALL SELECT c.caller_id, c.parent_id, c.function, n + 1
+                FROM up JOIN caller_view AS c ON c.caller_id = up.parent_id)
+                SELECT group_concat(coalesce(function, '?'), ' ') FROM (SELECT * FROM up ORDER BY n LIMIT 4)")
+        [ "$(echo "$path" | sed 's/__kill/kill/')" = "handler __restore_rt kill work" ] || fail "callers of a signal's handler ($link): $path"
+done
