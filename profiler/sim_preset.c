@@ -106,7 +106,14 @@ static struct span last_part(struct span key)
         return (struct span){dot + 1, key.length - (size_t)(dot + 1 - key.start)};
 }
 
-enum { TYPING_ERRORS = 2, FAR = INT_MAX };
+enum { TYPING_ERRORS = 2, TELLING_LETTERS = 3, FAR = INT_MAX };
+
+/* Whether TEXT begins like PART, which is long enough to tell something. */
+static bool begins_like(const char *text, struct span part)
+{
+        return part.length >= TELLING_LETTERS &&
+               strncmp(text, part.start, part.length) == 0;
+}
 
 /* How far KNOWN is from KEY: keys that begin like it and those with a typing error come
  * before those with the same last part, and these before those that take few changes. */
@@ -114,11 +121,11 @@ static size_t key_distance(struct span key, const char *known)
 {
         struct span last = last_part(key);
         size_t changes = edit_distance(key, known);
-        if (strncmp(known, key.start, key.length) == 0)
+        if (begins_like(known, key))
                 return 1;
         if (changes <= TYPING_ERRORS)
                 return changes;
-        if (last.length && strncmp(strchr(known, '.') + 1, last.start, last.length) == 0)
+        if (begins_like(strchr(known, '.') + 1, last))
                 return changes + KEY_BYTES;
         return changes <= key.length / 2 ? changes + 2 * KEY_BYTES : FAR;
 }

@@ -228,6 +228,12 @@ static void settings_change_one_parameter(void **state)
         assert_non_null(strstr(diag.text, "did you mean 'page_walk.walkers'"));
         assert_true(sim_preset_set(&preset, "bandwidth=4", &diag) < 0);
         assert_non_null(strstr(diag.text, "did you mean 'dram.bandwidth_gbs'"));
+        /* A letter or two are no beginning of a key, nor of its last part. */
+        static const char *const short_keys[] = {"a=b", "c=1", "x.l=1", "dr=2"};
+        for (size_t i = 0; i < sizeof(short_keys) / sizeof(short_keys[0]); i++) {
+                assert_true(sim_preset_set(&preset, short_keys[i], &diag) < 0);
+                assert_non_null(strstr(diag.text, "--sim-list"));
+        }
         assert_true(sim_preset_set(&preset, "=1", &diag) < 0);
         assert_true(sim_preset_set(&preset, "dram.bandwidth_gbs=0", &diag) < 0);
 }
