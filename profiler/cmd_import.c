@@ -41,7 +41,8 @@ struct command_line {
 static const struct argp_option option_table[] = {
     {"output", 'o', "FILE", 0, "Write the sample database to FILE (default memlag.db)",
      0},
-    {"force", KEY_FORCE, NULL, 0, "Replace FILE when it is a memlag database already", 0},
+    {"force", KEY_FORCE, NULL, 0,
+     "Replace FILE when it is a memlag database already, or empty", 0},
     {"partial", KEY_PARTIAL, NULL, 0,
      "When the recording is damaged, keep what comes before the damage", 0},
     {"interval", KEY_INTERVAL, "MS", 0,

@@ -43,7 +43,8 @@ enum key {
 static const struct argp_option option_table[] = {
     {"output", 'o', "FILE", 0, "Write the sample database to FILE (default memlag.db)",
      0},
-    {"force", KEY_FORCE, NULL, 0, "Replace FILE when it is a memlag database already", 0},
+    {"force", KEY_FORCE, NULL, 0,
+     "Replace FILE when it is a memlag database already, or empty", 0},
     {"source", KEY_SOURCE, "SOURCE", 0,
      "Where samples come from: auto (default), pebs (Intel CPUs), ibs (AMD CPUs), sim, "
      "the simulated PMU, or clock, timer samples",

@@ -331,6 +331,11 @@ grep -q 'exit.db exists' err || fail "$(cat err)"
 expect 0 "$MEMLAG" record --source sim --force -o exit.db -- true
 expect 1 "$MEMLAG" record --source sim --force -o bytes -- true
 head -c 1000000 copied | cmp - bytes # what is no database is never replaced
+: >hollow # an empty file is replaced, too, but not without being told
+expect 1 "$MEMLAG" record --source sim -o hollow -- true
+[ ! -s hollow ] || fail "an empty file is written without --force"
+expect 0 "$MEMLAG" record --source sim --force -o hollow -- true
+[ "$(sqlite3 hollow "SELECT value FROM run WHERE key = 'command'")" = true ]
 expect 1 "$MEMLAG" record --source sim -o nowhere/run.db -- true
 
 # ---- an instruction that the engine does not know ----
