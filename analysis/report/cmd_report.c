@@ -29,13 +29,14 @@ static const struct argp_option options[] = {
      0},
     {"dsos", 'd', "PATTERN", 0,
      "Show only lines or functions of the modules (program, libraries) that PATTERN "
-     "names, with or without their path; * stands for any characters",
+     "names, with or without their path, or objects or types that their code accessed; "
+     "* stands for any characters",
      0},
     {"format", OPTION_FORMAT, "FORMAT", 0, "table (the default), csv or json", 0},
     {"input", 'i', "FILE", 0, "The database, as FILE", 0},
     {"symbols", 'S', "PATTERN", 0,
-     "Show only lines or functions of the functions that PATTERN names; * stands for any "
-     "characters",
+     "Show only lines or functions of the functions that PATTERN names, or objects or "
+     "types that they accessed; * stands for any characters",
      0},
     {"sort", OPTION_SORT, "KEY", 0,
      "Which lines, functions, objects or types come first: those that stalled the "
@@ -85,10 +86,11 @@ static void check_choice(const struct report_options *report, struct argp_state 
                            "--sort: rows by %s have an order of their own; it is for "
                            "--by=line, function, object and type",
                            report->kind->name);
-        if ((report->choice.function || report->choice.module) && !report->kind->of_code)
+        if ((report->choice.function || report->choice.module) &&
+            !report->kind->of_code && !report->kind->of_data)
                 argp_error(state,
                            "%s: rows by %s have no function of their own; choose with "
-                           "--by=line or --by=function",
+                           "--by=line, function, object or type",
                            report->choice.function ? "--symbols" : "--dsos",
                            report->kind->name);
 }

@@ -26,6 +26,7 @@ struct report_kind {
         const char *shown;
         bool stalled; /* the first column of table_sql is for how long loads held up */
         bool of_code; /* rows have a function and a module, and can be chosen by them */
+        bool of_data; /* rows can be chosen by the code that accessed them */
 };
 
 /* The kind called NAME, or NULL. */
@@ -44,7 +45,7 @@ struct report_choice {
 
 struct report_options {
         const struct report_kind *kind;
-        struct report_choice choice; /* for lines and functions */
+        struct report_choice choice; /* for kinds of code or data */
         bool by_stalled;             /* was asked for */
         enum format format;
         int64_t top;      /* rows; -1: all */

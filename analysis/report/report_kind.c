@@ -87,8 +87,9 @@ static const struct report_kind kinds[] = {
     {
         .name = "object",
         .shown = REPORT_TOP_OBJECTS,
-        .rows_sql = "SELECT * FROM object_view"
-                    " ORDER BY" REPORT_STALLED "DESC, latency_share DESC, samples DESC LIMIT ?1",
+        .of_data = true,
+        .rows_sql = "SELECT * FROM object_view WHERE" REPORT_TOUCHED_OBJECTS
+                    "ORDER BY" REPORT_STALLED "DESC, latency_share DESC, samples DESC LIMIT ?1",
         .table_sql =
             "WITH top AS (SELECT *," REPORT_BASE("alloc_file") "AS base"
             "             FROM" REPORT_TOP_OBJECTS "JOIN data_object USING (object_id)) "
@@ -136,6 +137,7 @@ static const struct report_kind kinds[] = {
     {
         .name = "type",
         .shown = REPORT_TOP_FIELDS,
+        .of_data = true,
         .rows_sql = "SELECT * FROM type_view WHERE type_id IN" REPORT_TOP_TYPES("")
                     REPORT_TYPES_IN_ORDER,
         .table_sql =

@@ -100,6 +100,13 @@
 /* Whether rows were chosen at all: those are shown however small they are. */
 #define REPORT_HAS_CHOICE " coalesce(?2, ?3) IS NOT NULL "
 
+/* Of objects or types, whose number in JOINED is ID, those that chosen lines accessed. */
+#define REPORT_TOUCHED(id, joined) \
+        " (NOT" REPORT_HAS_CHOICE "OR " id " IN (SELECT " id " FROM line_object_finding" \
+        "  JOIN line_finding USING (line_id)" joined " WHERE" REPORT_CHOSEN ")) "
+#define REPORT_TOUCHED_OBJECTS REPORT_TOUCHED("object_id", "")
+#define REPORT_TOUCHED_TYPES REPORT_TOUCHED("type_id", " JOIN type_field USING (field_id)")
+
 /* A few stray samples are no finding: the ledger counts them, --top=0 lists them, and
  * those of chosen code were asked for. */
 #define REPORT_NOTABLE \
@@ -124,7 +131,7 @@
 
 /* The objects, and the fields of types, that a table of ?1 shows. */
 #define REPORT_TOP_OBJECTS \
-        " (SELECT * FROM object_finding WHERE" REPORT_NOTABLE \
+        " (SELECT * FROM object_finding WHERE" REPORT_NOTABLE "AND" REPORT_TOUCHED_OBJECTS \
         REPORT_ORDER "object_id LIMIT ?1) "
 #define REPORT_TOP_FIELDS \
         " (SELECT * FROM field_finding WHERE field_id IN (SELECT field_id FROM type_field" \
@@ -212,12 +219,13 @@
         "samples: in blocks of this path; total: of all its blocks, one after the other; " \
         "peak: the most that was live at once"
 
-#define REPORT_NOTABLE_TYPES " HAVING ?1 < 0 OR sum(latency_share) >= 0.001 OR sum(stalled_ratio) >= 0.001 "
+#define REPORT_NOTABLE_TYPES \
+        " HAVING ?1 < 0 OR" REPORT_HAS_CHOICE "OR sum(latency_share) >= 0.001 OR sum(stalled_ratio) >= 0.001 "
 
 /* The ?1 types with the most latency: each is shown with all of its fields. */
 #define REPORT_TOP_TYPES(having) \
         " (SELECT type_id FROM field_finding JOIN type_field USING (field_id)" \
-        "  GROUP BY type_id" having \
+        "  WHERE" REPORT_TOUCHED_TYPES "GROUP BY type_id" having \
         "  ORDER BY sum(" REPORT_STALLED ") DESC, sum(latency_share) DESC," \
         "  sum(samples) DESC, type_id LIMIT ?1) "
 

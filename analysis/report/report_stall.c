@@ -45,6 +45,7 @@ static const struct report_kind kinds[] = {
         .table_sql =
             "WITH top AS (SELECT *," REPORT_BASE("alloc_file") "AS base"
             "             FROM object_finding JOIN data_object USING (object_id)"
+            "             WHERE" REPORT_TOUCHED_OBJECTS
             "             ORDER BY latency_share DESC, samples DESC, object_id LIMIT ?1) "
             "SELECT" SHARE " kind, name AS object,"
             REPORT_PLACE("alloc_file", "alloc_line") "AS \"allocated at\""

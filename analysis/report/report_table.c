@@ -228,9 +228,9 @@ static int explain_pools(struct db *db, const struct report_options *options, FI
         return code < 0 ? code : 0;
 }
 
-/* What the rows are chosen by, and how much of the whole is theirs; *ANY: there are some.
- */
-static int print_choice(struct db *db, const struct report_choice *choice, bool *any,
+/* What the rows are chosen by, and of code how much of the whole is theirs; *ANY: there
+ * are some. */
+static int print_choice(struct db *db, const struct report_options *options, bool *any,
                         FILE *out, struct diag *diag)
 {
         sqlite3_stmt *row;
@@ -244,11 +244,14 @@ static int print_choice(struct db *db, const struct report_choice *choice, bool 
             &row, diag);
         if (code)
                 return code;
-        report_bind_choice(row, choice);
+        report_bind_choice(row, &options->choice);
         code = statement_next(db, row, diag);
         char *chosen = code > 0 ? statement_printable(row, 0) : NULL;
         *any = code > 0 && sqlite3_column_int64(row, 2) > 0;
-        if (chosen && *any)
+        if (chosen && *any && options->kind->of_data)
+                fprintf(out, "Only what %s accessed, with the samples of all code\n\n",
+                        chosen);
+        else if (chosen && *any)
                 fprintf(out, "Only %s: %.1f%% of the whole\n\n", chosen,
                         sqlite3_column_double(row, 1));
         else if (chosen)
@@ -315,7 +318,7 @@ static int print_rows(struct db *db, const struct report_options *options,
         bool any = true;
         putc('\n', out);
         int code = options->choice.function || options->choice.module
-                       ? print_choice(db, &options->choice, &any, out, diag)
+                       ? print_choice(db, options, &any, out, diag)
                        : 0;
         if (code || !any)
                 return code;

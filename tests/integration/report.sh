@@ -415,9 +415,36 @@ grep -q '^dram-latency: ' out || fail "no advice on the chosen line's verdict"
 "$MEMLAG" report -S nosuch >out
 grep -q '^Only function nosuch: no sample was there\.$' out || fail "a choice of nothing is not told"
 ! grep -qe '^dram-[a-z]*: ' -e '^latency: ' -e '^ *latency  ' out || fail "words on a choice of nothing"
-status=0; "$MEMLAG" report --by object -S walk >out 2>err || status=$?
-expect "status of a choice among objects" $status 2
-grep -q 'choose with --by=line or --by=function' err || fail "no advice for objects"
+status=0; "$MEMLAG" report --by thread -S walk >out 2>err || status=$?
+expect "status of a choice among threads" $status 2
+grep -q 'choose with --by=line, function, object or type' err || fail "no advice for threads"
+
+# Of objects and types those that the chosen code accessed, with their figures of all code.
+cp memlag.db touched.db
+sqlite3 touched.db "INSERT INTO module VALUES (9, '/lib/other.so', NULL);
+        UPDATE code_location SET module_id = 9 WHERE location_id = 2;
+        INSERT INTO data_type VALUES (1, 'struct order', 64), (2, 'struct ring', 16);
+        INSERT INTO type_field VALUES (1, 1, 'id', 'int', 0, 4), (2, 2, 'next', 'struct ring*', 0, 8);
+        UPDATE attribution SET field_id = 1 WHERE location_id = 1 OR location_id = 2 AND sample_id % 4 = 0;
+        UPDATE attribution SET field_id = 2 WHERE location_id = 2 AND sample_id % 4 > 0"
+"$MEMLAG" analyze touched.db
+touched() { # ARGUMENTS: of each row the name and the samples
+        "$MEMLAG" report --format csv "$@" touched.db | python3 -c '
+import csv, sys
+print(*sorted(row[sys.argv[1]] + ":" + row["samples"] for row in csv.DictReader(sys.stdin)))' "$column"
+}
+column=object
+expect "objects of a module" "$(touched --by object -d other.so)" "ring:100"
+expect "objects of a function" "$(touched --by object -S 'stre*')" "orders:400"
+column=type
+expect "types of a module" "$(touched --by type -d other.so)" "struct order:425 struct ring:75"
+expect "types of the program" "$(touched --by type -d made-up)" "struct order:425"
+expect "all types" "$(touched --by type)" "struct order:425 struct ring:75"
+"$MEMLAG" report --by type -d made-up touched.db >out
+grep -q '^Only what module made-up accessed, with the samples of all code$' out || fail "the choice of types is not told"
+grep -q 'struct order' out && ! grep -q 'struct ring' out || fail "types of a module: $(cat out)"
+"$MEMLAG" report --by object -d other.so touched.db >out
+grep -q ' ring ' out && ! grep -q ' orders ' out || fail "objects of a module: $(cat out)"
 
 # ---- threads: as the query of that name has them ----------------------------------
 expect "threads" "$("$MEMLAG" report --by thread --format csv | python3 -c '
