@@ -56,35 +56,6 @@ static int number_entry(struct code_entries *entries, const Dwarf_Die *die,
         return named_functions_add(with->functions, &function, &name->number);
 }
 
-/* A function without a name for linking is one of C, or local to something. */
-static int name_unlinked(struct code_entries *entries, Dwarf_Die *die, bool inlined,
-                         bool local, uint64_t vaddr, struct code_name *name)
-{
-        const char *text = die_name(entries->with->dwarf, die);
-        bool call = text && strcmp(text, "operator()") == 0, alone = true;
-        int error = 0;
-
-        if (!text)
-                return 0;
-        if (entries->cplusplus)
-                error = qualified_name(entries, die, &name->name, &alone);
-        if (error)
-                return error;
-        if (alone && !inlined &&
-            (call || local || (!entries->cplusplus && linked_elsewhere(entries, die)))) {
-                uint32_t known = local_name(entries->with, vaddr);
-
-                if (known) {
-                        name->name = known;
-                        return 0;
-                }
-        }
-        if (!name->name)
-                name->name =
-                    linked_names_put(entries->with->linked, entries->with->names, text);
-        return number_entry(entries, die, text, NULL, name);
-}
-
 /* What has a linkage name, LINK. That of functions that other files know is the same for
  * all entries. */
 static int name_linked(struct code_entries *entries, Dwarf_Die *die, const char *link,
@@ -109,6 +80,38 @@ static int name_linked(struct code_entries *entries, Dwarf_Die *die, const char 
                 linked_names_add(linked,
                                  &(struct linked_name){link, name->name, name->number});
         return error;
+}
+
+/* A function without a name for linking is one of C, or local to something. C's own name
+ * is the linkage name where the source has written one down, as of transaction clones. */
+static int name_unlinked(struct code_entries *entries, Dwarf_Die *die, bool inlined,
+                         bool local, uint64_t vaddr, struct code_name *name)
+{
+        const char *text = die_name(entries->with->dwarf, die);
+        bool call = text && strcmp(text, "operator()") == 0, alone = true;
+        int error = 0;
+
+        if (!text)
+                return 0;
+        if (name_mangled(text) && declared_external(entries, die))
+                return name_linked(entries, die, text, name);
+        if (entries->cplusplus)
+                error = qualified_name(entries, die, &name->name, &alone);
+        if (error)
+                return error;
+        if (alone && !inlined &&
+            (call || local || (!entries->cplusplus && linked_elsewhere(entries, die)))) {
+                uint32_t known = local_name(entries->with, vaddr);
+
+                if (known) {
+                        name->name = known;
+                        return 0;
+                }
+        }
+        if (!name->name)
+                name->name =
+                    linked_names_put(entries->with->linked, entries->with->names, text);
+        return number_entry(entries, die, text, NULL, name);
 }
 
 static int name_entry(struct code_entries *entries, Dwarf_Die *die, bool inlined,

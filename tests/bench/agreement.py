@@ -14,9 +14,9 @@ both, at fewer than --limit percent of the addresses at which the two agree.
 
     agreement.py MEMLAG [OPTION...] FILE[=DEBUG-FILE]...
 
-DEBUG-FILE is what the two references read: the debug information of FILE, by default FILE
-itself or, by build-id, below /usr/lib/debug; or another build of the same machine code,
-with debug information in a form that they read in full.
+FILE may be a kernel's vmlinux. DEBUG-FILE is what the two references read: the debug
+information of FILE, by default FILE itself or, by build-id, below /usr/lib/debug; or another
+build of the same machine code, with debug information in a form that they read in full.
 """
 import argparse
 import collections
@@ -130,12 +130,12 @@ def umpire(path, addresses):
 
 def plain(function):
     """A name without what memlag tells it from others of the name by, which the references
-    do not: a file, the types of parameters, what a lambda is in and where."""
+    do not, or otherwise: a file, the types of parameters, what a lambda is in and where."""
     if not function:
         return function
     function = re.sub(r" \([^() ]+\)$", "", function)
-    function = re.sub(r"^.*\{lambda at [^{}]*\}::", "", function)
-    signature = re.fullmatch(r"(.*\)) (?:const|volatile|&|&&)+", function)
+    function = re.sub(r"^.*\{lambda(?: at [^{}]*|\(.*\)#\d+)\}::", "", function)
+    signature = re.fullmatch(r"(.*\))(?: (?:const|volatile|&&?))+", function)
     function = signature[1] if signature else function
     if not function.endswith(")") or function.endswith("operator()"):
         return function
@@ -180,7 +180,8 @@ def bare_names(chain, wanted):
 def named(memlag, path, addresses, database, options):
     symbolize_db.make(database, ROOT / "profiler/db/schema.sql", path,
                       [(address, None) for address in addresses], 0)
-    subprocess.run([memlag, "symbolize", *options, database], check=True)
+    kernel = ["--vmlinux", path] if symbolize_db.is_kernel(path) else []
+    subprocess.run([memlag, "symbolize", *options, *kernel, database], check=True)
     db = sqlite3.connect(database)
     frames = collections.defaultdict(list)
     for location, *frame in db.execute("SELECT location_id, function, call_file, call_line"
@@ -195,7 +196,7 @@ def named(memlag, path, addresses, database, options):
         inlined = frames[location]
         for (_, call_file, call_line), (outer, _, _) in zip(inlined, inlined[1:]):
             chain.append([outer, call_file, call_line])
-        answers[address] = chain
+        answers[address % 2**64] = chain  # the kernel's are stored as negative numbers
     return answers
 
 
@@ -204,9 +205,9 @@ def demangle(*answers):
     names = sorted({frame[FUNCTION] for answer in answers for chain in answer.values()
                     for frame in chain if frame[FUNCTION] and frame[FUNCTION].startswith("_")})
     text = symbolize_db.output("c++filt", "-p", "-i", input="".join(name + "\n" for name in names))
-    # Of what a thunk leads to c++filt writes the parameters all the same.
-    readable = {name: plain(said) if "thunk to " in said else said
-                for name, said in zip(names, text.splitlines())}
+    # Of what a thunk leads to c++filt writes the parameters all the same, and conversions to
+    # functions end as parameters do: plain() takes the same from them as from memlag's.
+    readable = {name: plain(said) for name, said in zip(names, text.splitlines())}
     for answer in answers:
         for chain in answer.values():
             for frame in chain:

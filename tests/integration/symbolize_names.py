@@ -41,6 +41,12 @@ long schedule(long *items, long n)
         return sum + _text(n);
 }
 """
+# As libstdc++ writes its transaction clones: names for linking that the source spells out.
+WRITTEN = """
+extern "C" long _ZN5shape4areaEl(long n) { return n * 7 / 3; }
+extern "C" long _ZN5shape4areaEd(double n) { return (long)(n * 7 / 3); }
+extern "C" long _ZGTtN5shape4sideEl(long n) { return n ^ 5; }
+"""
 # Linkers have tables whose sections' names begin as these do.
 SECTIONS = (".hash_table", ".dynconf", ".gotten", ".reload", ".plt_sizes")
 KERNEL_TEXT = 0xFFFFFFFF81000000
@@ -156,6 +162,23 @@ def check_kernel_file():
     print(f"the kernel's file: {len(addresses)} addresses agree, {inlined} in inlined calls")
 
 
+def check_written_names():
+    """Functions whose entries have no linkage name, as their own is one: as c++filt has them,
+    with parameters where the name alone would be that of two."""
+    path = compile_file("written.so", WRITTEN, "-x", "c++", "-g", "-shared", "-fPIC")
+    wanted = {}
+    for name, code in functions(path).items():
+        if name.startswith("_Z"):
+            wanted[code.start] = symbolize_db.output(
+                "c++filt", *([] if "area" in name else ["-p"]), name).strip()
+    assert len(set(wanted.values())) == 3, wanted
+    fresh("written.db")
+    symbolize_db.make("written.db", SCHEMA, path, [(a, None) for a in wanted], 0x7F1234560000)
+    found = {address: answer[0] for address, answer in symbolize("written.db").items()}
+    assert found == wanted, (found, wanted)
+    print(f"names for linking in the source: {len(found)} agree")
+
+
 def check_sections():
     """Variables that only the debug information names, in sections of their own."""
     names = [f"variable_{i}" for i in range(len(SECTIONS))]
@@ -264,6 +287,7 @@ def check_vdso():
 
 def main():
     check_symbols()
+    check_written_names()
     check_sections()
     check_kernel_file()
     check_kernel_list()
