@@ -83,7 +83,8 @@ static int name_linked(struct code_entries *entries, Dwarf_Die *die, const char 
 }
 
 /* A function without a name for linking is one of C, or local to something. C's own name
- * is the linkage name where the source has written one down, as of transaction clones. */
+ * is a linkage name where the source has written one down, as of transaction clones, and
+ * where gcc has made the function of a part of another, as for OpenMP. */
 static int name_unlinked(struct code_entries *entries, Dwarf_Die *die, bool inlined,
                          bool local, uint64_t vaddr, struct code_name *name)
 {
@@ -93,7 +94,7 @@ static int name_unlinked(struct code_entries *entries, Dwarf_Die *die, bool inli
 
         if (!text)
                 return 0;
-        if (name_mangled(text) && declared_external(entries, die))
+        if (name_mangled(text))
                 return name_linked(entries, die, text, name);
         if (entries->cplusplus)
                 error = qualified_name(entries, die, &name->name, &alone);
