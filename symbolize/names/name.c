@@ -105,11 +105,22 @@ static bool tells_copy(const char *text)
         return false;
 }
 
+/* Whether the LENGTH bytes at SYMBOL end as gcc names the parts of a function that OpenMP
+ * runs in threads: a number behind that tells one part from another. */
+static bool names_part(const char *symbol, size_t length)
+{
+        static const char part[] = "._omp_fn";
+
+        return length >= strlen(part) &&
+               memcmp(symbol + length - strlen(part), part, strlen(part)) == 0;
+}
+
 size_t name_length(const char *symbol)
 {
         size_t length = strcspn(symbol, ".@");
 
-        while (symbol[length] == '.' && !tells_copy(symbol + length + 1))
+        while (symbol[length] == '.' &&
+               (!tells_copy(symbol + length + 1) || names_part(symbol, length)))
                 length += 1 + strcspn(symbol + length + 1, ".@");
         return length;
 }
