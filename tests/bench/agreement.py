@@ -134,6 +134,7 @@ def plain(function):
     if not function:
         return function
     function = re.sub(r" \([^() ]+\)$", "", function)
+    function = re.sub(r" \[clone [^\[\]]*\]$", "", function)
     function = re.sub(r"^.*\{lambda(?: at [^{}]*|\(.*\)#\d+)\}::", "", function)
     signature = re.fullmatch(r"(.*\))(?: (?:const|volatile|&&?))+", function)
     function = signature[1] if signature else function
@@ -145,6 +146,12 @@ def plain(function):
         if depth == 0:
             return function[:at]
     return function
+
+
+def spelled(name):
+    """A name of an entry with its number types as linkage names are made readable."""
+    name = re.sub(r"\b(long long|long|short) unsigned int\b", r"unsigned \1", name)
+    return re.sub(r"\b(long long|long|short) int\b", r"\1", name)
 
 
 def scoped_names(path, wanted):
@@ -163,10 +170,11 @@ def scoped_names(path, wanted):
             name = ENTRY_NAME.match(line) if outer and "DW_AT_name " in line else None
             if not name:
                 continue
-            if tag == "subprogram" and name[1] in wanted and None not in outer[1:-1]:
-                found.add("::".join([*outer[1:-1], name[1]]))
+            text = spelled(name[1])
+            if tag == "subprogram" and text in wanted and None not in outer[1:-1]:
+                found.add("::".join([*outer[1:-1], text]))
             elif tag in SCOPES:
-                outer[-1] = name[1]
+                outer[-1] = text
     return found
 
 
@@ -211,7 +219,8 @@ def demangle(*answers):
     for answer in answers:
         for chain in answer.values():
             for frame in chain:
-                frame[FUNCTION] = readable.get(frame[FUNCTION], frame[FUNCTION])
+                name = frame[FUNCTION]
+                frame[FUNCTION] = readable.get(name) or (name and spelled(name))
 
 
 def difference(one, other):
