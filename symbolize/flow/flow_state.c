@@ -69,20 +69,47 @@ struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg
         return points_around(types, &b, &a) || is_inner(beside, in) ? b : a;
 }
 
+/* Whether NAMED is not in its type, as for an iterator that is already at the next item,
+ * and VALUE an index away in items of that type. */
+static bool is_item_beside(const struct types *types, const struct place_value *value,
+                           const struct place_value *named)
+{
+        int64_t bytes = (int64_t)type_size(types, named->type);
+
+        return value->indexed && !value->guessed && bytes > 0 &&
+               (named->offset < 0 || named->offset >= bytes) &&
+               type_same(types, value->type, named->type) &&
+               (value->offset - named->offset) % bytes == 0;
+}
+
+/* Whether VALUE can be no address: it counts on from a small number. The debug
+ * information calls the offset of an item so that a loop has in place of the pointer. */
+static bool is_count(const struct flow_context *flow, const struct place_value *value)
+{
+        return value->kind == PLACE_NUMBER && value->stride_bytes > 1 &&
+               !flow->has_absolute_addresses;
+}
+
 /* Of VALUE, which was followed, and what a variable there points to: the variable's type
  * is what the author calls it, but not when that says less: void, or a part of what is
  * already known to be there. */
-static struct place_value believed(const struct types *types,
+static struct place_value believed(const struct flow_context *flow,
                                    const struct place_value *value,
                                    const struct place_value *named)
 {
+        const struct types *types = flow->input->reader->types;
+
         if (named->kind != PLACE_POINTER || value->kind == PLACE_RESULT)
                 return *value;
         if (value->kind == PLACE_POINTER)
-                return !has_fields(types, named) || points_around(types, value, named)
+                return !has_fields(types, named) || points_around(types, value, named) ||
+                               is_item_beside(types, value, named)
                            ? *value
                            : *named;
-        return place_in_frame(value) || value->kind == PLACE_ADDRESS ? *value : *named;
+        return place_in_frame(value) || value->kind == PLACE_ADDRESS ||
+                       is_count(flow, value)
+                   ? *value
+                   : *named;
 }
 
 struct place_value flow_state_held(const struct flow_context *flow,
@@ -91,7 +118,7 @@ struct place_value flow_state_held(const struct flow_context *flow,
         struct place_value *value = &state->registers[reg];
         struct place_value named = flow_state_named(flow, reg, vaddr);
 
-        *value = believed(flow->input->reader->types, value, &named);
+        *value = believed(flow, value, &named);
         return *value;
 }
 
@@ -403,8 +430,7 @@ struct place_value flow_state_load(const struct flow_context *flow,
                     variable ? pointed_to(flow, variable->type, (uint64_t)in_variable)
                              : place_unknown;
 
-                return slot ? believed(flow->input->reader->types, &slot->value, &named)
-                            : named;
+                return slot ? believed(flow, &slot->value, &named) : named;
         }
         case PLACE_ADDRESS: {
                 struct place_value meant =

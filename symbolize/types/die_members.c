@@ -9,6 +9,7 @@
 #include "array.h"
 #include "base_names.h"
 #include "die_type_name.h"
+#include "item_pointer.h"
 
 enum { MEMBERS_LIMIT = 65536 };
 
@@ -201,17 +202,12 @@ static bool read_item(struct type_reader *reader, Dwarf_Die *die,
                       struct die_members *members)
 {
         struct member member = {.type = TYPE_NONE};
-        Dwarf_Die child;
-        bool found = false;
+        Dwarf_Die item;
 
-        if (!is_item_buffer(type_own_name(reader, die)) || dwarf_child(die, &child) != 0)
+        if (!is_item_buffer(type_own_name(reader, die)) ||
+            !item_parameter(reader, die, &item))
                 return false;
-        do {
-                found = dwarf_tag(&child) == DW_TAG_template_type_parameter;
-        } while (!found && die_spend(reader->dwarf, 1) &&
-                 dwarf_siblingof(&child, &child) == 0);
-        if (found)
-                member.type = type_of_variable(reader, &child);
+        member.type = type_of_variable(reader, &item);
         if (member.type == TYPE_NONE)
                 return false;
         if (array_reserve(&members->items, &members->capacity, 0,
@@ -228,6 +224,7 @@ void die_members_read(struct type_reader *reader, Dwarf_Die *die, bool in_union,
 {
         if (!read_item(reader, die, members))
                 read_all(reader, die, in_union, members);
+        item_pointers_settle(reader, die, members);
         if (has_bases(members) &&
             base_names_settle(reader->types, members->items, members->count) < 0)
                 reader->error = -ENOMEM;
