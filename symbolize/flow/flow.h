@@ -44,6 +44,12 @@ struct flow_answer {
         struct type_access access;
         bool restores; /* of an OPERAND: it takes back what a call or push has saved */
         bool returned; /* of a RESULT: the function returns it in its turn */
+        /* Of a RESULT: what the second argument of the call is, a constant, unless the
+         * first may be 1: how large the items are that calloc() is asked for. 0: no such.
+         */
+        uint64_t item_bytes;
+        uint64_t
+            step_bytes; /* of what the size that is asked for is a multiple, and more */
         enum memory_function called; /* of an ARGUMENT */
         /* The variable of the frame, or the thread-local one (whose OFFSET is its
          * address), that the place is in; type TYPE_NONE: none. */

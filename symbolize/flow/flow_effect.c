@@ -208,6 +208,8 @@ static struct place_value sum_of(const struct flow_context *flow,
         struct place_value number =
             sum_number(state, instruction->destination, instruction->source, 1);
 
+        if (instruction->destination == instruction->source && place_is_number(&a))
+                return place_multiply(&a, 2);
         return number.kind == PLACE_UNREACHED ? flow_state_sum(flow, &a, &b, 1) : number;
 }
 

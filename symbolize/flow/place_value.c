@@ -200,6 +200,18 @@ struct place_value place_subtract(const struct types *types, const struct place_
                    : place_add(types, a, &negative, 1);
 }
 
+/* Whether VALUE's index, which begins before the array at the end of its type that goes
+ * on, counts something else than the items of that, such as blocks. */
+static bool counts_blocks(const struct types *types, const struct place_value *value)
+{
+        uint64_t offset;
+        uint32_t item;
+
+        return type_open_array(types, value->type, &offset, &item) &&
+               value->offset >= 0 && (uint64_t)value->offset < offset &&
+               value->stride_bytes != type_size(types, item);
+}
+
 struct place_value place_settled(const struct types *types,
                                  const struct place_value *value, uint64_t access_bytes)
 {
@@ -211,7 +223,13 @@ struct place_value place_settled(const struct types *types,
         enum index_outcome outcome = type_indexed(
             types, value->type, value->offset, value->stride_bytes, access_bytes, &found);
 
+        settled.strided = true;
+        if (outcome != INDEX_OPEN && counts_blocks(types, value))
+                outcome = INDEX_OPEN;
         settled.guessed = outcome != INDEX_FOUND;
+        settled.shifted = (value->offset < 0 ||
+                           (uint64_t)value->offset >= type_size(types, value->type)) &&
+                          !type_open_ended(types, value->type);
         if (outcome != INDEX_OPEN)
                 settled.offset = (int64_t)found;
         return settled;

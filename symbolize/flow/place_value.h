@@ -32,6 +32,10 @@ struct place_value {
         enum place_kind kind;
         bool indexed; /* plus an index */
         bool guessed; /* plus an index that is not known to count what lies there */
+        /* Settled: an index that counts whole items of the type begins behind the one
+         * that the pointer is to, or before it. */
+        bool shifted;
+        bool strided; /* settled: STRIDE_BYTES is of all that was added */
         uint32_t type;
         int64_t offset;
         uint64_t stride_bytes; /* of the index, which is any multiple of that */

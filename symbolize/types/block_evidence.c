@@ -91,5 +91,8 @@ void block_evidence_learn(struct sample_types *finder,
         if (pointed->guessed)
                 return;
         block_type_learn(blocks, finder->types, pointed, relation);
+        blocks->repeated |= blocks->type != TYPE_NONE &&
+                            block_type_repeats(finder->types, blocks->type,
+                                               target->offset_bytes, pointed);
         finder->records[finder->groups[stack]] |= blocks->records;
 }

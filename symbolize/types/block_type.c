@@ -6,8 +6,14 @@
 #include "type_field.h"
 #include "type_index.h"
 
-static uint32_t allocated_type(const struct sweep *sweep, uint32_t stack)
+enum { ITEM_BYTES_LIMIT = 8, PAGE_PART_BYTES = 512 };
+
+/* *ITEM_BYTES: the size of the items that were asked for; *STEP_BYTES: the step in which
+ * what was asked for grows; 0: not known. */
+static uint32_t allocated_type(const struct sweep *sweep, uint32_t stack,
+                               uint64_t *item_bytes, uint64_t *step_bytes)
 {
+        *item_bytes = *step_bytes = 0;
         for (; stack != RAW_NONE; stack = sweep->raw->stacks[stack].parent) {
                 uint32_t index = sweep->stack_places[stack];
 
@@ -16,6 +22,10 @@ static uint32_t allocated_type(const struct sweep *sweep, uint32_t stack)
                 const struct flow_answer *call =
                     &place_asks(&sweep->places[index])->call.flow;
 
+                if (call->item_bytes)
+                        *item_bytes = call->item_bytes;
+                if (call->step_bytes)
+                        *step_bytes = call->step_bytes;
                 if (call->place.kind == PLACE_POINTER)
                         return call->place.type;
                 if (!call->returned)
@@ -27,10 +37,13 @@ static uint32_t allocated_type(const struct sweep *sweep, uint32_t stack)
 struct block_type block_type_of_allocation(const struct sweep *sweep,
                                            const struct types *types, uint32_t stack)
 {
-        uint32_t type = allocated_type(sweep, stack);
+        uint64_t item_bytes, step_bytes;
+        uint32_t type = allocated_type(sweep, stack, &item_bytes, &step_bytes);
         bool fills_nothing = type_size(types, type) == 0 && !type_open_ended(types, type);
 
-        return (struct block_type){.type = fills_nothing ? TYPE_NONE : type};
+        return (struct block_type){.type = fills_nothing ? TYPE_NONE : type,
+                                   .repeated = item_bytes > 0 &&
+                                               item_bytes == type_size(types, type)};
 }
 
 bool block_type_fills(const struct types *types, uint32_t type, uint64_t block_bytes)
@@ -120,11 +133,68 @@ unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t 
         if (place->type == TYPE_NONE || start > INT64_MAX || bytes == 0 ||
             start % bytes != 0)
                 return BLOCK_DIFFERS;
+        if (same_type(types, type, place->type))
+                return BLOCK_AGREES | BLOCK_IS; /* in another of its kind */
         if (type_size(types, place->type) != bytes ||
             types->items[type].kind != TYPE_STRUCT ||
             types->items[place->type].kind != TYPE_STRUCT)
                 return BLOCK_DIFFERS | BLOCK_BEGINS;
         return start == bytes ? BLOCK_BEHIND : BLOCK_REPLACES;
+}
+
+bool block_type_repeats(const struct types *types, uint32_t type, uint64_t inside,
+                        const struct place_value *place)
+{
+        uint64_t bytes = type_size(types, type);
+
+        if (place->type == TYPE_NONE || place->shifted || bytes == 0 ||
+            type_open_ended(types, type) || !same_type(types, type, place->type))
+                return false;
+        uint64_t start = inside - place_offset(types, place);
+
+        return start <= INT64_MAX && start >= bytes && start % bytes == 0;
+}
+
+/* Whether a block of TYPE, which ends with an array of items of any number, seems to have
+ * been asked for with just as many: its size is not one that anything would have. */
+static bool ends_with_items(uint64_t block_bytes, uint64_t header_bytes,
+                            uint64_t array_offset, uint64_t item_bytes)
+{
+        return item_bytes > ITEM_BYTES_LIMIT && block_bytes % PAGE_PART_BYTES != 0 &&
+               ((block_bytes - array_offset) % item_bytes == 0 ||
+                (block_bytes - header_bytes) % item_bytes == 0);
+}
+
+/* Whether PLACE leads to items of ITEM_BYTES that begin at OFFSET in its type, one after
+ * the other: what counts in other steps may go from block to block, or anywhere. */
+static bool leads_to_items(const struct place_value *place, uint64_t offset,
+                           uint64_t item_bytes, bool vector)
+{
+        if (!place->guessed)
+                return place->offset >= 0 && (uint64_t)place->offset >= offset;
+        return place->strided && item_bytes > 0 &&
+               (vector ? place->stride_bytes % item_bytes == 0
+                       : place->stride_bytes == item_bytes);
+}
+
+bool block_type_reaches(const struct block_type *blocks, const struct types *types,
+                        uint64_t block_bytes, uint64_t inside,
+                        const struct place_value *place, bool vector)
+{
+        uint64_t bytes = type_size(types, blocks->type), offset;
+        enum type_kind kind = types->items[blocks->type].kind;
+        uint32_t item;
+
+        if (inside < bytes || (kind != TYPE_STRUCT && kind != TYPE_UNION))
+                return true;
+        if (!type_open_array(types, blocks->type, &offset, &item))
+                return blocks->repeated;
+        uint64_t item_bytes = type_size(types, item);
+
+        if (place && leads_to_items(place, offset, item_bytes, vector))
+                return true;
+        return (item_bytes > 1 && blocks->step_bytes == item_bytes) ||
+               ends_with_items(block_bytes, bytes, offset, item_bytes);
 }
 
 bool block_type_mixed(const struct block_type *blocks)

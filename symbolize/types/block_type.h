@@ -8,12 +8,15 @@
 
 struct block_type {
         uint32_t type; /* TYPE_NONE: not known */
-        bool mixed;    /* samples show that something else is there too */
-        bool doubted;  /* an access shows that */
-        bool replaced; /* pointers to another type of its size lead to items of it */
-        bool behind;   /* or to what may be the second item */
-        bool records;  /* samples show that there are structures */
-        bool used;     /* or are of instructions that may access structures there */
+        uint64_t
+            step_bytes; /* their size is any number of these, and more; 0: not known */
+        bool mixed;     /* samples show that something else is there too */
+        bool doubted;   /* an access shows that */
+        bool replaced;  /* pointers to another type of its size lead to items of it */
+        bool behind;    /* or to what may be the second item */
+        bool repeated;  /* there are several items of its type */
+        bool records;   /* samples show that there are structures */
+        bool used;      /* or are of instructions that may access structures there */
 };
 
 /* How a pointer to a place in a block goes with the type that it was allocated as. */
@@ -36,6 +39,21 @@ struct block_type block_type_of_allocation(const struct sweep *sweep,
  * BLOCK_BEGINS besides where that is so. */
 unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t inside,
                              const struct place_value *place);
+
+/* Whether a pointer to PLACE, whose address is INSIDE a block of TYPE, is to an item of
+ * that type behind the first. */
+bool block_type_repeats(const struct types *types, uint32_t type, uint64_t inside,
+                        const struct place_value *place);
+
+/* Whether what is INSIDE one of BLOCKS, whose type fills them, is of that type: in the
+ * first item, or behind that when it is known that there are several. What lies in an
+ * array of any number of items at its end is so when an instruction's pointer, which
+ * leads to PLACE (NULL: it is not known; VECTOR: to several numbers at once), counts such
+ * items, or the block has just the size of a number of large ones: other things may lie
+ * behind them. */
+bool block_type_reaches(const struct block_type *blocks, const struct types *types,
+                        uint64_t block_bytes, uint64_t inside,
+                        const struct place_value *place, bool vector);
 
 /* Takes note of what a pointer shows that is known to lead to PLACE, with the RELATION of
  * that to BLOCKS (0: their type is not known). */

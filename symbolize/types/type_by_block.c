@@ -17,11 +17,16 @@ static struct sample_type by_allocation(struct sample_types *finder,
         const struct place *place = &finder->sweep->places[location->place];
         uint64_t bytes = finder->sweep->raw->allocations[target->index].size_bytes;
 
+        const struct place_value *pointed =
+            instruction_points(place) ? &place_asks(place)->access.flow.place : NULL;
+
         if (holds->type == TYPE_NONE || block_type_mixed(holds) ||
             !block_type_fills(finder->types, holds->type, bytes) ||
-            (instruction_points(place) && !place_asks(place)->access.flow.place.guessed &&
+            !block_type_reaches(holds, finder->types, bytes, target->offset_bytes,
+                                pointed, instruction_access(place)->vector) ||
+            (pointed && !pointed->guessed &&
              !block_type_agrees(finder->types, holds->type, target->offset_bytes,
-                                &place_asks(place)->access.flow.place)))
+                                pointed)))
                 return type_left_open(UNTYPED_UNKNOWN_BASE);
         return sample_field_at(
             finder, holds->type,
@@ -41,6 +46,12 @@ static bool is_number(const struct types *types, uint32_t type)
 static bool is_single(const struct types *types, uint32_t type)
 {
         return is_number(types, type) || types->items[type].kind == TYPE_POINTER;
+}
+
+static bool has_members(const struct types *types, uint32_t type)
+{
+        return types->items[type].kind == TYPE_STRUCT ||
+               types->items[type].kind == TYPE_UNION;
 }
 
 /* Whether BLOCKS hold more than what they are allocated as, whose members pointers to
@@ -126,6 +137,21 @@ static bool leads_behind(const struct sample_types *finder, const struct place *
                !place_stays_inside(finder->types, &place_asks(place)->access.flow.place);
 }
 
+/* Whether the instruction's pointer is to the first item of a block that is not known to
+ * have more, and an index leads behind that, which only the address seems to prove. */
+static bool strays(const struct sample_types *finder,
+                   const struct sample_location *location, const struct block_type *holds)
+{
+        const struct place *place = &finder->sweep->places[location->place];
+        const struct place_value *pointed = &place_asks(place)->access.flow.place;
+
+        return holds->type != TYPE_NONE && instruction_points(place) &&
+               (pointed->guessed || pointed->shifted) &&
+               type_same(finder->types, pointed->type, holds->type) &&
+               location->target.offset_bytes >= type_size(finder->types, holds->type) &&
+               !holds->repeated && has_members(finder->types, holds->type);
+}
+
 struct sample_type type_by_block(struct sample_types *finder,
                                  const struct sample_location *location)
 {
@@ -145,6 +171,8 @@ struct sample_type type_by_block(struct sample_types *finder,
         if (found.reason == TYPED &&
             leads_behind(finder, &finder->sweep->places[location->place], holds))
                 return type_left_open(UNTYPED_CONTRADICTED);
+        if (found.reason == TYPED && strays(finder, location, holds))
+                return type_left_open(UNTYPED_INDEX);
         if (found.reason == TYPED && !is_texts(finder->types, holds) &&
             copies_bytes(finder, location, &found))
                 return type_left_open(UNTYPED_ASSEMBLER);

@@ -116,17 +116,31 @@ bool type_in_member(const struct types *types, const struct type *type, uint32_t
         return offset_bytes - member->offset_bytes < bytes;
 }
 
-bool type_open_ended(const struct types *types, uint32_t type_id)
+bool type_open_array(const struct types *types, uint32_t type_id, uint64_t *offset_bytes,
+                     uint32_t *item)
 {
+        *offset_bytes = 0;
         for (int depth = 0; depth < TYPE_DEPTH_LIMIT && type_id < types->count; depth++) {
                 const struct type *type = &types->items[type_id];
 
+                *item = type->element;
                 if (type->kind == TYPE_ARRAY && type->size_bytes == 0)
                         return true;
                 if (type->kind != TYPE_STRUCT || type->member_count == 0)
                         return false;
-                type_id =
-                    types->members[type->first_member + type->member_count - 1].type;
+                const struct member *last =
+                    &types->members[type->first_member + type->member_count - 1];
+
+                *offset_bytes += last->offset_bytes;
+                type_id = last->type;
         }
         return false;
+}
+
+bool type_open_ended(const struct types *types, uint32_t type)
+{
+        uint64_t offset_bytes;
+        uint32_t item;
+
+        return type_open_array(types, type, &offset_bytes, &item);
 }

@@ -78,5 +78,8 @@ bool type_in_member(const struct types *types, const struct type *type, uint32_t
 
 /* Whether the last field of TYPE is an array that goes on after the end. */
 bool type_open_ended(const struct types *types, uint32_t type);
+/* The same, and finds where that array begins, and what its items are. */
+bool type_open_array(const struct types *types, uint32_t type, uint64_t *offset_bytes,
+                     uint32_t *item);
 
 #endif

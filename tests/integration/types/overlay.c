@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks and mappings that begin with a header whose size divides theirs, so that headers
+ * could fill them, and hold something else behind it, of numbers of the same kinds and
+ * sizes. And such that whole items do fill. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "truth.h"
+
+enum { ITEMS = 1000, ROUNDS = 8, PAGE_BYTES = 4096, PAGES = 64 };
+
+#define READS __attribute__((noinline)) static
+
+static volatile long result;
+
+#define MAP(bytes)                                                                       \
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+
+/* ---- entries behind a header, by an offset that it holds ---- */
+
+struct table_header {
+        unsigned magic[2];
+        unsigned offset;
+        unsigned count;
+};
+
+struct table_entry {
+        unsigned key;
+        unsigned value;
+        long weight;
+};
+
+READS long add_mapped(struct table_header *header)
+{
+        struct table_entry *entries =
+            (struct table_entry *)((char *)header + header->offset);
+        long sum = 0;
+
+        for (unsigned i = 0; i < header->count; i++)
+                sum += entries[i].value + entries[i].weight;
+        return sum;
+}
+
+/* The offset anew for each of them, as where mappings may move. */
+READS long find_mapped(struct table_header *header, unsigned key)
+{
+        long sum = 0;
+
+        for (unsigned i = 0; i < header->count; i++) {
+                unsigned at = (key * (i + 1)) % header->count;
+                struct table_entry *entry =
+                    (struct table_entry *)((char *)header + header->offset) + at;
+
+                if (entry->key != key)
+                        sum += entry->value;
+        }
+        return sum;
+}
+
+ONE_FUNCTION struct table_header *make_mapped(void)
+{
+        struct table_header *header = MAP(PAGES * PAGE_BYTES);
+
+        if ((void *)header == MAP_FAILED)
+                exit(3);
+        header->offset = 64;
+        header->count = ITEMS;
+        truth_object("mmap", "make_mapped at ", "struct table_header", header,
+                     sizeof(*header), 1, "*");
+        truth_object("mmap", "make_mapped at ", "struct table_entry",
+                     (char *)header + header->offset, sizeof(struct table_entry), ITEMS,
+                     "*");
+        return header;
+}
+
+/* ---- small numbers behind a header of small numbers ---- */
+
+struct blob {
+        int shorts;
+        int ints;
+        int nv;
+        int flags;
+};
+
+READS long add_blob(struct blob *blob)
+{
+        short *shorts = (short *)(blob + 1);
+        int *ints = (int *)(shorts + blob->shorts);
+        long sum = blob->nv;
+
+        for (int i = 0; i < blob->shorts; i++)
+                sum += shorts[i];
+        for (int i = 0; i < blob->ints; i++)
+                sum += ints[i];
+        return sum;
+}
+
+READS int blob_int(struct blob *blob, int at)
+{
+        return ((int *)((short *)(blob + 1) + blob->shorts))[at];
+}
+
+READS short blob_short(struct blob *blob, int at)
+{
+        return ((short *)(blob + 1))[at];
+}
+
+ONE_FUNCTION struct blob *make_blob(void)
+{
+        struct blob *blob = malloc(sizeof(*blob) + ITEMS * (sizeof(short) + sizeof(int)));
+
+        memset(blob + 1, 1, ITEMS * (sizeof(short) + sizeof(int)));
+        *blob = (struct blob){ITEMS, ITEMS, 3, 4};
+        truth_object("heap", "make_blob at ", "struct blob", blob, sizeof(*blob), 1, "*");
+        truth_object("heap", "make_blob at ", "short", blob + 1, 2, ITEMS, "*");
+        truth_object("heap", "make_blob at ", "int", (short *)(blob + 1) + ITEMS, 4,
+                     ITEMS, "*");
+        return blob;
+}
+
+/* ---- arrays of the same kind and size as the header's fields ---- */
+
+struct series {
+        long count;
+        long step;
+};
+
+READS long add_series(struct series *series)
+{
+        long *firsts = (long *)(series + 1), *seconds = firsts + series->count, sum = 0;
+
+        for (long i = 0; i < series->count; i += series->step)
+                sum += firsts[i] * seconds[series->count - 1 - i];
+        return sum;
+}
+
+READS long pick_series(struct series *series, long at)
+{
+        return ((long *)(series + 1))[series->count + at];
+}
+
+ONE_FUNCTION struct series *make_series(void)
+{
+        struct series *series = calloc(1, sizeof(*series) + 2 * ITEMS * sizeof(long));
+
+        series->count = ITEMS;
+        series->step = 1;
+        truth_object("heap", "make_series at ", "struct series", series, sizeof(*series),
+                     1, "*");
+        truth_object("heap", "make_series at ", "long", series + 1, 8, 2 * ITEMS, "*");
+        return series;
+}
+
+/* ---- structures of the header's size behind it ---- */
+
+struct ring_head {
+        unsigned first;
+        unsigned used;
+        long lost;
+};
+
+struct ring_slot {
+        unsigned kind;
+        unsigned length;
+        long time;
+};
+
+READS long add_ring(struct ring_head *ring)
+{
+        struct ring_slot *slots = (struct ring_slot *)(ring + 1);
+        long sum = ring->lost;
+
+        for (unsigned i = 0; i < ring->used; i++)
+                sum += slots[i].length + slots[i].time;
+        return sum;
+}
+
+/* Twice as large as the header. */
+struct wide_slot {
+        unsigned kind;
+        unsigned length;
+        long time;
+        long other[2];
+};
+
+READS long add_wide(struct ring_head *ring)
+{
+        struct wide_slot *slots = (struct wide_slot *)(ring + 1);
+        long sum = ring->lost;
+
+        for (unsigned i = 0; i < ring->used; i++)
+                sum += slots[i].length + slots[i].time;
+        return sum;
+}
+
+#define MAKE_RING(make, type)                                                            \
+        ONE_FUNCTION struct ring_head *make(void)                                        \
+        {                                                                                \
+                struct ring_head *ring =                                                 \
+                    calloc(1, sizeof(*ring) + ITEMS * sizeof(type));                     \
+                                                                                         \
+                ring->used = ITEMS;                                                      \
+                truth_object("heap", #make " at ", "struct ring_head", ring,             \
+                             sizeof(*ring), 1, "*");                                     \
+                truth_object("heap", #make " at ", #type, ring + 1, sizeof(type), ITEMS, \
+                             "*");                                                       \
+                return ring;                                                             \
+        }
+
+MAKE_RING(make_ring, struct ring_slot)
+MAKE_RING(make_wide, struct wide_slot)
+
+/* ---- a page with slots from its start and rows from its end ---- */
+
+struct page {
+        unsigned short used;
+        unsigned short free;
+        unsigned short offsets[];
+};
+
+struct row {
+        short key;
+        short value;
+        int next;
+};
+
+READS long add_rows(struct page *pages)
+{
+        long sum = 0;
+
+        for (int p = 0; p < PAGES; p++) {
+                struct page *page = (struct page *)((char *)pages + p * PAGE_BYTES);
+
+                for (unsigned i = 0; i < page->used; i++) {
+                        struct row *row = (struct row *)((char *)page + page->offsets[i]);
+
+                        sum += row->value + row->next;
+                }
+        }
+        return sum;
+}
+
+ONE_FUNCTION struct page *make_pages(void)
+{
+        enum { ROWS = PAGE_BYTES / 16 };
+        struct page *pages = calloc(PAGES, PAGE_BYTES);
+
+        for (int p = 0; p < PAGES; p++) {
+                struct page *page = (struct page *)((char *)pages + p * PAGE_BYTES);
+                char *rows = (char *)page + PAGE_BYTES - ROWS * sizeof(struct row);
+
+                page->used = ROWS;
+                for (int i = 0; i < ROWS; i++)
+                        page->offsets[i] =
+                            (unsigned short)(PAGE_BYTES -
+                                             (size_t)(i + 1) * sizeof(struct row));
+                truth_object("heap", "make_pages at ", "struct page", page,
+                             offsetof(struct page, offsets) + ROWS * 2, 1, "*");
+                truth_object("heap", "make_pages at ", "struct row", rows,
+                             sizeof(struct row), ROWS, "*");
+        }
+        return pages;
+}
+
+/* ---- whole items ---- */
+
+struct item {
+        unsigned key;
+        unsigned next;
+        long value;
+};
+
+READS long walk_items(struct item *items)
+{
+        long sum = 0;
+        unsigned at = 0;
+
+        do {
+                sum += items[at].value;
+                at = items[at].next;
+        } while (at);
+        return sum;
+}
+
+READS long add_items(struct item *items)
+{
+        long sum = 0;
+
+        for (struct item *item = items; item < items + ITEMS; item++)
+                sum += item->key + item->value;
+        return sum;
+}
+
+static void fill_items(struct item *items)
+{
+        for (unsigned i = 0; i < ITEMS; i++) {
+                items[i].next = (i + 7) % ITEMS;
+                items[i].value = i;
+        }
+}
+
+ONE_FUNCTION struct item *make_mapped_items(void)
+{
+        struct item *items = MAP(ITEMS * sizeof(*items));
+
+        if ((void *)items == MAP_FAILED)
+                exit(3);
+        fill_items(items);
+        truth_object("mmap", "make_mapped_items at ", "struct item", items,
+                     sizeof(*items), ITEMS, "*");
+        return items;
+}
+
+ONE_FUNCTION struct item *make_items(void)
+{
+        struct item *items = malloc(ITEMS * sizeof(*items));
+
+        fill_items(items);
+        truth_object("heap", "make_items at ", "struct item", items, sizeof(*items),
+                     ITEMS, "*");
+        return items;
+}
+
+static void write_fields(void)
+{
+        truth_field("struct table_header", "magic[]", 0, 8, "");
+        TRUTH_FIELD(table_header, offset);
+        TRUTH_FIELD(table_header, count);
+        TRUTH_FIELD(table_entry, key);
+        TRUTH_FIELD(table_entry, value);
+        TRUTH_FIELD(table_entry, weight);
+        TRUTH_FIELD(blob, shorts);
+        TRUTH_FIELD(blob, ints);
+        TRUTH_FIELD(blob, nv);
+        TRUTH_FIELD(blob, flags);
+        TRUTH_FIELD(series, count);
+        TRUTH_FIELD(series, step);
+        TRUTH_FIELD(ring_head, first);
+        TRUTH_FIELD(ring_head, used);
+        TRUTH_FIELD(ring_head, lost);
+        TRUTH_FIELD(ring_slot, kind);
+        TRUTH_FIELD(ring_slot, length);
+        TRUTH_FIELD(ring_slot, time);
+        TRUTH_FIELD(wide_slot, kind);
+        TRUTH_FIELD(wide_slot, length);
+        TRUTH_FIELD(wide_slot, time);
+        truth_field("struct wide_slot", "other[]", offsetof(struct wide_slot, other), 16,
+                    "");
+        TRUTH_FIELD(page, used);
+        TRUTH_FIELD(page, free);
+        truth_field("struct page", "offsets[]", offsetof(struct page, offsets),
+                    PAGE_BYTES, "");
+        TRUTH_FIELD(row, key);
+        TRUTH_FIELD(row, value);
+        TRUTH_FIELD(row, next);
+        TRUTH_FIELD(item, key);
+        TRUTH_FIELD(item, next);
+        TRUTH_FIELD(item, value);
+}
+
+int main(void)
+{
+        truth_open();
+        write_fields();
+
+        struct table_header *mapped = make_mapped();
+        struct blob *blob = make_blob();
+        struct series *series = make_series();
+        struct ring_head *ring = make_ring(), *wide = make_wide();
+        struct page *pages = make_pages();
+        struct item *mapped_items = make_mapped_items(), *items = make_items();
+
+        truth_close();
+        for (int i = 0; i < ROUNDS; i++) {
+                result += add_mapped(mapped) + find_mapped(mapped, 7);
+                result += add_blob(blob) + add_series(series);
+                for (int at = 0; at < ITEMS; at++)
+                        result += blob_int(blob, at) + blob_short(blob, at) +
+                                  pick_series(series, at);
+                result += add_ring(ring) + add_wide(wide) + add_rows(pages);
+                result += walk_items(mapped_items) + walk_items(items);
+                result += add_items(mapped_items) + add_items(items);
+        }
+        return result == 1;
+}
