@@ -39,6 +39,7 @@ struct collector {
         size_t scope_capacity;
         bool base_is_frame; /* what DW_OP_fbreg counts from: the CFA, or a register */
         bool base_known;
+        bool of_gcc;
         uint8_t base_register;
         /* the variable in work */
         Dwarf_Die *die;
@@ -159,7 +160,12 @@ static int put_register(struct collector *collector, struct range_map *map,
             .low = collector->low,
             .high = collector->high,
             .type = type,
-            .offset = location->kind == LOCATION_VALUE ? location->offset : 0};
+            .offset = location->kind == LOCATION_VALUE ? location->offset : 0,
+            .number = collector->number,
+            .from_set = map == &variables->set[location->reg],
+            .reg = location->reg,
+            .given = collector->scope && collector->scope->depth == 0 &&
+                     dwarf_tag(collector->die) == DW_TAG_formal_parameter};
         return range_map_add(map, collector->low, collector->high,
                              (uint32_t)variables->value_count++);
 }
@@ -181,20 +187,24 @@ static int add_in_register(struct collector *collector, const struct location *l
                 return 0;
         struct range_map *maps = location->kind == LOCATION_VALUE && location->offset != 0
                                      ? collector->variables->beside
+                                 : collector->scoped && collector->of_gcc
+                                     ? collector->variables->set
                                      : collector->variables->registers;
 
         return put_register(collector, &maps[location->reg], location, type);
 }
 
-static bool is_number(const struct types *types, uint32_t type)
+static bool is_single(const struct types *types, uint32_t type)
 {
         return types->items[type].kind == TYPE_INTEGER ||
-               types->items[type].kind == TYPE_FLOAT;
+               types->items[type].kind == TYPE_FLOAT ||
+               types->items[type].kind == TYPE_POINTER;
 }
 
 /* What is given by its address, such as Fortran's parameters, is where a register points
  * to. What lies in the frame is so too, but not at the register's own place; and numbers
- * are where what they are captured in begins. */
+ * and pointers are where what they are captured in, or are the first member of, begins.
+ */
 static int add_behind_register(struct collector *collector,
                                const struct location *location)
 {
@@ -202,7 +212,7 @@ static int add_behind_register(struct collector *collector,
 
         if (location->offset != 0 || location->reg == stack_pointer ||
             (!collector->base_is_frame && location->reg == collector->base_register) ||
-            is_number(collector->reader->types, type_in_work(collector)))
+            is_single(collector->reader->types, type_in_work(collector)))
                 return 0;
         uint32_t type = type_pointer_to(collector->reader, collector->die);
 
@@ -403,6 +413,16 @@ static void read_frame_base(struct collector *collector, Dwarf_Die *function)
         }
 }
 
+static bool is_of_gcc(struct dwarf_file *dwarf, Dwarf_Die *function)
+{
+        Dwarf_Die unit;
+        const char *producer = dwarf_diecu(function, &unit, NULL, NULL)
+                                   ? die_string(dwarf, &unit, DW_AT_producer)
+                                   : NULL;
+
+        return producer && strncmp(producer, "GNU ", 4) == 0;
+}
+
 static int compare_calls(const void *left, const void *right)
 {
         const struct call_result *a = left, *b = right;
@@ -417,6 +437,7 @@ int variables_read(struct variables *variables, struct type_reader *reader,
         uint32_t scope = 0;
 
         read_frame_base(&collector, function);
+        collector.of_gcc = is_of_gcc(reader->dwarf, function);
         int error = add_scope(&collector, function, &scope);
 
         /* A walk begins with the value 0; the function's own scope is number 1. */
@@ -430,6 +451,9 @@ int variables_read(struct variables *variables, struct type_reader *reader,
         for (int i = 0; i < VARIABLES_REGISTERS && error != -ENOMEM; i++)
                 if (variables->pointed[i].count > 0)
                         error = range_map_build(&variables->pointed[i]);
+        for (int i = 0; i < VARIABLES_REGISTERS && error != -ENOMEM; i++)
+                if (variables->set[i].count > 0)
+                        error = range_map_build(&variables->set[i]);
         if (variables->call_count > 1)
                 qsort(variables->calls, variables->call_count, sizeof(*variables->calls),
                       compare_calls);
@@ -444,6 +468,7 @@ void variables_free(struct variables *variables)
                 range_map_free(&variables->registers[i]);
                 range_map_free(&variables->beside[i]);
                 range_map_free(&variables->pointed[i]);
+                range_map_free(&variables->set[i]);
         }
         free(variables->values);
         free(variables->frames);
@@ -466,6 +491,31 @@ const struct register_variable *variables_in_register(const struct variables *va
                 range = range_map_find(&variables->registers[reg], vaddr)
                             ?: range_map_find(&variables->pointed[reg], vaddr);
         return range ? &variables->values[range->value] : NULL;
+}
+
+const struct register_variable *
+variables_set_in_register(const struct variables *variables, uint8_t reg, uint64_t vaddr)
+{
+        const struct range *range = reg < VARIABLES_REGISTERS
+                                        ? range_map_find(&variables->set[reg], vaddr)
+                                        : NULL;
+
+        return range ? &variables->values[range->value] : NULL;
+}
+
+/* The ranges of one variable stand side by side. */
+bool variables_in_block(const struct variables *variables,
+                        const struct register_variable *variable, uint64_t vaddr)
+{
+        const struct register_variable *end = variables->values + variables->value_count;
+
+        while (variable > variables->values && variable[-1].number == variable->number)
+                variable--;
+        for (uint32_t number = variable->number;
+             variable < end && variable->number == number; variable++)
+                if (vaddr >= variable->low && vaddr < variable->high)
+                        return true;
+        return false;
 }
 
 const struct register_variable *

@@ -9,6 +9,8 @@
 
 enum { VARIABLES_REGISTERS = 16 };
 
+#define VARIABLES_MANY_WRITES UINT32_MAX /* too many to count */
+
 /* The register holds a value of TYPE less OFFSET, while the instruction is between low
  * and high. */
 struct register_variable {
@@ -16,6 +18,13 @@ struct register_variable {
         uint64_t high;
         uint32_t type;
         int64_t offset;
+        uint32_t number; /* of its entry in the function: all its ranges have the same */
+        /* gcc says no more than the block: the variable is in REG from where it is set
+         * until it is no longer needed. WRITES are those of REG in the block. */
+        bool from_set;
+        uint8_t reg;
+        uint32_t writes;
+        bool given; /* a parameter of the function: it is there when that begins */
 };
 
 /* In memory, while the instruction is between low and high. */
@@ -50,6 +59,8 @@ struct variables {
         struct range_map beside[VARIABLES_REGISTERS];
         /* The same where no variable is in the register, but one where it points to. */
         struct range_map pointed[VARIABLES_REGISTERS];
+        /* The same of variables that are there only from where they are set. */
+        struct range_map set[VARIABLES_REGISTERS];
         struct register_variable *values;
         size_t value_count;
         size_t value_capacity;
@@ -73,6 +84,12 @@ bool variables_called_same(const struct frame_variable *a,
 /* What REG holds at VADDR, or NULL. */
 const struct register_variable *variables_in_register(const struct variables *variables,
                                                       uint8_t reg, uint64_t vaddr);
+/* What REG may hold at VADDR once it is set, or NULL. */
+const struct register_variable *
+variables_set_in_register(const struct variables *variables, uint8_t reg, uint64_t vaddr);
+/* Whether VADDR is in the block of VARIABLE, one of VARIABLES. */
+bool variables_in_block(const struct variables *variables,
+                        const struct register_variable *variable, uint64_t vaddr);
 /* What is at a distance from REG's value at VADDR, or NULL. */
 const struct register_variable *
 variables_beside_register(const struct variables *variables, uint8_t reg, uint64_t vaddr);

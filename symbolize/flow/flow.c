@@ -13,6 +13,7 @@
 #include "flow_walk.h"
 #include "merged_code.h"
 #include "number_use.h"
+#include "register_writes.h"
 #include "shared_place.h"
 #include "type_field.h"
 #include "vector_use.h"
@@ -264,6 +265,8 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
         if (!error)
                 error = flow_code_read(&code, input->reader->dwarf, input->file,
                                        input->function);
+        if (!error)
+                register_writes_count(&variables, &code);
         if (!error)
                 error = walk_twice(&walk, &context, &code, &variables);
         for (size_t i = 0; i < count && !error; i++)

@@ -11,11 +11,20 @@ static void set(struct flow_state *state, uint8_t reg, const struct place_value 
                 state->registers[reg] = *value;
 }
 
-static void forget(struct flow_state *state, uint32_t registers)
+/* What STEP wrote of REGISTERS is not followed. */
+static void forget(struct flow_state *state, uint32_t registers,
+                   const struct flow_step *step)
 {
+        const struct instruction *instruction = &step->instruction;
+
         for (uint8_t i = 0; i < REGISTER_COUNT; i++) {
-                if (registers >> i & 1)
-                        state->registers[i] = place_unknown;
+                if (registers >> i & 1) {
+                        state->registers[i] = instruction->numbers >> i & 1
+                                                  ? place_any_number
+                                                  : place_unknown;
+                        flow_state_written(state, i, step->vaddr,
+                                           instruction->modified >> i & 1);
+                }
                 if ((registers >> i & 1) || (registers >> state->multiples[i].of & 1))
                         state->multiples[i].factor = 0;
         }
@@ -130,7 +139,7 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
         struct place_value variable = described(flow, state, &step->instruction);
 
         if (variable.kind != PLACE_UNKNOWN) { /* all other registers stay */
-                forget(state, 1u << REGISTER_RAX);
+                forget(state, 1u << REGISTER_RAX, step);
                 set(state, REGISTER_RAX, &variable);
                 return;
         }
@@ -155,7 +164,7 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
                                                       step->instruction.target)
                                : CALL_CLOBBERED;
 
-        forget(state, written);
+        forget(state, written, step);
         if (written & 1u << REGISTER_RAX)
                 set(state, REGISTER_RAX, &result);
 }
@@ -175,7 +184,7 @@ static void step_stack(const struct flow_context *flow, struct flow_state *state
         } else {
                 value = flow_state_load(flow, state, top, step->vaddr);
                 *top = place_add_constant(top, 8);
-                forget(state, instruction->written & ~(1u << REGISTER_RSP));
+                forget(state, instruction->written & ~(1u << REGISTER_RSP), step);
                 set(state, instruction->destination, &value);
         }
 }
@@ -325,7 +334,7 @@ void flow_effect(const struct flow_context *flow, struct flow_state *state,
                         place = flow_state_operand(flow, state, step);
                         flow_state_store(state, &place, NULL, instruction->access_bytes);
                 }
-                forget(state, instruction->written);
+                forget(state, instruction->written, step);
                 return;
         case OPERATION_NOTHING:
         case OPERATION_JUMP:
@@ -339,7 +348,7 @@ void flow_effect(const struct flow_context *flow, struct flow_state *state,
                         state->slot_count = 0; /* those were of the frame above */
                 value = result_of(flow, state, step);
                 multiple = multiple_of(state, instruction);
-                forget(state, instruction->written);
+                forget(state, instruction->written, step);
                 set(state, instruction->destination, &value);
                 if (instruction->destination < REGISTER_COUNT)
                         state->multiples[instruction->destination] = multiple;

@@ -66,7 +66,7 @@ static void consider_variables(const struct flow_context *flow, struct pursuit *
 
                 if (value->kind != PLACE_RESULT)
                         continue;
-                struct place_value named = flow_state_named(flow, i, vaddr);
+                struct place_value named = flow_state_called(flow, state, i, vaddr);
 
                 if (named.kind != PLACE_POINTER || named.offset != 0)
                         continue;

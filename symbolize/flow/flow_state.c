@@ -11,7 +11,53 @@ void flow_state_begin(struct flow_state *state)
         *state = (struct flow_state){.reached = true};
         for (int i = 0; i < REGISTER_COUNT; i++)
                 state->registers[i] = place_unknown;
+        for (int i = 0; i < REGISTER_COUNT; i++)
+                state->writes[i].count = 1;
 }
+
+/* ---- writes ---- */
+
+/* Returns whether it was not yet among them. */
+static bool add_write(struct flow_writes *writes, uint64_t vaddr)
+{
+        uint8_t at = 0;
+
+        if (writes->count > FLOW_WRITES)
+                return false;
+        while (at < writes->count && writes->vaddrs[at] < vaddr)
+                at++;
+        if (at < writes->count && writes->vaddrs[at] == vaddr)
+                return false;
+        if (writes->count++ == FLOW_WRITES)
+                return true;
+        memmove(writes->vaddrs + at + 1, writes->vaddrs + at,
+                (size_t)(writes->count - 1 - at) * sizeof(*writes->vaddrs));
+        writes->vaddrs[at] = vaddr;
+        return true;
+}
+
+static bool add_writes(struct flow_writes *into, const struct flow_writes *from)
+{
+        bool changed = false;
+
+        if (from->count > FLOW_WRITES && into->count <= FLOW_WRITES) {
+                into->count = FLOW_WRITES + 1;
+                return true;
+        }
+        for (uint8_t i = 0; i < from->count && into->count <= FLOW_WRITES; i++)
+                changed |= add_write(into, from->vaddrs[i]);
+        return changed;
+}
+
+void flow_state_written(struct flow_state *state, uint8_t reg, uint64_t vaddr,
+                        bool modified)
+{
+        if (!modified)
+                state->writes[reg].count = 0;
+        add_write(&state->writes[reg], vaddr);
+}
+
+/* ---- names ---- */
 
 /* Whether VALUE is known to point to what holds, at the same place, what NAMED points to
  * or into. */
@@ -90,6 +136,47 @@ static bool is_count(const struct flow_context *flow, const struct place_value *
                !flow->has_absolute_addresses;
 }
 
+/* Whether nothing but instructions of VARIABLE's block wrote REG last: another's value
+ * may be in it before, and it is no sign of the variable when the block begins. */
+static bool is_set(const struct flow_context *flow, const struct flow_state *state,
+                   uint8_t reg, const struct register_variable *variable)
+{
+        const struct flow_writes *writes = &state->writes[reg];
+
+        if (writes->count == 0 || writes->count > FLOW_WRITES)
+                return false;
+        uint32_t inside = 0;
+
+        for (uint8_t i = 0; i < writes->count; i++) {
+                if (variables_in_block(flow->variables, variable, writes->vaddrs[i]))
+                        inside++;
+                else if (!variable->given || writes->vaddrs[i] != 0)
+                        return false;
+        }
+        return inside == variable->writes;
+}
+
+/* What a variable points to that is in REG for a part of its block. */
+static struct place_value set_there(const struct flow_context *flow,
+                                    const struct flow_state *state, uint8_t reg,
+                                    uint64_t vaddr)
+{
+        const struct register_variable *variable =
+            variables_set_in_register(flow->variables, reg, vaddr);
+
+        return variable && is_set(flow, state, reg, variable) ? pointed_by(flow, variable)
+                                                              : place_unknown;
+}
+
+struct place_value flow_state_called(const struct flow_context *flow,
+                                     const struct flow_state *state, uint8_t reg,
+                                     uint64_t vaddr)
+{
+        struct place_value named = flow_state_named(flow, reg, vaddr);
+
+        return named.kind == PLACE_POINTER ? named : set_there(flow, state, reg, vaddr);
+}
+
 /* Of VALUE, which was followed, and what a variable there points to: the variable's type
  * is what the author calls it, but not when that says less: void, or a part of what is
  * already known to be there. */
@@ -112,12 +199,32 @@ static struct place_value believed(const struct flow_context *flow,
                    : *named;
 }
 
+/* Whether VALUE, which was followed, is to something else than what the variable SET that
+ * may be there points to: one of them is not what is there. */
+static bool contradicts(const struct types *types, const struct place_value *value,
+                        const struct place_value *set)
+{
+        if (value->kind != PLACE_POINTER || !has_fields(types, set) ||
+            points_around(types, value, set) || points_around(types, set, value))
+                return false;
+        return types->items[value->type].canonical != types->items[set->type].canonical;
+}
+
 struct place_value flow_state_held(const struct flow_context *flow,
                                    struct flow_state *state, uint8_t reg, uint64_t vaddr)
 {
+        const struct types *types = flow->input->reader->types;
         struct place_value *value = &state->registers[reg];
         struct place_value named = flow_state_named(flow, reg, vaddr);
 
+        if (named.kind != PLACE_POINTER || !has_fields(types, &named)) {
+                struct place_value set = set_there(flow, state, reg, vaddr);
+
+                if (set.kind == PLACE_POINTER && contradicts(types, value, &set))
+                        return place_unknown;
+                if (set.kind == PLACE_POINTER && value->kind != PLACE_NUMBER)
+                        named = set;
+        }
         *value = believed(flow, value, &named);
         return *value;
 }
@@ -480,6 +587,7 @@ bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,
                     flow->input->reader->types, &into->registers[i], &from->registers[i]);
 
                 changed |= !place_same(&value, &into->registers[i]);
+                changed |= add_writes(&into->writes[i], &from->writes[i]);
                 into->registers[i] = value;
                 if (into->multiples[i].factor != 0 &&
                     (into->multiples[i].factor != from->multiples[i].factor ||

@@ -20,8 +20,18 @@ struct flow_multiple {
         uint8_t of;
 };
 
+enum { FLOW_WRITES = 3 };
+
+/* The instructions that may have written a register last, in order of address; 0: none
+ * has since the function began. */
+struct flow_writes {
+        uint64_t vaddrs[FLOW_WRITES];
+        uint8_t count; /* more than FLOW_WRITES: too many to tell */
+};
+
 struct flow_state {
         struct place_value registers[REGISTER_COUNT];
+        struct flow_writes writes[REGISTER_COUNT];
         struct flow_multiple multiples[REGISTER_COUNT];
         struct flow_slot slots[FLOW_SLOTS];
         uint32_t slot_count;
@@ -41,9 +51,17 @@ void flow_state_begin(struct flow_state *state);
 bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,
                       const struct flow_state *from);
 
+/* Takes note that the instruction at VADDR has written REG, or made it of what it was. */
+void flow_state_written(struct flow_state *state, uint8_t reg, uint64_t vaddr,
+                        bool modified);
+
 /* What a variable that DWARF says is in REG points to. */
 struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg,
                                     uint64_t vaddr);
+/* The same of variables that are there from where they are set: where STATE is so. */
+struct place_value flow_state_called(const struct flow_context *flow,
+                                     const struct flow_state *state, uint8_t reg,
+                                     uint64_t vaddr);
 /* What REG points to, by that or by what was followed. */
 struct place_value flow_state_held(const struct flow_context *flow,
                                    struct flow_state *state, uint8_t reg, uint64_t vaddr);

@@ -59,7 +59,7 @@ static void begin(struct flow_walk *walk)
                 return;
         /* Parameters may be called by their names only until something else is done. */
         for (uint8_t i = 0; i < REGISTER_COUNT; i++)
-                state.registers[i] = flow_state_named(walk->context, i, entry);
+                state.registers[i] = flow_state_called(walk->context, &state, i, entry);
         state.registers[REGISTER_RSP] =
             (struct place_value){.kind = PLACE_FRAME, .type = TYPE_NONE, .offset = -8};
         walk->code->blocks[block].orphan = false;

@@ -72,6 +72,62 @@ static uint32_t written_unnamed(const struct decoded *decoded)
         return written;
 }
 
+/* Whether what goes into all of a register is a number, whatever it is made of. */
+static bool makes_number(ZydisMnemonic mnemonic)
+{
+        switch (mnemonic) {
+        case ZYDIS_MNEMONIC_MOVZX:
+        case ZYDIS_MNEMONIC_MOVSX:
+        case ZYDIS_MNEMONIC_MOVSXD:
+        case ZYDIS_MNEMONIC_CDQE:
+        case ZYDIS_MNEMONIC_CQO:
+        case ZYDIS_MNEMONIC_DIV:
+        case ZYDIS_MNEMONIC_IDIV:
+        case ZYDIS_MNEMONIC_POPCNT:
+        case ZYDIS_MNEMONIC_BSF:
+        case ZYDIS_MNEMONIC_BSR:
+        case ZYDIS_MNEMONIC_TZCNT:
+        case ZYDIS_MNEMONIC_LZCNT:
+        case ZYDIS_MNEMONIC_CVTTSD2SI:
+        case ZYDIS_MNEMONIC_CVTTSS2SI:
+                return true;
+        default:
+                return false;
+        }
+}
+
+/* Registers that are written by half have zeros in the other: no address is so small. */
+static uint32_t number_registers(const struct decoded *decoded)
+{
+        bool all = makes_number(decoded->instruction.mnemonic);
+        uint32_t numbers = 0;
+
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
+                const ZydisDecodedOperand *operand = &decoded->operands[i];
+
+                if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+                    (operand->size == 32 || (all && operand->size == 64)))
+                        numbers |= register_bit(operand->reg.value);
+        }
+        return numbers;
+}
+
+static uint32_t modified_registers(const struct decoded *decoded)
+{
+        uint32_t modified = 0;
+
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
+                const ZydisDecodedOperand *operand = &decoded->operands[i];
+
+                if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
+                        modified |= register_bit(operand->reg.value);
+        }
+        return modified;
+}
+
 static uint32_t written_registers(const struct decoded *decoded)
 {
         uint32_t written = written_unnamed(decoded);
@@ -352,7 +408,9 @@ bool instruction_decode(struct instruction *instruction, const uint8_t *bytes,
                                             .operation = OPERATION_OTHER,
                                             .destination = REGISTER_NONE,
                                             .source = REGISTER_NONE,
-                                            .written = written_registers(&decoded)};
+                                            .written = written_registers(&decoded),
+                                            .modified = modified_registers(&decoded),
+                                            .numbers = number_registers(&decoded)};
         const ZydisDecodedOperand *memory = memory_of(&decoded);
 
         if (memory) {

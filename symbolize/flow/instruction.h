@@ -60,7 +60,9 @@ struct instruction {
         enum operation operation;
         uint8_t destination;
         uint8_t source;
-        uint32_t written; /* mask of general registers that change in any way */
+        uint32_t written;  /* mask of general registers that change in any way */
+        uint32_t modified; /* those of them whose values are made of what they were */
+        uint32_t numbers;  /* those that no address is in afterwards */
         int64_t immediate;
         uint64_t target; /* of a direct jump, branch or call; 0: none */
         bool has_memory;

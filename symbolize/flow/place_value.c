@@ -8,6 +8,8 @@
 #include "type_index.h"
 
 const struct place_value place_unknown = {.kind = PLACE_UNKNOWN, .type = TYPE_NONE};
+const struct place_value place_any_number = {
+    .kind = PLACE_NUMBER, .type = TYPE_NONE, .stride_bytes = 1};
 
 struct place_value place_pointer(uint32_t type, int64_t offset)
 {
@@ -81,9 +83,10 @@ static struct place_value meet_numbers(const struct place_value *a,
                                        const struct place_value *b)
 {
         int64_t x = remainder_of(a), y = remainder_of(b);
-
-        return place_number(
+        struct place_value both = place_number(
             common_factor(common_factor(modulus(a), modulus(b)), distance(x, y)), x);
+
+        return both.kind == PLACE_NUMBER ? both : place_any_number;
 }
 
 /* No pointer that is NULL is ever followed. */
@@ -91,6 +94,11 @@ static bool is_null(const struct place_value *value)
 {
         return value->kind == PLACE_NUMBER && value->stride_bytes == 0 &&
                value->offset == 0;
+}
+
+static bool is_any_number(const struct place_value *value)
+{
+        return value->kind == PLACE_NUMBER && value->stride_bytes == 1;
 }
 
 bool place_is_number(const struct place_value *value)
@@ -131,7 +139,8 @@ struct place_value place_add_constant(const struct place_value *value, int64_t c
 {
         struct place_value result = *value;
 
-        if (value->kind == PLACE_UNKNOWN || value->kind == PLACE_UNREACHED)
+        if (value->kind == PLACE_UNKNOWN || value->kind == PLACE_UNREACHED ||
+            is_any_number(value))
                 return *value;
         if (value->kind == PLACE_TABLE_WORD && constant != 0)
                 return place_unknown;
@@ -195,7 +204,7 @@ struct place_value place_subtract(const struct types *types, const struct place_
 {
         struct place_value negative = place_number(modulus(b), -remainder_of(b));
 
-        return b->kind != PLACE_NUMBER || place_in_frame(a)
+        return b->kind != PLACE_NUMBER || is_any_number(b) || place_in_frame(a)
                    ? place_unknown
                    : place_add(types, a, &negative, 1);
 }

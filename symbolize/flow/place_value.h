@@ -18,7 +18,7 @@ enum place_kind {
          * memory. */
         PLACE_ADDRESS,
         PLACE_THREAD, /* OFFSET bytes from the thread pointer, and no variable's */
-        /* No address: the number OFFSET, plus any multiple of STRIDE_BYTES. */
+        /* No address: the number OFFSET, plus any multiple of STRIDE_BYTES (1: any). */
         PLACE_NUMBER,
         /* No address: the word OFFSET bytes from where a class's table of functions is
          * pointed to, which may say where a virtual base is. */
@@ -50,6 +50,7 @@ uint64_t place_offset(const struct types *types, const struct place_value *place
 bool place_stays_inside(const struct types *types, const struct place_value *place);
 
 extern const struct place_value place_unknown;
+extern const struct place_value place_any_number;
 
 struct place_value place_pointer(uint32_t type, int64_t offset);
 /* The number REST plus any multiple of MOD; 0: exactly REST. */
