@@ -50,8 +50,9 @@ static struct flow_multiple sum_multiple(const struct flow_state *state, uint8_t
 
         if (a >= REGISTER_COUNT || b >= REGISTER_COUNT)
                 return sum;
-        const struct flow_multiple lefts[] = {{1, a}, state->multiples[a]};
-        const struct flow_multiple rights[] = {{1, b}, state->multiples[b]};
+        /* Of another register first: A is often what the sum is written to. */
+        const struct flow_multiple lefts[] = {state->multiples[a], {1, a}};
+        const struct flow_multiple rights[] = {state->multiples[b], {1, b}};
 
         for (int i = 0; i < 4 && sum.factor == 0; i++) {
                 const struct flow_multiple *left = &lefts[i / 2], *right = &rights[i % 2];
@@ -217,8 +218,6 @@ static struct place_value sum_of(const struct flow_context *flow,
         struct place_value number =
             sum_number(state, instruction->destination, instruction->source, 1);
 
-        if (instruction->destination == instruction->source && place_is_number(&a))
-                return place_multiply(&a, 2);
         return number.kind == PLACE_UNREACHED ? flow_state_sum(flow, &a, &b, 1) : number;
 }
 
