@@ -45,7 +45,8 @@ struct frame_variable {
         bool shared;
         bool qualified; /* NAME says the function, too */
         uint16_t level; /* of inlined functions around it */
-        uint32_t line;  /* that declares it; 0: not known, or a parameter */
+        bool parameter;
+        uint32_t line; /* that declares it; 0: not known, or a parameter */
 };
 
 struct call_result {

@@ -183,34 +183,49 @@ static int mark_inside(struct search *search)
         return 0;
 }
 
-static bool in_some_block(const struct search *search, size_t step)
+/* An inlined function's parameter is written before the code that counts as that
+ * function's, in code that is in no such block. */
+static void touch_before(struct search *search, const struct flow_state *state,
+                         const struct place_value *place)
 {
-        for (size_t i = 0; i < search->sharer_count; i++)
-                if (search->sharers[i].steps[step] & INSIDE)
-                        return true;
-        return false;
+        struct sharer *only = NULL;
+        int64_t offset;
+
+        for (size_t i = 0; i < search->sharer_count; i++) {
+                struct sharer *sharer = &search->sharers[i];
+                const struct frame_variable *variable = variable_of(search, sharer);
+
+                if (!variable->parameter || !flow_state_in(search->walk->context, state,
+                                                           place, variable, &offset))
+                        continue;
+                if (only) /* it may be the other's */
+                        return;
+                only = sharer;
+        }
+        if (only)
+                only->touched = true;
 }
 
-/* An inlined function's parameter is written before the code that counts as that
- * function's, in code that is in no such block; it has no line. */
 static void touch(struct search *search, const struct flow_state *state,
                   const struct place_value *place, size_t step)
 {
-        bool owned = in_some_block(search, step);
+        bool owned = false;
         int64_t offset;
 
-        for (size_t i = 0; i < search->sharer_count && place_in_frame(place); i++) {
-                struct sharer *sharer = &search->sharers[i];
+        if (!place_in_frame(place))
+                return;
+        for (size_t i = 0; i < search->sharer_count; i++) {
+                const struct sharer *sharer = &search->sharers[i];
 
-                if ((owned && !(sharer->steps[step] & INSIDE)) ||
-                    !flow_state_in(search->walk->context, state, place,
-                                   variable_of(search, sharer), &offset))
+                if (!(sharer->steps[step] & INSIDE))
                         continue;
-                if (owned)
+                owned = true;
+                if (flow_state_in(search->walk->context, state, place,
+                                  variable_of(search, sharer), &offset))
                         sharer->steps[step] |= TOUCHED;
-                else
-                        sharer->touched |= variable_of(search, sharer)->line == 0;
         }
+        if (!owned)
+                touch_before(search, state, place);
 }
 
 /* What STEP reads or writes, or hands to the function that it calls. */

@@ -119,3 +119,47 @@ said=$(sqlite3 -readonly merged.db "SELECT DISTINCT
 [ "$said" = "merged merged::cells|pairs 0
 within within::cells 1
 within within::pairs 1" ] || fail "merged and within are read as $said"
+
+# Parameters of two inlined functions, copied to one place before the code of either: which
+# one the merged rest reads is not known.
+cat >by_value.c <<'END'
+struct red { long r[8]; };
+struct blue { long b[8]; };
+static struct red all_red;
+static struct blue all_blue;
+static inline __attribute__((always_inline)) long of_red(struct red red)
+{
+        __asm__ volatile("" : : "r"(&red) : "memory");
+        return red.r[3] + red.r[5] * red.r[6];
+}
+static inline __attribute__((always_inline)) long of_blue(struct blue blue)
+{
+        __asm__ volatile("" : : "r"(&blue) : "memory");
+        return blue.b[3] + blue.b[5] * blue.b[6];
+}
+__attribute__((noinline, noipa)) static long pick(long which)
+{
+        long sum;
+        if (which)
+                sum = of_red(all_red);
+        else
+                sum = of_blue(all_blue);
+        return sum * 3;
+}
+int main(void)
+{
+        long sum = 0;
+        for (int i = 0; i < 3000; i++)
+                sum += pick(1);
+        return sum != 0;
+}
+END
+gcc -g -O2 -o by_value by_value.c
+objdump -d --no-show-raw-insn by_value | sed -n '/<pick>:/,/^$/p' >code
+[ "$(grep -c imul code)" -eq 1 ] || fail "gcc has not merged what reads the two: $(cat code)"
+"$MEMLAG" record -o by_value.db --source sim --ldlat 1 --period 3 -- ./by_value >by_value.out 2>&1 ||
+        fail "by_value: $(cat by_value.out)"
+said=$(sqlite3 -readonly by_value.db "SELECT count(*) > 1000, count(type), min(object), max(object)
+        FROM sample_view WHERE object_kind = 'stack' AND function LIKE 'of_%'")
+[ "$said" = "1|0|of_red::red|of_blue::blue|of_red::red|of_blue::blue" ] ||
+        fail "parameters at one place are read as $said"
