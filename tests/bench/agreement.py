@@ -7,10 +7,12 @@ For each program or library given, random addresses of its code are named by all
 Counted are the addresses at which the two references agree with each other, at how many
 of those memlag agrees too, and the kinds of difference, each with an example. It is none,
 but counted apart, that memlag writes the scope of a function that has no name for linking,
-and the references its name alone, when the scope is the one that readelf shows. Where
-llvm-symbolizer is installed, it is asked too, and the kinds say with whom it agrees. The
-exit status is 1 when memlag agrees with both references, or with llvm-symbolizer against
-both, at fewer than --limit percent of the addresses at which the two agree.
+and the references its name alone, when the scope is the one that readelf shows; and that it
+tells lambdas by where they begin, when readelf shows one there, and functions that something
+is local to by their name without parameters. Where llvm-symbolizer is installed, it is asked
+too, and the kinds say with whom it agrees. The exit status is 1 when memlag agrees with both
+references, or with llvm-symbolizer against both, at fewer than --limit percent of the
+addresses at which the two agree.
 
     agreement.py MEMLAG [OPTION...] FILE[=DEBUG-FILE]...
 
@@ -40,6 +42,8 @@ PLACE = re.compile(r"^(.*?):(\?|\d+)(?::\d+)?(?: \(discriminator \d+\))?$")
 ENTRY = re.compile(r" *<([0-9a-f]+)><[0-9a-f]+>: Abbrev Number: \d+ \(DW_TAG_(\w+)\)")
 ENTRY_NAME = re.compile(r" *<[0-9a-f]+> +DW_AT_name +:(?: \(.*?\):)? (.*?)\s*$")
 SCOPES = ("namespace", "structure_type", "class_type", "union_type", "module")
+DECLARED = re.compile(r" *<[0-9a-f]+> +DW_AT_decl_(?:line|column) *: (\d+)")
+LAMBDA = re.compile(r"\{lambda at [^{}]*?:(\d+):(\d+)\}")
 FUNCTION, FILE, LINE = range(3)
 
 
@@ -154,35 +158,87 @@ def spelled(name):
     return re.sub(r"\b(long long|long|short) int\b", r"\1", name)
 
 
-def scoped_names(path, wanted):
-    """The names, with their scopes, of the functions of the file that are called one of
-    WANTED: by the entries that theirs are below, as readelf shows them."""
-    found = set()
-    with subprocess.Popen(["readelf", "--debug-dump=info", path], text=True, errors="replace",
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+def without_outer_parameters(text):
+    """TEXT without the parameters of functions that something is local to."""
+    kept, opened = "", []
+    for at, letter in enumerate(text):
+        if letter == "(":
+            opened.append(len(kept))
+        kept += letter
+        if letter == ")" and opened:
+            begin = opened.pop()
+            other = kept[begin:] == "(anonymous namespace)" or kept[:begin].endswith("operator")
+            if not other and re.match("(?: (?:const|volatile|&&?))*::", text[at + 1:]):
+                kept = kept[:begin]
+    return re.sub("(?: (?:const|volatile|&&?))+::", "::", kept)
+
+
+def entry_lambdas(name):
+    """The lambdas in NAME as entries call them, "<lambda(int)>"."""
+    found, at = [], name.find("<lambda(")
+    while at >= 0:
+        depth, end = 0, at
+        for end in range(at + len("<lambda"), len(name)):
+            depth += (name[end] == "(") - (name[end] == ")")
+            if depth == 0:
+                break
+        found.append(name[at:end + 2])
+        at = name.find("<lambda(", end)
+    return found
+
+
+def in_one_spelling(name):
+    """NAME without what entries and memlag call otherwise: lambdas, by their parameters and
+    by where they begin, and the functions that classes are local to, with parameters and
+    without."""
+    for text in entry_lambdas(name):
+        name = name.replace(text, "{lambda}")
+    return without_outer_parameters(LAMBDA.sub("{lambda}", name)).replace(" >", ">")
+
+
+class Entries:
+    """What readelf shows of the file's functions called one of WANTED, and of its lambdas."""
+
+    def __init__(self, path, wanted):
+        self.scoped = collections.defaultdict(set)  # their names with their scopes
+        self.lambdas = set()  # (line, column): of classes without a name that can be called
+        with subprocess.Popen(["readelf", "--debug-dump=info", path], text=True, errors="replace",
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            self.read(process.stdout, wanted)
+
+    def read(self, lines, wanted):
         outer = []  # of each level: its name, or None where functions have no scope to name
-        for line in process.stdout:
+        places = []  # of each level: line and column of a class without a name
+        for line in lines:
             entry = ENTRY.match(line)
             if entry:
                 tag, level = entry[2], int(entry[1], 16)
                 outer[level:] = ["(anonymous namespace)" if tag == "namespace" else None]
+                places[level:] = [[]]
                 continue
-            name = ENTRY_NAME.match(line) if outer and "DW_AT_name " in line else None
+            if not outer:
+                continue
+            position = DECLARED.match(line) if tag in SCOPES and outer[-1] is None else None
+            if position:
+                places[-1].append(int(position[1]))
+            name = ENTRY_NAME.match(line) if "DW_AT_name " in line else None
             if not name:
                 continue
             text = spelled(name[1])
             if tag == "subprogram" and text in wanted and None not in outer[1:-1]:
-                found.add("::".join([*outer[1:-1], text]))
+                self.scoped[text].add("::".join([*outer[1:-1], text]))
             elif tag in SCOPES:
                 outer[-1] = text
-    return found
+            if text.startswith("operator()") and len(places) > 1 and len(places[-2]) == 2:
+                self.lambdas.add(tuple(places[-2]))
 
-
-def bare_names(chain, wanted):
-    """Of the frames that CHAIN has a scope for and WANTED has not, {scoped: bare}."""
-    return {frame[FUNCTION]: other[FUNCTION] for frame, other in zip(chain, wanted)
-            if frame[FUNCTION] and other[FUNCTION]
-            and frame[FUNCTION].endswith("::" + other[FUNCTION])}
+    def are_one(self, name, other):
+        """Whether NAME, memlag's, is OTHER, the references', with its true scopes, and with
+        places of lambdas that there are."""
+        places = {(int(line), int(column)) for line, column in LAMBDA.findall(name)}
+        wanted = in_one_spelling(name)
+        return places <= self.lambdas and any(
+            in_one_spelling(entry) == wanted for entry in {other, *self.scoped[other]})
 
 
 def named(memlag, path, addresses, database, options):
@@ -220,7 +276,7 @@ def demangle(*answers):
         for chain in answer.values():
             for frame in chain:
                 name = frame[FUNCTION]
-                frame[FUNCTION] = readable.get(name) or (name and spelled(name))
+                frame[FUNCTION] = name and spelled(readable.get(name) or name)
 
 
 def difference(one, other):
@@ -251,19 +307,26 @@ class Comparison:
         demangle(self.elfutils, self.binutils)
         self.llvm = umpire(path, self.addresses)
         demangle(self.llvm)
-        bare = {}
-        for address in self.addresses:
-            bare.update(bare_names(self.memlag[address], self.elfutils[address]))
-        self.scoped = scoped_names(debug, set(bare.values())) if bare else set()
+        wanted = {frame[FUNCTION] for address in self.addresses if self.only_names(address)
+                  for frame in self.elfutils[address]}
+        self.entries = Entries(debug, wanted) if wanted else None
 
-    def by_scope(self, address):
-        """Whether memlag differs from both references in nothing but true scopes."""
+    def only_names(self, address):
+        """Whether the references agree, and memlag differs from them in names alone."""
         chain, wanted = self.memlag[address], self.elfutils[address]
-        bare = {name: part for name, part in bare_names(chain, wanted).items()
-                if name in self.scoped}
-        shown = [[bare.get(frame[FUNCTION], frame[FUNCTION]), *frame[1:]] for frame in chain]
-        return bool(bare) and not (difference(shown, wanted) or
-                                   difference(shown, self.binutils[address]))
+        named_so = [[other[FUNCTION], *frame[1:]] for frame, other in zip(chain, wanted)]
+        return (len(chain) == len(wanted) and difference(chain, wanted) is not None and
+                not difference(named_so, wanted) and
+                not difference(wanted, self.binutils[address]))
+
+    def by_spelling(self, address):
+        """Whether memlag differs from both references in nothing but true scopes, and in how
+        lambdas and what is local to functions are called."""
+        return self.only_names(address) and all(
+            frame[FUNCTION] == other[FUNCTION] or (
+                frame[FUNCTION] and other[FUNCTION] and
+                self.entries.are_one(frame[FUNCTION], other[FUNCTION]))
+            for frame, other in zip(self.memlag[address], self.elfutils[address]))
 
     def unanimous(self, address):
         return not (difference(self.memlag[address], self.elfutils[address]) or
@@ -295,7 +358,7 @@ class Comparison:
         for address in self.addresses:
             if self.unanimous(address):
                 continue
-            if self.by_scope(address):
+            if self.by_spelling(address):
                 scoped.append(address)
             else:
                 kinds[self.kind(address)].append(address)
@@ -315,7 +378,7 @@ class Comparison:
             print(f"  {alike:6} as llvm-symbolizer has it")
         if scoped:
             kinds["no difference: memlag has the scope, as readelf, of what both references"
-                  " call by its name alone"] = scoped
+                  " call by its name alone, or tells a lambda by its place"] = scoped
         for kind, found in sorted(kinds.items(), key=lambda item: -len(item[1])):
             print(f"  {len(found):6} {kind}")
             for address in found[:self.options.examples]:

@@ -128,7 +128,8 @@ def check_kernel_file():
     """The kernel where it was linked, and moved as by KASLR: functions, lines and inlined
     calls, which addr2line does not find in clang's DWARF 5."""
     path = compile_file("vmlinux", KERNEL, "-gdwarf-4" if "clang" in CC else "-g",
-                        "-mcmodel=kernel", "-fno-pie", "-no-pie", "-static", "-nostdlib", "-ffreestanding", "-fcf-protection=none",
+                        "-mcmodel=kernel", "-fno-pie", "-no-pie", "-static",
+                        "-nostdlib", "-ffreestanding", "-fcf-protection=none",
                         "-Wl,-e,_text", f"-Wl,-Ttext={KERNEL_TEXT:#x}")
     code = functions(path)
     assert code["_text"].start == KERNEL_TEXT
