@@ -34,9 +34,9 @@ static uint32_t local_name(const struct code_reader *with, uint64_t vaddr)
 
 /* ---- names ---- */
 
-/* Writes down what tells the function at DIE from others of its NAME. SYMBOL is what the
- * symbols call it. */
-static int number_entry(struct code_entries *entries, const Dwarf_Die *die,
+/* Writes down what tells the function at DIE, which is EXTERNAL if its entry does not say
+ * it, from others of its NAME. SYMBOL is what the symbols call it. */
+static int number_entry(struct code_entries *entries, const Dwarf_Die *die, bool external,
                         const char *symbol, const char *link, struct code_name *name)
 {
         const struct code_reader *with = entries->with;
@@ -45,9 +45,14 @@ static int number_entry(struct code_entries *entries, const Dwarf_Die *die,
             .link = link,
             .overloaded = symbol_names_overloaded(&with->symbols->names, link)};
 
-        if (!(link && entries->links_external) && !declared_external(entries, die)) {
-                function.file = declared_file(entries, die, &function.own);
-                function.line = declared_position(entries, die, DW_AT_decl_line);
+        if (!external && !declared_external(entries, die)) {
+                Dwarf_Die by;
+                int error = declared_by(entries, die, &by);
+
+                if (error)
+                        return error;
+                function.file = declared_file(entries, &by, &function.own);
+                function.line = declared_position(entries, &by, DW_AT_decl_line);
         }
         if (function.own)
                 function.shared = symbol_names_elsewhere(
@@ -56,25 +61,25 @@ static int number_entry(struct code_entries *entries, const Dwarf_Die *die,
         return named_functions_add(with->functions, &function, &name->number);
 }
 
-/* What has a linkage name, LINK. That of functions that other files know is the same for
- * all entries. */
+/* What has a linkage name, LINK. That of EXTERNAL functions, which other files know, is
+ * the same for all entries. */
 static int name_linked(struct code_entries *entries, Dwarf_Die *die, const char *link,
-                       struct code_name *name)
+                       bool external, struct code_name *name)
 {
         struct linked_names *linked = entries->with->linked;
         const struct linked_name *found =
-            entries->links_external ? linked_names_find(linked, link) : NULL;
+            external ? linked_names_find(linked, link) : NULL;
 
         if (found && found->function) {
                 *name = (struct code_name){found->id, found->function};
                 return 0;
         }
-        if (found || !entries->links_external) {
+        if (found || !external) {
                 name->name = linked_names_put(linked, entries->with->names, link);
-                return number_entry(entries, die, link, link, name);
+                return number_entry(entries, die, external, link, link, name);
         }
         name->name = name_put_linkage(entries->with->names, link);
-        int error = number_entry(entries, die, link, link, name);
+        int error = number_entry(entries, die, external, link, link, name);
 
         if (!error)
                 linked_names_add(linked,
@@ -95,7 +100,8 @@ static int name_unlinked(struct code_entries *entries, Dwarf_Die *die, bool inli
         if (!text)
                 return 0;
         if (name_mangled(text))
-                return name_linked(entries, die, text, name);
+                return name_linked(entries, die, text, declared_external(entries, die),
+                                   name);
         if (entries->cplusplus)
                 error = qualified_name(entries, die, &name->name, &alone);
         if (error)
@@ -112,7 +118,7 @@ static int name_unlinked(struct code_entries *entries, Dwarf_Die *die, bool inli
         if (!name->name)
                 name->name =
                     linked_names_put(entries->with->linked, entries->with->names, text);
-        return number_entry(entries, die, text, NULL, name);
+        return number_entry(entries, die, false, text, NULL, name);
 }
 
 static int name_entry(struct code_entries *entries, Dwarf_Die *die, bool inlined,
@@ -121,7 +127,7 @@ static int name_entry(struct code_entries *entries, Dwarf_Die *die, bool inlined
         const char *link = die_linkage_name(entries->with->dwarf, die);
 
         *name = (struct code_name){0};
-        return link ? name_linked(entries, die, link, name)
+        return link ? name_linked(entries, die, link, entries->links_external, name)
                     : name_unlinked(entries, die, inlined, local, vaddr, name);
 }
 

@@ -6,7 +6,8 @@
 
 #include "path.h"
 
-/* What DIE, or what it is an instance of, says first of NAME; *HOLDER says it. */
+/* What DIE, or what it is an instance of, says first of NAME; *HOLDER says it, or is the
+ * last one asked. */
 static bool declared_number(struct code_entries *entries, const Dwarf_Die *die,
                             unsigned name, uint64_t *number, Dwarf_Die *holder)
 {
@@ -14,12 +15,13 @@ static bool declared_number(struct code_entries *entries, const Dwarf_Die *die,
 
         *holder = *die;
         for (int i = 0; i < CHAIN_LIMIT; i++) {
-                Dwarf_Die at = *holder;
+                Dwarf_Die at = *holder, origin;
 
                 if (die_number(entries->with->dwarf, &at, name, number))
                         return true;
-                if (!die_origin(entries->with->dwarf, &at, holder))
+                if (!die_origin(entries->with->dwarf, &at, &origin))
                         return false;
+                *holder = origin;
         }
         return false;
 }
@@ -54,6 +56,34 @@ static uint32_t put_file_of_other(struct code_entries *entries, Dwarf_Die *holde
         return id;
 }
 
+static bool is_artificial(struct code_entries *entries, const Dwarf_Die *die)
+{
+        Dwarf_Attribute artificial;
+        Dwarf_Die at = *die;
+
+        return die_attribute(entries->with->dwarf, &at, DW_AT_artificial, &artificial);
+}
+
+/* The source file of the unit that HOLDER is in. */
+static uint32_t put_source(struct code_entries *entries, const Dwarf_Die *holder)
+{
+        struct dwarf_file *dwarf = entries->with->dwarf;
+        Dwarf_Die at = *holder, unit = entries->die;
+        const char *source = entries->source;
+
+        if (holder->cu != entries->die.cu && holder->cu != entries->entries.cu)
+                source = dwarf_diecu(&at, &unit, NULL, NULL)
+                             ? die_string(dwarf, &unit, DW_AT_name)
+                             : NULL;
+        if (!source || !die_spend(dwarf, strlen(source)))
+                return 0;
+        char *path = path_join(die_string(dwarf, &unit, DW_AT_comp_dir), source);
+        uint32_t id = string_pool_put(entries->with->names, path);
+
+        free(path);
+        return id;
+}
+
 uint32_t declared_file(struct code_entries *entries, const Dwarf_Die *die, bool *own)
 {
         const char *source = entries->source;
@@ -62,8 +92,11 @@ uint32_t declared_file(struct code_entries *entries, const Dwarf_Die *die, bool 
         uint32_t id;
 
         *own = false;
-        if (!declared_number(entries, die, DW_AT_decl_file, &number, &holder))
-                return 0;
+        if (!declared_number(entries, die, DW_AT_decl_file, &number, &holder)) {
+                id = is_artificial(entries, &holder) ? put_source(entries, &holder) : 0;
+                *own = id > 0;
+                return id;
+        }
         if (holder.cu == entries->die.cu || holder.cu == entries->entries.cu) {
                 id = entries->put_file(entries->context, number);
         } else {
@@ -88,6 +121,27 @@ uint32_t declared_position(struct code_entries *entries, const Dwarf_Die *die,
                        number <= INT32_MAX
                    ? (uint32_t)number
                    : 0;
+}
+
+int declared_by(struct code_entries *entries, const Dwarf_Die *die, Dwarf_Die *by)
+{
+        enum { DEPTH_LIMIT = 8 };
+        Dwarf_Die holder, outer;
+        uint64_t number;
+
+        *by = *die;
+        for (int i = 0; i < DEPTH_LIMIT; i++) {
+                if (declared_number(entries, by, DW_AT_decl_file, &number, &holder) ||
+                    !is_artificial(entries, &holder))
+                        return 0;
+                int error = code_scopes_outer(&entries->scopes, entries->with->dwarf,
+                                              &entries->entries, &holder, &outer);
+
+                if (error || !outer.addr || dwarf_tag(&outer) != DW_TAG_subprogram)
+                        return error;
+                *by = outer;
+        }
+        return 0;
 }
 
 bool declared_external(struct code_entries *entries, const Dwarf_Die *die)

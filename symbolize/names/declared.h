@@ -5,8 +5,11 @@
 
 #include "code_entry.h"
 
+/* *BY becomes the entry that says where DIE is declared: DIE, or the function that the
+ * compiler made it a part of without saying it, as for OpenMP. 0 or -ENOMEM. */
+int declared_by(struct code_entries *entries, const Dwarf_Die *die, Dwarf_Die *by);
 /* The name of the file in the pool; 0: unknown. *OWN: it is the source file of the unit
- * that declares it, and no header. */
+ * that declares it, and no header; so is that of what the compiler made for the unit. */
 uint32_t declared_file(struct code_entries *entries, const Dwarf_Die *die, bool *own);
 /* The line or column, by the attribute NAME; 0: unknown. */
 uint32_t declared_position(struct code_entries *entries, const Dwarf_Die *die,

@@ -42,13 +42,36 @@ long schedule(long *items, long n)
 }
 """
 # As libstdc++ writes its transaction clones: names for linking that the source spells out;
-# one that no other file knows, as those that gcc gives to OpenMP's parts of functions.
+# one that no other file knows, in each of two.
 WRITTEN = """
 extern "C" long _ZN5shape4areaEl(long n) { return n * 7 / 3; }
 extern "C" long _ZN5shape4areaEd(double n) { return (long)(n * 7 / 3); }
 extern "C" long _ZGTtN5shape4sideEl(long n) { return n ^ 5; }
+"""
+WRITTEN_EACH = """
 extern "C" {
-static __attribute__((noinline, used)) long _ZN5shape5depthEl(long n) { return n ^ 6; }
+static __attribute__((noinline, used)) long _ZN5shape5depthEl(long n) { return n ^ LINE; }
+}
+"""
+# The compiler makes functions of the loops, without a word on where they are declared.
+PARTS = """
+#include "parts.h"
+static __attribute__((noinline)) long work(long *items, long n)
+{
+        long sum = 0;
+        _Pragma("omp parallel for reduction(+:sum)") for (long i = 0; i < n; i++)
+                sum += items[i] % FACTOR;
+        return sum;
+}
+long run_FACTOR(long *items, long n) { return work(items, n) + shared(items, n); }
+"""
+PARTS_HEADER = """
+static __attribute__((noinline)) long shared(long *items, long n)
+{
+        long sum = 0;
+        _Pragma("omp parallel for reduction(+:sum)") for (long i = 0; i < n; i++)
+                sum += items[i] / 3;
+        return sum;
 }
 """
 # Linkers have tables whose sections' names begin as these do.
@@ -167,25 +190,77 @@ def check_kernel_file():
     print(f"the kernel's file: {len(addresses)} addresses agree, {inlined} in inlined calls")
 
 
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def code_symbols(path):
+    """(address, name) of each function that nm shows, also of several of one name."""
+    fields = (line.split() for line in symbolize_db.output("nm", path).splitlines())
+    return [(int(line[0], 16), line[2]) for line in fields if len(line) == 3 and line[1] in "tT"]
+
+
+def declared_in(path, address):
+    line = symbolize_db.output("addr2line", "-e", path, hex(address))
+    return os.path.basename(line.split(":")[0])
+
+
+def names_at(path, addresses):
+    database = os.path.basename(path) + ".db"
+    fresh(database)
+    symbolize_db.make(database, SCHEMA, path, [(a, None) for a in addresses], 0x7F1234560000)
+    return {address: answer[0] for address, answer in symbolize(database).items()}
+
+
 def check_written_names():
     """Functions whose entries have no linkage name, as their own is one: as c++filt has them,
-    with parameters where the name alone would be that of two. Of functions that one file
-    knows, clang's entries have a linkage name that their own is a part of."""
-    path = compile_file("written.so", WRITTEN, "-x", "c++", "-g", "-shared", "-fPIC")
+    with parameters where the name alone would be that of two, and with the file where each
+    has its own. Of functions that one file knows, clang's entries have a linkage name that
+    their own is a part of."""
+    path = os.path.abspath("written.so")
+    sources = [write("written_one.cc", WRITTEN + WRITTEN_EACH.replace("LINE", "6")),
+               write("written_two.cc", WRITTEN_EACH.replace("LINE", "7"))]
+    subprocess.run([CC, "-O2", "-g", "-shared", "-fPIC", "-o", path, *sources], check=True)
     entries = symbolize_db.output("readelf", "--debug-dump=info", path)
     wanted = {}
-    for name, code in functions(path).items():
+    for start, name in code_symbols(path):
         if name.startswith("_Z"):
             linked = re.search(rf"DW_AT_linkage_name.*: (_ZL\d+{name}\w*)\s", entries)
-            wanted[code.start] = symbolize_db.output(
+            wanted[start] = symbolize_db.output(
                 "c++filt", *([] if "area" in name else ["-p"]),
                 linked[1] if linked else name).strip()
-    assert len(set(wanted.values())) == 4, wanted
-    fresh("written.db")
-    symbolize_db.make("written.db", SCHEMA, path, [(a, None) for a in wanted], 0x7F1234560000)
-    found = {address: answer[0] for address, answer in symbolize("written.db").items()}
+            if "depth" in name:
+                wanted[start] += f" ({declared_in(path, start)})"
+    assert len(set(wanted.values())) == 5, wanted
+    found = names_at(path, wanted)
     assert found == wanted, (found, wanted)
     print(f"names for linking in the source: {len(found)} agree")
+
+
+def check_parts():
+    """What gcc makes of OpenMP's loops, in functions that each of two files has for itself,
+    and in one of a header."""
+    if "clang" in CC:
+        return
+    write("parts.h", PARTS_HEADER)
+    for end in ("c", "cc"):
+        path = os.path.abspath(f"parts_{end}.so")
+        sources = [write(f"parts_{factor}.{end}", PARTS.replace("FACTOR", factor))
+                   for factor in ("5", "7")]
+        subprocess.run([CC, "-O2", "-g", "-fopenmp", "-shared", "-fPIC", "-o", path, *sources],
+                       check=True)
+        wanted = {}
+        for start, name in code_symbols(path):
+            if "_omp_fn" in name:
+                wanted[start] = symbolize_db.output("c++filt", name).strip()
+                if "work" in name:
+                    wanted[start] += f" ({declared_in(path, start)})"
+        assert len(wanted) == 4 and len(set(wanted.values())) == 3, wanted
+        found = names_at(path, wanted)
+        assert found == wanted, (found, wanted)
+    print(f"parts of functions: {len(found)} agree in C and C++")
 
 
 def check_sections():
@@ -297,6 +372,7 @@ def check_vdso():
 def main():
     check_symbols()
     check_written_names()
+    check_parts()
     check_sections()
     check_kernel_file()
     check_kernel_list()
