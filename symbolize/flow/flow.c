@@ -148,7 +148,7 @@ static void answer_argument(const struct flow_context *flow, struct flow_state *
         answer->place = place_unknown;
         if (step->instruction.operation == OPERATION_CALL)
                 answer->called = input->called(input->global_context, &step->instruction);
-        if (answer->called == MEMORY_NONE) {
+        if (answer->called == MEMORY_NONE || answer->called == MEMORY_ALLOCATE_ITEMS) {
                 answer->outcome = FLOW_NO_OPERAND;
                 return;
         }

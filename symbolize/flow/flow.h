@@ -44,12 +44,9 @@ struct flow_answer {
         struct type_access access;
         bool restores; /* of an OPERAND: it takes back what a call or push has saved */
         bool returned; /* of a RESULT: the function returns it in its turn */
-        /* Of a RESULT: what the second argument of the call is, a constant, unless the
-         * first may be 1: how large the items are that calloc() is asked for. 0: no such.
-         */
+        /* Of a RESULT: how large the items are that calloc() is asked for, by a constant,
+         * unless the count is known to be at most 1. 0: no such. */
         uint64_t item_bytes;
-        uint64_t
-            step_bytes; /* of what the size that is asked for is a multiple, and more */
         enum memory_function called; /* of an ARGUMENT */
         /* The variable of the frame, or the thread-local one (whose OFFSET is its
          * address), that the place is in; type TYPE_NONE: none. */
@@ -68,7 +65,8 @@ typedef uint32_t flow_returns(void *context, uint64_t vaddr);
 /* The registers that a call of VADDR in the file may change, as a mask. */
 typedef uint32_t flow_written(void *context, uint64_t vaddr);
 
-/* Which memory function CALL, an instruction of the file, calls. */
+/* Which memory function CALL, an instruction of the file, calls; ALLOCATE_ITEMS is told
+ * here, too. */
 typedef enum memory_function flow_called(void *context, const struct instruction *call);
 
 struct flow_input {

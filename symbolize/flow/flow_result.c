@@ -189,10 +189,16 @@ static void pursue(const struct flow_context *flow, const struct flow_code *code
         }
 }
 
-/* The size of the items that a call of calloc(), or of what hands its arguments on, asks
- * for; 0: not known, or there may be just one. */
-static uint64_t item_bytes(const struct flow_state *state)
+/* The size of the items that CALL asks for; 0: it is no call of calloc(), or the size is
+ * not known, or the count is known to be at most 1. What else is called has something
+ * else in these registers, or nothing. */
+static uint64_t item_bytes(const struct flow_context *flow,
+                           const struct flow_state *state, const struct instruction *call)
 {
+        const struct flow_input *input = flow->input;
+
+        if (input->called(input->global_context, call) != MEMORY_ALLOCATE_ITEMS)
+                return 0;
         const struct place_value *count = &state->registers[REGISTER_RDI];
         const struct place_value *bytes = &state->registers[REGISTER_RSI];
         bool one =
@@ -202,18 +208,6 @@ static uint64_t item_bytes(const struct flow_state *state)
                        bytes->stride_bytes == 0 && bytes->offset > 0
                    ? (uint64_t)bytes->offset
                    : 0;
-}
-
-/* The step in which the size grows that a call of malloc(), calloc() or realloc() asks
- * for; 0: not known. */
-static uint64_t step_bytes(const struct flow_state *state)
-{
-        const struct place_value *first = &state->registers[REGISTER_RDI];
-        const struct place_value *second = &state->registers[REGISTER_RSI];
-
-        if (first->kind == PLACE_NUMBER && first->stride_bytes > 1)
-                return first->stride_bytes;
-        return second->kind == PLACE_NUMBER ? second->stride_bytes : 0;
 }
 
 void flow_result(const struct flow_context *flow, const struct flow_code *code,
@@ -226,8 +220,7 @@ void flow_result(const struct flow_context *flow, const struct flow_code *code,
         answer->place = place_unknown;
         if (code->steps[at].instruction.operation != OPERATION_CALL)
                 return;
-        answer->item_bytes = item_bytes(state);
-        answer->step_bytes = step_bytes(state);
+        answer->item_bytes = item_bytes(flow, state, &code->steps[at].instruction);
         flow_effect(flow, state, &code->steps[at]);
         consider(flow, &pursuit,
                  state->registers[REGISTER_RAX].kind == PLACE_POINTER

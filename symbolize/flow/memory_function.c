@@ -40,10 +40,26 @@ enum memory_function memory_function(const char *name)
         return MEMORY_NONE;
 }
 
+/* The same of what is called. Only what is surely the C library's: others of such a name
+ * may take their arguments in another order. */
+static enum memory_function called_function(const char *name)
+{
+        static const char *const allocators[] = {"calloc", "__calloc", "__libc_calloc"};
+
+        for (size_t i = 0; name && i < sizeof(allocators) / sizeof(*allocators); i++) {
+                size_t length = strlen(allocators[i]);
+
+                if (strncmp(name, allocators[i], length) == 0 &&
+                    (name[length] == '\0' || name[length] == '@'))
+                        return MEMORY_ALLOCATE_ITEMS;
+        }
+        return memory_function(name);
+}
+
 static int take(void *context, const struct relocation *relocation)
 {
         struct memory_slots *slots = context;
-        enum memory_function function = memory_function(relocation->name);
+        enum memory_function function = called_function(relocation->name);
 
         if (function == MEMORY_NONE)
                 return 0;
@@ -86,7 +102,7 @@ enum memory_function memory_function_called(const struct memory_slots *slots,
                 const struct symbol *symbol =
                     symbol_table_function(symbols, call->target);
 
-                return symbol ? memory_function(symbol->name) : MEMORY_NONE;
+                return symbol ? called_function(symbol->name) : MEMORY_NONE;
         }
         if (!call->has_memory || memory->base != REGISTER_NONE ||
             memory->index != REGISTER_NONE || memory->thread_local || slots->count == 0)

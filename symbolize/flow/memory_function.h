@@ -13,7 +13,10 @@ enum memory_function {
         MEMORY_NONE,
         MEMORY_COPY,    /* reads what the second argument points to */
         MEMORY_COMPARE, /* what the first and the second do */
-        MEMORY_SEARCH   /* what the first does */
+        MEMORY_SEARCH,  /* what the first does */
+        /* Reads nothing: calloc(), whose second argument is the size of an item. Of calls
+         * only. */
+        MEMORY_ALLOCATE_ITEMS
 };
 
 /* Which kind of function NAME (NULL: none) is of, or one of its versions for some

@@ -8,12 +8,13 @@
 
 enum { ITEM_BYTES_LIMIT = 8, PAGE_PART_BYTES = 512 };
 
-/* *ITEM_BYTES: the size of the items that were asked for; *STEP_BYTES: the step in which
- * what was asked for grows; 0: not known. */
+/* *ITEM_BYTES: the size of the items that the function asks for by itself which tells the
+ * type; 0: not known. What a function that hands the block on asks for says nothing of
+ * what its callers want. */
 static uint32_t allocated_type(const struct sweep *sweep, uint32_t stack,
-                               uint64_t *item_bytes, uint64_t *step_bytes)
+                               uint64_t *item_bytes)
 {
-        *item_bytes = *step_bytes = 0;
+        *item_bytes = 0;
         for (; stack != RAW_NONE; stack = sweep->raw->stacks[stack].parent) {
                 uint32_t index = sweep->stack_places[stack];
 
@@ -22,12 +23,10 @@ static uint32_t allocated_type(const struct sweep *sweep, uint32_t stack,
                 const struct flow_answer *call =
                     &place_asks(&sweep->places[index])->call.flow;
 
-                if (call->item_bytes)
+                if (call->place.kind == PLACE_POINTER) {
                         *item_bytes = call->item_bytes;
-                if (call->step_bytes)
-                        *step_bytes = call->step_bytes;
-                if (call->place.kind == PLACE_POINTER)
                         return call->place.type;
+                }
                 if (!call->returned)
                         return TYPE_NONE;
         }
@@ -37,8 +36,8 @@ static uint32_t allocated_type(const struct sweep *sweep, uint32_t stack,
 struct block_type block_type_of_allocation(const struct sweep *sweep,
                                            const struct types *types, uint32_t stack)
 {
-        uint64_t item_bytes, step_bytes;
-        uint32_t type = allocated_type(sweep, stack, &item_bytes, &step_bytes);
+        uint64_t item_bytes;
+        uint32_t type = allocated_type(sweep, stack, &item_bytes);
         bool fills_nothing = type_size(types, type) == 0 && !type_open_ended(types, type);
 
         return (struct block_type){.type = fills_nothing ? TYPE_NONE : type,
@@ -193,8 +192,7 @@ bool block_type_reaches(const struct block_type *blocks, const struct types *typ
 
         if (place && leads_to_items(place, offset, item_bytes, vector))
                 return true;
-        return (item_bytes > 1 && blocks->step_bytes == item_bytes) ||
-               ends_with_items(block_bytes, bytes, offset, item_bytes);
+        return ends_with_items(block_bytes, bytes, offset, item_bytes);
 }
 
 bool block_type_mixed(const struct block_type *blocks)

@@ -8,15 +8,13 @@
 
 struct block_type {
         uint32_t type; /* TYPE_NONE: not known */
-        uint64_t
-            step_bytes; /* their size is any number of these, and more; 0: not known */
-        bool mixed;     /* samples show that something else is there too */
-        bool doubted;   /* an access shows that */
-        bool replaced;  /* pointers to another type of its size lead to items of it */
-        bool behind;    /* or to what may be the second item */
-        bool repeated;  /* there are several items of its type */
-        bool records;   /* samples show that there are structures */
-        bool used;      /* or are of instructions that may access structures there */
+        bool mixed;    /* samples show that something else is there too */
+        bool doubted;  /* an access shows that */
+        bool replaced; /* pointers to another type of its size lead to items of it */
+        bool behind;   /* or to what may be the second item */
+        bool repeated; /* there are several items of its type */
+        bool records;  /* samples show that there are structures */
+        bool used;     /* or are of instructions that may access structures there */
 };
 
 /* How a pointer to a place in a block goes with the type that it was allocated as. */

@@ -156,6 +156,11 @@ build overlay_gcc gcc overlay.c
 measure overlay_gcc 36
 build overlay_gcc_O1 gcc overlay.c -O1
 measure overlay_gcc_O1 36
+# Nor does what is in the register of calloc()'s item size when something else is called.
+build arguments_gcc gcc arguments.c
+measure arguments_gcc 29
+build arguments_gcc_O1 gcc arguments.c -O1
+measure arguments_gcc_O1 26
 # The allocation tells what merged functions read.
 build shared_gcc_lto gcc shared.c -flto
 measure shared_gcc_lto 50
@@ -171,6 +176,8 @@ if command -v clang >/dev/null; then
         measure shared_clang 50
         build overlay_clang clang overlay.c -O3
         measure overlay_clang 33
+        build arguments_clang clang arguments.c
+        measure arguments_clang 37
         build store_clang clang store.c
         measure store_clang 97
         build world_clang clang++ world.cc -std=c++17
