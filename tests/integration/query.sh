@@ -234,7 +234,23 @@ expect levels "$(tail -n +2 levels.csv | cut -d, -f1,2,6,7)" \
 L1,300,0,0
 L2,50,50,0
 L3,30,0,0"
-expect levels-by-line "$(first levels-by-line 2,4-)" "10,400,0,0,0,0,400,0,0,0"
+expect levels-by-line "$(first levels-by-line 2,4-)" "10,400,0,0,0,0,400,0,0,0,0"
+# A program that was built anew during the run has other instructions at its addresses; of
+# some samples nothing tells the level.
+cp memlag.db rebuilt.db
+sqlite3 rebuilt.db "INSERT INTO module SELECT 100, path, x'99' FROM module WHERE module_id = 1;
+        INSERT INTO code_location SELECT 100, 100, address_offset, function_id, file_id, line
+                FROM code_location WHERE location_id = 1;
+        DELETE FROM instruction;
+        INSERT INTO instruction VALUES (1, 'mov (%rax),%rax', 8), (100, 'mov (%rdi),%edi', 4);
+        UPDATE attribution SET location_id = 100 WHERE location_id = 1 AND sample_id % 4 = 0;
+        UPDATE sample SET data_source_id = NULL WHERE sample_id IN
+                (SELECT sample_id FROM attribution WHERE location_id = 100);"
+query --name instructions --format csv rebuilt.db >rebuilt.csv
+expect "instructions of a program built anew" "$(sqlite3 :memory: ".import --csv rebuilt.csv q" \
+        "SELECT instruction, access_bytes, samples, DRAM, other, unknown FROM q")" \
+"mov (%rax),%rax|8|300|300|0|0
+mov (%rdi),%edi|4|100|0|0|100"
 expect intervals "$(sed -n 6p intervals.csv)" "4,4,400,400,0.5,4,90,0,1,bandwidth"
 expect phases "$(tail -n +2 phases.csv | cut -d, -f1-4)" \
 "0,4,latency,4
@@ -257,8 +273,8 @@ symbolize,no line,30,samples"
 expect untyped-by-line "$(tail -n +2 untyped-by-line.csv)" \
 "no debug information,5,/src/few.c,50,once,/bin/made-up"
 expect instructions "$(tail -n +2 instructions.csv)" \
-'/bin/made-up,1010,"mov    (%rcx),%eax",4,stream,10,400,500,0,0,0,0,400,0,0
-/bin/made-up,1020,"mov    (%rcx),%rcx",8,walk,20,100,210,0,0,0,0,100,0,0'
+'/bin/made-up,1010,"mov    (%rcx),%eax",4,stream,10,400,500,0,0,0,0,400,0,0,0
+/bin/made-up,1020,"mov    (%rcx),%rcx",8,walk,20,100,210,0,0,0,0,100,0,0,0'
 expect run "$(grep ^samples run.csv)" "samples,885"
 
 # Objects and fields of one name are told apart, and found again in other views, by their ids.
