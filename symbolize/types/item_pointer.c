@@ -9,8 +9,23 @@
 
 #include "die_type_name.h"
 
-/* How deep the pointer lies, and among how many members: a few of each. */
-enum { DEPTH_LIMIT = 6, PART_MEMBERS_LIMIT = 8 };
+/* How deep the pointer lies, among how many members, and in how many parts in all: some
+ * ten in a vector. Another file may ask for any number. */
+enum { DEPTH_LIMIT = 6, MEMBERS_LIMIT = 8, PARTS_LIMIT = 64 };
+
+/* What a type has become: a part that is in a vector several times is made once. */
+struct settled_part {
+        uint32_t from;
+        uint32_t to;
+};
+
+struct item_vector {
+        struct type_reader *reader;
+        uint32_t pointer; /* to its items */
+        struct settled_part parts[PARTS_LIMIT];
+        size_t part_count;
+        bool refused; /* it has too many parts, or they cost too much */
+};
 
 bool item_parameter(struct type_reader *reader, Dwarf_Die *die, Dwarf_Die *parameter)
 {
@@ -32,44 +47,77 @@ static bool is_byte_pointer(struct type_reader *reader, uint32_t type)
                reader->types->items[pointee].kind == TYPE_INTEGER;
 }
 
-/* TYPE with POINTER in the place of pointers to bytes; TYPE itself where it has none. */
-static uint32_t with_pointer(struct type_reader *reader, uint32_t type, uint32_t pointer,
-                             int depth)
+static uint32_t with_pointer(struct item_vector *vector, uint32_t type, int depth);
+
+/* PART, of number TYPE, with the pointer in its members. */
+static uint32_t settle_members(struct item_vector *vector, const struct type *part,
+                               uint32_t type, int depth)
 {
-        struct member members[PART_MEMBERS_LIMIT];
+        struct type_reader *reader = vector->reader;
+        struct member members[MEMBERS_LIMIT];
         bool changed = false;
 
-        if (type == TYPE_NONE || depth == DEPTH_LIMIT)
-                return type;
-        struct type part = reader->types->items[type];
-
-        if (part.kind == TYPE_POINTER)
-                return is_byte_pointer(reader, type) ? pointer : type;
-        if (part.kind != TYPE_STRUCT || part.member_count > PART_MEMBERS_LIMIT)
-                return type;
-        for (uint32_t i = 0; i < part.member_count; i++) {
-                members[i] = reader->types->members[part.first_member + i];
-                uint32_t own = with_pointer(reader, members[i].type, pointer, depth + 1);
+        for (uint32_t i = 0; i < part->member_count; i++) {
+                members[i] = reader->types->members[part->first_member + i];
+                uint32_t own = with_pointer(vector, members[i].type, depth + 1);
 
                 changed |= own != members[i].type;
                 members[i].type = own;
         }
-        return changed ? type_put(reader, &part, members) : type;
+        if (vector->refused || !changed)
+                return type;
+        /* A type takes as much memory as many entries of the file do. */
+        vector->refused = !die_spend(reader->dwarf, sizeof(*part) + part->member_count *
+                                                                        sizeof(*members));
+        return vector->refused ? type : type_put(reader, part, members);
+}
+
+/* TYPE with the vector's pointer in the place of pointers to bytes; TYPE itself where it
+ * has none. */
+static uint32_t with_pointer(struct item_vector *vector, uint32_t type, int depth)
+{
+        struct type_reader *reader = vector->reader;
+
+        if (type == TYPE_NONE || depth == DEPTH_LIMIT || vector->refused)
+                return type;
+        struct type part = reader->types->items[type];
+
+        if (part.kind == TYPE_POINTER)
+                return is_byte_pointer(reader, type) ? vector->pointer : type;
+        if (part.kind != TYPE_STRUCT || part.member_count > MEMBERS_LIMIT)
+                return type;
+        for (size_t i = 0; i < vector->part_count; i++)
+                if (vector->parts[i].from == type)
+                        return vector->parts[i].to;
+        uint32_t settled = settle_members(vector, &part, type, depth);
+
+        if (vector->part_count == PARTS_LIMIT ||
+            !die_spend(reader->dwarf, 1 + part.member_count))
+                vector->refused = true;
+        else
+                vector->parts[vector->part_count++] =
+                    (struct settled_part){type, settled};
+        return settled;
 }
 
 void item_pointers_settle(struct type_reader *reader, Dwarf_Die *die,
                           struct die_members *members)
 {
         const char *name = type_own_name(reader, die);
+        uint32_t types[MEMBERS_LIMIT];
         Dwarf_Die parameter;
 
         if (reader->language != DW_LANG_Rust || !name ||
             strncmp(name, "RawVec<", strlen("RawVec<")) != 0 ||
-            !item_parameter(reader, die, &parameter))
+            members->count > MEMBERS_LIMIT || !item_parameter(reader, die, &parameter))
                 return;
-        uint32_t pointer = type_pointer_to(reader, &parameter);
+        struct item_vector vector = {.reader = reader,
+                                     .pointer = type_pointer_to(reader, &parameter)};
 
-        for (size_t i = 0; i < members->count && pointer != TYPE_NONE; i++)
-                members->items[i].type =
-                    with_pointer(reader, members->items[i].type, pointer, 0);
+        if (vector.pointer == TYPE_NONE)
+                return;
+        for (size_t i = 0; i < members->count; i++)
+                types[i] = with_pointer(&vector, members->items[i].type, 0);
+        for (size_t i = 0; i < members->count && !vector.refused; i++)
+                members->items[i].type = types[i];
 }

@@ -26,6 +26,11 @@ LOW_PC, HIGH_PC, LINES, DATA8, STRING, INDIRECT, SECTION_OFFSET, LINE_STRING = (
     0x11, 0x12, 0x10, 0x07, 0x08, 0x16, 0x17, 0x1f)
 PARTIAL_UNIT, ORIGIN, ALTERNATE = 0x3c, 0x31, 0x1f20
 COMMON_BLOCK = 0x1a
+BASE_TYPE, POINTER_TYPE, STRUCTURE, MEMBER, TYPE_PARAMETER = 0x24, 0x0f, 0x13, 0x0d, 0x2f
+BYTE_SIZE, ENCODING, LANGUAGE, PRODUCER, TYPE, LOCATION, PLACE, RANGES = (
+    0x0b, 0x3e, 0x13, 0x25, 0x49, 0x02, 0x38, 0x55)
+DATA1, REF4, EXPRESSION = 0x0b, 0x13, 0x18
+RUST = 0x1c
 MEMORY_LIMIT, SECONDS_LIMIT = 400 << 20, 20
 
 
@@ -221,6 +226,58 @@ def common_blocks():
         b"\3a\0" + b"\3b\0" + bytes(4))}
 
 
+class Types:
+    """The entries of a unit whose types refer to each other."""
+
+    table = (abbreviation(1, COMPILE_UNIT, *RANGE, LANGUAGE, DATA1, children=True) +
+             abbreviation(2, SUBPROGRAM, *RANGE, NAME, STRING) +
+             abbreviation(3, BASE_TYPE, NAME, STRING, BYTE_SIZE, DATA1, ENCODING, DATA1) +
+             abbreviation(4, POINTER_TYPE, TYPE, REF4) +
+             abbreviation(5, STRUCTURE, NAME, STRING, BYTE_SIZE, DATA8, children=True) +
+             abbreviation(6, MEMBER, TYPE, REF4, PLACE, DATA8) +
+             abbreviation(7, TYPE_PARAMETER, TYPE, REF4) +
+             abbreviation(8, VARIABLE, NAME, STRING, TYPE, REF4, LOCATION, EXPRESSION) + b"\0")
+
+    def __init__(self, language):
+        self.at = 11  # of the unit's header
+        self.entries = []
+        self.put(code_entry(1, TEXT, TEXT_BYTES, bytes([language])))
+        self.put(code_entry(2, TEXT, TEXT_BYTES, b"function\0"))
+
+    def put(self, entry):
+        """Where it is in the unit."""
+        start, self.at = self.at, self.at + len(entry)
+        self.entries.append(entry)
+        return start
+
+    def structure(self, name, members, parameter=None):
+        """Of MEMBERS, which are (type, bytes); second, its own bytes."""
+        places = list(itertools.accumulate((size for _, size in members), initial=0))
+        start = self.put(b"\5" + name + b"\0" + struct.pack("<Q", places[-1]))
+        self.put(b"".join(b"\6" + struct.pack("<IQ", kind, place)
+                          for (kind, _), place in zip(members, places)))
+        self.put((b"\7" + struct.pack("<I", parameter) if parameter else b"") + b"\0")
+        return start, places[-1]
+
+    def sections(self, kind):
+        """The program has a variable of this type where its data begins."""
+        self.put(b"\x08data\0" + struct.pack("<IBBQ", kind, 9, 3, DATA) + b"\0")
+        return {".debug_abbrev": self.table, ".debug_info": unit(b"".join(self.entries))}
+
+
+def vectors(count, members):
+    """COUNT vectors of Rust's, which have MEMBERS each: in them are other structures, of
+    eight members, down to pointers to bytes that lie six deep."""
+    types = Types(RUST)
+    byte = types.put(b"\3u8\0\1\x07")
+    parts = [(types.put(b"\4" + struct.pack("<I", byte)), 8)] * 8
+    for _ in range(5):
+        parts = [types.structure(b"Part", parts) for _ in range(8)]
+    several = list(itertools.islice(itertools.cycle(parts), members))
+    return types.sections(types.structure(b"Data", [
+        types.structure(b"RawVec<u8>", several, byte) for _ in range(count)])[0])
+
+
 TOO_MUCH = "binary with too much debug information"
 COSTLY = "binary with debug information too costly to read"
 NO_MEMORY = "binary with debug information that there was no memory for"
@@ -249,9 +306,12 @@ CASES = {
                       {".debug_info"}, TOO_MUCH if HALF_OF_MEMORY < 10 << 30 else DAMAGED),
     "common blocks in each other": (common_blocks(), (), RESOLVED),
     "packed symbols": ({".gnu_debugdata": lzma.compress(bytes(256 << 20), preset=0)}, (),
-                       "no symbol"),
+                        "no symbol"),
+    "vector of many members": (vectors(1, 3000), (), RESOLVED),
+    "vectors of many parts": (vectors(5000, 8), (), RESOLVED),
 }
-READ_DATA = {"common blocks in each other"}  # where variables are looked for, too
+# where variables are looked for, too
+READ_DATA = {"common blocks in each other", "vector of many members", "vectors of many parts"}
 
 
 def add_sound_program(database, path, base):
