@@ -79,6 +79,34 @@ static uint16_t add_one(uint16_t count)
         return count < UINT16_MAX ? (uint16_t)(count + 1) : UINT16_MAX;
 }
 
+static int compare_ranges(const void *left, const void *right)
+{
+        const struct scope_range *a = left, *b = right;
+
+        return a->low < b->low ? -1 : a->low > b->low;
+}
+
+/* Puts the ranges from FIRST on, which are of one block, in order, so that none overlap.
+ * Returns how many there are. */
+static size_t order_ranges(struct collector *collector, size_t first)
+{
+        size_t count = collector->range_count - first, kept = 0;
+        struct scope_range *ranges = count > 0 ? &collector->ranges[first] : NULL;
+
+        if (count > 1)
+                qsort(ranges, count, sizeof(*ranges), compare_ranges);
+        for (size_t i = 0; i < count; i++) {
+                struct scope_range *last = kept ? &ranges[kept - 1] : NULL;
+
+                if (!last || ranges[i].low >= last->high)
+                        ranges[kept++] = ranges[i];
+                else if (ranges[i].high > last->high)
+                        last->high = ranges[i].high;
+        }
+        collector->range_count = first + kept;
+        return kept;
+}
+
 /* *VALUE is the outer scope, and then the one of DIE. */
 static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *value)
 {
@@ -87,7 +115,7 @@ static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *valu
 
         if (die_ranges(collector->reader->dwarf, die, add_range, collector) == -ENOMEM)
                 return -ENOMEM;
-        scope.count = collector->range_count - scope.first;
+        scope.count = order_ranges(collector, scope.first);
         if (scope.count == 0) { /* it has no code of its own: the outer one's counts */
                 if (!outer || dwarf_tag(die) != DW_TAG_lexical_block)
                         return 0;
@@ -504,19 +532,25 @@ variables_set_in_register(const struct variables *variables, uint8_t reg, uint64
         return range ? &variables->values[range->value] : NULL;
 }
 
-/* The ranges of one variable stand side by side. */
+/* Variables stand in order of their numbers, and the ranges of one that is FROM_SET are
+ * those of its block, in order. */
 bool variables_in_block(const struct variables *variables,
                         const struct register_variable *variable, uint64_t vaddr)
 {
-        const struct register_variable *end = variables->values + variables->value_count;
+        size_t low = 0, high = variables->value_count;
 
-        while (variable > variables->values && variable[-1].number == variable->number)
-                variable--;
-        for (uint32_t number = variable->number;
-             variable < end && variable->number == number; variable++)
-                if (vaddr >= variable->low && vaddr < variable->high)
-                        return true;
-        return false;
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                const struct register_variable *at = &variables->values[middle];
+
+                if (at->number < variable->number ||
+                    (at->number == variable->number && at->low <= vaddr))
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low > 0 && variables->values[low - 1].number == variable->number &&
+               vaddr < variables->values[low - 1].high;
 }
 
 const struct register_variable *

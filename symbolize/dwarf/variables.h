@@ -88,7 +88,7 @@ const struct register_variable *variables_in_register(const struct variables *va
 /* What REG may hold at VADDR once it is set, or NULL. */
 const struct register_variable *
 variables_set_in_register(const struct variables *variables, uint8_t reg, uint64_t vaddr);
-/* Whether VADDR is in the block of VARIABLE, one of VARIABLES. */
+/* Whether VADDR is in the block of VARIABLE, one of VARIABLES that is FROM_SET. */
 bool variables_in_block(const struct variables *variables,
                         const struct register_variable *variable, uint64_t vaddr);
 /* What is at a distance from REG's value at VADDR, or NULL. */

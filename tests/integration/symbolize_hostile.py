@@ -25,7 +25,7 @@ COMPILE_UNIT, SUBPROGRAM, VARIABLE, NAME, LINKAGE_NAME = 0x11, 0x2e, 0x34, 0x03,
 LOW_PC, HIGH_PC, LINES, DATA8, STRING, INDIRECT, SECTION_OFFSET, LINE_STRING = (
     0x11, 0x12, 0x10, 0x07, 0x08, 0x16, 0x17, 0x1f)
 PARTIAL_UNIT, ORIGIN, ALTERNATE = 0x3c, 0x31, 0x1f20
-COMMON_BLOCK = 0x1a
+COMMON_BLOCK, LEXICAL_BLOCK = 0x1a, 0x0b
 BASE_TYPE, POINTER_TYPE, STRUCTURE, MEMBER, TYPE_PARAMETER = 0x24, 0x0f, 0x13, 0x0d, 0x2f
 BYTE_SIZE, ENCODING, LANGUAGE, PRODUCER, TYPE, LOCATION, PLACE, RANGES = (
     0x0b, 0x3e, 0x13, 0x25, 0x49, 0x02, 0x38, 0x55)
@@ -62,7 +62,8 @@ def pack(data, claimed=None):
 def write_program(path, sections, packed=()):
     """A program of TEXT_BYTES of code, which it has as data too; SECTIONS are its others, by
     name; PACKED those of them that begin as packed ones do."""
-    body = bytearray(0x1000) + b"\x90" * TEXT_BYTES
+    sections = dict(sections)
+    body = bytearray(0x1000) + sections.pop(".text", b"\x90" * TEXT_BYTES)
     names = b"\0.text\0"
     headers = [bytes(64), HEADER.pack(1, 1, 6, TEXT, 0x1000, TEXT_BYTES, 0, 0, 16, 0)]
     for name, data in itertools.chain(sections.items(), [(".shstrtab", None)]):
@@ -278,6 +279,30 @@ def vectors(count, members):
         types.structure(b"RawVec<u8>", several, byte) for _ in range(count)])[0])
 
 
+def scattered_block():
+    """All instructions write the register that a block has a pointer in, and each is a range
+    of the block."""
+    load = b"\x48\x8b\0"  # mov (%rax),%rax
+    count = 20_000
+    table = (abbreviation(1, COMPILE_UNIT, *RANGE, PRODUCER, STRING, children=True) +
+             abbreviation(2, SUBPROGRAM, *RANGE, NAME, STRING, children=True) +
+             abbreviation(3, LEXICAL_BLOCK, RANGES, SECTION_OFFSET, children=True) +
+             abbreviation(4, VARIABLE, NAME, STRING, TYPE, REF4, LOCATION, EXPRESSION) +
+             abbreviation(5, POINTER_TYPE, TYPE, REF4) +
+             abbreviation(6, BASE_TYPE, NAME, STRING, BYTE_SIZE, DATA1, ENCODING, DATA1) + b"\0")
+    entries = code_entry(1, TEXT, TEXT_BYTES, b"GNU C17\0")
+    number = 11 + len(entries)
+    entries += b"\6long\0\x08\x05"
+    pointer = 11 + len(entries)
+    entries += b"\5" + struct.pack("<I", number)
+    entries += code_entry(2, TEXT, len(load) * count, b"function\0")
+    entries += b"\3" + bytes(4) + b"\4p\0" + struct.pack("<IBB", pointer, 1, 0x50) + bytes(3)
+    ranges = [at * len(load) for start in range(count) for at in (start, start + 1)]
+    return {".text": (load * count).ljust(TEXT_BYTES, b"\x90"), ".debug_abbrev": table,
+            ".debug_info": unit(entries + bytes(65536)),  # that its ranges do not cost too much
+            ".debug_ranges": struct.pack(f"<{len(ranges)}Q", *ranges) + bytes(16)}
+
+
 TOO_MUCH = "binary with too much debug information"
 COSTLY = "binary with debug information too costly to read"
 NO_MEMORY = "binary with debug information that there was no memory for"
@@ -309,9 +334,11 @@ CASES = {
                         "no symbol"),
     "vector of many members": (vectors(1, 3000), (), RESOLVED),
     "vectors of many parts": (vectors(5000, 8), (), RESOLVED),
+    "block of many ranges": (scattered_block(), (), RESOLVED),
 }
 # where variables are looked for, too
-READ_DATA = {"common blocks in each other", "vector of many members", "vectors of many parts"}
+READ_DATA = {"common blocks in each other", "vector of many members", "vectors of many parts",
+             "block of many ranges"}
 
 
 def add_sound_program(database, path, base):
