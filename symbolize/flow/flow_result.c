@@ -13,10 +13,14 @@ struct pursuit {
         struct {
                 size_t step;
                 struct flow_state state;
+                uint32_t type; /* as of the pursuit, where the way begins */
         } ways[RESULT_WAYS];
         size_t way_count;
         size_t steps_left;
-        uint32_t type; /* the largest so far; TYPE_NONE: none */
+        uint32_t type;           /* the largest so far, on this way; TYPE_NONE: none */
+        uint32_t type_before;    /* where the way began */
+        uint32_t type_elsewhere; /* the largest on the ways that are done */
+        bool several; /* allocations that the compiler merged, of different types */
         bool returned;
         uint64_t shift_bytes; /* by the most that it was returned with; 0: with none */
         /* What lies behind where the pointer leads: of the first that was seen. */
@@ -29,18 +33,44 @@ static bool is_result(const struct place_value *value)
         return value->kind == PLACE_RESULT && value->offset == 0;
 }
 
+/* The one of A and B that tells more. */
+static uint32_t larger(const struct types *types, uint32_t a, uint32_t b)
+{
+        if (a == TYPE_NONE || b == TYPE_NONE)
+                return a == TYPE_NONE ? b : a;
+        return types->items[b].size_bytes > types->items[a].size_bytes ||
+                       (types->items[b].size_bytes == types->items[a].size_bytes &&
+                        type_holds(types, b, 0, a))
+                   ? b
+                   : a;
+}
+
 static void consider(const struct flow_context *flow, struct pursuit *pursuit,
                      uint32_t type)
 {
         const struct types *types = flow->input->reader->types;
 
-        if (type == TYPE_NONE || types->items[type].kind == TYPE_OPAQUE)
-                return;
-        if (pursuit->type == TYPE_NONE ||
-            types->items[type].size_bytes > types->items[pursuit->type].size_bytes ||
-            (types->items[type].size_bytes == types->items[pursuit->type].size_bytes &&
-             type_holds(types, type, 0, pursuit->type)))
-                pursuit->type = type;
+        if (type != TYPE_NONE && types->items[type].kind != TYPE_OPAQUE)
+                pursuit->type = larger(types, pursuit->type, type);
+}
+
+/* Whether a block of type A cannot be one of type B, as neither begins with the other. */
+static bool unlike(const struct types *types, uint32_t a, uint32_t b)
+{
+        return a != TYPE_NONE && b != TYPE_NONE && types->items[a].kind == TYPE_STRUCT &&
+               types->items[b].kind == TYPE_STRUCT && !type_holds(types, a, 0, b) &&
+               !type_holds(types, b, 0, a);
+}
+
+/* At a way's end. What was known before the ways parted is no other way's word. */
+static void end_way(const struct flow_context *flow, struct pursuit *pursuit)
+{
+        const struct types *types = flow->input->reader->types;
+
+        pursuit->several |= pursuit->type != pursuit->type_before &&
+                            pursuit->type_elsewhere != pursuit->type_before &&
+                            unlike(types, pursuit->type, pursuit->type_elsewhere);
+        pursuit->type_elsewhere = larger(types, pursuit->type_elsewhere, pursuit->type);
 }
 
 /* Takes note of a TYPE that begins where VALUE leads, behind the pointer: of structures,
@@ -107,6 +137,7 @@ static void fork_way(const struct flow_code *code, struct pursuit *pursuit,
         if (step == SIZE_MAX || pursuit->way_count == RESULT_WAYS)
                 return;
         pursuit->ways[pursuit->way_count].step = step;
+        pursuit->ways[pursuit->way_count].type = pursuit->type;
         pursuit->ways[pursuit->way_count++].state = *state;
 }
 
@@ -213,8 +244,11 @@ static uint64_t item_bytes(const struct flow_context *flow,
 void flow_result(const struct flow_context *flow, const struct flow_code *code,
                  struct flow_state *state, size_t at, struct flow_answer *answer)
 {
-        struct pursuit pursuit = {
-            .steps_left = RESULT_STEPS, .type = TYPE_NONE, .behind_type = TYPE_NONE};
+        struct pursuit pursuit = {.steps_left = RESULT_STEPS,
+                                  .type = TYPE_NONE,
+                                  .behind_type = TYPE_NONE,
+                                  .type_before = TYPE_NONE,
+                                  .type_elsewhere = TYPE_NONE};
 
         answer->variable.type = TYPE_NONE;
         answer->place = place_unknown;
@@ -229,12 +263,16 @@ void flow_result(const struct flow_context *flow, const struct flow_code *code,
         state->registers[REGISTER_RAX] =
             (struct place_value){.kind = PLACE_RESULT, .type = TYPE_NONE};
         pursue(flow, code, &pursuit, state, at + 1);
+        end_way(flow, &pursuit);
         while (pursuit.way_count > 0) {
                 struct flow_state other = pursuit.ways[--pursuit.way_count].state;
 
+                pursuit.type = pursuit.type_before = pursuit.ways[pursuit.way_count].type;
                 pursue(flow, code, &pursuit, &other,
                        pursuit.ways[pursuit.way_count].step);
+                end_way(flow, &pursuit);
         }
+        pursuit.type = pursuit.several ? TYPE_NONE : pursuit.type_elsewhere;
         if (pursuit.returned)
                 consider(flow, &pursuit,
                          type_pointee(flow->input->reader, return_type(flow)));
