@@ -427,10 +427,16 @@ static int name_by_symbol(const struct code_reader *reader, struct code_place *p
 }
 
 /* The kernel, not a call, has a signal's handler return to its trampoline: the byte
- * before that, where a call would be looked for, is of another function or of none. */
+ * before that, where a call would be looked for, is of another function or of none.
+ * Samples are at one of its two instructions. */
 static void name_trampoline(const struct code_reader *reader, struct code_place *place)
 {
-        if (code_returns_from_signal(reader->file, place->vaddr + 1))
+        const struct elf_file *file = reader->file;
+        uint64_t vaddr = place->vaddr;
+
+        if (place->sampled ? code_returns_from_signal(file, vaddr) ||
+                                 code_returns_from_signal(file, vaddr - 7)
+                           : code_returns_from_signal(file, vaddr + 1))
                 place->function = string_pool_put(reader->names, "__restore_rt");
 }
 
@@ -450,7 +456,7 @@ int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
                 if (is_unnamed(places[i]))
                         error = name_by_symbol(&reader, places[i]);
         for (size_t i = 0; i < count && !error; i++)
-                if (is_unnamed(places[i]) && !places[i]->sampled)
+                if (is_unnamed(places[i]))
                         name_trampoline(&reader, places[i]);
         linked_names_free(&linked);
         if (!error)

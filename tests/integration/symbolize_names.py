@@ -74,6 +74,11 @@ static __attribute__((noinline)) long shared(long *items, long n)
         return sum;
 }
 """
+# What a signal's handler returns to, in C libraries without a symbol; and its system call
+# with another number.
+TRAMPOLINE = """
+__asm__(".text; .balign 64; nop; nop; mov $15,%rax; syscall; .balign 64; mov $16,%rax; syscall");
+"""
 # Linkers have tables whose sections' names begin as these do.
 SECTIONS = (".hash_table", ".dynconf", ".gotten", ".reload", ".plt_sizes")
 KERNEL_TEXT = 0xFFFFFFFF81000000
@@ -263,6 +268,20 @@ def check_parts():
     print(f"parts of functions: {len(found)} agree in C and C++")
 
 
+def check_trampoline():
+    """Samples at its two instructions, and at what is none of it."""
+    path = compile_file("trampoline.so", TRAMPOLINE, "-shared", "-fPIC", "-nostdlib", "-s")
+    found = re.findall(r"([0-9a-f]+):\t(.*)", symbolize_db.output(
+        "objdump", "-d", "--no-show-raw-insn", path))
+    first = next(i for i, (_, text) in enumerate(found) if re.search(r"\$0xf,%rax", text))
+    other = next(i for i, (_, text) in enumerate(found) if re.search(r"\$0x10,%rax", text))
+    wanted = {int(found[i][0], 16): name for i, name in (
+        (first - 1, None), (first, "__restore_rt"), (first + 1, "__restore_rt"),
+        (other, None), (other + 1, None))}
+    assert names_at(path, wanted) == wanted, (names_at(path, wanted), wanted)
+    print(f"a signal's trampoline: {len(wanted)} addresses agree")
+
+
 def check_sections():
     """Variables that only the debug information names, in sections of their own."""
     names = [f"variable_{i}" for i in range(len(SECTIONS))]
@@ -373,6 +392,7 @@ def main():
     check_symbols()
     check_written_names()
     check_parts()
+    check_trampoline()
     check_sections()
     check_kernel_file()
     check_kernel_list()
