@@ -193,8 +193,17 @@ static void set_memory(struct instruction *result, const struct decoded *decoded
         result->writes_memory = (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
 }
 
+/* Whether MNEMONIC makes floating point of one integer, of which Zydis says that 8 bytes
+ * are two. */
+static bool converts_one(ZydisMnemonic mnemonic)
+{
+        return mnemonic == ZYDIS_MNEMONIC_CVTSI2SS ||
+               mnemonic == ZYDIS_MNEMONIC_VCVTSI2SS;
+}
+
 /* Vector moves copy anything; only a single number's instruction tells its kind. */
-static void set_data_class(struct instruction *result, const ZydisDecodedOperand *memory)
+static void set_data_class(struct instruction *result, ZydisMnemonic mnemonic,
+                           const ZydisDecodedOperand *memory)
 {
         switch (memory->element_type) {
         case ZYDIS_ELEMENT_TYPE_FLOAT16:
@@ -206,7 +215,7 @@ static void set_data_class(struct instruction *result, const ZydisDecodedOperand
         default:
                 break;
         }
-        result->vector = memory->element_count > 1;
+        result->vector = memory->element_count > 1 && !converts_one(mnemonic);
 }
 
 /* ---- operations ---- */
@@ -415,7 +424,7 @@ bool instruction_decode(struct instruction *instruction, const uint8_t *bytes,
 
         if (memory) {
                 set_memory(instruction, &decoded, memory, vaddr);
-                set_data_class(instruction, memory);
+                set_data_class(instruction, decoded.instruction.mnemonic, memory);
                 instruction->repeated = (decoded.instruction.attributes & repeating) != 0;
         }
         set_operation(instruction, &decoded, vaddr);

@@ -340,12 +340,14 @@ static enum access_number by_operation(const struct flow_code *code, size_t at,
         }
 }
 
-/* Whether MNEMONIC makes floating point of signed integers. */
-static bool converts(ZydisMnemonic mnemonic)
+bool number_is_converted(ZydisMnemonic mnemonic)
 {
-        static const ZydisMnemonic converting[] = {EITHER(CVTSI2SD), EITHER(CVTSI2SS),
-                                                   EITHER(CVTDQ2PD), EITHER(CVTDQ2PS),
-                                                   ZYDIS_MNEMONIC_FILD};
+        static const ZydisMnemonic converting[] = {
+            EITHER(CVTSI2SD),          EITHER(CVTSI2SS),
+            EITHER(CVTDQ2PD),          EITHER(CVTDQ2PS),
+            ZYDIS_MNEMONIC_VCVTUSI2SD, ZYDIS_MNEMONIC_VCVTUSI2SS,
+            ZYDIS_MNEMONIC_VCVTUDQ2PD, ZYDIS_MNEMONIC_VCVTUDQ2PS,
+            ZYDIS_MNEMONIC_FILD};
 
         return is_among(mnemonic, converting, COUNT_OF(converting));
 }
@@ -354,7 +356,7 @@ static bool converts(ZydisMnemonic mnemonic)
  * that has cut it off from a wider one mostly goes on with what is left. */
 static bool as_wide(ZydisMnemonic mnemonic, const struct number_held *held)
 {
-        if (converts(mnemonic))
+        if (number_is_converted(mnemonic))
                 return held->bytes == 8 || !held->extended;
         switch (mnemonic) {
         case ZYDIS_MNEMONIC_CMP:
@@ -378,35 +380,72 @@ static bool compares_with_small(const struct flow_code *code, size_t at, int64_t
                (constant == 1 && flags_asked(code, at) == ZYDIS_CPUFLAG_ZF);
 }
 
-/* Whether what shows an integer of held->bytes is never done to the bits of floating
- * point (or a part of them, as which few bytes may be read): these are added, subtracted,
- * multiplied, shifted, masked and ordered to make hashes, to round, to step to the next
- * number, to count those between two and to sort; and compared with zero. */
-static bool only_of_integers(const struct flow_code *code, size_t at,
-                             const struct decoded *decoded,
-                             const struct number_held *held)
+/* Of which floating point the bits (or a part of them, as which few bytes may be read)
+ * are treated in the same way as what shows an integer: they are added, subtracted,
+ * multiplied, divided, shifted, masked, extended and ordered to make hashes, to round, to
+ * step to the next number, to count those between two and to sort, and compared with
+ * zero. A logarithm converts them, but that is far rarer than that an integer is. */
+static enum float_chance float_chance(const struct flow_code *code, size_t at,
+                                      const struct decoded *decoded,
+                                      const struct number_held *held)
 {
-        if (converts(decoded->instruction.mnemonic))
-                return true;
-        switch (decoded->instruction.mnemonic) {
+        ZydisMnemonic mnemonic = decoded->instruction.mnemonic;
+        bool is_short = held->bytes <= SHORT_BYTES;
+
+        if (number_is_converted(mnemonic))
+                return FLOAT_EXCLUDED;
+        switch (mnemonic) {
         case ZYDIS_MNEMONIC_MOVSX:
         case ZYDIS_MNEMONIC_MOVSXD:
         case ZYDIS_MNEMONIC_CDQE:
-        case ZYDIS_MNEMONIC_VCVTUSI2SD:
-        case ZYDIS_MNEMONIC_VCVTUSI2SS:
-                return true;
-        case ZYDIS_MNEMONIC_IDIV:
-                return held->bytes > SHORT_BYTES;
+                return FLOAT_AT_END;
         case ZYDIS_MNEMONIC_CMP:
-                return held->bytes > SHORT_BYTES && is_immediate(&decoded->operands[1]) &&
-                       compares_with_small(code, at, decoded->operands[1].imm.value.s);
+                return !is_short && is_immediate(&decoded->operands[1]) &&
+                               compares_with_small(code, at,
+                                                   decoded->operands[1].imm.value.s)
+                           ? FLOAT_EXCLUDED
+                           : FLOAT_POSSIBLE;
         default:
-                return false;
+                return FLOAT_POSSIBLE;
         }
 }
 
-/* Bytes that are used as an index may be some of the bits of floating point, in sorting
- * by digits and in tables by the exponent. */
+/* Whether it asks for the equality with a constant, which compilers ask of neighbours at
+ * once, as well as for some of their bits. */
+static bool asks_equality(const struct flow_code *code, size_t at,
+                          const struct decoded *decoded)
+{
+        const ZydisDecodedOperand *first = &decoded->operands[0];
+        const ZydisDecodedOperand *second = &decoded->operands[1];
+        ZydisAccessedFlagsMask below = ZYDIS_CPUFLAG_ZF;
+
+        switch (decoded->instruction.mnemonic) {
+        case ZYDIS_MNEMONIC_AND:
+                return is_immediate(second);
+        case ZYDIS_MNEMONIC_TEST:
+                if (!is_immediate(second) && !same_register(first, second))
+                        return false;
+                break;
+        case ZYDIS_MNEMONIC_SUB:
+        case ZYDIS_MNEMONIC_CMP:
+                if (!is_immediate(second))
+                        return false;
+                if (second->imm.value.s == 1) /* whether it is below 1 */
+                        below = ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_CF;
+                break;
+        case ZYDIS_MNEMONIC_NEG:
+                below = ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_CF;
+                break;
+        default:
+                return false;
+        }
+        ZydisAccessedFlagsMask asked = flags_asked(code, at);
+
+        return asked != 0 && (asked & ~below) == 0;
+}
+
+/* Few bytes that are used as an index may be some of the bits of floating point, in
+ * sorting by digits and in tables by the exponent; more would lead out of any memory. */
 static bool is_address(const struct decoded *decoded, const struct number_held *held,
                        struct number_fact *fact)
 {
@@ -420,7 +459,9 @@ static bool is_address(const struct decoded *decoded, const struct number_held *
                 bool is_sum = operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN;
 
                 fact->number = is_sum ? summed(operand) : NUMBER_INTEGER;
-                fact->never_float = !is_sum && held->bytes > SHORT_BYTES;
+                fact->perhaps_float = is_sum || held->bytes <= SHORT_BYTES
+                                          ? FLOAT_POSSIBLE
+                                          : FLOAT_EXCLUDED;
                 if (fact->number == NUMBER_INTEGER && held->bytes < 8)
                         fact->number = NUMBER_LOW;
                 return true;
@@ -433,7 +474,7 @@ struct number_fact number_shown(const struct flow_code *code, size_t at,
                                 const struct number_held *held)
 {
         const struct flow_step *step = &code->steps[at];
-        struct number_fact fact = {NUMBER_ANY, false};
+        struct number_fact fact = {NUMBER_ANY, FLOAT_POSSIBLE, false};
 
         if (is_address(decoded, held, &fact))
                 return fact;
@@ -447,9 +488,12 @@ struct number_fact number_shown(const struct flow_code *code, size_t at,
                         enum access_number real = floating(operand, held->bytes);
 
                         fact.number = real > fact.number ? real : fact.number;
+                        fact.perhaps_float = FLOAT_EXCLUDED;
                         continue;
                 }
                 fact.number = by_operation(code, at, decoded, i == 0, held->bytes);
+                fact.perhaps_float = FLOAT_POSSIBLE;
+                fact.perhaps_several = asks_equality(code, at, decoded);
                 if (fact.number != NUMBER_INTEGER)
                         return fact;
                 if (operand->size < held->bytes * 8) { /* a part of it */
@@ -458,7 +502,9 @@ struct number_fact number_shown(const struct flow_code *code, size_t at,
                 }
                 if (!as_wide(decoded->instruction.mnemonic, held))
                         fact.number = NUMBER_LOW;
-                fact.never_float = only_of_integers(code, at, decoded, held);
+                else if (number_is_converted(decoded->instruction.mnemonic))
+                        fact.number = NUMBER_WHOLE;
+                fact.perhaps_float = float_chance(code, at, decoded, held);
                 return fact;
         }
         return fact;

@@ -23,7 +23,8 @@ bool number_in_operand(const struct number_held *held, const struct flow_step *s
 
 struct number_fact {
         enum access_number number;
-        bool never_float; /* what is done is not done to bits of floating point */
+        enum float_chance perhaps_float;
+        bool perhaps_several;
 };
 
 /* What step AT of CODE shows, which is DECODED. */
@@ -34,6 +35,9 @@ struct number_fact number_shown(const struct flow_code *code, size_t at,
 /* Whether an instruction counts with numbers of floating point: not when it moves them or
  * mixes them with others, or changes their bits. */
 bool number_is_real(const struct decoded *decoded);
+
+/* Whether MNEMONIC makes floating point of integers. */
+bool number_is_converted(ZydisMnemonic mnemonic);
 
 /* Of the mask of vector registers the bit that OPERAND is; 0: it is none of them. */
 uint32_t number_vector_bit(const ZydisDecodedOperand *operand);

@@ -22,18 +22,24 @@ struct way {
 struct use {
         const struct flow_code *code;
         const struct flow_step *load;
-        enum access_number shown;
-        bool never_float; /* something shows it */
+        struct number_fact shown;
         unsigned steps_left;
         struct way ways[WAYS_LIMIT];
         size_t way_count;
 };
 
-/* What is surer stands before. */
-static void take(struct use *use, enum access_number shown)
+/* What is surer counts. */
+static void take(struct use *use, const struct number_fact *fact)
 {
-        if (shown > use->shown)
-                use->shown = shown;
+        struct number_fact *shown = &use->shown;
+
+        if (fact->number == NUMBER_ANY)
+                return;
+        if (fact->number > shown->number)
+                shown->number = fact->number;
+        if (fact->perhaps_float < shown->perhaps_float)
+                shown->perhaps_float = fact->perhaps_float;
+        shown->perhaps_several &= fact->perhaps_several;
 }
 
 /* ---- copies ---- */
@@ -54,7 +60,8 @@ static bool copies(ZydisMnemonic mnemonic)
                     :
 #undef BOTH
                       case ZYDIS_MNEMONIC_MOV : case ZYDIS_MNEMONIC_MOVZX
-                    : case ZYDIS_MNEMONIC_XCHG : return true;
+                    : case ZYDIS_MNEMONIC_MOVSX : case ZYDIS_MNEMONIC_MOVSXD
+                    : case ZYDIS_MNEMONIC_CDQE : case ZYDIS_MNEMONIC_XCHG : return true;
         default:
                 return false;
         }
@@ -164,8 +171,7 @@ static void pass(struct use *use, struct way *way, size_t at)
                         from = i;
         struct number_fact fact = number_shown(use->code, at, &decoded, &before);
 
-        take(use, fact.number);
-        use->never_float |= fact.never_float;
+        take(use, &fact);
         forget_changed(&way->held, step, &decoded);
         if (from == SIZE_MAX)
                 return;
@@ -203,8 +209,10 @@ static void fork_way(struct use *use, const struct way *way, uint64_t target)
  * a small structure, too. */
 static void hand_on(struct use *use, struct way *way, uint32_t registers)
 {
+        static const struct number_fact floats = {.number = NUMBER_FLOATS};
+
         if (way->held.vector & registers && !way->taken)
-                take(use, NUMBER_FLOATS);
+                take(use, &floats);
 }
 
 static void call(struct use *use, struct way *way)
@@ -223,7 +231,7 @@ static void follow(struct use *use, struct way *way)
         const struct flow_code *code = use->code;
 
         while (way->step < code->step_count && use->steps_left > 0 &&
-               use->shown != NUMBER_FLOAT && is_held(&way->held)) {
+               use->shown.number != NUMBER_FLOAT && is_held(&way->held)) {
                 const struct flow_step *step = &code->steps[way->step];
 
                 if (step == use->load)
@@ -267,8 +275,10 @@ static bool begins_extended(const struct flow_code *code, size_t step)
 void number_use(const struct flow_code *code, size_t step, struct type_access *access)
 {
         const struct instruction *load = &code->steps[step].instruction;
-        struct use use = {
-            .code = code, .load = &code->steps[step], .steps_left = STEPS_LIMIT};
+        struct use use = {.code = code,
+                          .load = &code->steps[step],
+                          .shown = {NUMBER_ANY, FLOAT_POSSIBLE, true},
+                          .steps_left = STEPS_LIMIT};
         struct way way = {.step = step + 1,
                           .held = {.bytes = load->access_bytes,
                                    .in_memory = true,
@@ -284,11 +294,14 @@ void number_use(const struct flow_code *code, size_t step, struct type_access *a
         way.taken = false;
         if (way.step < code->step_count && flow_code_follows(code, way.step))
                 follow(&use, &way);
-        while (use.way_count > 0 && use.shown != NUMBER_FLOAT) {
+        while (use.way_count > 0 && use.shown.number != NUMBER_FLOAT) {
                 struct way other = use.ways[--use.way_count];
 
                 follow(&use, &other);
         }
-        access->number = use.shown;
-        access->perhaps_float = use.shown < NUMBER_FLOATS && !use.never_float;
+        access->number = use.shown.number;
+        if (access->number >= NUMBER_FLOATS)
+                return;
+        access->perhaps_float = use.shown.perhaps_float;
+        access->perhaps_several = use.shown.perhaps_several;
 }

@@ -12,9 +12,18 @@ enum { STEPS_LIMIT = 32 };
         case ZYDIS_MNEMONIC_##name:                                                      \
         case ZYDIS_MNEMONIC_V##name
 
-/* The bytes of each of the integers that MNEMONIC counts with; 0: it does not. */
-static uint32_t integer_bytes(ZydisMnemonic mnemonic)
+static bool has_integers(const ZydisDecodedOperand *operand)
 {
+        return operand->element_type == ZYDIS_ELEMENT_TYPE_INT ||
+               operand->element_type == ZYDIS_ELEMENT_TYPE_UINT;
+}
+
+/* The bytes of each of the integers in OPERAND that MNEMONIC counts with; 0: it does not.
+ */
+static uint32_t integer_bytes(ZydisMnemonic mnemonic, const ZydisDecodedOperand *operand)
+{
+        if (number_is_converted(mnemonic))
+                return has_integers(operand) ? operand->element_size / 8U : 0;
         switch (mnemonic) {
                 BOTH(PADDQ) : BOTH(PSUBQ) : return 8;
                 BOTH(PADDD)
@@ -23,9 +32,7 @@ static uint32_t integer_bytes(ZydisMnemonic mnemonic)
                     : BOTH(PMAXSD)
                     : BOTH(PMINSD)
                     : BOTH(PMAXUD)
-                    : BOTH(PMINUD)
-                    : BOTH(PMOVSXDQ)
-                    : BOTH(PMOVZXDQ) : BOTH(CVTDQ2PD) : BOTH(CVTDQ2PS) : return 4;
+                    : BOTH(PMINUD) : BOTH(PMOVSXDQ) : BOTH(PMOVZXDQ) : return 4;
                 BOTH(PMOVSXWD)
                     : BOTH(PMOVSXWQ)
                     : BOTH(PMOVZXWD)
@@ -35,34 +42,24 @@ static uint32_t integer_bytes(ZydisMnemonic mnemonic)
         }
 }
 
-/* Whether it takes them for integers, whatever could be done to the bits of others. */
-static bool only_of_integers(ZydisMnemonic mnemonic)
-{
-        switch (mnemonic) {
-                BOTH(PMOVSXDQ)
-                    : BOTH(PMOVSXWD)
-                    : BOTH(PMOVSXWQ) : BOTH(CVTDQ2PD) : BOTH(CVTDQ2PS) : return true;
-        default:
-                return false;
-        }
-}
-
 /* Takes what DECODED counts with in OPERAND. */
 static bool take(const struct decoded *decoded, const ZydisDecodedOperand *operand,
                  struct type_access *access)
 {
-        uint32_t bytes = integer_bytes(decoded->instruction.mnemonic);
+        ZydisMnemonic mnemonic = decoded->instruction.mnemonic;
+        uint32_t bytes = integer_bytes(mnemonic, operand);
 
         if (bytes > 0) {
                 access->number = NUMBER_LOW;
                 access->item_bytes = bytes;
-                access->perhaps_float = !only_of_integers(decoded->instruction.mnemonic);
+                access->perhaps_float =
+                    number_is_converted(mnemonic) ? FLOAT_EXCLUDED : FLOAT_POSSIBLE;
                 return true;
         }
         if (!number_is_real(decoded) || operand->element_size == 0)
                 return false;
         access->number = NUMBER_FLOATS;
-        access->perhaps_float = false;
+        access->perhaps_float = FLOAT_EXCLUDED;
         access->item_bytes = operand->element_size / 8;
         return true;
 }

@@ -30,17 +30,22 @@ int access_fit(const struct type *type, uint64_t inside, const struct type_acces
 {
         bool real = type->kind == TYPE_FLOAT;
         bool within = inside + access->bytes <= type->size_bytes;
+        bool part = within && type->kind == TYPE_INTEGER;
         bool exact = inside == 0 && type->size_bytes == access->bytes;
 
         switch (access->number) {
         case NUMBER_BITS:
                 return !real && within ? 3 : 1;
         case NUMBER_LOW:
-                return !real && (exact || (within && type->kind == TYPE_INTEGER)) ? 3 : 1;
-        case NUMBER_INTEGER:
+                return !real && (exact || part) ? 3 : 1;
+        case NUMBER_INTEGER: /* what is cut out of the middle is seldom counted with */
+                if (real || !(exact || part))
+                        return 1;
+                return inside == 0 || inside + access->bytes == type->size_bytes ? 3 : 2;
+        case NUMBER_WHOLE:
                 if (real)
                         return 1;
-                return exact ? 3 : within && type->kind == TYPE_INTEGER ? 2 : 1;
+                return exact ? 3 : part ? 2 : 1;
         case NUMBER_FLOATS:
                 return real && number_bytes(type) <= access->bytes ? 3 : 1;
         case NUMBER_FLOAT:
@@ -59,6 +64,7 @@ bool access_contradicts(const struct type *type, uint64_t inside,
         case NUMBER_LOW:
                 return real || type->size_bytes < access->item_bytes;
         case NUMBER_INTEGER:
+        case NUMBER_WHOLE:
                 return real || inside + access->bytes > type->size_bytes;
         case NUMBER_FLOATS:
                 if (access->item_bytes > 0)
@@ -79,6 +85,7 @@ int access_fit_bits(const struct member *member, uint64_t offset_bytes,
                 return 3;
         case NUMBER_LOW:
         case NUMBER_INTEGER:
+        case NUMBER_WHOLE:
                 return member->bit_size == access->bytes * 8 &&
                                member->offset_bytes + member->bit_offset / 8 ==
                                    offset_bytes

@@ -18,6 +18,8 @@ struct search {
         bool holds;              /* the answer */
         struct type_path copied; /* the innermost structure that the access begins */
         bool met_float;          /* floating point lies there, perhaps among others */
+        bool met_end;            /* that begins or ends with the bytes accessed */
+        bool met_several;        /* neighbours that are accessed at once */
 };
 
 static int find(struct search *search, uint32_t type, uint64_t offset_bytes,
@@ -66,6 +68,21 @@ static void note_copied(struct search *search, uint32_t type_id,
         search->copied.size_bytes = type->size_bytes;
 }
 
+static void note_neighbours(struct search *search, const struct type *type,
+                            uint64_t offset_bytes)
+{
+        const struct member *members = search->types->members + type->first_member;
+        const struct type_access all_bits = {.bytes = search->access->bytes};
+        uint64_t end = offset_bytes + all_bits.bytes;
+
+        for (uint32_t i = 0; i < type->member_count && !search->met_several; i++)
+                search->met_several =
+                    members[i].offset_bytes < end &&
+                    (members[i].bit_size
+                         ? access_in_bits(&members[i], offset_bytes, &all_bits)
+                         : members[i].offset_bytes > offset_bytes);
+}
+
 static int find_member(struct search *search, uint32_t type_id, uint64_t offset_bytes,
                        struct type_path *path)
 {
@@ -77,6 +94,8 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
 
         if (offset_bytes == 0)
                 note_copied(search, type_id, path);
+        if (type->kind == TYPE_STRUCT)
+                note_neighbours(search, type, offset_bytes);
         for (uint32_t i = 0; i < type->member_count; i++) {
                 struct type_path way = *path;
 
@@ -108,6 +127,16 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
         return best.fit;
 }
 
+static void note_number(struct search *search, const struct type *type, uint64_t inside)
+{
+        const struct type_access *access = search->access;
+        uint32_t bytes = access->item_bytes ? access->item_bytes : access->bytes;
+
+        search->met_float |= type->kind == TYPE_FLOAT;
+        search->met_end |= type->kind == TYPE_FLOAT &&
+                           (inside == 0 || inside + bytes == type->size_bytes);
+}
+
 static int find_in(struct search *search, uint32_t type_id, uint64_t offset_bytes,
                    struct type_path *path)
 {
@@ -136,6 +165,7 @@ static int find_in(struct search *search, uint32_t type_id, uint64_t offset_byte
                         return 0;
                 if (search->stride_bytes % bytes == 0)
                         search->repeats = true;
+                search->met_several |= bytes < search->access->bytes;
                 return find(search, type->element, offset_bytes % bytes, path);
         }
         default:
@@ -143,7 +173,7 @@ static int find_in(struct search *search, uint32_t type_id, uint64_t offset_byte
                         return 0;
                 path->type = type_id;
                 path->size_bytes = type->size_bytes;
-                search->met_float |= type->kind == TYPE_FLOAT;
+                note_number(search, type, offset_bytes);
                 path->contradicted =
                     access_contradicts(type, offset_bytes, search->access);
                 return path->fit = access_fit(type, offset_bytes, search->access);
@@ -160,6 +190,26 @@ static int find(struct search *search, uint32_t type_id, uint64_t offset_bytes,
 
         search->nesting--;
         return fit;
+}
+
+/* Whether what lies there may be accessed in that way though its number is another. */
+static bool in_doubt(const struct search *search)
+{
+        const struct type_access *access = search->access;
+
+        switch (access->perhaps_float) {
+        case FLOAT_POSSIBLE:
+                if (search->met_float)
+                        return true;
+                break;
+        case FLOAT_AT_END:
+                if (search->met_end)
+                        return true;
+                break;
+        default:
+                break;
+        }
+        return access->perhaps_several && search->met_several;
 }
 
 /* Finds what ACCESS fits best, and in *COPIED the innermost structure that it begins.
@@ -179,12 +229,13 @@ static int find_accessed(const struct types *types, uint32_t type, uint64_t offs
         int fit = find(&search, type, offset_bytes, path);
 
         *copied = search.copied;
-        if (!access->perhaps_float || !search.met_float)
+        if (!in_doubt(&search))
                 return fit;
-        bool contradicted = path->contradicted;
+        bool contradicted = path->contradicted && search.met_float;
 
         any.number = NUMBER_ANY;
-        any.perhaps_float = false;
+        any.perhaps_float = FLOAT_EXCLUDED;
+        any.perhaps_several = false;
         fit = find_accessed(types, type, offset_bytes, &any, path, copied);
         path->contradicted = contradicted && !path->shared_count;
         return fit;

@@ -71,7 +71,7 @@ for options in "gcc -O0" "gcc -O2" "g++ -O1" "clang -O0" "clang -O3" "clang++ -O
         python3 "$SOURCE_DIR/tests/integration/nested/unions.py" "$seed" 40 "$name.c" "$name.truth"
         # shellcheck disable=SC2086 # the compiler and its option
         $options -g -w -x "$language" -o "$name" "$name.c"
-        record_and_check "$name" 12
+        record_and_check "$name" 10
 done
 
 # Members of a union in one place: integers that clang converts in vector registers are moved

@@ -295,7 +295,7 @@ static void knows_what_a_number_is_used_as(void **state)
             {"adds_integers", NUMBER_INTEGER},
             {"adds_in_memory", NUMBER_INTEGER},
             {"adds_halves", NUMBER_LOW},
-            {"converts", NUMBER_INTEGER},
+            {"converts", NUMBER_WHOLE},
             {"extends", NUMBER_INTEGER},
             {"reads_behind", NUMBER_INTEGER},
             {"is_zero", NUMBER_INTEGER},
@@ -327,45 +327,49 @@ static void knows_what_a_number_is_used_as(void **state)
         }
 }
 
-/* Sums, differences, order, masks, products, zero and single bytes are also of the bits
- * of floating point. */
+/* Sums, differences, order, masks, products, quotients, signs, zero and single bytes are
+ * also of the bits of floating point, conversions of as many; and neighbours are compared
+ * with a constant at once. */
 static void knows_what_is_done_to_integers_only(void **state)
 {
         (void)state;
         const struct {
                 const char *function;
-                bool perhaps_float;
+                enum float_chance perhaps_float;
+                bool perhaps_several;
         } cases[] = {
-            {"adds_integers", true},
-            {"adds_in_memory", true},
-            {"adds_halves", true},
-            {"steps_on", true},
-            {"counts_between", true},
-            {"is_below", true},
-            {"is_zero", true},
-            {"is_below_one", true},
-            {"is_tag", true},
-            {"takes_low_bits", true},
-            {"makes_hash", true},
-            {"is_low_seven", true},
-            {"looks_up_a_digit", true},
-            {"looks_up", false},
-            {"converts", false},
-            {"extends", false},
-            {"divides", false},
-            {"is_seven", false},
-            {"is_one", false},
-            {"reads_behind", false},
-            {"hashes_and_converts", false},
-            {"adds_reals", false},
+            {"adds_integers", FLOAT_POSSIBLE, false},
+            {"adds_in_memory", FLOAT_POSSIBLE, false},
+            {"adds_halves", FLOAT_POSSIBLE, false},
+            {"steps_on", FLOAT_POSSIBLE, false},
+            {"counts_between", FLOAT_POSSIBLE, false},
+            {"is_below", FLOAT_POSSIBLE, false},
+            {"is_zero", FLOAT_POSSIBLE, true},
+            {"is_below_one", FLOAT_POSSIBLE, true},
+            {"is_tag", FLOAT_POSSIBLE, true},
+            {"takes_low_bits", FLOAT_POSSIBLE, true},
+            {"makes_hash", FLOAT_POSSIBLE, true},
+            {"is_low_seven", FLOAT_POSSIBLE, true},
+            {"looks_up_a_digit", FLOAT_POSSIBLE, false},
+            {"looks_up", FLOAT_EXCLUDED, false},
+            {"converts", FLOAT_EXCLUDED, false},
+            {"extends", FLOAT_AT_END, false},
+            {"divides", FLOAT_POSSIBLE, false},
+            {"is_seven", FLOAT_EXCLUDED, true},
+            {"is_one", FLOAT_EXCLUDED, true},
+            {"reads_behind", FLOAT_EXCLUDED, false},
+            {"hashes_and_converts", FLOAT_EXCLUDED, false},
+            {"adds_reals", FLOAT_EXCLUDED, false},
         };
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 struct flow_answer answer = answer_in_file(cases[i].function, true);
 
-                if (answer.access.perhaps_float != cases[i].perhaps_float)
-                        fail_msg("%s: %d", cases[i].function,
-                                 (int)answer.access.perhaps_float);
+                if (answer.access.perhaps_float != cases[i].perhaps_float ||
+                    answer.access.perhaps_several != cases[i].perhaps_several)
+                        fail_msg("%s: %d %d", cases[i].function,
+                                 (int)answer.access.perhaps_float,
+                                 (int)answer.access.perhaps_several);
         }
 }
 

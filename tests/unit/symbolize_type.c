@@ -236,7 +236,9 @@ static void wider_members_are_told_as_far_as_the_access_shows(void **state)
             {0, 4, NUMBER_FLOAT, "pair.x"},
             {4, 4, NUMBER_FLOAT, "pair.y"},
             {0, 8, NUMBER_INTEGER, "wide"},
-            {0, 4, NUMBER_INTEGER, "number"},
+            {0, 4, NUMBER_INTEGER, "wide|number"},
+            {0, 4, NUMBER_WHOLE, "number"},
+            {4, 4, NUMBER_WHOLE, "wide"},
             {0, 4, NUMBER_LOW, "wide|number"},
             {0, 1, NUMBER_LOW, "wide|number|byte"},
             {0, 8, NUMBER_BITS, "wide"},
@@ -261,13 +263,52 @@ static void bits_of_floating_point_are_told_from_no_integer(void **state)
         const struct member reals[] = {member(f, "real", f->real, 0),
                                        member(f, "wide", wide, 0),
                                        member(f, "number", f->number, 0)};
-        const struct type_access access = {
-            .bytes = 4, .number = NUMBER_INTEGER, .perhaps_float = true};
+        struct type_access access = {
+            .bytes = 4, .number = NUMBER_INTEGER, .perhaps_float = FLOAT_POSSIBLE};
         uint32_t among = put_record(f, TYPE_UNION, "union among", 8, reals, 3);
         uint32_t none = put_record(f, TYPE_UNION, "union none", 8, reals + 1, 2);
 
         assert_string_equal(field_at(f, among, 0, access), "real|wide|number");
-        assert_string_equal(field_at(f, none, 0, access), "number");
+        assert_string_equal(field_at(f, none, 0, access), "wide|number");
+        access.number = NUMBER_WHOLE;
+        access.perhaps_float = FLOAT_EXCLUDED;
+        assert_string_equal(field_at(f, among, 0, access), "number");
+}
+
+/* lo == 0 && hi == 0 is one comparison of 8 bytes, and those of bit-fields are one, too.
+ */
+static void neighbours_are_tested_at_once(void **state)
+{
+        struct fixture *f = *state;
+        uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
+        struct member halves[] = {member(f, "lo", f->number, 0),
+                                  member(f, "hi", f->number, 4)};
+        uint32_t pair = put_record(f, TYPE_STRUCT, "struct halves", 8, halves, 2);
+        const struct member members[] = {member(f, "wide", wide, 0),
+                                         member(f, "halves", pair, 0)};
+        const struct member single[] = {member(f, "wide", wide, 0),
+                                        member(f, "number", f->number, 0)};
+        uint32_t value = put_record(f, TYPE_UNION, "union value", 8, members, 2);
+        uint32_t alone = put_record(f, TYPE_UNION, "union alone", 8, single, 2);
+        struct type_access access = {.bytes = 8, .number = NUMBER_INTEGER};
+
+        assert_string_equal(field_at(f, value, 0, access), "wide");
+        access.perhaps_several = true;
+        assert_string_equal(field_at(f, value, 0, access), "wide|halves");
+        assert_string_equal(field_at(f, alone, 0, access), "wide");
+        assert_string_equal(field_at(f, pair, 0, access), "lo");
+        halves[0].bit_size = 4;
+        halves[1] = halves[0];
+        halves[1].name = string_pool_put(f->names, "high");
+        halves[1].bit_offset = 4;
+        const struct member bits[] = {
+            member(f, "word", f->number, 0),
+            member(f, "bits", put_record(f, TYPE_STRUCT, "struct bits", 4, halves, 2),
+                   0)};
+        uint32_t flags = put_record(f, TYPE_UNION, "union flags", 4, bits, 2);
+
+        access.bytes = 4;
+        assert_string_equal(field_at(f, flags, 0, access), "word|bits");
 }
 
 static void halves_of_a_complex_number_are_its_own(void **state)
@@ -323,7 +364,7 @@ static void bit_fields_beside_a_number_are_told_by_their_width(void **state)
         assert_string_equal(
             field_at(f, flags, 0,
                      (struct type_access){.bytes = 1, .number = NUMBER_INTEGER}),
-            "bits.low");
+            "bits|word");
 }
 
 static void bit_fields_of_the_bytes_are_named_together(void **state)
@@ -886,6 +927,7 @@ int main(void)
                 wider_members_are_told_as_far_as_the_access_shows, begin, end),
             cmocka_unit_test_setup_teardown(
                 bits_of_floating_point_are_told_from_no_integer, begin, end),
+            cmocka_unit_test_setup_teardown(neighbours_are_tested_at_once, begin, end),
             cmocka_unit_test_setup_teardown(halves_of_a_complex_number_are_its_own, begin,
                                             end),
             cmocka_unit_test_setup_teardown(

@@ -23,6 +23,10 @@ SMALL = {  # structures that registers hold, and a member of each
     "struct wide": ("double x; double y;", "x"),
     "struct packed": ("char c; double x;", "x"),
 }
+NEIGHBOURS = {  # members that are tested at once
+    "struct ints": ("a", "b"),
+    "struct shorts": ("a", "b"),
+}
 WORDS = {"float": "unsigned", "double": "unsigned long"}
 SIGNED = {"float": "int", "double": "long"}
 FUNCTIONS = 5  # of a type
@@ -42,6 +46,11 @@ INTEGER = NUMBER + (
     "total += (unsigned long)({e}) % 10;", "total += (unsigned char)({e});",
     "total += ((unsigned long)({e}) >> 8) & 255;", "if ((({e}) & 255) == 5) total++;",
     "kept_int = (int)~({e});",
+    # Cut to fewer bytes that are counted with in their turn.
+    "total += (unsigned long)(long)(short)({e});", "if ((short)({e}) > 7) total++;",
+    "total += (unsigned long)(long)(int)({e});", "if ((int)({e}) > 7) total++;",
+    "kept_int = (int)({e}) / 7;", "kept_int = (int)({e}) % 10;", "total += kept[(int)({e}) & 63];",
+    "kept_int = kept[(unsigned char)({e})];", "if ((int)({e}) == 5) total++;",
 )
 # What programs do to the bits of floating point, in {w} bits.
 OF_BITS = (
@@ -84,6 +93,11 @@ OF_BITS = (
     "if ((bits & 0xff) == 5) total++;", "if ((unsigned char)bits != 7) total++;",
     "*({w} *)kept = bits | 3;", "*({w} *)kept = bits ^ 0xff;", "*({w} *)kept = ~bits;",
     "total += bits & 0xffff;", "total += (unsigned short)bits * 3;",
+    # Extended and divided.
+    "total += (unsigned long)(long)({s})bits;", "total += (unsigned long)(long)(int)bits;",
+    "kept_int = (int)(({s})bits / 1009);", "kept_int = (int)(({s})bits % 1009);",
+    "*({s} *)kept = ({s})bits / (*({s} *)(kept + 64) | 1);",
+    "total += (unsigned long)(long)(short)bits;", "kept_int = (int)bits / 7;",
 )
 COPY_BITS = "{w} bits; memcpy(&bits, &{e}, sizeof(bits)); "
 FLOATING = NUMBER * 4 + tuple(COPY_BITS + way for way in OF_BITS) + (
@@ -143,6 +157,11 @@ class Program:
         declared, field, read, kind, ways = member
         if kind not in SMALL or self.rng.random() < 0.5:
             return member
+        if kind in NEIGHBOURS and self.rng.random() < 0.4:
+            first, second = (f"{{e}}.{name}" for name in NEIGHBOURS[kind])
+            values = self.rng.choice(((0, 0), (0, 0), (-1, -1), (5, 0), (1, 2)))
+            return declared, field, read, kind, \
+                (f"if ({first} == {values[0]} && {second} == {values[1]}) total++;",)
         text, name = SMALL[kind]
         part = next(p for p in text.split(";") if p.split(":")[0].split()[-1] == name)
         of = part.split(":")[0].rsplit(None, 1)[0].strip()
