@@ -4,7 +4,7 @@
  * alignment. And items that are calloc()'s. */
 #include "truth.h"
 
-enum { ITEMS = 1000, ROUNDS = 8 };
+enum { ITEMS = 1000, ROUNDS = 12 };
 
 #define READS __attribute__((noinline)) static
 
