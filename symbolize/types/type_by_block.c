@@ -100,6 +100,24 @@ static unsigned relation_here(const struct sample_types *finder,
                                    &place_asks(place)->access.flow.place);
 }
 
+/* Whether the instruction's pointer is to a structure that begins with the block, which
+ * was allocated as another, larger one and holds just that: the pointer may have been
+ * cast to that in between, or the block be used as something else. */
+static bool is_cast(const struct sample_types *finder,
+                    const struct sample_location *location,
+                    const struct block_type *holds, uint64_t block_bytes)
+{
+        const struct types *types = finder->types;
+        const struct place *place = &finder->sweep->places[location->place];
+        const struct place_value *pointed = &place_asks(place)->access.flow.place;
+
+        return types->items[holds->type].kind == TYPE_STRUCT &&
+               types->items[pointed->type].kind == TYPE_STRUCT &&
+               block_bytes == type_size(types, holds->type) &&
+               type_size(types, pointed->type) < block_bytes &&
+               location->target.offset_bytes == place_offset(types, pointed);
+}
+
 /* Where the instruction's pointer, which makes FOUND of the sample, is another type's in
  * this block: functions of the same instructions are merged, and debug information has
  * the types of one of these. In blocks of a type that it met, too, they are of another of
@@ -113,6 +131,8 @@ static struct sample_type by_merged(struct sample_types *finder,
         unsigned seen = finder->relations[location->place];
         bool same_size = (relation & (BLOCK_REPLACES | BLOCK_BEHIND)) != 0;
 
+        if (relation & BLOCK_BEGINS && is_cast(finder, location, holds, block_bytes))
+                return type_left_open(UNTYPED_MERGED);
         if (!(seen & BLOCK_IS && (same_size || relation & BLOCK_BEGINS)) &&
             !(seen & BLOCK_REPLACES && same_size))
                 return *found;
