@@ -295,6 +295,7 @@ import sys
 
 document = json.load(open(sys.argv[1]))
 document["bandwidth"]["saturating_threads"] = 1
+document["bandwidth"]["threads"][0]["disturbed"] = True
 document["conditions"] = [{"condition": "machine-under-load", "meaning": "others were at work"}]
 document["loaded"] = {"curve": [{"threads": 1, "delay_nops": 0, "gbs": 30.0, "latency_ns": 160.0}]}
 json.dump(document, open(sys.argv[1], "w"))
