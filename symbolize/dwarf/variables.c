@@ -459,6 +459,16 @@ static int compare_calls(const void *left, const void *right)
         return a->return_vaddr < b->return_vaddr ? -1 : a->return_vaddr > b->return_vaddr;
 }
 
+static int build_maps(struct range_map *maps)
+{
+        int error = 0;
+
+        for (int i = 0; i < VARIABLES_REGISTERS && error != -ENOMEM; i++)
+                if (maps[i].count > 0)
+                        error = range_map_build(&maps[i]);
+        return error;
+}
+
 int variables_read(struct variables *variables, struct type_reader *reader,
                    Dwarf_Die *function)
 {
@@ -472,17 +482,11 @@ int variables_read(struct variables *variables, struct type_reader *reader,
         /* A walk begins with the value 0; the function's own scope is number 1. */
         if (!error && scope == 1)
                 error = die_walk_from(reader->dwarf, function, 1, visit, &collector);
-        for (int i = 0; i < VARIABLES_REGISTERS && error != -ENOMEM; i++)
-                error = range_map_build(&variables->registers[i]);
-        for (int i = 0; i < VARIABLES_REGISTERS && error != -ENOMEM; i++)
-                if (variables->beside[i].count > 0)
-                        error = range_map_build(&variables->beside[i]);
-        for (int i = 0; i < VARIABLES_REGISTERS && error != -ENOMEM; i++)
-                if (variables->pointed[i].count > 0)
-                        error = range_map_build(&variables->pointed[i]);
-        for (int i = 0; i < VARIABLES_REGISTERS && error != -ENOMEM; i++)
-                if (variables->set[i].count > 0)
-                        error = range_map_build(&variables->set[i]);
+        struct range_map *const maps[] = {variables->registers, variables->beside,
+                                          variables->pointed, variables->set};
+
+        for (size_t i = 0; i < sizeof(maps) / sizeof(*maps) && error != -ENOMEM; i++)
+                error = build_maps(maps[i]);
         if (variables->call_count > 1)
                 qsort(variables->calls, variables->call_count, sizeof(*variables->calls),
                       compare_calls);
@@ -522,14 +526,20 @@ const struct register_variable *variables_in_register(const struct variables *va
         return range ? &variables->values[range->value] : NULL;
 }
 
+static const struct register_variable *variable_at(const struct variables *variables,
+                                                   const struct range_map *maps,
+                                                   uint8_t reg, uint64_t vaddr)
+{
+        const struct range *range =
+            reg < VARIABLES_REGISTERS ? range_map_find(&maps[reg], vaddr) : NULL;
+
+        return range ? &variables->values[range->value] : NULL;
+}
+
 const struct register_variable *
 variables_set_in_register(const struct variables *variables, uint8_t reg, uint64_t vaddr)
 {
-        const struct range *range = reg < VARIABLES_REGISTERS
-                                        ? range_map_find(&variables->set[reg], vaddr)
-                                        : NULL;
-
-        return range ? &variables->values[range->value] : NULL;
+        return variable_at(variables, variables->set, reg, vaddr);
 }
 
 /* Variables stand in order of their numbers, and the ranges of one that is FROM_SET are
@@ -556,11 +566,7 @@ bool variables_in_block(const struct variables *variables,
 const struct register_variable *
 variables_beside_register(const struct variables *variables, uint8_t reg, uint64_t vaddr)
 {
-        const struct range *range = reg < VARIABLES_REGISTERS
-                                        ? range_map_find(&variables->beside[reg], vaddr)
-                                        : NULL;
-
-        return range ? &variables->values[range->value] : NULL;
+        return variable_at(variables, variables->beside, reg, vaddr);
 }
 
 uint32_t variables_call_type(const struct variables *variables, uint64_t vaddr)
