@@ -71,6 +71,62 @@ static void writes_and_turn_rounds_take_time(void **state)
                     queued(utilisation, 2 * LINE_NS), 0.02);
 }
 
+/* The mean latency over a long time of reads every PERIOD_NS, with half as many writes,
+ * of which BURST come at once. */
+static double mean_latency_beside_bursts(struct dram dram, uint64_t period_ns, int burst)
+{
+        const int reads = 200000, settled = reads / 2;
+        uint64_t latencies = 0;
+
+        for (int i = 0; i < reads; i++) {
+                uint64_t now = (uint64_t)i * period_ns;
+                dram_tick(&dram, now);
+                uint64_t latency = dram_read(&dram, now);
+                if (i >= settled)
+                        latencies += latency;
+                for (int k = 0; i % (2 * burst) == 0 && k < burst; k++)
+                        dram_write(&dram, now);
+        }
+        return (double)latencies / (reads - settled);
+}
+
+/* Caches give up modified lines many at a time, which memory keeps and writes between its
+ * reads: these wait as they do where the same writes come one by one. */
+static void bursts_of_writes_count_at_their_mean_rate(void **state)
+{
+        const uint64_t period_ns = 8;
+        const double utilisation = 1.5 * LINE_NS / (double)period_ns;
+        const int bursts[] = {1, 8, 100, 128, 256}; /* memory does 256 lines in 1024 ns */
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(bursts) / sizeof(bursts[0]); i++)
+                assert_near(
+                    mean_latency_beside_bursts(memory(4, 0, 1), period_ns, bursts[i]),
+                    queued(utilisation, 4 * LINE_NS), 0.02);
+}
+
+/* Nobody waits for a write, but each takes its time: beside bursts of them reads that ask
+ * for more than the bandwidth get what the writes leave. */
+static void no_write_is_forgotten(void **state)
+{
+        const uint64_t under_way = 64, rounds = 8000, apart = 20, burst = 640;
+        struct dram dram = memory(4, 0, 1);
+        uint64_t now = 0;
+
+        (void)state;
+        for (uint64_t round = 0; round < rounds; round++) {
+                uint64_t latency = 0;
+                dram_tick(&dram, now);
+                for (uint64_t i = 0; i < under_way; i++)
+                        latency = dram_read(&dram, now);
+                for (uint64_t i = 0; round % apart == 0 && i < burst; i++)
+                        dram_write(&dram, now);
+                now += latency; /* the next when these have come */
+        }
+        uint64_t lines = rounds * under_way + rounds / apart * burst;
+        assert_near((double)now, (double)lines * LINE_NS, 0.03);
+}
+
 /* Stores alone read a line and write one: with a turn-round of T in batches of B the two
  * take 2 lines' time and T / B more. */
 static void a_stream_of_stores_reaches_what_turn_rounds_leave(void **state)
@@ -204,6 +260,9 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test_teardown(latency_grows_as_a_queue_s_does, free_blocks),
             cmocka_unit_test_teardown(writes_and_turn_rounds_take_time, free_blocks),
+            cmocka_unit_test_teardown(bursts_of_writes_count_at_their_mean_rate,
+                                      free_blocks),
+            cmocka_unit_test_teardown(no_write_is_forgotten, free_blocks),
             cmocka_unit_test_teardown(a_stream_of_stores_reaches_what_turn_rounds_leave,
                                       free_blocks),
             cmocka_unit_test_teardown(nothing_passes_faster_than_the_bandwidth,

@@ -23,6 +23,9 @@
 #define MOST_BEHIND      3.0
 #define MOST_UTILISATION 4.0
 
+/* Of the writes that wait one in so many is done in a bucket, at least one. */
+#define WRITES_SPREAD 16u
+
 /* M/D/1 has no finite answer at u = 1; from here on Little's law decides. */
 #define QUEUE_UTILISATION_LIMIT 0.97
 
@@ -56,16 +59,21 @@ void dram_set_skew(struct dram *dram, uint64_t skew_slots)
         set_close_at(dram);
 }
 
-/* How long memory works for the lines of BUCKET. */
-static double busy_slots(const struct dram *dram, const struct dram_bucket *bucket)
+/* How many of the writes that wait are done beside the reads of BUCKET. */
+static uint64_t write_some(struct dram *dram, const struct dram_bucket *bucket)
 {
-        return (double)bucket->lines * dram->line_slots +
-               (double)(bucket->lines - bucket->reads) * dram->write_slots;
+        uint64_t waiting = dram->writes_waiting + bucket->writes;
+        uint64_t done = (waiting + WRITES_SPREAD - 1) / WRITES_SPREAD;
+
+        dram->writes_waiting = waiting - done;
+        return done;
 }
 
-static double latency_after(const struct dram *dram, const struct dram_bucket *bucket)
+/* The latency that follows from a bucket whose lines take BUSY_SLOTS. */
+static double latency_after(const struct dram *dram, const struct dram_bucket *bucket,
+                            double busy_slots)
 {
-        double utilisation = busy_slots(dram, bucket) / (double)dram->bucket_slots;
+        double utilisation = busy_slots / (double)dram->bucket_slots;
         double bounded =
             utilisation < QUEUE_UTILISATION_LIMIT ? utilisation : QUEUE_UTILISATION_LIMIT;
         double queued = dram->idle_latency_slots +
@@ -91,11 +99,14 @@ static double wait_behind(const struct dram *dram)
 static void close_oldest(struct dram *dram)
 {
         struct dram_bucket *bucket = &dram->buckets[dram->oldest & (DRAM_BUCKETS - 1)];
-        double backlog =
-            dram->backlog_slots + busy_slots(dram, bucket) - (double)dram->bucket_slots;
+        double busy_slots =
+            (double)bucket->reads * dram->line_slots +
+            (double)write_some(dram, bucket) * (dram->line_slots + dram->write_slots);
+        double backlog = dram->backlog_slots + busy_slots - (double)dram->bucket_slots;
 
         dram->backlog_slots = backlog > 0 ? backlog : 0;
-        dram->latency += (latency_after(dram, bucket) - dram->latency) * ADJUSTMENT;
+        dram->latency +=
+            (latency_after(dram, bucket, busy_slots) - dram->latency) * ADJUSTMENT;
         dram->latency_slots = (uint64_t)(dram->latency + wait_behind(dram) + 0.5);
         *bucket = (struct dram_bucket){0};
         dram->oldest++;

@@ -8,7 +8,8 @@
  * Here every request of a stretch of virtual time (a bucket) meets the same
  * latency, and that latency follows from what the buckets before it held:
  *
- *   busy   = lines of the bucket / bandwidth + writes / batch * turn-round / channels
+ *   lines  = reads of the bucket + writes that are done in it
+ *   busy   = lines / bandwidth + those writes / batch * turn-round / channels
  *   u      = busy / length of the bucket
  *   mean   = mean latency of the bucket's reads
  *   next   = max(idle + service * u / (2 (1 - u)), mean * u)
@@ -16,15 +17,17 @@
  * and latency moves towards next by a part of the difference. Where traffic goes up and
  * down faster than that, more than the bandwidth would pass on the average: what a bucket
  * holds beyond its length is left for those after it, and until it is done all reads wait
- * for a part of it as well. A controller gathers
- * writes, and turns a channel from reads to writes and back for a batch of them; traffic
- * is taken to spread evenly over the channels, as the hash of real controllers makes it.
- * The first term of next is the waiting time of an M/D/1 queue (Pollaczek and Khinchine)
- * in front of a channel, which serves a line in channels / bandwidth.
- * The second is Little's law: with N reads outstanding throughput is N / latency,
- * so that when the demand is u times the bandwidth, u times the latency brings it
- * down to the bandwidth. Threads with few requests wait as long as those that fill
- * the queue, as in a memory controller with a common queue. */
+ * for a part of it as well. Writes come in bursts, as caches give up modified lines; a
+ * controller keeps them, as nobody waits for them, and does them between reads. So of the
+ * writes that wait a part is done in each bucket, which is their mean rate. It turns a
+ * channel from reads to writes and back for a batch of them; traffic is taken to spread
+ * evenly over the channels, as the hash of real controllers makes it. The first term of
+ * next is the waiting time of an M/D/1 queue (Pollaczek and Khinchine) in front of a
+ * channel, which serves a line in channels / bandwidth. The second is Little's law: with
+ * N reads outstanding throughput is N / latency, so that when the demand is u times the
+ * bandwidth, u times the latency brings it down to the bandwidth. Threads with few
+ * requests wait as long as those that fill the queue, as in a memory controller with a
+ * common queue. */
 #ifndef SIMPMU_MODEL_DRAM_H
 #define SIMPMU_MODEL_DRAM_H
 
@@ -35,7 +38,7 @@
 #define DRAM_BUCKETS 256u
 
 struct dram_bucket {
-        uint64_t lines;
+        uint64_t writes;
         uint64_t reads;
         uint64_t read_latency_slots; /* sum over reads */
 };
@@ -50,10 +53,11 @@ struct dram {
         double write_slots;   /* and a write beyond that */
         double service_slots; /* of a line by its channel */
         double idle_latency_slots;
-        double latency;         /* of the formulas above */
-        double backlog_slots;   /* work that closed buckets have left */
-        uint64_t latency_slots; /* that reads meet now */
-        double in_turn_until;   /* when the next line of dram_in_turn may begin */
+        double latency;          /* of the formulas above */
+        uint64_t writes_waiting; /* of closed buckets */
+        double backlog_slots;    /* work that closed buckets have left */
+        uint64_t latency_slots;  /* that reads meet now */
+        double in_turn_until;    /* when the next line of dram_in_turn may begin */
 };
 
 struct dram_timing {
@@ -96,7 +100,6 @@ static inline uint64_t dram_read(struct dram *dram, uint64_t slot)
 {
         struct dram_bucket *bucket = dram_bucket_at(dram, slot);
 
-        bucket->lines++;
         bucket->reads++;
         bucket->read_latency_slots += dram->latency_slots;
         return dram->latency_slots;
@@ -105,7 +108,7 @@ static inline uint64_t dram_read(struct dram *dram, uint64_t slot)
 /* A line is written back at SLOT; nobody waits for it. */
 static inline void dram_write(struct dram *dram, uint64_t slot)
 {
-        dram_bucket_at(dram, slot)->lines++;
+        dram_bucket_at(dram, slot)->writes++;
 }
 
 /* So many lines, which could begin at SLOT, are part of work that the model does at once,
