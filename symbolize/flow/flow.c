@@ -88,6 +88,8 @@ static void answer_operand(const struct flow_context *flow, struct flow_state *s
         answer->place =
             place_settled(flow->input->reader->types, &answer->place,
                           instruction->vector ? 0 : instruction->access_bytes);
+        if (answer->place.kind == PLACE_UNREACHED)
+                answer->place = place_unknown;
         answer->outcome =
             place_is_number(&answer->place) ? FLOW_UNKNOWN_BASE : FLOW_FOUND;
         if (place_in_thread(&answer->place))
@@ -192,7 +194,7 @@ static void look_ahead(const struct flow_walk *walk, struct flow_state *state,
         struct place_value base =
             flow_state_held(walk->context, state, memory->base, at->vaddr);
 
-        if (base.kind != PLACE_UNKNOWN && !(base.kind == PLACE_POINTER && base.guessed))
+        if (!place_says_nothing(&base) && !(base.kind == PLACE_POINTER && base.guessed))
                 return;
         base = flow_ahead(walk->context, walk->code, step, memory->base,
                           memory->displacement);

@@ -72,7 +72,7 @@ static struct place_value sum_number(const struct flow_state *state, uint8_t a, 
 
         return sum.factor != 0 && place_is_number(&state->registers[sum.of])
                    ? place_multiply(&state->registers[sum.of], sum.factor)
-                   : (struct place_value){.kind = PLACE_UNREACHED};
+                   : place_unreached;
 }
 
 /* What the destination of INSTRUCTION becomes of a register that this leaves. */
@@ -144,6 +144,7 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
                 set(state, REGISTER_RAX, &variable);
                 return;
         }
+        flow_state_forget_numbers(state);
         for (size_t i = 0; i < sizeof(arguments); i++)
                 if (state->registers[arguments[i]].kind == PLACE_FRAME)
                         flow_state_hand_over(flow, state, &state->registers[arguments[i]],
@@ -181,7 +182,7 @@ static void step_stack(const struct flow_context *flow, struct flow_state *state
                         value = flow_state_held(flow, state, instruction->source,
                                                 step->vaddr);
                 *top = place_add_constant(top, -8);
-                flow_state_store(state, top, &value, 8);
+                flow_state_store(flow, state, top, &value, 8);
         } else {
                 value = flow_state_load(flow, state, top, step->vaddr);
                 *top = place_add_constant(top, 8);
@@ -234,11 +235,49 @@ static struct place_value address_of(const struct flow_context *flow,
                 return place_multiply(&sum, memory->scale);
         }
         sum = memory->thread_local
-                  ? (struct place_value){.kind = PLACE_UNREACHED}
+                  ? place_unreached
                   : sum_number(state, memory->base, memory->index, memory->scale);
         return sum.kind == PLACE_UNREACHED
                    ? flow_state_operand(flow, state, step)
                    : place_add_constant(&sum, memory->displacement);
+}
+
+/* What a comparison's outcome makes of a register whose lowest byte it is put into. */
+static struct place_value truth_in(const struct place_value *before)
+{
+        bool zero = before->kind == PLACE_NUMBER && before->stride_bytes == 0 &&
+                    before->offset == 0;
+
+        return zero ? place_bounded_number(1, 0, 1)
+                    : (struct place_value){.kind = PLACE_TRUTH, .type = TYPE_NONE};
+}
+
+static struct place_value extended(const struct place_value *before)
+{
+        bool small = before->kind == PLACE_NUMBER && before->span_bytes > 0 &&
+                     before->offset >= 0 &&
+                     (uint64_t)before->offset + before->span_bytes <= UINT8_MAX;
+
+        if (small)
+                return *before;
+        return before->kind == PLACE_TRUTH ? place_bounded_number(1, 0, 1)
+                                           : place_any_number;
+}
+
+/* What is loaded from the operand of STEP. Where its base is no more than the null
+ * pointer, an index in larger items leads nowhere. */
+static struct place_value loaded_by(const struct flow_context *flow,
+                                    struct flow_state *state,
+                                    const struct flow_step *step)
+{
+        const struct memory_operand *memory = &step->instruction.memory;
+        struct place_value place = flow_state_operand(flow, state, step);
+
+        if (!flow->has_absolute_addresses && !memory->thread_local &&
+            memory->base < REGISTER_COUNT && memory->scale > 1 &&
+            place_is_null(&state->registers[memory->base]))
+                return place_unreached;
+        return flow_state_load(flow, state, &place, step->vaddr);
 }
 
 /* The destination's new value; the operations that only write memory or change the
@@ -258,6 +297,11 @@ static struct place_value result_of(const struct flow_context *flow,
                     flow_state_held(flow, state, instruction->destination, step->vaddr);
                 other = flow_state_held(flow, state, instruction->source, step->vaddr);
                 return place_meet(flow->input->reader->types, &place, &other);
+        case OPERATION_CHOOSE_LOAD:
+                place =
+                    flow_state_held(flow, state, instruction->destination, step->vaddr);
+                other = loaded_by(flow, state, step);
+                return place_meet(flow->input->reader->types, &place, &other);
         case OPERATION_CONSTANT:
                 return flow->has_absolute_addresses &&
                                elf_file_segment(flow->input->file,
@@ -267,8 +311,7 @@ static struct place_value result_of(const struct flow_context *flow,
                                                   .offset = instruction->immediate}
                            : place_number(0, instruction->immediate);
         case OPERATION_LOAD:
-                place = flow_state_operand(flow, state, step);
-                return flow_state_load(flow, state, &place, step->vaddr);
+                return loaded_by(flow, state, step);
         case OPERATION_ADDRESS:
                 return address_of(flow, state, step);
         case OPERATION_ADD:
@@ -276,8 +319,7 @@ static struct place_value result_of(const struct flow_context *flow,
         case OPERATION_SUBTRACT:
                 return difference_of(flow, state, step);
         case OPERATION_ADD_LOAD:
-                other = flow_state_operand(flow, state, step);
-                other = flow_state_load(flow, state, &other, step->vaddr);
+                other = loaded_by(flow, state, step);
                 place =
                     flow_state_held(flow, state, instruction->destination, step->vaddr);
                 return flow_state_sum(flow, &place, &other, 1);
@@ -285,6 +327,10 @@ static struct place_value result_of(const struct flow_context *flow,
                 place =
                     flow_state_held(flow, state, instruction->destination, step->vaddr);
                 return place_add_constant(&place, instruction->immediate);
+        case OPERATION_TRUTH:
+                return truth_in(&state->registers[instruction->destination]);
+        case OPERATION_EXTEND:
+                return extended(&state->registers[instruction->source]);
         case OPERATION_SHIFT_LEFT:
                 place = state->registers[instruction->source];
                 return instruction->immediate >= 0 && instruction->immediate < 31
@@ -311,9 +357,10 @@ void flow_effect(const struct flow_context *flow, struct flow_state *state,
         struct place_value place, value;
         struct flow_multiple multiple;
 
+        flow_state_name_slots(flow, state, step->vaddr);
         /* A name may end here, where the register is read for the last time but one. */
         if (instruction->has_memory && instruction->memory.base < REGISTER_COUNT &&
-            state->registers[instruction->memory.base].kind == PLACE_UNKNOWN)
+            place_says_nothing(&state->registers[instruction->memory.base]))
                 flow_state_held(flow, state, instruction->memory.base, step->vaddr);
         switch (instruction->operation) {
         case OPERATION_CALL:
@@ -326,12 +373,18 @@ void flow_effect(const struct flow_context *flow, struct flow_state *state,
         case OPERATION_STORE:
                 place = flow_state_operand(flow, state, step);
                 value = flow_state_held(flow, state, instruction->source, step->vaddr);
-                flow_state_store(state, &place, &value, 8);
+                flow_state_store(flow, state, &place, &value, 8);
+                return;
+        case OPERATION_STORE_CONSTANT:
+                place = flow_state_operand(flow, state, step);
+                value = place_number(0, instruction->immediate);
+                flow_state_store(flow, state, &place, &value, 8);
                 return;
         case OPERATION_OTHER:
                 if (instruction->writes_memory) {
                         place = flow_state_operand(flow, state, step);
-                        flow_state_store(state, &place, NULL, instruction->access_bytes);
+                        flow_state_store(flow, state, &place, NULL,
+                                         instruction->access_bytes);
                 }
                 forget(state, instruction->written, step);
                 return;

@@ -133,7 +133,7 @@ static bool is_item_beside(const struct types *types, const struct place_value *
 static bool is_count(const struct flow_context *flow, const struct place_value *value)
 {
         return value->kind == PLACE_NUMBER && value->stride_bytes > 1 &&
-               !flow->has_absolute_addresses;
+               value->span_bytes == 0 && !flow->has_absolute_addresses;
 }
 
 /* Whether nothing but instructions of VARIABLE's block wrote REG last: another's value
@@ -440,7 +440,7 @@ void flow_state_hand_over(const struct flow_context *flow, struct flow_state *st
             flow_state_variable(flow, state, place, vaddr, &inside);
         uint64_t bytes = INT64_MAX;
 
-        if (variable)
+        if (variable && !place->indexed)
                 bytes = flow->input->reader->types->items[variable->type].size_bytes -
                         (uint64_t)inside;
         drop_slots(state, place->offset, bytes);
@@ -512,13 +512,15 @@ static struct place_value load_pointer(const struct flow_context *flow,
         return value;
 }
 
-struct place_value flow_state_load(const struct flow_context *flow,
-                                   struct flow_state *state,
-                                   const struct place_value *place, uint64_t vaddr)
+static struct place_value load_from(const struct flow_context *flow,
+                                    const struct flow_state *state,
+                                    const struct place_value *place, uint64_t vaddr)
 {
         uint64_t offset = 0;
         int64_t in_variable;
 
+        if (place_is_null(place))
+                return place_unreached;
         switch (place->kind) {
         case PLACE_POINTER:
                 return before_table(flow, place)
@@ -557,20 +559,103 @@ struct place_value flow_state_load(const struct flow_context *flow,
                 /* Its first word is its own address (ELF handling for thread-local
                  * storage, section 3.4.6). */
                 return place->offset == 0 && !place->indexed ? *place : place_unknown;
+        case PLACE_UNREACHED:
+                return *place;
         default:
                 return place_unknown;
         }
 }
 
-void flow_state_store(struct flow_state *state, const struct place_value *place,
-                      const struct place_value *value, uint64_t bytes)
+struct place_value flow_state_load(const struct flow_context *flow,
+                                   struct flow_state *state,
+                                   const struct place_value *place, uint64_t vaddr)
 {
-        if (!place_in_frame(place) || place->indexed)
+        uint64_t choices = place_choices(place);
+        struct place_value value = place_unreached;
+
+        if (choices == 1)
+                return load_from(flow, state, place, vaddr);
+        for (uint64_t i = 0; i < choices; i++) {
+                struct place_value one = place_choice(place, i);
+
+                one = load_from(flow, state, &one, vaddr);
+                value = place_meet(flow->input->reader->types, &value, &one);
+        }
+        return value.kind == PLACE_UNKNOWN ? load_from(flow, state, place, vaddr) : value;
+}
+
+void flow_state_forget_numbers(struct flow_state *state)
+{
+        for (uint32_t i = 0; i < state->slot_count;) {
+                if (state->slots[i].value.kind == PLACE_NUMBER)
+                        state->slots[i] = state->slots[--state->slot_count];
+                else
+                        i++;
+        }
+}
+
+/* VALUE may be in one of the slots that PLACE is one of. */
+static void put_in_one(const struct flow_context *flow, struct flow_state *state,
+                       const struct place_value *place, const struct place_value *value)
+{
+        for (uint64_t i = 0; i < place_choices(place); i++) {
+                struct place_value one = place_choice(place, i);
+                const struct flow_slot *slot = find_slot(state, one.offset);
+                struct place_value either =
+                    slot ? place_meet(flow->input->reader->types, &slot->value, value)
+                         : place_unknown;
+
+                put_slot(state, one.offset, &either);
+        }
+}
+
+void flow_state_store(const struct flow_context *flow, struct flow_state *state,
+                      const struct place_value *place, const struct place_value *value,
+                      uint64_t bytes)
+{
+        if (place->kind == PLACE_UNKNOWN)
+                flow_state_forget_numbers(state);
+        if (!place_in_frame(place))
                 return;
-        if (value)
+        if (value && place_choices(place) > 1)
+                put_in_one(flow, state, place, value);
+        else if (place->indexed)
+                flow_state_forget_numbers(state);
+        else if (value)
                 put_slot(state, place->offset, value);
         else
                 drop_slots(state, place->offset, bytes);
+}
+
+void flow_state_name_slots(const struct flow_context *flow, struct flow_state *state,
+                           uint64_t vaddr)
+{
+        struct type_reader *reader = flow->input->reader;
+
+        for (uint8_t i = 0; i < REGISTER_COUNT; i++) {
+                const struct place_value *place = &state->registers[i];
+
+                if (place->kind != PLACE_FRAME ||
+                    (place->indexed && place_choices(place) == 1))
+                        continue;
+                struct place_value named = flow_state_named(flow, i, vaddr);
+
+                if (named.kind != PLACE_POINTER ||
+                    reader->types->items[named.type].kind != TYPE_POINTER)
+                        continue;
+                struct place_value value =
+                    place_pointer(type_pointee(reader, named.type), 0);
+
+                for (uint64_t at = 0; at < place_choices(place); at++) {
+                        int64_t offset =
+                            (int64_t)((uint64_t)place_choice(place, at).offset -
+                                      (uint64_t)named.offset);
+                        const struct flow_slot *slot = find_slot(state, offset);
+
+                        if (!slot || place_is_null(&slot->value))
+                                put_slot(state, offset, &value);
+                }
+        }
 }
 
 bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,

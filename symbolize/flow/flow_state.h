@@ -87,8 +87,14 @@ struct place_value flow_state_load(const struct flow_context *flow,
                                    struct flow_state *state,
                                    const struct place_value *place, uint64_t vaddr);
 /* BYTES at PLACE are now VALUE; NULL: something else. */
-void flow_state_store(struct flow_state *state, const struct place_value *place,
-                      const struct place_value *value, uint64_t bytes);
+void flow_state_store(const struct flow_context *flow, struct flow_state *state,
+                      const struct place_value *place, const struct place_value *value,
+                      uint64_t bytes);
+/* Takes note of the pointers in the frame that variables of registers point to. */
+void flow_state_name_slots(const struct flow_context *flow, struct flow_state *state,
+                           uint64_t vaddr);
+/* Whatever may be written is, but for pointers: their types stay as they are. */
+void flow_state_forget_numbers(struct flow_state *state);
 /* A function at VADDR is called that gets the address PLACE, of something in the frame,
  * and may write there. */
 void flow_state_hand_over(const struct flow_context *flow, struct flow_state *state,

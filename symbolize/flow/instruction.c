@@ -244,6 +244,27 @@ static void set_move(struct instruction *result, const ZydisDecodedOperand *to,
                    whole_register(from) < REGISTER_COUNT) {
                 result->operation = OPERATION_STORE;
                 result->source = whole_register(from);
+        } else if (to->type == ZYDIS_OPERAND_TYPE_MEMORY && to->size == 64 &&
+                   from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+                result->operation = OPERATION_STORE_CONSTANT;
+                result->immediate = from->imm.value.s;
+        }
+}
+
+static void set_choice(struct instruction *result, const ZydisDecodedOperand *to,
+                       const ZydisDecodedOperand *from)
+{
+        set_move(result, to, from);
+        switch (result->operation) {
+        case OPERATION_MOVE:
+                result->operation = OPERATION_CHOOSE;
+                break;
+        case OPERATION_LOAD:
+                result->operation = OPERATION_CHOOSE_LOAD;
+                break;
+        default:
+                result->operation = OPERATION_OTHER;
+                break;
         }
 }
 
@@ -304,6 +325,41 @@ static void set_jump(struct instruction *result, const struct decoded *decoded,
         }
 }
 
+/* The number of the register that OPERAND is the lowest byte of, else REGISTER_OTHER. */
+static uint8_t lowest_byte(const ZydisDecodedOperand *operand)
+{
+        if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER ||
+            ZydisRegisterGetClass(operand->reg.value) != ZYDIS_REGCLASS_GPR8)
+                return REGISTER_OTHER;
+        switch (operand->reg.value) {
+        case ZYDIS_REGISTER_AH:
+        case ZYDIS_REGISTER_BH:
+        case ZYDIS_REGISTER_CH:
+        case ZYDIS_REGISTER_DH:
+                return REGISTER_OTHER;
+        default:
+                return instruction_register(operand->reg.value);
+        }
+}
+
+static void set_truth(struct instruction *result, const ZydisDecodedOperand *to)
+{
+        result->destination = lowest_byte(to);
+        if (result->destination < REGISTER_COUNT)
+                result->operation = OPERATION_TRUTH;
+}
+
+static void set_extension(struct instruction *result, const ZydisDecodedOperand *to,
+                          const ZydisDecodedOperand *from)
+{
+        if (to->type != ZYDIS_OPERAND_TYPE_REGISTER || to->size < 32 ||
+            lowest_byte(from) >= REGISTER_COUNT)
+                return;
+        result->operation = OPERATION_EXTEND;
+        result->destination = instruction_register(to->reg.value);
+        result->source = lowest_byte(from);
+}
+
 static void set_operation(struct instruction *result, const struct decoded *decoded,
                           uint64_t vaddr)
 {
@@ -327,12 +383,11 @@ static void set_operation(struct instruction *result, const struct decoded *deco
         case ZYDIS_CATEGORY_WIDENOP:
                 result->operation = OPERATION_NOTHING;
                 return;
+        case ZYDIS_CATEGORY_SETCC:
+                set_truth(result, first);
+                return;
         case ZYDIS_CATEGORY_CMOV:
-                set_move(result, first, second);
-                if (result->operation != OPERATION_MOVE)
-                        result->operation = OPERATION_OTHER;
-                else
-                        result->operation = OPERATION_CHOOSE;
+                set_choice(result, first, second);
                 return;
         default:
                 break;
@@ -340,6 +395,9 @@ static void set_operation(struct instruction *result, const struct decoded *deco
         switch (decoded->instruction.mnemonic) {
         case ZYDIS_MNEMONIC_MOV:
                 set_move(result, first, second);
+                break;
+        case ZYDIS_MNEMONIC_MOVZX:
+                set_extension(result, first, second);
                 break;
         case ZYDIS_MNEMONIC_LEA:
                 result->destination = whole_register(first);

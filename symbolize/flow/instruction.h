@@ -21,21 +21,25 @@ enum {
 };
 
 enum operation {
-        OPERATION_NOTHING,  /* fills a gap */
-        OPERATION_OTHER,    /* whatever it does to registers is in WRITTEN */
-        OPERATION_MOVE,     /* destination = source */
-        OPERATION_CHOOSE,   /* destination = destination or source */
-        OPERATION_CONSTANT, /* destination = immediate */
-        OPERATION_LOAD,     /* destination = 8 bytes of memory */
-        OPERATION_STORE,    /* 8 bytes of memory = source */
-        OPERATION_ADDRESS,  /* destination = the operand's address (lea) */
-        OPERATION_ADD,      /* destination += source */
-        OPERATION_SUBTRACT, /* destination -= source */
-        OPERATION_ADD_LOAD, /* destination += 8 bytes of memory */
+        OPERATION_NOTHING,        /* fills a gap */
+        OPERATION_OTHER,          /* whatever it does to registers is in WRITTEN */
+        OPERATION_MOVE,           /* destination = source */
+        OPERATION_CHOOSE,         /* destination = destination or source */
+        OPERATION_CHOOSE_LOAD,    /* destination = destination or 8 bytes of memory */
+        OPERATION_CONSTANT,       /* destination = immediate */
+        OPERATION_LOAD,           /* destination = 8 bytes of memory */
+        OPERATION_STORE_CONSTANT, /* 8 bytes of memory = immediate */
+        OPERATION_STORE,          /* 8 bytes of memory = source */
+        OPERATION_ADDRESS,        /* destination = the operand's address (lea) */
+        OPERATION_ADD,            /* destination += source */
+        OPERATION_SUBTRACT,       /* destination -= source */
+        OPERATION_ADD_LOAD,       /* destination += 8 bytes of memory */
         OPERATION_ADD_CONSTANT,
         OPERATION_SHIFT_LEFT, /* by the immediate */
         OPERATION_MULTIPLY,   /* destination = source * immediate */
         OPERATION_ALIGN,      /* destination rounded down */
+        OPERATION_TRUTH,      /* the destination's lowest byte = 0 or 1 */
+        OPERATION_EXTEND,     /* destination = the source's lowest byte */
         OPERATION_PUSH,       /* source, or REGISTER_OTHER */
         OPERATION_POP,
         OPERATION_CALL,

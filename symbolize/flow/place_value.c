@@ -7,9 +7,17 @@
 #include "type_field.h"
 #include "type_index.h"
 
+enum {
+        NULL_BYTES = 4096, /* around address 0, where nothing is mapped */
+        SPAN_LIMIT_BYTES = 65536,
+        CHOICES_LIMIT = 4
+};
+
 const struct place_value place_unknown = {.kind = PLACE_UNKNOWN, .type = TYPE_NONE};
 const struct place_value place_any_number = {
     .kind = PLACE_NUMBER, .type = TYPE_NONE, .stride_bytes = 1};
+
+const struct place_value place_unreached = {.kind = PLACE_UNREACHED, .type = TYPE_NONE};
 
 struct place_value place_pointer(uint32_t type, int64_t offset)
 {
@@ -72,16 +80,89 @@ struct place_value place_number(uint64_t mod, int64_t rest)
             .kind = PLACE_NUMBER, .type = TYPE_NONE, .offset = rest, .stride_bytes = mod};
 }
 
+struct place_value place_bounded_number(uint64_t mod, int64_t rest, uint64_t span)
+{
+        if (span == 0 || span > SPAN_LIMIT_BYTES || rest > INT32_MAX || rest < INT32_MIN)
+                return place_number(mod, rest);
+        return (struct place_value){.kind = PLACE_NUMBER,
+                                    .type = TYPE_NONE,
+                                    .offset = rest,
+                                    .stride_bytes = mod,
+                                    .span_bytes = span};
+}
+
 struct place_value place_multiply(const struct place_value *value, int64_t by)
 {
         if (by <= 0 || by > INT32_MAX)
                 return place_unknown;
+        if (value->kind == PLACE_NUMBER && value->span_bytes > 0)
+                return place_bounded_number(value->stride_bytes * (uint64_t)by,
+                                            value->offset * by,
+                                            value->span_bytes * (uint64_t)by);
         return place_number(modulus(value) * (uint64_t)by, remainder_of(value) * by);
+}
+
+/* ---- one of a few ---- */
+
+uint64_t place_choices(const struct place_value *value)
+{
+        uint64_t choices =
+            value->span_bytes > 0 ? value->span_bytes / value->stride_bytes + 1 : 1;
+
+        return choices <= CHOICES_LIMIT ? choices : 1;
+}
+
+struct place_value place_choice(const struct place_value *value, uint64_t at)
+{
+        struct place_value one = *value;
+
+        if (place_choices(value) == 1)
+                return one;
+        one.offset = (int64_t)((uint64_t)one.offset + at * one.stride_bytes);
+        one.stride_bytes = one.span_bytes = 0;
+        one.indexed = false;
+        return one;
+}
+
+static bool is_exact(const struct place_value *value)
+{
+        return !value->indexed && !value->guessed && value->stride_bytes == 0;
+}
+
+/* Whether B is one of those that A is one of. */
+static bool is_among(const struct place_value *a, const struct place_value *b)
+{
+        return a->span_bytes > 0 && is_exact(b) && b->offset >= a->offset &&
+               distance(a->offset, b->offset) <= a->span_bytes &&
+               distance(a->offset, b->offset) % a->stride_bytes == 0;
+}
+
+/* Makes BOTH the one of A and B, which are of one kind and type, that it is; false: they
+ * are more than a few. */
+static bool meet_choices(const struct place_value *a, const struct place_value *b,
+                         struct place_value *both)
+{
+        const struct place_value *low = a->offset < b->offset ? a : b;
+
+        *both = is_among(b, a) ? *b : *a;
+        if (place_same(a, b) || is_among(a, b) || is_among(b, a))
+                return true;
+        if (!is_exact(a) || !is_exact(b) ||
+            distance(a->offset, b->offset) > SPAN_LIMIT_BYTES)
+                return false;
+        *both = *low;
+        both->indexed = a->kind != PLACE_NUMBER;
+        both->stride_bytes = both->span_bytes = distance(a->offset, b->offset);
+        return true;
 }
 
 static struct place_value meet_numbers(const struct place_value *a,
                                        const struct place_value *b)
 {
+        struct place_value few;
+
+        if (meet_choices(a, b, &few))
+                return few;
         int64_t x = remainder_of(a), y = remainder_of(b);
         struct place_value both = place_number(
             common_factor(common_factor(modulus(a), modulus(b)), distance(x, y)), x);
@@ -89,11 +170,17 @@ static struct place_value meet_numbers(const struct place_value *a,
         return both.kind == PLACE_NUMBER ? both : place_any_number;
 }
 
-/* No pointer that is NULL is ever followed. */
-static bool is_null(const struct place_value *value)
+bool place_is_null(const struct place_value *value)
 {
-        return value->kind == PLACE_NUMBER && value->stride_bytes == 0 &&
-               value->offset == 0;
+        return value->kind == PLACE_NUMBER &&
+               (value->stride_bytes == 0 || value->span_bytes > 0) &&
+               value->offset > -NULL_BYTES &&
+               value->offset + (int64_t)value->span_bytes < NULL_BYTES;
+}
+
+bool place_says_nothing(const struct place_value *value)
+{
+        return value->kind == PLACE_UNKNOWN || value->kind == PLACE_UNREACHED;
 }
 
 static bool is_any_number(const struct place_value *value)
@@ -103,7 +190,8 @@ static bool is_any_number(const struct place_value *value)
 
 bool place_is_number(const struct place_value *value)
 {
-        return value->kind == PLACE_NUMBER || value->kind == PLACE_UNKNOWN;
+        return value->kind == PLACE_NUMBER || value->kind == PLACE_TRUTH ||
+               value->kind == PLACE_UNKNOWN;
 }
 
 struct place_value place_meet(const struct types *types, const struct place_value *a,
@@ -117,14 +205,20 @@ struct place_value place_meet(const struct types *types, const struct place_valu
                 return *a;
         if (a->kind == PLACE_NUMBER && b->kind == PLACE_NUMBER)
                 return meet_numbers(a, b);
-        if (is_null(a) && b->kind == PLACE_POINTER)
+        if (place_is_null(a) && b->kind == PLACE_POINTER)
                 return *b;
-        if (is_null(b) && a->kind == PLACE_POINTER)
+        if (place_is_null(b) && a->kind == PLACE_POINTER)
                 return *a;
         if (a->kind != b->kind || a->type != b->type)
                 return place_unknown;
         uint64_t apart = distance(a->offset, b->offset);
+        struct place_value few;
 
+        if ((place_in_frame(a) || a->kind == PLACE_ADDRESS || a->kind == PLACE_POINTER) &&
+            !(a->kind == PLACE_POINTER && apart != 0 && repeats(types, a, apart)) &&
+            meet_choices(a, b, &few))
+                return few;
+        result.span_bytes = 0;
         result.guessed |= b->guessed;
         result.indexed |= b->indexed || apart != 0; /* a step of a loop */
         result.stride_bytes =
@@ -139,14 +233,16 @@ struct place_value place_add_constant(const struct place_value *value, int64_t c
 {
         struct place_value result = *value;
 
-        if (value->kind == PLACE_UNKNOWN || value->kind == PLACE_UNREACHED ||
-            is_any_number(value))
+        if (place_says_nothing(value) || is_any_number(value))
                 return *value;
+        if (value->kind == PLACE_TRUTH)
+                return place_unknown;
         if (value->kind == PLACE_TABLE_WORD && constant != 0)
                 return place_unknown;
         result.offset = (int64_t)((uint64_t)value->offset + (uint64_t)constant);
         return value->kind == PLACE_NUMBER
-                   ? place_number(value->stride_bytes, result.offset)
+                   ? place_bounded_number(value->stride_bytes, result.offset,
+                                          value->span_bytes)
                    : result;
 }
 
@@ -161,6 +257,8 @@ static struct place_value add_index(const struct types *types,
         if (stride == 0)
                 return result;
         result.indexed = true;
+        result.span_bytes =
+            is_exact(value) && index->kind == PLACE_NUMBER ? index->span_bytes : 0;
         if (value->kind == PLACE_POINTER && stride == 1) /* nothing is known of it */
                 result.guessed |= !repeats(types, &result, stride);
         else
@@ -176,6 +274,8 @@ static bool is_thread_pointer(const struct place_value *value)
 struct place_value place_add(const struct types *types, const struct place_value *a,
                              const struct place_value *b, uint64_t scale)
 {
+        if (a->kind == PLACE_UNREACHED || b->kind == PLACE_UNREACHED)
+                return place_unreached;
         /* What is known of an offset from the thread pointer is where that leads. */
         if (is_thread_pointer(a) && place_in_thread(b) && scale == 1)
                 return *b;
@@ -262,5 +362,5 @@ bool place_same(const struct place_value *a, const struct place_value *b)
 {
         return a->kind == b->kind && a->type == b->type && a->offset == b->offset &&
                a->indexed == b->indexed && a->guessed == b->guessed &&
-               a->stride_bytes == b->stride_bytes;
+               a->stride_bytes == b->stride_bytes && a->span_bytes == b->span_bytes;
 }

@@ -20,10 +20,13 @@ enum place_kind {
         PLACE_THREAD, /* OFFSET bytes from the thread pointer, and no variable's */
         /* No address: the number OFFSET, plus any multiple of STRIDE_BYTES (1: any). */
         PLACE_NUMBER,
+        PLACE_TRUTH, /* no address: 0 or 1 in the lowest byte, and anything above */
         /* No address: the word OFFSET bytes from where a class's table of functions is
          * pointed to, which may say where a virtual base is. */
         PLACE_TABLE_WORD,
         PLACE_RESULT, /* what the call that is asked about returned, plus OFFSET */
+        /* What would be made by an access near address 0, and so is not: it changes
+         * nothing that another way leads to. */
         PLACE_UNREACHED
 };
 
@@ -39,6 +42,7 @@ struct place_value {
         uint32_t type;
         int64_t offset;
         uint64_t stride_bytes; /* of the index, which is any multiple of that */
+        uint64_t span_bytes;   /* and at most this; 0: not known */
 };
 
 /* Where in its type the place of a POINTER is: of an array's items, in any of them. A
@@ -51,15 +55,28 @@ bool place_stays_inside(const struct types *types, const struct place_value *pla
 
 extern const struct place_value place_unknown;
 extern const struct place_value place_any_number;
+extern const struct place_value place_unreached;
 
 struct place_value place_pointer(uint32_t type, int64_t offset);
 /* The number REST plus any multiple of MOD; 0: exactly REST. */
 struct place_value place_number(uint64_t mod, int64_t rest);
+/* The same, but plus SPAN at the most. */
+struct place_value place_bounded_number(uint64_t mod, int64_t rest, uint64_t span);
+
+/* Of a place that is one of a few: how many these are, and number AT of them. 1: it is
+ * the only one, or not known to be one of a few. */
+uint64_t place_choices(const struct place_value *value);
+struct place_value place_choice(const struct place_value *value, uint64_t at);
 
 bool place_in_frame(const struct place_value *value);
 bool place_in_thread(const struct place_value *value);
 /* Whether it is no address: a number, or unknown. */
 bool place_is_number(const struct place_value *value);
+/* Whether it is no more than a number that no access can be to, the null pointer's or one
+ * counted from there. */
+bool place_is_null(const struct place_value *value);
+/* Whether nothing is known of it, or no code gets there. */
+bool place_says_nothing(const struct place_value *value);
 bool place_same(const struct place_value *a, const struct place_value *b);
 
 /* What holds of A and of B. */

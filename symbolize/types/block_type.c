@@ -129,9 +129,13 @@ unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t 
                        (same_type(types, type, place->type) ? BLOCK_IS : 0);
         uint64_t start = inside - place_offset(types, place);
 
-        if (place->type == TYPE_NONE || start > INT64_MAX || bytes == 0 ||
-            start % bytes != 0)
+        if (place->type == TYPE_NONE || start > INT64_MAX || bytes == 0)
                 return BLOCK_DIFFERS;
+        if (start % bytes != 0)
+                return BLOCK_DIFFERS |
+                       (types->items[place->type].kind == TYPE_STRUCT && !place->indexed
+                            ? BLOCK_BETWEEN
+                            : 0);
         if (same_type(types, type, place->type))
                 return BLOCK_AGREES | BLOCK_IS; /* in another of its kind */
         if (type_size(types, place->type) != bytes ||
@@ -208,4 +212,5 @@ void block_type_learn(struct block_type *blocks, const struct types *types,
         blocks->mixed |= (relation & BLOCK_DIFFERS) != 0;
         blocks->replaced |= (relation & BLOCK_REPLACES) != 0;
         blocks->behind |= (relation & BLOCK_BEHIND) != 0;
+        blocks->between |= (relation & BLOCK_BETWEEN) != 0;
 }

@@ -13,6 +13,7 @@ struct block_type {
         bool replaced; /* pointers to another type of its size lead to items of it */
         bool behind;   /* or to what may be the second item */
         bool repeated; /* there are several items of its type */
+        bool between;  /* structures begin where no item of its type does */
         bool records;  /* samples show that there are structures */
         bool used;     /* or are of instructions that may access structures there */
 };
@@ -23,9 +24,10 @@ enum block_relation {
         BLOCK_DIFFERS = 2,
         BLOCK_REPLACES =
             4, /* another structure of the same size begins where an item does */
-        BLOCK_BEHIND = 8, /* so does the second item, unless the first is but a header */
-        BLOCK_IS = 16,    /* it is what was allocated */
-        BLOCK_BEGINS = 32 /* what differs begins where an item does */
+        BLOCK_BEHIND = 8,  /* so does the second item, unless the first is but a header */
+        BLOCK_IS = 16,     /* it is what was allocated */
+        BLOCK_BEGINS = 32, /* what differs begins where an item does */
+        BLOCK_BETWEEN = 64 /* it is a structure, and begins where no item does */
 };
 
 /* By the innermost function of STACK that does not only hand on what it allocated. A type

@@ -133,6 +133,8 @@ static struct sample_type by_merged(struct sample_types *finder,
 
         if (relation & BLOCK_BEGINS && is_cast(finder, location, holds, block_bytes))
                 return type_left_open(UNTYPED_MERGED);
+        if (seen & BLOCK_BETWEEN && holds->between)
+                return *found; /* memory that several types are taken from */
         if (!(seen & BLOCK_IS && (same_size || relation & BLOCK_BEGINS)) &&
             !(seen & BLOCK_REPLACES && same_size))
                 return *found;

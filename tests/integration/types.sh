@@ -151,6 +151,9 @@ measure store_gcc_O0 99
 # be said of the other.
 build shared_gcc gcc shared.c
 measure shared_gcc 50
+# Lists and trees in memory of which only the pointers in the frame tell what it is.
+build walks_gcc gcc walks.c
+measure walks_gcc 96
 # Headers whose size divides that of their block say nothing of what lies behind them.
 build overlay_gcc gcc overlay.c
 measure overlay_gcc 36
@@ -176,6 +179,13 @@ measure shared_gcc_lto 50
         'struct left left,struct left next,struct right after,struct right right' ] ||
         fail "merged functions do not read both types"
 if command -v clang >/dev/null; then
+        # Open is mostly which of two children is read, as an index of 0 or 1 tells.
+        build walks_clang clang walks.c
+        measure walks_clang 85
+        [ "$(answer walks_clang.db "SELECT sum(field_id IS NULL) FROM attribution
+                JOIN location USING (location_id) JOIN data_object USING (object_id)
+                WHERE kind = 'heap' AND location.function IN ('head_by_pointer',
+                'split_and_merge')")" = 0 ] || fail "not every field of a local list is known"
         build shared_clang clang shared.c
         measure shared_clang 50
         build overlay_clang clang overlay.c -O3

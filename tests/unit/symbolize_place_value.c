@@ -225,15 +225,13 @@ static int end(void **state)
 }
 
 /* A loop that counts nodes is at the same field of some node; what is half a node further
- * on another way is at none that is known. */
+ * on another way is at one of two fields. */
 static void pointers_of_two_ways(void **state)
 {
         const struct fixture *f = *state;
         const struct place_value first = place_pointer(f->node, 8);
         const struct place_value next = place_pointer(f->node, 8 + sizeof(struct node));
         const struct place_value other = place_pointer(f->node, 0);
-        const struct place_value null = place_number(0, 0);
-        const struct place_value one = place_number(0, 1);
         struct place_value met = place_meet(&f->types, &first, &next);
 
         assert_int_equal(met.kind, PLACE_POINTER);
@@ -241,13 +239,86 @@ static void pointers_of_two_ways(void **state)
         assert_int_equal(met.stride_bytes, sizeof(struct node));
         assert_int_equal(place_offset(&f->types, &met), 8);
         met = place_meet(&f->types, &first, &other);
+        assert_int_equal(place_choices(&met), 2);
+        struct place_value one = place_choice(&met, 0);
+
+        assert_true(place_same(&one, &other));
+        one = place_choice(&met, 1);
+        assert_true(place_same(&one, &first));
+        one = place_meet(&f->types, &other, &met);
+        assert_true(place_same(&one, &met));
+        one = place_add_constant(&met, 8); /* and as much further in a loop */
+        one = place_meet(&f->types, &met, &one);
+        assert_int_equal(one.kind, PLACE_UNKNOWN);
+}
+
+/* Nothing is accessed near address 0, so that the pointer is what was; further away are
+ * numbers that an index may be. */
+static void null_pointers_of_two_ways(void **state)
+{
+        const struct fixture *f = *state;
+        const struct place_value pointer = place_pointer(f->node, 8);
+        const int64_t nulls[] = {0, 8, -8, 4095};
+        const struct place_value far = place_number(0, 4096);
+        const struct place_value counted = place_number(8, 0);
+        const struct place_value bounded = place_bounded_number(8, 0, 8);
+
+        EACH(i, nulls)
+        {
+                const struct place_value null = place_number(0, nulls[i]);
+                struct place_value met = place_meet(&f->types, &pointer, &null);
+
+                assert_true(place_same(&met, &pointer));
+                met = place_meet(&f->types, &null, &pointer);
+                assert_true(place_same(&met, &pointer));
+        }
+        struct place_value met = place_meet(&f->types, &pointer, &far);
+
         assert_int_equal(met.kind, PLACE_UNKNOWN);
-        met = place_meet(&f->types, &first, &null); /* which is never followed */
-        assert_true(place_same(&met, &first));
-        met = place_meet(&f->types, &null, &first);
-        assert_true(place_same(&met, &first));
-        met = place_meet(&f->types, &first, &one);
+        met = place_meet(&f->types, &pointer, &counted);
         assert_int_equal(met.kind, PLACE_UNKNOWN);
+        met = place_meet(&f->types, &pointer, &bounded);
+        assert_true(place_same(&met, &pointer));
+}
+
+/* What would be read there changes nothing, whatever it is added to. */
+static void what_null_pointers_lead_to(void **state)
+{
+        const struct fixture *f = *state;
+        const struct place_value pointer = place_pointer(f->node, 8);
+        struct place_value met = place_meet(&f->types, &pointer, &place_unreached);
+
+        assert_true(place_same(&met, &pointer));
+        met = place_add(&f->types, &pointer, &place_unreached, 1);
+        assert_int_equal(met.kind, PLACE_UNREACHED);
+        met = place_add(&f->types, &place_unreached, &pointer, 1);
+        assert_int_equal(met.kind, PLACE_UNREACHED);
+}
+
+/* A number that is one of two makes a place one of two, and one of four with another. */
+static void few_places_by_an_index(void **state)
+{
+        const struct fixture *f = *state;
+        const struct place_value truth = place_bounded_number(1, 0, 1);
+        const struct place_value node = place_pointer(f->node, 0);
+        struct place_value place = place_add(&f->types, &node, &truth, 8);
+
+        assert_int_equal(place_choices(&place), 2);
+        assert_int_equal(place_choice(&place, 0).offset, 0);
+        assert_int_equal(place_choice(&place, 1).offset, 8);
+        place = place_add_constant(&place, 8);
+        assert_int_equal(place_choices(&place), 2);
+        assert_int_equal(place_choice(&place, 1).offset, 16);
+        struct place_value beyond = place_add(&f->types, &place, &truth, 8);
+
+        assert_int_equal(place_choices(&beyond), 1); /* nothing is known of how many */
+        assert_int_equal(beyond.span_bytes, 0);
+        struct place_value sum = place_add(&f->types, &truth, &truth, 2);
+
+        assert_int_equal(sum.span_bytes, 0);
+        sum = place_multiply(&truth, 24);
+        assert_int_equal(sum.span_bytes, 24);
+        assert_int_equal(sum.stride_bytes, 24);
 }
 
 /* An index is believed when its step counts nodes, on whichever side it stands. */
@@ -319,6 +390,9 @@ int main(void)
             cmocka_unit_test(numbers_end_where_indexes_do),
             cmocka_unit_test(numbers_that_are_the_same_look_the_same),
             cmocka_unit_test_setup_teardown(pointers_of_two_ways, begin, end),
+            cmocka_unit_test_setup_teardown(null_pointers_of_two_ways, begin, end),
+            cmocka_unit_test_setup_teardown(what_null_pointers_lead_to, begin, end),
+            cmocka_unit_test_setup_teardown(few_places_by_an_index, begin, end),
             cmocka_unit_test_setup_teardown(indexes_of_pointers, begin, end),
             cmocka_unit_test_setup_teardown(places_in_a_frame_of_two_ways, begin, end),
             cmocka_unit_test_setup_teardown(thread_local_variables_by_their_offset, begin,
