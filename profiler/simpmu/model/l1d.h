@@ -65,8 +65,9 @@ static inline struct l1d_way *l1d_way_of(const struct l1d *l1d,
                           (uint32_t)__builtin_ctz(bit)];
 }
 
-/* Puts the line of PLACE where the line of way BIT was. When that makes all ways recent,
- * the others no longer are. */
+/* Puts the line of PLACE where the line of way BIT was, the one to replace next. When
+ * that makes all ways recent, the others no longer are. Otherwise the filters cannot know
+ * the line that leaves: one to replace is not recent, or all were. */
 static inline struct cache_victim l1d_replace(const struct l1d *l1d, struct sim_hot *hot,
                                               const struct cache_place *place,
                                               uint32_t bit)
@@ -83,8 +84,6 @@ static inline struct cache_victim l1d_replace(const struct l1d *l1d, struct sim_
                 else
                         filter_drop_each(hot, l1d->cache.hashed ? 0 : place->index,
                                          l1d->filter_step);
-        } else {
-                filter_drop(hot, cache_victim_line(&l1d->cache, &victim));
         }
         return victim;
 }
