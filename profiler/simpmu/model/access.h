@@ -197,11 +197,10 @@ HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
 {
         uint64_t *value = &hot->ready[access->site->slot];
 
-        if (late && access->mode != ACCESS_OF_CACHES &&
-            access->site->slot != UNUSED_VALUE) {
+        if (late && access->mode != ACCESS_OF_CACHES) {
                 /* Loads that share the last slot, or a store that comes later. */
                 *value = later(*value, ready);
-                hot->late |= 1ull << access->site->slot;
+                hot->late |= hot_bit(access->site->slot);
         }
         const uint64_t instruction = access->now - thread->stall;
         window_hold(thread, &thread->loads, instruction, ready);

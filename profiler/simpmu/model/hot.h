@@ -126,6 +126,12 @@ struct sim_hot {
         uint64_t code_line[CODE_LINES];
 };
 
+/* The bit of value NUMBER in masks; UNUSED_VALUE has none. */
+static inline uint64_t hot_bit(uint32_t number)
+{
+        return (uint64_t)(number != UNUSED_VALUE) << (number % UNUSED_VALUE);
+}
+
 static inline struct recent_store *recent_store_of(struct sim_hot *hot, uint64_t word)
 {
         return &hot->recent_stores[word & (RECENT_STORES - 1)];

@@ -74,11 +74,14 @@ static inline bool places_fewer(const struct places *places, uint64_t time,
 static inline void places_insert(uint64_t *ring, uint32_t mask, uint64_t number,
                                  uint64_t time)
 {
-        uint64_t at = number;
+        uint64_t *place = &ring[number & mask];
 
-        for (; at != number - mask && ring[(at - 1) & mask] > time; at--)
-                ring[at & mask] = ring[(at - 1) & mask];
-        ring[at & mask] = time;
+        for (uint64_t at = number - 1; at != number - 1 - mask && ring[at & mask] > time;
+             at--) {
+                *place = ring[at & mask];
+                place = &ring[at & mask];
+        }
+        *place = time;
 }
 
 /* A request keeps a place from BEGIN, when it has found one, to END. */
