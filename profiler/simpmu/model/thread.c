@@ -50,16 +50,19 @@ static uint64_t retire_window(struct sim_thread *thread, struct window *window,
                               uint64_t instruction)
 {
         uint64_t stall = thread->stall, next = window->next;
+        uint64_t due = NEVER_DUE;
 
-        for (; next < window->tail; next++) {
-                const struct window_entry *entry = window_at(window, next);
-                if (instruction <= entry->due && stall < entry->stall)
+        for (; next != window->end; next++) {
+                const struct window_entry *entry = window_stalling_at(window, next);
+                if (instruction <= entry->due && stall < entry->stall) {
+                        due = entry->due;
                         break;
+                }
                 stall = later(stall, entry->stall);
         }
         window->next = next;
         thread->stall = stall;
-        return next < window->tail ? window_at(window, next)->due : NEVER_DUE;
+        return due;
 }
 
 void thread_retire_windows(struct sim_hot *hot, struct sim_thread *thread,
@@ -222,23 +225,43 @@ void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread)
         stall_to_hot(hot, thread);
 }
 
+/* Those that may stall the thread are more than there are places: the first of them have
+ * given theirs up, for which the thread has waited. */
+static __attribute__((noinline)) void drop_given_up(const struct sim_thread *thread,
+                                                    struct window *window)
+{
+        while (window->next != window->end &&
+               window_stalling_at(window, window->next)->stall <= thread->stall)
+                window->next++;
+}
+
+/* One whose stall is no longer than those before it has needs no place among those that
+ * may stall the thread: without a branch, as whether it is cannot be predicted. */
+static void note_stalling(const struct sim_thread *thread, struct window *window,
+                          struct window_entry entry)
+{
+        if (__builtin_expect(window->end - window->next > window->ring_mask, 0))
+                drop_given_up(thread, window);
+        *window_stalling_at(window, window->end) = entry;
+        window->end += entry.stall > window->longest;
+        window->longest = later(window->longest, entry.stall);
+}
+
 /* When all places are taken, the oldest access gives its own up: INSTRUCTION waits for it
- * where it is not due. */
+ * where it is not due. (Before that there is none, and its place is all zero.) */
 void thread_take_place(struct sim_thread *thread, struct window *window, uint64_t due,
                        uint64_t completion)
 {
-        const uint64_t head = window->head, tail = window->tail;
-        const uint64_t instruction = due - window->capacity;
+        const uint64_t number = window->number, instruction = due - window->capacity;
+        const struct window_entry entry = {due, completion - due};
+        const struct window_entry *oldest =
+            window_at(window, number - window->entry_limit);
 
-        if (tail - head == window->entry_limit) {
-                const struct window_entry *oldest = window_at(window, head);
-                if (oldest->due >= instruction)
-                        thread->stall = later(thread->stall,
-                                              oldest->due + oldest->stall - instruction);
-                window->head = head + 1;
-                window->next = later(window->next, head + 1);
-        }
-        *window_at(window, tail) = (struct window_entry){due, completion - due};
-        window->tail = tail + 1;
+        if (oldest->due >= instruction)
+                thread->stall =
+                    later(thread->stall, oldest->due + oldest->stall - instruction);
+        *window_at(window, number) = entry;
+        window->number = number + 1;
+        note_stalling(thread, window, entry);
         thread->retire_at = due < thread->retire_at ? due : thread->retire_at;
 }

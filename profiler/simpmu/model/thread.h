@@ -72,13 +72,17 @@ struct store_buffer {
 /* Accesses in program order. Applied late but exactly: when an instruction after DUE is
  * looked at. */
 struct window {
-        uint64_t head; /* the oldest; what is due leaves when its place is needed */
-        uint64_t next; /* the first that can still stall the thread */
-        uint64_t tail;
         uint64_t capacity;    /* instructions that may issue past the oldest access */
         uint64_t entry_limit; /* accesses that fit */
-        uint64_t ring_mask;   /* of the entries, of which no more are used than needed */
+        uint64_t ring_mask;   /* of both rings, of which no more is used than needed */
+        uint64_t number;      /* of accesses so far */
+        uint64_t next;        /* the first of STALLING that can still stall the thread */
+        uint64_t end;         /* behind the last of them */
+        uint64_t longest;     /* its stall */
+        /* The last accesses, and those that may stall the thread for longer than all
+         * before them. */
         struct window_entry entries[WINDOW_ENTRIES];
+        struct window_entry stalling[WINDOW_ENTRIES];
 };
 
 /* A word that is stored while its line is still to come. */
@@ -135,6 +139,13 @@ static inline uint64_t later(uint64_t a, uint64_t b)
 static inline struct window_entry *window_at(struct window *window, uint64_t number)
 {
         return &window->entries[number & window->ring_mask];
+}
+
+/* Number NUMBER of those that may stall the thread. */
+static inline struct window_entry *window_stalling_at(struct window *window,
+                                                      uint64_t number)
+{
+        return &window->stalling[number & window->ring_mask];
 }
 
 /* The thread does not run for SLOTS of its clock. */

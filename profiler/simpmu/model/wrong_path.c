@@ -54,7 +54,7 @@ void wrong_path_begin(struct sim_hot *hot, struct sim_thread *thread,
         wrong->end = hot->instructions + thread->loads.capacity;
         wrong->decided = branch->decided;
         wrong->stall = thread->stall;
-        wrong->window_next = thread->loads.next;
+        wrong->window_next = 0;
         for (uint32_t i = 0; i < VALUES; i++)
                 wrong->ready[i] = hot->ready[i];
         for (uint32_t i = 0; i < FRAME_WORDS; i++)
@@ -171,12 +171,14 @@ void wrong_path_stretch(struct sim_hot *hot, struct sim_thread *thread,
 static uint64_t issue_of(struct sim_thread *thread, uint64_t number)
 {
         struct wrong_path *wrong = &thread->wrong;
-        const struct window *window = &thread->loads;
+        struct window *window = &thread->loads;
+        const uint64_t gone = window->number > window->entry_limit
+                                  ? window->number - window->entry_limit
+                                  : 0;
 
-        wrong->window_next = later(wrong->window_next, window->head);
-        for (; wrong->window_next < window->tail; wrong->window_next++) {
-                const struct window_entry *entry =
-                    &window->entries[wrong->window_next & window->ring_mask];
+        wrong->window_next = later(wrong->window_next, gone);
+        for (; wrong->window_next < window->number; wrong->window_next++) {
+                const struct window_entry *entry = window_at(window, wrong->window_next);
                 if (entry->due >= number)
                         break;
                 wrong->stall = later(wrong->stall, entry->stall);

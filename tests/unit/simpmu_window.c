@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* The reorder window and the load buffer, held against one that looks at all accesses. */
+#include "simpmu_rig.h"
+
+#define ACCESSES 400u
+#define ROB      32u
+
+/* Accesses that have been held, in the order of the program. */
+struct held {
+        uint32_t places; /* of the load buffer */
+        uint32_t number;
+        uint64_t instruction[ACCESSES];
+        uint64_t completion[ACCESSES];
+        uint64_t stall; /* of the thread */
+};
+
+static uint64_t random_state;
+
+static uint64_t random_below(uint64_t limit)
+{
+        random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+        return (random_state >> 33) % limit;
+}
+
+/* What comes a window's length after an access issues when that is complete. */
+static void issue(struct held *all, uint64_t instruction)
+{
+        for (uint32_t i = 0; i < all->number; i++) {
+                uint64_t due = all->instruction[i] + ROB;
+                if (due < instruction)
+                        all->stall = later(all->stall, all->completion[i] - due);
+        }
+}
+
+/* The thread waits for the place of the oldest when all are taken. */
+static void hold(struct held *all, uint64_t instruction, uint64_t completion)
+{
+        if (completion <= instruction + ROB + all->stall)
+                return;
+        if (all->number >= all->places) {
+                uint32_t oldest = all->number - all->places;
+                if (all->instruction[oldest] + ROB >= instruction)
+                        all->stall =
+                            later(all->stall, all->completion[oldest] - instruction);
+        }
+        all->instruction[all->number] = instruction;
+        all->completion[all->number++] = completion;
+}
+
+/* Loads that take up to LONGEST slots, GAP instructions from each other. */
+static void compare_stalls(uint32_t load_buffer, uint64_t gap, uint64_t longest)
+{
+        struct held *all = allocate(sizeof(*all));
+        struct sim_hot *hot = allocate(sizeof(*hot));
+        struct sim_thread *thread = allocate(sizeof(*thread));
+        uint64_t instruction = 1;
+
+        thread_init(thread, NULL, 0, ROB, load_buffer, 8);
+        all->places = load_buffer - 1; /* a load has been asked for before it waits */
+        for (uint32_t i = 0; i < ACCESSES; i++) {
+                /* Some are of one instruction, and each of these takes longer. */
+                instruction += i / 10 % 3 == 0 ? 0 : random_below(gap);
+                thread_retire(hot, thread, instruction);
+                issue(all, instruction);
+                assert_int_equal(thread->stall, all->stall);
+                uint64_t completion =
+                    instruction + all->stall + random_below(longest) * (i % 10 + 1) / 10;
+                window_hold(thread, &thread->loads, instruction, completion);
+                hold(all, instruction, completion);
+                assert_int_equal(thread->stall, all->stall);
+        }
+}
+
+static void what_comes_waits_for_all_accesses_before_it(void **state)
+{
+        const uint32_t load_buffers[] = {2, 3, 4, 8, 16, 32};
+
+        (void)state;
+        for (uint32_t seed = 0; seed < 300; seed++) {
+                random_state = seed;
+                compare_stalls(load_buffers[seed % 6], 2 + seed % 20,
+                               50 + 100 * (seed % 7));
+                free_blocks(NULL);
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(what_comes_waits_for_all_accesses_before_it),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
