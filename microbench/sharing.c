@@ -35,7 +35,7 @@ static int prepare(struct kernel_share *share, struct diag *diag)
 
 /* Locked, so that each addition needs the line: a plain one would go on in the store
  * buffer. */
-static void add(uint64_t *word, uint64_t additions)
+static KERNEL_LOOP void add_locked(uint64_t *word, uint64_t additions)
 {
         __asm__ volatile("1:\n\t"
                          "lock incq (%[w])\n\t"
@@ -48,12 +48,12 @@ static void add(uint64_t *word, uint64_t additions)
 
 static void run_false(struct kernel_share *share, uint64_t passes)
 {
-        add((uint64_t *)share->common + share->thread, passes * ADDITIONS);
+        add_locked((uint64_t *)share->common + share->thread, passes * ADDITIONS);
 }
 
 static void run_true(struct kernel_share *share, uint64_t passes)
 {
-        add(share->common, passes * ADDITIONS);
+        add_locked(share->common, passes * ADDITIONS);
 }
 
 static void count(const struct kernel_parameters *parameters,

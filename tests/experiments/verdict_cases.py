@@ -79,9 +79,9 @@ CASES = [
     case("a page a line, 4 threads", "tlb", "--size 64M --threads 4 --passes 20", {"tlb"},
          CHASE),
     # Lines that cores fight for.
-    case("false sharing", "false-sharing", "--passes 200", {"sharing"}, "run_false"),
+    case("false sharing", "false-sharing", "--passes 200", {"sharing"}, "add_locked"),
     case("true sharing, 4 threads", "true-sharing", "--threads 4 --passes 100",
-         {"sharing"}, "run_true"),
+         {"sharing"}, "add_locked"),
 ]
 
 

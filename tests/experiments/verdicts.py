@@ -36,13 +36,13 @@ def tlb(statements, memlag):
 
 def verdicts_of_adding(run):
     return run.rows("SELECT DISTINCT verdict FROM line_view"
-                    " WHERE function IN ('run_false', 'add')")
+                    " WHERE function = 'add_locked'")
 
 
 def sharing(statements, memlag):
     run = measure(memlag, "false-sharing", ["--passes", 1000])
     counts = dict(run.rows("SELECT snoop, count(*) FROM sample_view"
-                           " WHERE function IN ('run_false', 'add') GROUP BY snoop"))
+                           " WHERE function = 'add_locked' GROUP BY snoop"))
     statements.at_least("false sharing: part of the line's samples that are HITM",
                         counts.get("hitm", 0) / max(1, sum(counts.values())), 0.9)
     statements.equal("false sharing: verdict of the line", verdicts_of_adding(run),
@@ -59,7 +59,7 @@ def sharing_between_nodes(statements, memlag):
     run = experiment.Recording(memlag, "false-sharing", ["--passes", 300], cpu=CPU, nodes=2,
                                record=["--period", "199", "--sim-set", "core.count=1"])
     served = dict(run.rows("SELECT level, count(*) FROM sample_view WHERE snoop = 'hitm'"
-                           " AND function IN ('run_false', 'add') GROUP BY level"))
+                           " AND function = 'add_locked' GROUP BY level"))
     statements.at_least("false sharing between nodes: part of it that the other node serves",
                         served.get("REMOTE_CACHE", 0) / max(1, sum(served.values())), 0.9)
     statements.equal("false sharing between nodes: verdict of the line",

@@ -26,8 +26,7 @@ EXPECTED = [
     ("dgemv_run", 2, 0),
     ("dgemm_run", 2, 1),
     ("gather_lines", 1, 0),
-    ("run_false", 1, 1),
-    ("run_true", 1, 1),
+    ("add_locked", 1, 1),
 ]
 BANDWIDTH = [("run_load", 8, 0), ("run_store", 0, 8)]
 # The function of each kernel that computes; the accesses that only its innermost loop has,
@@ -45,7 +44,7 @@ AROUND_A_PASS = {"ddot": 1}
 # Those that do not.
 OTHERS = {"copy": "run_copy", "memread": "read_records", "gather": "gather_lines",
           "chase": "chase_plain", "pairs": "chase_pairs", "load": "run_load",
-          "store": "run_store", "false-sharing": "run_false", "true-sharing": "run_true"}
+          "store": "run_store", "false-sharing": "add_locked", "true-sharing": "add_locked"}
 # The branches' loops, instruction by instruction, with the place in the loop that a branch
 # goes to: "js 12".
 DRAW = ["lfence"] + 3 * ["imul", "add"]
