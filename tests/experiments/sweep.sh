@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # sweep.sh MEMLAG: the full experiments, with CSV, tables and pictures in doc/experiments.
-# Takes half an hour or more; needs gnuplot (Debian: gnuplot-nox).
+# Takes half an hour or more; needs gnuplot (Debian: gnuplot-nox), and a Release build: with
+# debug information lines of kernels are named after the intrinsics in them.
 set -eu
 memlag=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)

@@ -147,7 +147,3 @@ def of_caches_only(truth):
     overlaps."""
     dram = {"dram-latency", "dram-contention", "in-core"}
     return {"dram" if verdict in dram else verdict for verdict in truth}
-
-
-def is_right(found, truth):
-    return found <= truth or found == {"too-few-samples"}

@@ -187,8 +187,8 @@ def sweep(memlag, statements, scratch):
                 os.remove(path)
                 text = sorted({" ".join(sorted(found)) for found in all_found})
                 statements.add(f"{cpu}, prefetching {prefetch}: {case.name}",
-                               all(verdict_cases.is_right(found, case.truth)
-                                   for found in all_found), ", ".join(text))
+                               all(found <= case.truth for found in all_found),
+                               ", ".join(text))
     return rows
 
 
