@@ -192,6 +192,7 @@ static int put_register(struct collector *collector, struct range_map *map,
             .number = collector->number,
             .from_set = map == &variables->set[location->reg],
             .reg = location->reg,
+            .codeless = collector->scope && collector->scope->codeless,
             .given = collector->scope && collector->scope->depth == 0 &&
                      dwarf_tag(collector->die) == DW_TAG_formal_parameter};
         return range_map_add(map, collector->low, collector->high,

@@ -24,7 +24,8 @@ struct register_variable {
         bool from_set;
         uint8_t reg;
         uint32_t writes;
-        bool given; /* a parameter of the function: it is there when that begins */
+        bool codeless; /* its block has no code: that around it counts */
+        bool given;    /* a parameter of the function: it is there when that begins */
 };
 
 /* In memory, while the instruction is between low and high. */

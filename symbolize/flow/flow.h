@@ -42,6 +42,7 @@ struct flow_answer {
         enum flow_outcome outcome;
         struct place_value place;
         struct type_access access;
+        bool lineless; /* the question: the instruction has no line, as merged code */
         bool restores; /* of an OPERAND: it takes back what a call or push has saved */
         bool returned; /* of a RESULT: the function returns it in its turn */
         /* Of a RESULT: how large the items are that calloc() is asked for, by a constant,

@@ -20,7 +20,10 @@ struct pursuit {
         uint32_t type;           /* the largest so far, on this way; TYPE_NONE: none */
         uint32_t type_before;    /* where the way began */
         uint32_t type_elsewhere; /* the largest on the ways that are done */
-        bool several; /* allocations that the compiler merged, of different types */
+        bool lineless; /* the call may be merged of several, or hoisted before a branch */
+        bool parted;   /* the way has forked since the call */
+        bool several;  /* allocations that the compiler merged, of different types */
+        uint32_t held; /* mask of the registers that had the pointer */
         bool returned;
         uint64_t shift_bytes; /* by the most that it was returned with; 0: with none */
         /* What lies behind where the pointer leads: of the first that was seen. */
@@ -62,14 +65,22 @@ static bool unlike(const struct types *types, uint32_t a, uint32_t b)
                !type_holds(types, b, 0, a);
 }
 
-/* At a way's end. What was known before the ways parted is no other way's word. */
+/* At a way's end. What was known before the ways parted is no other way's word. Of a call
+ * without a line each way has to say the same, as a part of it may be a part of others.
+ */
 static void end_way(const struct flow_context *flow, struct pursuit *pursuit)
 {
         const struct types *types = flow->input->reader->types;
+        bool first = pursuit->type_elsewhere == TYPE_NONE;
 
-        pursuit->several |= pursuit->type != pursuit->type_before &&
-                            pursuit->type_elsewhere != pursuit->type_before &&
-                            unlike(types, pursuit->type, pursuit->type_elsewhere);
+        if (pursuit->lineless)
+                pursuit->several |=
+                    pursuit->type == TYPE_NONE ||
+                    (!first && !type_same(types, pursuit->type, pursuit->type_elsewhere));
+        else
+                pursuit->several |= pursuit->type != pursuit->type_before &&
+                                    pursuit->type_elsewhere != pursuit->type_before &&
+                                    unlike(types, pursuit->type, pursuit->type_elsewhere);
         pursuit->type_elsewhere = larger(types, pursuit->type_elsewhere, pursuit->type);
 }
 
@@ -107,6 +118,37 @@ static void consider_variables(const struct flow_context *flow, struct pursuit *
         }
 }
 
+static void note_registers(struct pursuit *pursuit, const struct flow_state *state)
+{
+        for (uint8_t i = 0; i < REGISTER_COUNT; i++)
+                if (is_result(&state->registers[i]))
+                        pursuit->held |= UINT32_C(1) << i;
+}
+
+/* gcc merges equal ends of branches, and keeps the variables and lines of one. Of
+ * another's variable that was in a register nothing is left but that register, in a block
+ * in which nothing sets it. */
+static bool is_merged(const struct flow_context *flow, const struct pursuit *pursuit)
+{
+        const struct types *types = flow->input->reader->types;
+        const struct variables *variables = flow->variables;
+
+        for (size_t i = 0; i < variables->value_count && pursuit->type != TYPE_NONE;
+             i++) {
+                const struct register_variable *variable = &variables->values[i];
+                uint32_t to = type_pointee(flow->input->reader, variable->type);
+
+                if (variable->from_set && !variable->given &&
+                    (variable->writes == 0 || variable->codeless) &&
+                    pursuit->held >> variable->reg & 1 && to != TYPE_NONE &&
+                    types->items[to].size_bytes ==
+                        types->items[pursuit->type].size_bytes &&
+                    unlike(types, pursuit->type, to))
+                        return true;
+        }
+        return false;
+}
+
 static void consider_store(const struct flow_context *flow, struct pursuit *pursuit,
                            struct flow_state *state, const struct flow_step *step)
 {
@@ -134,8 +176,14 @@ static void fork_way(const struct flow_code *code, struct pursuit *pursuit,
 {
         size_t step = flow_code_at(code, target);
 
-        if (step == SIZE_MAX || pursuit->way_count == RESULT_WAYS)
+        /* Before that, what is called after one way's variable may be the other's. */
+        pursuit->several |=
+            pursuit->lineless && !pursuit->parted && pursuit->type != TYPE_NONE;
+        pursuit->parted = true;
+        if (step == SIZE_MAX || pursuit->way_count == RESULT_WAYS) {
+                pursuit->several |= pursuit->lineless; /* it may say something else */
                 return;
+        }
         pursuit->ways[pursuit->way_count].step = step;
         pursuit->ways[pursuit->way_count].type = pursuit->type;
         pursuit->ways[pursuit->way_count++].state = *state;
@@ -197,6 +245,7 @@ static void pursue(const struct flow_context *flow, const struct flow_code *code
                 const struct instruction *instruction = &step->instruction;
 
                 pursuit->steps_left--;
+                note_registers(pursuit, state);
                 consider_variables(flow, pursuit, state, step->vaddr);
                 consider_store(flow, pursuit, state, step);
                 switch (instruction->operation) {
@@ -244,7 +293,8 @@ static uint64_t item_bytes(const struct flow_context *flow,
 void flow_result(const struct flow_context *flow, const struct flow_code *code,
                  struct flow_state *state, size_t at, struct flow_answer *answer)
 {
-        struct pursuit pursuit = {.steps_left = RESULT_STEPS,
+        struct pursuit pursuit = {.lineless = answer->lineless,
+                                  .steps_left = RESULT_STEPS,
                                   .type = TYPE_NONE,
                                   .behind_type = TYPE_NONE,
                                   .type_before = TYPE_NONE,
@@ -272,7 +322,10 @@ void flow_result(const struct flow_context *flow, const struct flow_code *code,
                        pursuit.ways[pursuit.way_count].step);
                 end_way(flow, &pursuit);
         }
-        pursuit.type = pursuit.several ? TYPE_NONE : pursuit.type_elsewhere;
+        pursuit.several |= pursuit.lineless && !pursuit.parted;
+        pursuit.type = pursuit.type_elsewhere;
+        if (pursuit.several || is_merged(flow, &pursuit))
+                pursuit.type = TYPE_NONE;
         if (pursuit.returned)
                 consider(flow, &pursuit,
                          type_pointee(flow->input->reader, return_type(flow)));
