@@ -8,6 +8,7 @@
 #include "access_share.h"
 #include "callee.h"
 #include "data.h"
+#include "folded.h"
 #include "globals.h"
 #include "type_field.h"
 
@@ -59,18 +60,18 @@ static bool own_entry(const struct dwarf_file *dwarf, const Dwarf_Die *die,
 
 static int find_in_function(struct type_reader *reader, const struct elf_file *file,
                             const struct linkage *linkage, struct globals *globals,
-                            struct access **accesses, size_t count)
+                            struct folded *folded, struct access **accesses, size_t count)
 {
         Dwarf_Die function;
-        const struct flow_input input = {.reader = reader,
-                                         .file = file,
-                                         .slots = &linkage->threads,
-                                         .function = &function,
-                                         .global = global_type,
-                                         .returns = return_type,
-                                         .written = written_by,
-                                         .called = memory_called,
-                                         .global_context = globals};
+        struct flow_input input = {.reader = reader,
+                                   .file = file,
+                                   .slots = &linkage->threads,
+                                   .function = &function,
+                                   .global = global_type,
+                                   .returns = return_type,
+                                   .written = written_by,
+                                   .called = memory_called,
+                                   .global_context = globals};
         struct flow_answer *answers;
 
         if (!own_entry(reader->dwarf, &accesses[0]->code->function_die, &function))
@@ -89,6 +90,8 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
         int error = globals_of_unit(globals, &function);
 
         if (!error)
+                error = folded_function(folded, &function, &input.folded);
+        if (!error)
                 error = flow_function(&input, answers, count);
         for (size_t i = 0; i < count && !error; i++) {
                 accesses[i]->flow = answers[i];
@@ -106,6 +109,8 @@ int access_find_in_functions(struct type_reader *reader, const struct elf_file *
                                   .symbols = linkage->symbols,
                                   .memory_slots = &linkage->memory,
                                   .file = file};
+        struct folded folded = {
+            .dwarf = reader->dwarf, .file = file, .symbols = linkage->symbols};
         int error = 0;
 
         for (size_t i = 0, end; i < count && !error; i = end) {
@@ -115,10 +120,11 @@ int access_find_in_functions(struct type_reader *reader, const struct elf_file *
                      end < count && accesses[end]->code->function_die.addr == function;)
                         end++;
                 if (function)
-                        error = find_in_function(reader, file, linkage, &globals,
+                        error = find_in_function(reader, file, linkage, &globals, &folded,
                                                  accesses + i, end - i);
         }
         globals_free(&globals);
+        folded_free(&folded);
         return error;
 }
 

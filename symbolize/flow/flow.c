@@ -202,6 +202,17 @@ static void look_ahead(const struct flow_walk *walk, struct flow_state *state,
                 state->registers[memory->base] = base;
 }
 
+/* What is behind the pointers of a function that is several is not known. */
+static void forget_pointers(struct flow_answer *answer)
+{
+        if (answer->place.kind != PLACE_POINTER)
+                return;
+        answer->place = place_unknown;
+        answer->folded = answer->question == FLOW_OPERAND;
+        if (answer->question != FLOW_RESULT)
+                answer->outcome = FLOW_UNKNOWN_BASE;
+}
+
 static void answer(const struct flow_walk *walk, struct flow_answer *answer)
 {
         const struct flow_code *code = walk->code;
@@ -233,6 +244,8 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                         vector_use(code, step, &answer->access);
                 break;
         }
+        if (walk->context->input->folded)
+                forget_pointers(answer);
 }
 
 /* Which variable lies where, and so what pointers there point to, is less sure once it is

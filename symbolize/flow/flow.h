@@ -43,6 +43,7 @@ struct flow_answer {
         struct place_value place;
         struct type_access access;
         bool lineless; /* the question: the instruction has no line, as merged code */
+        bool folded;   /* of an OPERAND: of the function's, see flow_input, it is one */
         bool restores; /* of an OPERAND: it takes back what a call or push has saved */
         bool returned; /* of a RESULT: the function returns it in its turn */
         /* Of a RESULT: how large the items are that calloc() is asked for, by a constant,
@@ -75,6 +76,8 @@ struct flow_input {
         const struct elf_file *file;
         const struct thread_slots *slots; /* of FILE */
         Dwarf_Die *function;
+        bool
+            folded; /* it is several of the source: what its variables are is not known */
         flow_global *global;
         flow_returns *returns;
         flow_written *written;

@@ -135,8 +135,9 @@ struct sample_type type_by_instruction(struct sample_types *finder,
                 return type_by_function(finder, location);
         switch (flow->outcome) {
         case FLOW_UNKNOWN_BASE:
-                return type_left_open(flow->restores ? UNTYPED_SAVED
-                                                     : UNTYPED_UNKNOWN_BASE);
+                return type_left_open(flow->folded     ? UNTYPED_MERGED
+                                      : flow->restores ? UNTYPED_SAVED
+                                                       : UNTYPED_UNKNOWN_BASE);
         case FLOW_NO_INSTRUCTION:
                 return type_left_open(UNTYPED_NO_INSTRUCTION);
         case FLOW_NO_OPERAND:

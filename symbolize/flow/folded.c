@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* What is left of a function that was folded: its symbol, where the other's is; its
+ * entry, without an address, with one where no code is, or with the other's. A second
+ * name that an author gave to a function has no entry of its own. */
+#include "folded.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "die_walk.h"
+
+/* A function that the unit defines. */
+struct folded_definition {
+        Dwarf_Die die;
+        Dwarf_Addr vaddr;
+        bool has_code;
+};
+
+/* More names of one function are not looked at. */
+enum { OTHERS_LIMIT = 16 };
+
+/* The function that is asked for. */
+struct function {
+        Dwarf_Die *die;
+        Dwarf_Addr entry;
+        const char *others[OTHERS_LIMIT]; /* symbols there that are not its own */
+        size_t other_count;
+};
+
+static int take_first(void *context, uint64_t low, uint64_t high)
+{
+        (void)high;
+        *(Dwarf_Addr *)context = low;
+        return 1;
+}
+
+/* Where the function at DIE is entered. */
+static bool find_entry(const struct folded *search, Dwarf_Die *die, Dwarf_Addr *entry)
+{
+        return (dwarf_entrypc(die, entry) == 0 ||
+                die_ranges(search->dwarf, die, take_first, entry) == 1) &&
+               elf_file_has_code(search->file, *entry);
+}
+
+/* ---- symbols ---- */
+
+static bool is_digit(char character)
+{
+        return character >= '0' && character <= '9';
+}
+
+/* Whether A and B are the names for linking of one constructor or destructor, which has
+ * several (Itanium C++ ABI, 5.1.4.3). */
+static bool same_constructor(const char *a, const char *b)
+{
+        while (*a && *a == *b) {
+                a++;
+                b++;
+        }
+        return is_digit(*a) && is_digit(*b) && (a[-1] == 'C' || a[-1] == 'D') &&
+               strcmp(a + 1, b + 1) == 0;
+}
+
+/* Whether SYMBOL is NAME, or that of a copy or a version of it. */
+static bool is_called(const char *symbol, const char *name)
+{
+        size_t length = name ? strlen(name) : 0;
+
+        return length > 0 && strncmp(symbol, name, length) == 0 &&
+               (symbol[length] == '\0' || symbol[length] == '.' || symbol[length] == '@');
+}
+
+static const char *source_name(const struct folded *search, Dwarf_Die *die)
+{
+        Dwarf_Die at = *die, origin;
+        const char *name = die_string(search->dwarf, &at, DW_AT_name);
+
+        for (int i = 0; !name && i < 4 && die_origin(search->dwarf, &at, &origin); i++) {
+                at = origin;
+                name = die_string(search->dwarf, &at, DW_AT_name);
+        }
+        return name;
+}
+
+static bool is_symbol_of(const struct folded *search, const char *symbol, Dwarf_Die *die)
+{
+        const char *linkage = die_linkage_name(search->dwarf, die);
+
+        return is_called(symbol, linkage) ||
+               is_called(symbol, source_name(search, die)) ||
+               (linkage && same_constructor(symbol, linkage));
+}
+
+/* The first symbol at VADDR or behind. */
+static size_t first_symbol(const struct symbol_table *symbols, uint64_t vaddr)
+{
+        size_t low = 0, high = symbols->count;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (symbols->symbols[middle].vaddr < vaddr)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* Whether the file says that it was linked by gold or LLD, which may fold functions of
+ * any units. */
+static bool may_fold(struct folded *search)
+{
+        size_t bytes = 0;
+        const char *comment = elf_section_data(search->file->elf, ".comment", &bytes);
+
+        if (!search->linker_known)
+                search->by_linker =
+                    (comment && memmem(comment, bytes, "LLD", strlen("LLD"))) ||
+                    elf_section_named(search->file->elf, ".note.gnu.gold-version");
+        search->linker_known = true;
+        return search->by_linker;
+}
+
+/* ---- the unit's functions ---- */
+
+static int add(struct folded *search, Dwarf_Die *die)
+{
+        struct folded_definition definition = {.die = *die};
+        Dwarf_Attribute attribute;
+        uint64_t value;
+
+        if ((die_number(search->dwarf, die, DW_AT_inline, &value) &&
+             value != DW_INL_not_inlined) ||
+            die_attribute(search->dwarf, die, DW_AT_declaration, &attribute))
+                return 0;
+        definition.has_code = find_entry(search, die, &definition.vaddr);
+        if (array_reserve(&search->items, &search->capacity, search->count,
+                          sizeof(*search->items)) < 0)
+                return -ENOMEM;
+        search->items[search->count++] = definition;
+        return 0;
+}
+
+static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
+{
+        (void)parent;
+        (void)value;
+        if (entry->tag == DW_TAG_subprogram)
+                return add(context, &entry->die);
+        return entry->tag == DW_TAG_namespace || entry->tag == DW_TAG_module;
+}
+
+/* Makes the functions of the unit that DIE is in the ones to look in. */
+static int read_unit(struct folded *search, Dwarf_Die *die)
+{
+        Dwarf_Die unit;
+
+        if (!dwarf_diecu(die, &unit, NULL, NULL) || unit.addr == search->unit)
+                return 0;
+        search->unit = unit.addr;
+        search->count = 0;
+        return die_walk(search->dwarf, &unit, visit, search) == -ENOMEM ? -ENOMEM : 0;
+}
+
+/* Whether the unit defines a function that SYMBOL names and that has no code but what is
+ * at ENTRY. */
+static bool defines(const struct folded *search, const char *symbol, Dwarf_Addr entry)
+{
+        for (size_t i = 0; i < search->count; i++) {
+                struct folded_definition *item = &search->items[i];
+
+                if ((!item->has_code || item->vaddr == entry) &&
+                    is_symbol_of(search, symbol, &item->die))
+                        return true;
+        }
+        return false;
+}
+
+/* Whether the unit has a second function at FUNCTION's entry. */
+static bool has_second(const struct folded *search, const struct function *function)
+{
+        const char *name = die_name(search->dwarf, function->die);
+
+        for (size_t i = 0; i < search->count && name; i++) {
+                struct folded_definition *item = &search->items[i];
+
+                if (!item->has_code || item->vaddr != function->entry)
+                        continue;
+                const char *other = die_name(search->dwarf, &item->die);
+
+                if (other && strcmp(name, other) != 0 && !same_constructor(name, other))
+                        return true;
+        }
+        return false;
+}
+
+/* ---- all ---- */
+
+/* Finds the symbols at FUNCTION's entry that are of others. */
+static void look_at_symbols(struct folded *search, struct function *function)
+{
+        const struct symbol_table *symbols = search->symbols;
+
+        for (size_t i = first_symbol(symbols, function->entry);
+             i < symbols->count && symbols->symbols[i].vaddr == function->entry; i++) {
+                const struct symbol *symbol = &symbols->symbols[i];
+
+                if (!symbol->function || symbol->stub)
+                        continue;
+                if (!is_symbol_of(search, symbol->name, function->die) &&
+                    function->other_count < OTHERS_LIMIT)
+                        function->others[function->other_count++] = symbol->name;
+        }
+}
+
+/* Whether the unit that was read defines what another of the symbols is of. */
+static bool defines_other(const struct folded *search, const struct function *function)
+{
+        for (size_t i = 0; i < function->other_count; i++)
+                if (defines(search, function->others[i], function->entry))
+                        return true;
+        return false;
+}
+
+int folded_function(struct folded *search, Dwarf_Die *die, bool *folded)
+{
+        struct function function = {.die = die};
+        bool by_linker = may_fold(search);
+        Dwarf_Die origin;
+        int error;
+
+        *folded = false;
+        if (!find_entry(search, die, &function.entry))
+                return 0;
+        look_at_symbols(search, &function);
+        *folded = by_linker && function.other_count > 0;
+        if (*folded || !(by_linker || function.other_count > 0))
+                return 0;
+        error = read_unit(search, die);
+        if (error)
+                return error;
+        *folded = has_second(search, &function) || defines_other(search, &function);
+        if (*folded || function.other_count == 0 ||
+            !die_origin(search->dwarf, die, &origin))
+                return 0;
+        error = read_unit(search, &origin); /* another one, of what was linked */
+        if (!error)
+                *folded = defines_other(search, &function);
+        return error;
+}
+
+void folded_free(struct folded *search)
+{
+        free(search->items);
+        *search = (struct folded){0};
+}

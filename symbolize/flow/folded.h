@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a function is several of the source: compilers and linkers keep one of those
+ * that have the same instructions, and debug information describes the one, or each at
+ * that address. */
+#ifndef MEMLAG_SYMBOLIZE_FOLDED_H
+#define MEMLAG_SYMBOLIZE_FOLDED_H
+
+#include "die.h"
+#include "elf_file.h"
+#include "symbol_table.h"
+
+struct folded_definition;
+
+struct folded {
+        struct dwarf_file *dwarf;
+        const struct elf_file *file;
+        const struct symbol_table *symbols; /* of FILE */
+        const void *unit; /* whose functions these are; NULL: none yet */
+        struct folded_definition *items;
+        size_t count;
+        size_t capacity;
+        bool linker_known;
+        bool by_linker; /* the file's linker may fold functions */
+};
+
+/* *FOLDED: whether FUNCTION, an entry with code of FILE, is. 0 or -ENOMEM. */
+int folded_function(struct folded *search, Dwarf_Die *function, bool *folded);
+void folded_free(struct folded *search);
+
+#endif

@@ -1,0 +1,140 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Functions of the same instructions become one, by gcc and by linkers that are told to
+# (--icf=all): debug information describes one of them there, or both. Blocks that it
+# allocates are what its callers want, and what it reads of blocks of no known type is open.
+set -eu
+
+fail()
+{
+        echo "merged_functions.sh: $*" >&2
+        exit 1
+}
+
+cat >merged.c <<'END'
+#include <stdlib.h>
+struct left { struct left *next; long left; };
+struct right { struct right *after; double none[2]; long right; };
+struct big_left { struct big_left *next; long left[3]; };
+enum { ITEMS = 2000 };
+static volatile long result;
+static long *lefts[ITEMS], *rights[ITEMS];
+static char *pool; /* blocks of no type */
+#define ONCE __attribute__((noinline)) static
+#define READS(name, from, at) \
+        ONCE void name(void) \
+        { \
+                long sum = 0; \
+                for (int i = 0; i < ITEMS; i++) \
+                        sum += from[i][at]; \
+                result += sum; \
+        }
+READS(read_lefts, lefts, 1)
+READS(read_rights, rights, 3)
+#ifdef LINKER /* the same walks and allocations */
+struct west { struct west *next; long west; };
+struct east { struct east *after; long east; };
+ONCE void walk_west(struct west *at)
+{
+        long sum = 0;
+        for (; at; at = at->next)
+                sum += at->west;
+        result += sum;
+}
+ONCE void walk_east(struct east *at)
+{
+        long sum = 0;
+        for (; at; at = at->after)
+                sum += at->east;
+        result += sum;
+}
+#define WALKS \
+        struct west *west = NULL; \
+        struct east *east = NULL; \
+        for (int i = 0; i < ITEMS; i++) { \
+                struct west *w = take(); \
+                w->next = west; \
+                w->west = i; \
+                west = w; \
+                struct east *e = take(); \
+                e->after = east; \
+                e->east = i; \
+                east = e; \
+        }
+#define WALK walk_west(west); walk_east(east);
+#else
+#define WALKS
+#define WALK
+#endif
+ONCE struct big_left *new_left(void)
+{
+        struct big_left *new = malloc(sizeof *new);
+        if (!new)
+                abort();
+        return new;
+}
+ONCE struct right *new_right(void)
+{
+        struct right *new = malloc(sizeof *new);
+        if (!new)
+                abort();
+        return new;
+}
+static void *take(void)
+{
+        pool += 32;
+        return pool - 32;
+}
+int main(void)
+{
+        pool = malloc(ITEMS * 64);
+        WALKS
+        for (int i = 0; i < ITEMS; i++) {
+                struct big_left *left = new_left();
+                left->left[0] = i;
+                lefts[i] = (long *)left;
+                struct right *right = new_right();
+                right->right = i;
+                rights[i] = (long *)right;
+        }
+        for (int i = 0; i < 10; i++) {
+                read_lefts();
+                read_rights();
+                WALK
+        }
+}
+END
+
+# check NAME: what the functions read is said to be as EXPECTED.
+check()
+{
+        "$MEMLAG" record -o "$1.db" --source sim --period 7 -- "./$1" >"$1.out" 2>&1 ||
+                fail "$1: $(cat "$1.out")"
+        said=$(sqlite3 -readonly "$1.db" "SELECT substr(function, 1, 5) || CASE
+                WHEN function LIKE 'read%' THEN substr(function, 6) ELSE '' END,
+                coalesce(type || '.' || field, 'open'), count(*) > 100 FROM sample_view
+                WHERE object_kind = 'heap' AND (function LIKE 'read_%' OR function LIKE 'walk_%')
+                GROUP BY 1, 2")
+        [ "$said" = "$expected" ] || fail "$1: the blocks are said to be $said"
+        merged=$(sqlite3 -readonly "$1.db" "SELECT coalesce(sum(value), 0) > 100 FROM ledger
+                WHERE kind = 'samples with no type: function of several types'")
+        [ "$merged" = "$2" ] || fail "$1: the reason is not in the ledger"
+}
+
+expected="read_lefts|struct big_left.left[]|1
+read_rights|struct right.right|1"
+gcc -g -O2 -o merged_gcc merged.c
+[ "$(nm merged_gcc | grep -E ' new_(left|right)$' | cut -d' ' -f1 | uniq | wc -l)" -eq 1 ] ||
+        fail "gcc has not merged the functions"
+check merged_gcc 0
+expected="$expected
+walk_|open|1"
+for linker in gold lld; do
+        if ! command -v "ld.$linker" >/dev/null; then
+                echo "merged_functions.sh: SKIPPED: $linker is not installed" >&2
+                exit 77
+        fi
+        gcc -g -O2 -DLINKER -ffunction-sections "-fuse-ld=$linker" -Wl,--icf=all \
+                -o "merged_$linker" merged.c
+        check "merged_$linker" 1
+done
