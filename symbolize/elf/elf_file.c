@@ -290,24 +290,39 @@ const struct elf_segment *elf_file_segment(const struct elf_file *file, uint64_t
         return NULL;
 }
 
-bool elf_file_has_code(const struct elf_file *file, uint64_t vaddr)
+/* The segment of the code at VADDR, or NULL. */
+static const struct elf_segment *code_segment(const struct elf_file *file, uint64_t vaddr)
 {
         const struct elf_segment *segment = elf_file_segment(file, vaddr);
-        const struct elf_section *section = elf_file_section_at(file, vaddr);
 
-        return segment && (segment->flags & PF_X) &&
-               (vaddr != 0 || (section && section->executable));
+        if (!segment || !(segment->flags & PF_X))
+                return NULL;
+        const struct elf_section *section =
+            vaddr == 0 ? elf_file_section_at(file, vaddr) : NULL;
+
+        return vaddr != 0 || (section && section->executable) ? segment : NULL;
+}
+
+bool elf_file_has_code(const struct elf_file *file, uint64_t vaddr)
+{
+        return code_segment(file, vaddr) != NULL;
+}
+
+/* How many of a segment's bytes are loaded from the file. */
+static uint64_t loaded_bytes(const struct elf_segment *segment)
+{
+        return segment->file_bytes < segment->memory_bytes ? segment->file_bytes
+                                                           : segment->memory_bytes;
 }
 
 size_t elf_file_read_code(const struct elf_file *file, uint64_t vaddr, uint8_t *bytes,
                           size_t count)
 {
-        const struct elf_segment *segment = elf_file_segment(file, vaddr);
+        const struct elf_segment *segment = code_segment(file, vaddr);
 
-        if (!elf_file_has_code(file, vaddr) ||
-            vaddr - segment->vaddr >= segment->file_bytes)
+        if (!segment || vaddr - segment->vaddr >= loaded_bytes(segment))
                 return 0;
-        uint64_t at = vaddr - segment->vaddr, left = segment->file_bytes - at;
+        uint64_t at = vaddr - segment->vaddr, left = loaded_bytes(segment) - at;
         ssize_t length = pread(file->fd, bytes, left < count ? left : count,
                                (off_t)(segment->offset_bytes + at));
 

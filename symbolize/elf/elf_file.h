@@ -96,7 +96,8 @@ const struct elf_segment *elf_file_segment(const struct elf_file *file, uint64_t
 bool elf_file_has_code(const struct elf_file *file, uint64_t vaddr);
 
 /* Reads code of FILE from VADDR on, at most COUNT bytes, which may be fewer at the end of
- * a segment. How many there are; 0: there is no code. */
+ * a segment, or of the file, whatever its segments claim. How many there are; 0: there is
+ * no code. */
 size_t elf_file_read_code(const struct elf_file *file, uint64_t vaddr, uint8_t *bytes,
                           size_t count);
 

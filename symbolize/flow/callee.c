@@ -2,8 +2,6 @@
 /* All instructions of the function count, whether they are reached or not. */
 #include "callee.h"
 
-#include <unistd.h>
-
 #include "instruction.h"
 
 /* What is larger, or calls deeper, changes all of these registers as good as always. */
@@ -73,17 +71,12 @@ static bool add_code(struct callee *callee, const uint8_t *bytes, size_t count)
 static int add_range(void *context, uint64_t low, uint64_t high)
 {
         struct callee *callee = context;
-        const struct elf_segment *segment = elf_file_segment(callee->file, low);
         uint8_t bytes[CODE_BYTES_LIMIT];
         size_t count = high - low;
 
-        if (!segment || low >= high || count > callee->bytes_left ||
-            low - segment->vaddr > segment->file_bytes ||
-            count > segment->file_bytes - (low - segment->vaddr) ||
+        if (low >= high || count > callee->bytes_left ||
             !die_spend(callee->globals->reader->dwarf, count) ||
-            pread(callee->file->fd, bytes, count,
-                  (off_t)(segment->offset_bytes + (low - segment->vaddr))) !=
-                (ssize_t)count)
+            elf_file_read_code(callee->file, low, bytes, count) != count)
                 return -1;
         callee->bytes_left -= count;
         callee->low = low;

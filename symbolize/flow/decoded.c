@@ -2,20 +2,15 @@
 /* Steps keep only what most questions need; few ask for more. */
 #include "decoded.h"
 
-#include <unistd.h>
-
 bool decoded_read(struct decoded *decoded, const struct flow_code *code,
                   const struct flow_step *step)
 {
-        const struct elf_segment *segment = elf_file_segment(code->file, step->vaddr);
         uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
         size_t length = step->instruction.length_bytes;
         ZydisDecoder decoder;
 
-        return segment && length <= sizeof(bytes) &&
-               pread(code->file->fd, bytes, length,
-                     (off_t)(segment->offset_bytes + (step->vaddr - segment->vaddr))) ==
-                   (ssize_t)length &&
+        return length <= sizeof(bytes) &&
+               elf_file_read_code(code->file, step->vaddr, bytes, length) == length &&
                ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
                                              ZYDIS_STACK_WIDTH_64)) &&
                ZYAN_SUCCESS(ZydisDecoderDecodeFull(

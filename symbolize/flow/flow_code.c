@@ -4,7 +4,7 @@
 #include "flow_code.h"
 
 #include <errno.h>
-#include <unistd.h>
+#include <stdlib.h>
 
 #include "array.h"
 
@@ -44,26 +44,21 @@ static int decode_range(void *context, uint64_t low, uint64_t high)
 {
         struct flow_code *code = context;
         const struct elf_file *file = code->file;
-        const struct elf_segment *segment = elf_file_segment(file, low);
 
         /* Where no code is loaded there is none, as where the linker left a part out. */
-        if (!segment || !(segment->flags & PF_X) || high <= low)
+        if (!elf_file_has_code(file, low) || high <= low)
                 return 0;
         size_t count = high - low;
-        uint64_t offset_bytes = low - segment->vaddr;
 
         if (count > CODE_BYTES_LIMIT)
                 return -E2BIG;
-        if (offset_bytes > segment->file_bytes ||
-            count > segment->file_bytes - offset_bytes)
-                return -EILSEQ;
         uint8_t *bytes = malloc(count);
 
         if (!bytes)
                 return -ENOMEM;
-        ssize_t got =
-            pread(file->fd, bytes, count, (off_t)(segment->offset_bytes + offset_bytes));
-        int error = got == (ssize_t)count ? decode(code, bytes, count, low) : -EILSEQ;
+        int error = elf_file_read_code(file, low, bytes, count) == count
+                        ? decode(code, bytes, count, low)
+                        : -EILSEQ;
 
         free(bytes);
         return error;
