@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of a unit (DWARF 2 to 5, section 6.2) at the addresses that are asked about:
- * its program runs once, and only rows that hold one of them are kept. Pure functions
- * over bytes that may lie. */
+/* The header of a unit's lines (DWARF 2 to 5, section 6.2): its files, and where the
+ * program of its rows is (line_program.h). Pure functions over bytes that may lie. */
 #ifndef MEMLAG_SYMBOLIZE_LINE_TABLE_H
 #define MEMLAG_SYMBOLIZE_LINE_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "byte_cursor.h"
 
 /* Whole sections; a missing one has no bytes. Texts count where the last one ends. */
 struct line_sections {
@@ -45,27 +46,26 @@ struct line_table {
         bool code_at_zero;
 };
 
-struct line_answer {
-        uint64_t vaddr; /* the question */
-        bool found;
-        uint32_t file;
-        uint32_t line;    /* 0: of no line */
-        uint32_t column;  /* in it, from 1; 0: not known */
-        uint64_t row;     /* where the row begins */
-        uint64_t ends_at; /* the last end of a sequence up to the address */
-};
-
 /* Reads the header at OFFSET of SECTIONS, which must stay, and takes the bytes read from
  * BUDGET. 0, -EINVAL or -ENOMEM; freed in any case. */
 int line_table_read(struct line_table *table, const struct line_sections *sections,
                     uint64_t offset, uint64_t *budget);
 void line_table_free(struct line_table *table);
 
-/* Answers ANSWERS, COUNT questions in ascending order: with the last row that begins up
- * to the address, unless that ends a sequence. Sequences of functions that the linker
- * discarded count for nothing. Stops where BUDGET, in steps of the
- * program and rows kept, is spent. 0 or -ENOMEM. */
-int line_table_find(struct line_table *table, struct line_answer *answers, size_t count,
-                    uint64_t *budget);
+/* Adds a file as DWARF up to 4 defines it: NAME, and at CURSOR its directory, time and
+ * size. 0, -EINVAL or -ENOMEM. */
+int line_table_define_file(struct line_table *table, struct byte_cursor *cursor,
+                           const char *name);
+
+/* Takes WORK from BUDGET. False: that much is not left, and now nothing is. */
+static inline bool line_table_spend(uint64_t *budget, uint64_t work)
+{
+        if (*budget < work) {
+                *budget = 0;
+                return false;
+        }
+        *budget -= work;
+        return true;
+}
 
 #endif

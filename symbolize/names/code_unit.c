@@ -8,6 +8,7 @@
 
 #include "array.h"
 #include "die_walk.h"
+#include "line_program.h"
 #include "path.h"
 #include "unit_kind.h"
 
@@ -425,8 +426,8 @@ static int find_lines(struct unit *unit)
                 return -ENOMEM;
         for (size_t i = 0; i < unit->asked_count; i++)
                 unit->answers[i].vaddr = unit->asked[i].vaddr;
-        if (line_table_find(&unit->lines, unit->answers, unit->asked_count,
-                            &unit->with->dwarf->budget) < 0)
+        if (line_program_run(&unit->lines, unit->answers, unit->asked_count,
+                             &unit->with->dwarf->budget) < 0)
                 return -ENOMEM;
         unit->files = calloc(unit->lines.file_count + 1, sizeof(*unit->files));
         if (!unit->files)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "line_table.h"
+#include "line_program.h"
 #include "target.h"
 
 enum { ASKED = 64 };
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                         answers[i] = (struct line_answer){.vaddr = i * i / 4};
                 answers[ASKED - 1].vaddr = UINT64_MAX;
                 if (line_table_read(&table, &sections, 0, &budget) == 0 &&
-                    line_table_find(&table, answers, ASKED, &budget) == 0)
+                    line_program_run(&table, answers, ASKED, &budget) == 0)
                         for (size_t i = 0; i < ASKED; i++)
                                 if (answers[i].found)
                                         look(&table, &answers[i]);

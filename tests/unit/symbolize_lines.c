@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "die.h"
+#include "line_program.h"
 #include "path.h"
 
 /* ---- beside libdw ---- */
@@ -71,7 +72,7 @@ static size_t compare_unit(struct dwarf_file *dwarf, size_t number, bool *versio
                 return 0;
         assert_int_equal(die_line_table(dwarf, &unit, &table), 0);
         versions[table.version] = true;
-        assert_int_equal(line_table_find(&table, answers, count, &dwarf->budget), 0);
+        assert_int_equal(line_program_run(&table, answers, count, &dwarf->budget), 0);
         for (size_t i = 0; i < count; i++) {
                 Dwarf_Line *row = dwarf_getsrc_die(&unit, answers[i].vaddr);
                 int line, column;
@@ -202,7 +203,7 @@ static int find(const struct bytes *bytes, bool swapped, struct line_answer *ans
         uint64_t budget = 100000;
         int error = line_table_read(table, &sections, 0, &budget);
 
-        return error ? error : line_table_find(table, answers, count, &budget);
+        return error ? error : line_program_run(table, answers, count, &budget);
 }
 
 static void reads_tables_of_both_orders_of_bytes(void **state)
@@ -318,7 +319,7 @@ static void leaves_out_what_the_linker_discarded(void **state)
                 end_table(&bytes);
                 sections.lines_end = bytes.items + bytes.count;
                 assert_int_equal(line_table_read(&table, &sections, 0, &budget), 0);
-                assert_int_equal(line_table_find(&table, answers, 4, &budget), 0);
+                assert_int_equal(line_program_run(&table, answers, 4, &budget), 0);
                 assert_int_equal(answers[0].found, code_at_zero);
                 assert_true(answers[1].found);
                 assert_int_equal(answers[1].line, code_at_zero ? 43 : 2);
@@ -440,7 +441,8 @@ static void bears_cut_tables(void **state)
                 assert_non_null(copy);
                 memcpy(copy, whole.items, cut);
                 if (line_table_read(&table, &sections, 0, &budget) == 0)
-                        assert_int_equal(line_table_find(&table, &answer, 1, &budget), 0);
+                        assert_int_equal(line_program_run(&table, &answer, 1, &budget),
+                                         0);
                 assert_true(!answer.found || answer.line == 11);
                 line_table_free(&table);
                 free(copy);
@@ -472,7 +474,7 @@ static void stops_when_the_budget_is_spent(void **state)
                                                .lines_end = bytes.items + bytes.count};
 
         assert_int_equal(line_table_read(&table, &sections, 0, &budget), 0);
-        assert_int_equal(line_table_find(&table, answers, ASKED, &budget), 0);
+        assert_int_equal(line_program_run(&table, answers, ASKED, &budget), 0);
         assert_int_equal(budget, 0);
         line_table_free(&table);
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The lines of a unit at the addresses that are asked about: the program that its table
+ * holds runs once, and only rows that hold one of them are kept. */
+#ifndef MEMLAG_SYMBOLIZE_LINE_PROGRAM_H
+#define MEMLAG_SYMBOLIZE_LINE_PROGRAM_H
+
+#include "line_table.h"
+
+struct line_answer {
+        uint64_t vaddr; /* the question */
+        bool found;
+        uint32_t file;
+        uint32_t line;    /* 0: of no line */
+        uint32_t column;  /* in it, from 1; 0: not known */
+        uint64_t row;     /* where the row begins */
+        uint64_t ends_at; /* the last end of a sequence up to the address */
+};
+
+/* Answers ANSWERS, COUNT questions in ascending order: with the last row that begins up
+ * to the address, unless that ends a sequence. Sequences of functions that the linker
+ * discarded count for nothing. Stops where BUDGET, in steps of the program and rows kept,
+ * is spent. 0 or -ENOMEM. */
+int line_program_run(struct line_table *table, struct line_answer *answers, size_t count,
+                     uint64_t *budget);
+
+#endif
