@@ -57,6 +57,19 @@ static uint64_t place_of(const GElf_Sym *sym)
                                                      : sym->st_value;
 }
 
+/* Whether SYM marks the end of a section of FROM, behind which another may begin. */
+static bool marks_end(Elf *from, const GElf_Sym *sym)
+{
+        Elf_Scn *scn = sym->st_size == 0 && sym->st_shndx < SHN_LORESERVE
+                           ? elf_getscn(from, sym->st_shndx)
+                           : NULL;
+        GElf_Shdr shdr;
+
+        return scn && gelf_getshdr(scn, &shdr) && shdr.sh_size > 0 &&
+               sym->st_value >= shdr.sh_addr &&
+               sym->st_value - shdr.sh_addr == shdr.sh_size;
+}
+
 /* The source file that a symbol says the local ones behind it are of. What was optimised
  * at link time is of "<artificial>". */
 static const char *source_file(const char *name)
@@ -87,7 +100,7 @@ static int read_table(struct symbol_table *table, const struct elf_file *file, E
 
                         if (GELF_ST_TYPE(sym.st_info) == STT_FILE)
                                 source = source_file(name);
-                        if (!wanted(file, &sym, name, &function))
+                        if (!wanted(file, &sym, name, &function) || marks_end(from, &sym))
                                 continue;
                         if (array_reserve(&table->symbols, &table->capacity, table->count,
                                           sizeof(*table->symbols)) < 0)
