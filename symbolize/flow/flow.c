@@ -238,7 +238,8 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
         case FLOW_OPERAND:
                 look_ahead(walk, &state, step);
                 answer_operand(walk->context, &state, &code->steps[step], answer);
-                answer->access.bits = bit_use(code, step);
+                answer->access.bits = bit_use(code, step, &state, walk->context->returns,
+                                              &answer->access.unused);
                 number_use(code, step, &answer->access);
                 if (answer->access.vector)
                         vector_use(code, step, &answer->access);
@@ -267,12 +268,15 @@ static int walk_twice(struct flow_walk *walk, const struct flow_context *context
 int flow_function(const struct flow_input *input, struct flow_answer *answers,
                   size_t count)
 {
+        Dwarf_Die result;
         struct variables variables = {0};
-        struct flow_context context = {.input = input,
-                                       .variables = &variables,
-                                       .has_absolute_addresses =
-                                           input->file->segment_count > 0 &&
-                                           input->file->segments[0].vaddr >= 65536};
+        struct flow_context context = {
+            .input = input,
+            .variables = &variables,
+            .returns = die_inherited_reference(input->reader->dwarf, input->function,
+                                               DW_AT_type, &result),
+            .has_absolute_addresses = input->file->segment_count > 0 &&
+                                      input->file->segments[0].vaddr >= 65536};
         struct flow_code code = {0};
         struct flow_walk walk = {0};
         int error = variables_read(&variables, input->reader, input->function);

@@ -380,34 +380,17 @@ static bool compares_with_small(const struct flow_code *code, size_t at, int64_t
                (constant == 1 && flags_asked(code, at) == ZYDIS_CPUFLAG_ZF);
 }
 
-/* Of which floating point the bits (or a part of them, as which few bytes may be read)
+/* Whether the bits of floating point (or a part of them, as which few bytes may be read)
  * are treated in the same way as what shows an integer: they are added, subtracted,
  * multiplied, divided, shifted, masked, extended and ordered to make hashes, to round, to
- * step to the next number, to count those between two and to sort, and compared with
- * zero. A logarithm converts them, but that is far rarer than that an integer is. */
-static enum float_chance float_chance(const struct flow_code *code, size_t at,
-                                      const struct decoded *decoded,
-                                      const struct number_held *held)
+ * step to the next number, to count those between two and to sort, compared with zero,
+ * and converted, which makes a logarithm. */
+static bool perhaps_float(const struct flow_code *code, size_t at,
+                          const struct decoded *decoded, const struct number_held *held)
 {
-        ZydisMnemonic mnemonic = decoded->instruction.mnemonic;
-        bool is_short = held->bytes <= SHORT_BYTES;
-
-        if (number_is_converted(mnemonic))
-                return FLOAT_EXCLUDED;
-        switch (mnemonic) {
-        case ZYDIS_MNEMONIC_MOVSX:
-        case ZYDIS_MNEMONIC_MOVSXD:
-        case ZYDIS_MNEMONIC_CDQE:
-                return FLOAT_AT_END;
-        case ZYDIS_MNEMONIC_CMP:
-                return !is_short && is_immediate(&decoded->operands[1]) &&
-                               compares_with_small(code, at,
-                                                   decoded->operands[1].imm.value.s)
-                           ? FLOAT_EXCLUDED
-                           : FLOAT_POSSIBLE;
-        default:
-                return FLOAT_POSSIBLE;
-        }
+        return decoded->instruction.mnemonic != ZYDIS_MNEMONIC_CMP ||
+               held->bytes <= SHORT_BYTES || !is_immediate(&decoded->operands[1]) ||
+               !compares_with_small(code, at, decoded->operands[1].imm.value.s);
 }
 
 /* Whether it asks for the equality with a constant, which compilers ask of neighbours at
@@ -459,9 +442,7 @@ static bool is_address(const struct decoded *decoded, const struct number_held *
                 bool is_sum = operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN;
 
                 fact->number = is_sum ? summed(operand) : NUMBER_INTEGER;
-                fact->perhaps_float = is_sum || held->bytes <= SHORT_BYTES
-                                          ? FLOAT_POSSIBLE
-                                          : FLOAT_EXCLUDED;
+                fact->perhaps_float = is_sum || held->bytes <= SHORT_BYTES;
                 if (fact->number == NUMBER_INTEGER && held->bytes < 8)
                         fact->number = NUMBER_LOW;
                 return true;
@@ -474,7 +455,7 @@ struct number_fact number_shown(const struct flow_code *code, size_t at,
                                 const struct number_held *held)
 {
         const struct flow_step *step = &code->steps[at];
-        struct number_fact fact = {NUMBER_ANY, FLOAT_POSSIBLE, false};
+        struct number_fact fact = {NUMBER_ANY, true, false};
 
         if (is_address(decoded, held, &fact))
                 return fact;
@@ -488,11 +469,11 @@ struct number_fact number_shown(const struct flow_code *code, size_t at,
                         enum access_number real = floating(operand, held->bytes);
 
                         fact.number = real > fact.number ? real : fact.number;
-                        fact.perhaps_float = FLOAT_EXCLUDED;
+                        fact.perhaps_float = false;
                         continue;
                 }
                 fact.number = by_operation(code, at, decoded, i == 0, held->bytes);
-                fact.perhaps_float = FLOAT_POSSIBLE;
+                fact.perhaps_float = true;
                 fact.perhaps_several = asks_equality(code, at, decoded);
                 if (fact.number != NUMBER_INTEGER)
                         return fact;
@@ -502,9 +483,7 @@ struct number_fact number_shown(const struct flow_code *code, size_t at,
                 }
                 if (!as_wide(decoded->instruction.mnemonic, held))
                         fact.number = NUMBER_LOW;
-                else if (number_is_converted(decoded->instruction.mnemonic))
-                        fact.number = NUMBER_WHOLE;
-                fact.perhaps_float = float_chance(code, at, decoded, held);
+                fact.perhaps_float = perhaps_float(code, at, decoded, held);
                 return fact;
         }
         return fact;

@@ -23,7 +23,7 @@ bool number_in_operand(const struct number_held *held, const struct flow_step *s
 
 struct number_fact {
         enum access_number number;
-        enum float_chance perhaps_float;
+        bool perhaps_float;
         bool perhaps_several;
 };
 

@@ -37,8 +37,7 @@ static void take(struct use *use, const struct number_fact *fact)
                 return;
         if (fact->number > shown->number)
                 shown->number = fact->number;
-        if (fact->perhaps_float < shown->perhaps_float)
-                shown->perhaps_float = fact->perhaps_float;
+        shown->perhaps_float &= fact->perhaps_float;
         shown->perhaps_several &= fact->perhaps_several;
 }
 
@@ -277,7 +276,7 @@ void number_use(const struct flow_code *code, size_t step, struct type_access *a
         const struct instruction *load = &code->steps[step].instruction;
         struct use use = {.code = code,
                           .load = &code->steps[step],
-                          .shown = {NUMBER_ANY, FLOAT_POSSIBLE, true},
+                          .shown = {NUMBER_ANY, true, true},
                           .steps_left = STEPS_LIMIT};
         struct way way = {.step = step + 1,
                           .held = {.bytes = load->access_bytes,

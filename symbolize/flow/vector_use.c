@@ -52,14 +52,13 @@ static bool take(const struct decoded *decoded, const ZydisDecodedOperand *opera
         if (bytes > 0) {
                 access->number = NUMBER_LOW;
                 access->item_bytes = bytes;
-                access->perhaps_float =
-                    number_is_converted(mnemonic) ? FLOAT_EXCLUDED : FLOAT_POSSIBLE;
+                access->perhaps_float = true;
                 return true;
         }
         if (!number_is_real(decoded) || operand->element_size == 0)
                 return false;
         access->number = NUMBER_FLOATS;
-        access->perhaps_float = FLOAT_EXCLUDED;
+        access->perhaps_float = false;
         access->item_bytes = operand->element_size / 8;
         return true;
 }

@@ -11,7 +11,7 @@ bool type_only_bytes(const struct types *types, uint32_t type,
 
 enum { LONG_DOUBLE_BYTES = 10 }; /* that are used of its 16 */
 
-static uint64_t number_bytes(const struct type *type)
+uint64_t type_number_bytes(const struct type *type)
 {
         return type->size_bytes / (type->is_complex ? 2 : 1);
 }
@@ -20,7 +20,7 @@ static uint64_t number_bytes(const struct type *type)
  */
 static bool is_one(const struct type *type, uint64_t inside, uint32_t bytes)
 {
-        uint64_t one = number_bytes(type);
+        uint64_t one = type_number_bytes(type);
 
         return one > 0 && inside < type->size_bytes && inside % one == 0 &&
                (bytes == one || (bytes == LONG_DOUBLE_BYTES && one > LONG_DOUBLE_BYTES));
@@ -30,24 +30,15 @@ int access_fit(const struct type *type, uint64_t inside, const struct type_acces
 {
         bool real = type->kind == TYPE_FLOAT;
         bool within = inside + access->bytes <= type->size_bytes;
-        bool part = within && type->kind == TYPE_INTEGER;
-        bool exact = inside == 0 && type->size_bytes == access->bytes;
 
         switch (access->number) {
         case NUMBER_BITS:
                 return !real && within ? 3 : 1;
         case NUMBER_LOW:
-                return !real && (exact || part) ? 3 : 1;
-        case NUMBER_INTEGER: /* what is cut out of the middle is seldom counted with */
-                if (real || !(exact || part))
-                        return 1;
-                return inside == 0 || inside + access->bytes == type->size_bytes ? 3 : 2;
-        case NUMBER_WHOLE:
-                if (real)
-                        return 1;
-                return exact ? 3 : part ? 2 : 1;
+        case NUMBER_INTEGER:
+                return !real && within ? 3 : 1;
         case NUMBER_FLOATS:
-                return real && number_bytes(type) <= access->bytes ? 3 : 1;
+                return real && type_number_bytes(type) <= access->bytes ? 3 : 1;
         case NUMBER_FLOAT:
                 return real && is_one(type, inside, access->bytes) ? 3 : 1;
         default:
@@ -64,7 +55,6 @@ bool access_contradicts(const struct type *type, uint64_t inside,
         case NUMBER_LOW:
                 return real || type->size_bytes < access->item_bytes;
         case NUMBER_INTEGER:
-        case NUMBER_WHOLE:
                 return real || inside + access->bytes > type->size_bytes;
         case NUMBER_FLOATS:
                 if (access->item_bytes > 0)
@@ -85,7 +75,6 @@ int access_fit_bits(const struct member *member, uint64_t offset_bytes,
                 return 3;
         case NUMBER_LOW:
         case NUMBER_INTEGER:
-        case NUMBER_WHOLE:
                 return member->bit_size == access->bytes * 8 &&
                                member->offset_bytes + member->bit_offset / 8 ==
                                    offset_bytes

@@ -14,30 +14,26 @@ enum access_number {
         NUMBER_BITS,    /* some bits of an integer or a pointer, or a bit-field */
         NUMBER_LOW,     /* an integer or a pointer, or the low bytes of a wider one */
         NUMBER_INTEGER, /* the same, and no less than all bytes are meant */
-        NUMBER_WHOLE,   /* an integer, of a wider one only where no other is */
         NUMBER_FLOATS,  /* one number of floating point, or several smaller ones */
         NUMBER_FLOAT
-};
-
-/* Of which floating point the number may be the bits that shows an integer. */
-enum float_chance {
-        FLOAT_EXCLUDED,
-        FLOAT_AT_END, /* that begins or ends with these bytes */
-        FLOAT_POSSIBLE
 };
 
 /* How an instruction reads or writes. */
 struct type_access {
         uint32_t bytes; /* 0: not known */
         enum access_number number;
-        enum float_chance perhaps_float; /* when NUMBER is an integer */
-        /* NUMBER is an integer by what compilers do to several neighbours at once, too.
-         */
+        /* NUMBER is an integer by what programs do to the bits of floating point, and
+         * what compilers do to several neighbours at once, too. */
+        bool perhaps_float;
         bool perhaps_several;
-        bool vector;         /* several numbers at once */
-        uint64_t bits;       /* of these, that are used, from the lowest on; 0: all */
+        bool vector;   /* several numbers at once */
+        bool unused;   /* what is read is not, as of words that are read in pieces */
+        uint64_t bits; /* of these, that are used, from the lowest on; 0: all */
         uint32_t item_bytes; /* of each of several numbers; 0: not known */
 };
+
+/* Of one number of TYPE: complex ones are two. */
+uint64_t type_number_bytes(const struct type *type);
 
 /* Whether TYPE is a byte, and ACCESS to more: bytes may hold anything, and more than one
  * at a time is surely something else. */

@@ -18,7 +18,7 @@ struct search {
         bool holds;              /* the answer */
         struct type_path copied; /* the innermost structure that the access begins */
         bool met_float;          /* floating point lies there, perhaps among others */
-        bool met_end;            /* that begins or ends with the bytes accessed */
+        bool met_wider;          /* that has more bytes than are accessed */
         bool met_several;        /* neighbours that are accessed at once */
 };
 
@@ -34,6 +34,7 @@ static int enter(struct search *search, const struct member *member,
         path->offset_bytes += member->offset_bytes;
         if (member->bit_size) {
                 path->type = member->type;
+                path->bits = true;
                 path->offset_bytes += member->bit_offset / 8;
                 path->size_bytes = (member->bit_offset % 8 + member->bit_size + 7) / 8;
                 return path->fit = access_fit_bits(member, offset_bytes, search->access);
@@ -83,6 +84,38 @@ static void note_neighbours(struct search *search, const struct type *type,
                          : members[i].offset_bytes > offset_bytes);
 }
 
+/* Whether the access of a structure of TYPE meets bit-fields. */
+static bool meets_bits(const struct search *search, const struct type *type,
+                       uint64_t offset_bytes)
+{
+        const struct member *members = search->types->members + type->first_member;
+        const struct type_access all_bits = {.bytes = search->access->bytes};
+
+        for (uint32_t i = 0; i < type->member_count; i++)
+                if (members[i].bit_size &&
+                    access_in_bits(&members[i], offset_bytes, &all_bits))
+                        return true;
+        return false;
+}
+
+/* MEMBER as a bit-field where the access has neighbours, too: those of whole bytes are
+ * no bit-fields in the debug information. */
+static struct member beside_bits(const struct search *search, const struct member *member,
+                                 uint64_t offset_bytes)
+{
+        const struct types *types = search->types;
+        struct member bits = *member;
+
+        if (member->bit_size || member->type >= types->count ||
+            types->items[member->type].kind != TYPE_INTEGER ||
+            types->items[member->type].size_bytes >= search->access->bytes ||
+            member->offset_bytes < offset_bytes)
+                return bits;
+        bits.bit_size = (uint32_t)types->items[member->type].size_bytes * 8;
+        bits.bit_offset = 0;
+        return bits;
+}
+
 static int find_member(struct search *search, uint32_t type_id, uint64_t offset_bytes,
                        struct type_path *path)
 {
@@ -96,14 +129,20 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
                 note_copied(search, type_id, path);
         if (type->kind == TYPE_STRUCT)
                 note_neighbours(search, type, offset_bytes);
+        bool has_bits = type->kind == TYPE_STRUCT &&
+                        (search->access->bits || meets_bits(search, type, offset_bytes));
+
         for (uint32_t i = 0; i < type->member_count; i++) {
                 struct type_path way = *path;
+                const struct member member =
+                    has_bits ? beside_bits(search, &members[i], offset_bytes)
+                             : members[i];
 
-                if (members[i].bit_size
-                        ? !access_in_bits(&members[i], offset_bytes, search->access)
+                if (member.bit_size
+                        ? !access_in_bits(&member, offset_bytes, search->access)
                         : !type_in_member(types, type, i, offset_bytes))
                         continue;
-                int fit = enter(search, &members[i], offset_bytes, &way);
+                int fit = enter(search, &member, offset_bytes, &way);
 
                 if (fit == 0 || fit < best.fit)
                         continue;
@@ -119,6 +158,7 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
 
                 share(&best, path, type, type_id, members, mask, best.fit);
                 if (bits) {
+                        best.bits = true;
                         best.offset_bytes = start;
                         best.size_bytes = bytes;
                 }
@@ -127,14 +167,12 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
         return best.fit;
 }
 
-static void note_number(struct search *search, const struct type *type, uint64_t inside)
+static void note_number(struct search *search, const struct type *type)
 {
-        const struct type_access *access = search->access;
-        uint32_t bytes = access->item_bytes ? access->item_bytes : access->bytes;
-
-        search->met_float |= type->kind == TYPE_FLOAT;
-        search->met_end |= type->kind == TYPE_FLOAT &&
-                           (inside == 0 || inside + bytes == type->size_bytes);
+        if (type->kind != TYPE_FLOAT)
+                return;
+        search->met_float = true;
+        search->met_wider |= type_number_bytes(type) > search->access->bytes;
 }
 
 static int find_in(struct search *search, uint32_t type_id, uint64_t offset_bytes,
@@ -173,7 +211,7 @@ static int find_in(struct search *search, uint32_t type_id, uint64_t offset_byte
                         return 0;
                 path->type = type_id;
                 path->size_bytes = type->size_bytes;
-                note_number(search, type, offset_bytes);
+                note_number(search, type);
                 path->contradicted =
                     access_contradicts(type, offset_bytes, search->access);
                 return path->fit = access_fit(type, offset_bytes, search->access);
@@ -192,24 +230,16 @@ static int find(struct search *search, uint32_t type_id, uint64_t offset_bytes,
         return fit;
 }
 
-/* Whether what lies there may be accessed in that way though its number is another. */
+/* Whether what lies there may be accessed in that way though its number is another: any
+ * integer may be cut out of a wider number of floating point. */
 static bool in_doubt(const struct search *search)
 {
         const struct type_access *access = search->access;
+        bool is_integer = access->number > NUMBER_ANY && access->number < NUMBER_FLOATS;
 
-        switch (access->perhaps_float) {
-        case FLOAT_POSSIBLE:
-                if (search->met_float)
-                        return true;
-                break;
-        case FLOAT_AT_END:
-                if (search->met_end)
-                        return true;
-                break;
-        default:
-                break;
-        }
-        return access->perhaps_several && search->met_several;
+        return (access->perhaps_float && search->met_float) ||
+               (is_integer && !access->vector && search->met_wider) ||
+               (access->perhaps_several && search->met_several);
 }
 
 /* Finds what ACCESS fits best, and in *COPIED the innermost structure that it begins.
@@ -234,8 +264,7 @@ static int find_accessed(const struct types *types, uint32_t type, uint64_t offs
         bool contradicted = path->contradicted && search.met_float;
 
         any.number = NUMBER_ANY;
-        any.perhaps_float = FLOAT_EXCLUDED;
-        any.perhaps_several = false;
+        any.perhaps_float = any.perhaps_several = false;
         fit = find_accessed(types, type, offset_bytes, &any, path, copied);
         path->contradicted = contradicted && !path->shared_count;
         return fit;
@@ -265,6 +294,8 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
                 path = copied;
         if (path.contradicted)
                 return FIELD_OTHER;
+        if (path.bits && access->unused)
+                return FIELD_PADDING;
         type_path_field(names, &path, field);
         return field->name ? FIELD_FOUND : FIELD_WHOLE;
 }

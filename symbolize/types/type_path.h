@@ -25,6 +25,7 @@ struct type_path {
         uint32_t shared_count;
         uint64_t shared_mask; /* which of them, the first 64 */
         int fit;              /* how well the access fits, from 1; 0: not found */
+        bool bits;            /* the end is a bit-field, or several */
         bool contradicted;    /* the access is not to what is there */
 };
 

@@ -236,14 +236,13 @@ static void wider_members_are_told_as_far_as_the_access_shows(void **state)
             {0, 4, NUMBER_FLOAT, "pair.x"},
             {4, 4, NUMBER_FLOAT, "pair.y"},
             {0, 8, NUMBER_INTEGER, "wide"},
-            {0, 4, NUMBER_INTEGER, "wide|number"},
-            {0, 4, NUMBER_WHOLE, "number"},
-            {4, 4, NUMBER_WHOLE, "wide"},
-            {0, 4, NUMBER_LOW, "wide|number"},
-            {0, 1, NUMBER_LOW, "wide|number|byte"},
             {0, 8, NUMBER_BITS, "wide"},
-            {4, 4, NUMBER_LOW, "wide"},
-            {0, 2, NUMBER_INTEGER, "wide|number"},
+            {0, 8, NUMBER_LOW, "wide"},
+            /* Any integer may be cut out of a wider number. */
+            {0, 4, NUMBER_INTEGER, "real|wide|number|byte|pair"},
+            {0, 1, NUMBER_LOW, "real|wide|number|byte|pair"},
+            {4, 4, NUMBER_LOW, "real|wide|pair"},
+            {2, 2, NUMBER_INTEGER, "real|wide|number|pair"},
             {4, 4, NUMBER_ANY, "real|wide|pair"},
         };
 
@@ -264,15 +263,17 @@ static void bits_of_floating_point_are_told_from_no_integer(void **state)
                                        member(f, "wide", wide, 0),
                                        member(f, "number", f->number, 0)};
         struct type_access access = {
-            .bytes = 4, .number = NUMBER_INTEGER, .perhaps_float = FLOAT_POSSIBLE};
+            .bytes = 4, .number = NUMBER_INTEGER, .perhaps_float = true};
         uint32_t among = put_record(f, TYPE_UNION, "union among", 8, reals, 3);
         uint32_t none = put_record(f, TYPE_UNION, "union none", 8, reals + 1, 2);
 
         assert_string_equal(field_at(f, among, 0, access), "real|wide|number");
         assert_string_equal(field_at(f, none, 0, access), "wide|number");
-        access.number = NUMBER_WHOLE;
-        access.perhaps_float = FLOAT_EXCLUDED;
-        assert_string_equal(field_at(f, among, 0, access), "number");
+        assert_string_equal(field_at(f, none, 2, access), "wide");
+        access.bytes = 8;
+        assert_string_equal(field_at(f, among, 0, access), "real|wide|number");
+        access.perhaps_float = false;
+        assert_string_equal(field_at(f, among, 0, access), "wide");
 }
 
 /* lo == 0 && hi == 0 is one comparison of 8 bytes, and those of bit-fields are one, too.

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""check.py DATABASE TRUTH PERCENT [--all]: holds the fields of samples in blocks against TRUTH,
+"""check.py DATABASE TRUTH PERCENT [--all | --bits]: holds the fields of samples in blocks against TRUTH,
 which has one for each function. Prints how many are right, open (none, or several of which
 one is right) and wrong, and each wrong answer. Ends with 1 when one is wrong, or fewer than
 PERCENT of them are right: what of a union is read an instruction does not always show."""
 import collections
+import re
 import sqlite3
 import sys
 
@@ -23,6 +24,18 @@ def verdict(said_type, said, true_type, true):
     return "open" if len(several) > 1 and is_one else "wrong"
 
 
+def verdict_bits(said_type, said, true_type, true):
+    """Of bit-fields, of which the function uses those of TRUE, in one instruction or in several."""
+    if said_type is None:
+        return "open"
+    if said_type.removeprefix("struct ") != true_type.removeprefix("struct "):
+        return "wrong"
+    names, used = set((said or "").split("|")), set(re.split("[|&]", true))
+    if names <= used:
+        return "right"
+    return "open" if names & used else "wrong"
+
+
 def main():
     with open(sys.argv[2], encoding="utf-8") as lines:
         truth = {name: (of, field) for name, of, field in
@@ -36,15 +49,24 @@ def main():
         WHERE o.kind = 'heap' GROUP BY 1, 2, 3""")
     counts = collections.Counter()
     met = set()
+    said_of = collections.defaultdict(set)
+    bits = "--bits" in sys.argv
     for function, said_type, said, samples in rows:
         if function not in truth:
             continue
         met.add(function)
-        which = verdict(said_type, said, *truth[function])
+        which = (verdict_bits if bits else verdict)(said_type, said, *truth[function])
+        said_of[function].update((said or "").split("|") if said_type else ("*",))
         counts[which] += samples
         if which == "wrong" or (which == "open" and "--all" in sys.argv):
             print(f"{which}: {function} reads {' '.join(truth[function])}, said is "
                   f"{said_type} {said} ({samples})")
+    for function, said in said_of.items():
+        missed = set(truth[function][1].split("&")) - said \
+            if bits and "|" not in truth[function][1] and "*" not in said else ()
+        if missed:
+            counts["wrong"] += 1
+            print(f"wrong: {function} reads {truth[function][1]}, {missed} is not said")
     total = sum(counts.values())
     print(f"{sys.argv[1]}: {len(met)} of {len(truth)} functions, {dict(counts)}")
     if counts["wrong"] or counts["right"] < int(sys.argv[3]) / 100 * total or len(met) < 0.8 * len(truth):

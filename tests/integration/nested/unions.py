@@ -40,6 +40,11 @@ NUMBER = (
     "total += get_{n}(item) != 0;", "if ({e}) total++;", "kept_int = (int)({e});",
     "kept_short = (short)({e});",
 )
+# Casts, most of them without an instruction, to {c}: of what is handed on, returned, or kept in
+# a variable.
+AS_ANOTHER = ("@{c}@take_{n}(({c})({e}));", "@{c}@total += get_{n}(item) != 0;",
+              "{c} local = ({c})({e}); *({c} *)kept = local; "
+              "if (local == *({c} *)(kept + 64)) total++;")
 INTEGER = NUMBER + (
     "total += ({e}) & 7;", "if (({e}) & 4) total++;", "total += (unsigned long)({e}) >> 3;",
     "total += table[({e}) & 15];", "total ^= (unsigned long)({e});",
@@ -51,7 +56,15 @@ INTEGER = NUMBER + (
     "total += (unsigned long)(long)(int)({e});", "if ((int)({e}) > 7) total++;",
     "kept_int = (int)({e}) / 7;", "kept_int = (int)({e}) % 10;", "total += kept[(int)({e}) & 63];",
     "kept_int = kept[(unsigned char)({e})];", "if ((int)({e}) == 5) total++;",
-)
+    "sum += (double)(int)({e});", "sum += (float)(int)({e});", "sum += (double)(short)({e});",
+    "sum += (double)(unsigned char)({e});", "sum += (double)(unsigned)({e});",
+    "sum += (float)(short)((unsigned long)({e}) >> 16);",
+    "sum += (double)(int)((unsigned long)({e}) >> 32);",
+    "total += (unsigned long)(long)(short)((unsigned long)({e}) >> 16);",
+    "if ((short)((unsigned long)({e}) >> 8) > 7) total++;",
+) + tuple(way.replace("{c}", to) for to in
+          ("int", "unsigned", "short", "long", "unsigned long", "double", "char *")
+          for way in AS_ANOTHER)
 # What programs do to the bits of floating point, in {w} bits.
 OF_BITS = (
     # Hashes.
@@ -98,6 +111,18 @@ OF_BITS = (
     "kept_int = (int)(({s})bits / 1009);", "kept_int = (int)(({s})bits % 1009);",
     "*({s} *)kept = ({s})bits / (*({s} *)(kept + 64) | 1);",
     "total += (unsigned long)(long)(short)bits;", "kept_int = (int)bits / 7;",
+    # Logarithms, and what else converts bits.
+    "sum += (float)({s})bits * 1.1920929e-7f;", "sum += (double)({s})bits;", "sum += (double)bits;",
+    "sum += (float)bits;", "sum += (double)(int)bits;", "sum += (double)(short)bits;",
+    "sum += (float)(short)(bits >> 16);", "sum += (double)(int)(bits >> (sizeof(bits) * 8 - 32));",
+    "total += (unsigned long)(long)(short)(bits >> 8);",
+    "if ((sizeof(bits) == 8 ? (int)bits : (short)bits) > 7) total++;",
+    "kept_int = kept[sizeof(bits) == 8 ? (int)bits : (short)bits];",
+    # Handed on as they are, and cut.
+    "take_bits((unsigned)bits);", "take_long(bits);", "@{w}@total += get_{n}(item) != 0;",
+    "@int@total += get_{n}(item) != 0;", "@{s}@take_{n}(({s})bits);", "@short@take_{n}((short)bits);",
+    "{w} other = bits; *({w} *)kept = other; if (other == *({w} *)(kept + 64)) total++;",
+    "int other = (int)bits; kept_int = other; if (other == *(int *)(kept + 64)) total++;",
 )
 COPY_BITS = "{w} bits; memcpy(&bits, &{e}, sizeof(bits)); "
 FLOATING = NUMBER * 4 + tuple(COPY_BITS + way for way in OF_BITS) + (
@@ -114,12 +139,19 @@ FLOATING = NUMBER * 4 + tuple(COPY_BITS + way for way in OF_BITS) + (
     "{t} number; __atomic_load(({t} *)&{e}, &number, __ATOMIC_ACQUIRE); *({t} *)kept = number;",
 )
 POINTER = ("total += *{e};", "if ({e}) total++;", "*({t} *)kept = {e};", "take_pointer({e});",
-           "total += (unsigned long)({e}) & 7;", "if ({e} == (const char *)kept) total++;")
+           "total += (unsigned long)({e}) & 7;", "if ({e} == (const char *)kept) total++;",
+           "sum += (double)(long)({e});", "sum += (double)(unsigned long)({e});",
+           "sum += (double)(int)(long)({e});", "total += (unsigned)(unsigned long)({e}) * 3;",
+           "if ((int)(long)({e}) > 7) total++;", "@int@take_{n}((int)(long)({e}));",
+           "kept_int = (int)(long)({e}) / 7;") + \
+    tuple(way.replace("{c}", to) for to in ("long", "unsigned long", "const void *")
+          for way in AS_ANOTHER)
 COMPLEX_WAYS = ("sum += (double)__real__ {e};", "sum += (double)__imag__ {e};", KEEP, "take_{n}({e});")
 WHOLE = ("*({t} *)kept = {e};", "memcpy(kept, &{e}, sizeof({e}));", "take_{n}({e});",
          "*({t} *)kept = get_{n}(item);",
          "if (memcmp(kept, &{e}, sizeof({e})) == 0) total++;",
-         "{t} copied = {e}; use(&copied);")
+         "{t} copied = {e}; use(&copied);",
+         "unsigned long bits = 0; memcpy(&bits, &{e}, sizeof({e})); take_long(bits);")
 
 
 class Program:
@@ -205,17 +237,28 @@ class Program:
         if kind == "const char *" and "*{e}" in way:
             expression = f"({expression} ? {expression} : \"\")"
         own = name.replace("read", "own")
-        statement = way.format(e=expression, t=kind, n=own, w=WORDS.get(kind, ""),
-                               s=SIGNED.get(kind, ""))
+        asked = re.search("@(.*?)@", way)
+        passed = asked[1] if asked else kind
+        statement = way.replace(asked[0], "") if asked else way
+        words = {"e": expression, "t": kind, "n": own, "w": WORDS.get(kind, ""),
+                 "s": SIGNED.get(kind, "")}
+        passed, statement = passed.format(**words), statement.format(**words)
         field_read = field
         if f"take_{own}" in statement:
-            self.functions.append(f"static NOINLINE void take_{own}({kind} value)\n"
+            self.functions.append(f"static NOINLINE void take_{own}({passed} value)\n"
                                   "{ memcpy(kept, &value, sizeof(value)); }\n")
         if f"get_{own}" in statement:
             # The load is in the function that hands the value on.
             index = read.replace("i & 1", "1")
-            self.functions.append(f"static NOINLINE {kind} get_{own}(const {tag} *item)\n"
-                                  f"{{ return item->{index}; }}\n")
+            result = f"return ({passed})item->{index};" if passed != kind else \
+                f"return item->{index};"
+            if COPY_BITS in way: # of floating point they are returned
+                word = words["w"]
+                result = f"{word} bits; memcpy(&bits, &item->{index}, sizeof(bits)); " \
+                    f"return ({passed})bits;"
+                statement = statement[statement.index("total"):]
+            self.functions.append(f"static NOINLINE {passed} get_{own}(const {tag} *item)\n"
+                                  f"{{ {result} }}\n")
             self.truths.append(f"get_{own}\t{tag}\t{field_read}\n")
         else:
             self.truths.append(f"{name}\t{tag}\t{field_read}\n")
@@ -243,6 +286,8 @@ static volatile short kept_short;
 static const unsigned char table[16] = {1, 2, 3, 4, 5, 6, 7, 8};
 static NOINLINE void use(const void *bytes) { memcpy(kept + 128, bytes, 8); }
 static NOINLINE void take_pointer(const char *pointer) { total += (unsigned long)pointer; }
+static NOINLINE void take_bits(unsigned bits) { memcpy(kept, &bits, sizeof(bits)); }
+static NOINLINE void take_long(unsigned long bits) { memcpy(kept, &bits, sizeof(bits)); }
 static NOINLINE unsigned long next_random(void)
 {
         state ^= state << 13;
