@@ -36,7 +36,7 @@ struct code_place {
         uint32_t file;     /* 0: unknown */
         uint32_t line;     /* 0: unknown */
         uint32_t column;   /* 0: unknown */
-        bool lineless;     /* the compiler says: of no line, though of the file */
+        bool lineless;     /* the compiler says: of no line; FILE declares FUNCTION */
         bool unread;       /* too costly: no line, as that was not read */
         bool inlined_lost; /* a function inlined there is in dwz's file, which is gone */
         bool assembler;    /* the unit is written in: it describes no functions */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "declared.h"
 #include "die_walk.h"
 #include "line_program.h"
 #include "path.h"
@@ -386,6 +387,17 @@ static bool inlined_lost(const struct unit *unit, struct node *node)
                  die_lost(dwarf, &origin, DW_AT_specification)));
 }
 
+/* A row of no line may have the file of the row before it, of whatever was inlined there:
+ * the file is the one that declares the function. */
+static void find_lineless_file(struct unit *unit, const struct node *function,
+                               struct code_place *place)
+{
+        bool own;
+
+        if (place->lineless)
+                place->file = declared_file(&unit->entries, &function->die, &own);
+}
+
 static int find_function(struct unit *unit, struct code_place *place)
 {
         const struct range *range = range_map_find(&unit->functions, place->vaddr);
@@ -404,6 +416,8 @@ static int find_function(struct unit *unit, struct code_place *place)
                         break;
                 place->inlined_lost |=
                     node->outer && !name.name && inlined_lost(unit, node);
+                if (place->frame_count == 0 && (!node->outer || name.name))
+                        find_lineless_file(unit, node, place);
                 if (place->frame_count > 0 || !node->outer || name.name)
                         error = add_frame(unit, place, at - 1);
         }
@@ -436,7 +450,7 @@ static int find_lines(struct unit *unit)
                 const struct line_answer *answer = &unit->answers[i];
                 struct code_place *place = unit->asked[i].place;
 
-                if (answer->found)
+                if (answer->found && answer->line)
                         place->file = put_line_file(unit, answer->file);
                 place->line = place->file ? answer->line : 0;
                 place->column = place->line ? answer->column : 0;
