@@ -2,15 +2,23 @@
 /* Counts of instructions, loads and busy slots, one addition for each stretch between
  * exits, and the check at the entry that serves the gate and the intervals. */
 #include "instrument.h"
+#include "prefetch_instruction.h"
 
 static VG_REGPARM(1) void call_check(UInt *guest_state)
 {
         threads_check(guest_state);
 }
 
+/* A software prefetch does, as the events of processors say. */
 static Bool counts_as_load(const IRStmt *statement)
 {
+        struct prefetch_instruction prefetch;
+
         switch (statement->tag) {
+        case Ist_IMark:
+                return prefetch_instruction_decode(
+                    (const UChar *)(Addr)statement->Ist.IMark.addr,
+                    statement->Ist.IMark.len, &prefetch);
         case Ist_WrTmp:
                 return statement->Ist.WrTmp.data->tag == Iex_Load;
         case Ist_LoadG:
@@ -89,6 +97,7 @@ void count_stretch(struct pass *pass, Int from)
                 if (statement->tag == Ist_IMark) {
                         excluded = heap_is_tracker(statement->Ist.IMark.addr);
                         instructions += !excluded;
+                        loads += !excluded && counts_as_load(statement);
                         load_seen = False;
                         busy += of_instruction;
                         of_instruction = 0;

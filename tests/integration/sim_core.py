@@ -70,6 +70,7 @@ def sampled():
 
 
 CYCLES = "cpu_clk_unhalted.thread"
+LOADS = "mem_inst_retired.all_loads"
 STALLS_L1D = "cycle_activity.stalls_l1d_pending"
 STALLS_LDM = "cycle_activity.stalls_ldm_pending"
 
@@ -202,7 +203,7 @@ if MISPREDICTED in followed or followed[CYCLES] > branches[CYCLES] / 2:
 # A repeated string instruction is one instruction and one for each chunk of 32 bytes of what
 # it writes (of what it reads, where it copies), with an access of each; to time and to memory
 # it is a loop of vectors of that length. Each step moves 8 chunks, beyond a small L3.
-INSTRUCTIONS, LOADS = "inst_retired.any", "mem_inst_retired.all_loads"
+INSTRUCTIONS = "inst_retired.any"
 SMALL_L3 = ("--sim-set", f"l3.size_bytes={11 << 17}")
 for moves in ("fill", "copy"):
     vectors = per_step(f"vectors-{moves}", *SMALL_L3)
@@ -248,6 +249,7 @@ without = per_step("gather")
 for kernel in ("gather-prefetch", "gather-prefetch-forgotten"):
     prefetching = per_step(kernel)
     expect(kernel, prefetching["dram.read_bytes"], without["dram.read_bytes"], 0.02)
+    expect(f"{kernel}: loads", prefetching[LOADS] - without[LOADS], 1, 0.01)
     if prefetching[CYCLES] > 0.6 * without[CYCLES]:
         sys.exit(f"{kernel}: {prefetching[CYCLES]:.0f} cycles, without {without[CYCLES]:.0f}")
 
