@@ -163,6 +163,13 @@ int report_print_summary(struct db *db, FILE *out, const struct report_summary *
                          struct diag *diag);
 bool report_waits_little(const struct report_summary *summary);
 
+/* Whether the table has but a part of the run's code, or data. */
+bool report_is_chosen(const struct report_choice *choice);
+/* Which, and how much of the whole run it is; *ANY: there is some. */
+int report_print_choice(struct db *db, const struct report_options *options,
+                        const struct report_summary *summary, bool *any, FILE *out,
+                        struct diag *diag);
+
 /* The ledger, and what to do about lines that are missing. FAILED: recording ended before
  * the run did; how much there was then nobody counted. */
 int report_print_missing(struct db *db, const struct report_options *options, bool failed,

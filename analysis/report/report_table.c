@@ -228,39 +228,6 @@ static int explain_pools(struct db *db, const struct report_options *options, FI
         return code < 0 ? code : 0;
 }
 
-/* What the rows are chosen by, and of code how much of the whole is theirs; *ANY: there
- * are some. */
-static int print_choice(struct db *db, const struct report_options *options, bool *any,
-                        FILE *out, struct diag *diag)
-{
-        sqlite3_stmt *row;
-        int code = statement_prepare(
-            db,
-            "SELECT coalesce('function ' || ?2, '')"
-            " || iif(?2 IS NULL OR ?3 IS NULL, '', ', ') || coalesce('module ' || ?3, "
-            "''),"
-            " 100 * total(latency_share), count(*) FROM function_finding"
-            " WHERE" REPORT_CHOSEN,
-            &row, diag);
-        if (code)
-                return code;
-        report_bind_choice(row, &options->choice);
-        code = statement_next(db, row, diag);
-        char *chosen = code > 0 ? statement_printable(row, 0) : NULL;
-        *any = code > 0 && sqlite3_column_int64(row, 2) > 0;
-        if (chosen && *any && options->kind->of_data)
-                fprintf(out, "Only what %s accessed, with the samples of all code\n\n",
-                        chosen);
-        else if (chosen && *any)
-                fprintf(out, "Only %s: %.1f%% of the whole\n\n", chosen,
-                        sqlite3_column_double(row, 1));
-        else if (chosen)
-                fprintf(out, "Only %s: no sample was there.\n", chosen);
-        free(chosen);
-        sqlite3_finalize(row);
-        return code < 0 ? code : 0;
-}
-
 /* A line has room for a name of this length beside the figures. */
 enum { NAME_BYTES = 60 };
 
@@ -317,8 +284,8 @@ static int print_rows(struct db *db, const struct report_options *options,
                                          .left_out = options->kind->stalled && !stalled};
         bool any = true;
         putc('\n', out);
-        int code = options->choice.function || options->choice.module
-                       ? print_choice(db, options, &any, out, diag)
+        int code = report_is_chosen(&options->choice)
+                       ? report_print_choice(db, options, summary, &any, out, diag)
                        : 0;
         if (code || !any)
                 return code;
@@ -476,6 +443,10 @@ int report_table(struct db *db, const struct report_options *options,
         if (summary->timed)
                 shown.kind = &stalls;
         report_print_head(out, summary);
+        if (report_is_chosen(&options->choice))
+                fputs("All figures above the table, and what is missing, are of the "
+                      "whole run.\n\n",
+                      out);
         int code = report_print_summary(db, out, summary, diag);
         if (!code && !summary->timed && !report_waits_little(summary))
                 code = print_advice(db, &options->choice, out, summary, diag);

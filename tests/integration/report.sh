@@ -407,7 +407,10 @@ expect "JSON, too" "$("$MEMLAG" report -S walk --format json | python3 -c '
 import json, sys
 print([row["function"] for row in json.load(sys.stdin)["rows"]])')" "['walk']"
 "$MEMLAG" report -S walk >out
-grep -q '^Only function walk: 9.2% of the whole$' out || fail "the choice is not told"
+grep -q '^Only function walk: .*, 9.2% of the latency' out || fail "the choice is not told: $(cat out)"
+tr '\n' ' ' <out | grep -q 'Only function walk: 100 of 885 samples, 9.2% of the latency; by the verdict on its lines: 100% dram-latency ' ||
+        fail "what is chosen is not summed up: $(cat out)"
+grep -q '^All figures above the table, and what is missing, are of the whole run\.$' out || fail "what the summary is of is not told"
 expect "lines of the choice alone" "$(grep -c 'stream' out || true)" 0
 grep -q '^ *9\.2%.* chase.c:20 ' out || fail "the chosen line is not shown"
 ! grep -q '^dram-contention: ' out || fail "advice on a verdict that is not shown"
