@@ -52,7 +52,8 @@ CREATE VIEW sample_view (
         sample_id, time_ns, pid, tid, cpu, ip, addr, op, latency_cycles, level, tlb,
         snoop, locked, module, function, file, line, object_kind, object, interval_id,
         contended, type, field, retire_latency_cycles, function_offset, object_id,
-        field_id, address_offset, instruction, access_bytes) AS
+        field_id, address_offset, instruction, access_bytes, type_source, type_pointer,
+        type_function, type_file, type_line) AS
 SELECT
         s.sample_id, s.time_ns, p.pid, t.tid, s.cpu,
         printf('0x%x', s.ip),
@@ -69,7 +70,8 @@ SELECT
              WHEN EXISTS (SELECT 1 FROM threshold WHERE name = 'high_latency_cycles')
              THEN iif(i.bound = 'bandwidth', 1, i.contended) END,
         y.name, f.name, s.retire_latency_cycles, l.function_offset, o.object_id, f.field_id,
-        l.address_offset, n.text, n.access_bytes
+        l.address_offset, n.text, n.access_bytes, w.source, w.pointer, k.function, k.file,
+        k.line
 FROM sample AS s
 LEFT JOIN thread AS t ON t.thread_id = s.thread_id
 LEFT JOIN process AS p ON p.process_id = t.process_id
@@ -82,6 +84,8 @@ LEFT JOIN module AS m ON m.module_id = l.module_id
 LEFT JOIN data_object AS o ON o.object_id = a.object_id
 LEFT JOIN type_field AS f ON f.field_id = a.field_id
 LEFT JOIN data_type AS y ON y.type_id = f.type_id
+LEFT JOIN type_source AS w ON w.type_source_id = a.type_source_id
+LEFT JOIN location AS k ON k.location_id = w.location_id
 LEFT JOIN interval AS i
         ON i.interval_id = s.time_ns / (SELECT CAST(value AS INTEGER) FROM run
                                         WHERE key = 'interval_ns');

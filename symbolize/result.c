@@ -396,6 +396,26 @@ static int write_wide_reads(struct writing *writing)
         return end(writing, error);
 }
 
+static int write_type_sources(struct writing *writing)
+{
+        static const char *const columns[] = {"type_source_id", "source", "pointer",
+                                              "location_id", NULL};
+        const struct type_sources *sources = &writing->attribution->type_sources;
+        int error = begin(writing, "type_source", columns);
+
+        for (size_t i = 0; i < sources->count && !error; i++) {
+                const struct type_source *source = &sources->items[i];
+
+                put_int(writing, 0, i + 1);
+                bulk_insert_text(&writing->insert, 1, type_source_word(source->kind));
+                put_name(writing, 2, source->pointer);
+                if (source->place != TYPE_SOURCE_NO_PLACE)
+                        put_int(writing, 3, source->place + UINT64_C(1));
+                error = end_row(writing);
+        }
+        return end(writing, error);
+}
+
 /* Numbered as the samples have them. */
 static int write_reasons(struct writing *writing)
 {
@@ -428,6 +448,7 @@ int result_clear(struct db *db, struct diag *diag)
             "DELETE FROM object_stack;"
             "DELETE FROM data_object; DELETE FROM wide_field; DELETE FROM type_field;"
             "DELETE FROM type_padding; DELETE FROM data_type; DELETE FROM untyped; "
+            "DELETE FROM type_source;"
             "DELETE FROM resolution;"
             "DELETE FROM ledger WHERE stage = 'symbolize'",
             diag);
@@ -456,6 +477,8 @@ int result_write(const struct object_sources *from, struct db *db, struct diag *
                 error = write_padding(&writing);
         if (!error)
                 error = write_wide_reads(&writing);
+        if (!error)
+                error = write_type_sources(&writing);
         if (!error)
                 error = write_reasons(&writing);
         if (!error)

@@ -47,7 +47,13 @@ static const char blocks_sql[] =
 /* What an instruction accesses, in a row of level 2. */
 #define ACCESS \
     " iif(type IS NULL, '', type || coalesce('.' || field, '') || ' of ')" \
-    " || coalesce(object, '[unknown]') || coalesce(', no type: ' || untyped, '') "
+    " || coalesce(object, '[unknown]') || coalesce(', no type: ' || untyped, '')" \
+    " || coalesce((SELECT CASE w.source" \
+    "   WHEN 'allocation' THEN ', allocated ' || coalesce('for ' || w.pointer, 'as that')" \
+    "   WHEN 'instruction' THEN ', by ' || coalesce(w.pointer, 'its instruction')" \
+    "   WHEN 'argument' THEN ', called with ' || coalesce(w.pointer, 'that')" \
+    "   WHEN 'function' THEN ', by its function' END" \
+    "  FROM type_source AS w WHERE w.type_source_id = told_by), '') "
 
 /* Whether a place's instructions are shown, by ?2 (enum show_instructions): one whose line
  * is not known has nothing else to show. So are accesses, but for rare ones. */
@@ -84,7 +90,7 @@ static const char blocks_sql[] =
     "  UNION ALL" \
     "  SELECT DISTINCT -2, ?1, r.place_id, NULL, r.inlined, r.file, r.line, NULL, NULL, NULL," \
     "   NULL, NULL, n.address_offset, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
-    "   NULL, NULL, NULL, NULL, NULL, NULL, place_rank, n.text, NULL" \
+    "   NULL, NULL, NULL, NULL, NULL, NULL, NULL, place_rank, n.text, NULL" \
     "  FROM hot JOIN annotated_row AS r USING (place_id)" \
     "   JOIN annotated_neighbour AS n USING (location_id)" \
     "  WHERE r.level = 1 AND NOT EXISTS (SELECT 1 FROM annotated_row AS i" \
@@ -93,7 +99,7 @@ static const char blocks_sql[] =
     "  UNION ALL" \
     "  SELECT DISTINCT -1, ?1, NULL, NULL, 0, t.file, t.line, NULL, NULL, NULL, NULL, NULL," \
     "   NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
-    "   NULL, NULL, 0, t.text, NULL" \
+    "   NULL, NULL, NULL, 0, t.text, NULL" \
     "  FROM annotated_wanted AS w JOIN annotated_text AS t ON t.file = w.file" \
     "   AND t.line BETWEEN w.first AND w.last" \
     "  WHERE w.block_id = ?1 AND NOT EXISTS (SELECT 1 FROM place AS p WHERE p.block_id = ?1" \
@@ -147,13 +153,17 @@ static const char rows_sql[] =
     " r.samples, r.dram_samples, r.mean_latency_cycles, r.p95_latency_cycles,"
     " r.latency_share, r.contended_samples, r.verdict, r.stalled_ratio, r.cache_level,"
     " r.level_samples, (SELECT n.access_bytes FROM instruction AS n"
-    "  WHERE n.location_id = r.location_id) AS access_bytes, r.untyped "
+    "  WHERE n.location_id = r.location_id) AS access_bytes, r.untyped,"
+    " w.source AS type_source, w.pointer AS type_pointer, t.function AS type_function,"
+    " t.file AS type_file, t.line AS type_line "
     "FROM (SELECT block_id, place_id, place_rank FROM place) AS p"
     " JOIN annotated_row AS r USING (block_id, place_id)"
-    " JOIN ordered USING (block_id) JOIN annotated_block AS b USING (block_id) "
+    " JOIN ordered USING (block_id) JOIN annotated_block AS b USING (block_id)"
+    " LEFT JOIN type_source AS w ON w.type_source_id = r.told_by"
+    " LEFT JOIN location AS t ON t.location_id = w.location_id "
     "WHERE r.level <= ?1 "
     "ORDER BY block_order, r.file IS NULL, r.file, r.line, place_rank, place_id,"
-    " address_offset, location_id, level, r.stalled_ratio DESC, r.latency_share DESC,"
+    " r.address_offset, r.location_id, level, r.stalled_ratio DESC, r.latency_share DESC,"
     " r.samples DESC";
 /* clang-format on */
 

@@ -38,16 +38,21 @@ static const char take_over_1[] =
     " (SELECT name_id FROM name WHERE text = call_file), call_line FROM inline_frame_1;"
     "DROP INDEX name_of_text;"
     "INSERT INTO stack_location SELECT * FROM stack_location_1;"
-    "INSERT INTO attribution SELECT *, NULL FROM attribution_1;"
+    "INSERT INTO attribution SELECT *, NULL, NULL FROM attribution_1;"
     "DROP TABLE location_1; DROP TABLE inline_frame_1; DROP TABLE stack_location_1;"
     "DROP TABLE attribution_1;";
 
 /* Until version 4 nothing said where functions without a name begin. */
 #define DROP_LOCATION "DROP VIEW IF EXISTS location;"
 
+/* Until version 7 nothing said what told the type of a sample. */
+#define TYPE_SOURCES                                                                     \
+        "ALTER TABLE attribution ADD COLUMN type_source_id INTEGER REFERENCES "          \
+        "type_source;"
+
 /* In version 2 nothing said why a sample has no type: names made before do not. */
 static const char put_aside_2[] = "ALTER TABLE attribution ADD COLUMN untyped_id INTEGER "
-                                  "REFERENCES untyped;" DROP_LOCATION;
+                                  "REFERENCES untyped;" TYPE_SOURCES DROP_LOCATION;
 
 /* Early in version 5, as before, samples had no latency of retirement. */
 static const char add_to_samples[] =
@@ -57,13 +62,13 @@ static const char add_to_samples[] =
  * nothing of a file without a build-id, nor, until some time in version 5, of a line who
  * had asked for what it waits for, of a field how many loads read it beside another,
  * where a type has padding, or which frame of another thread was accessed, nor, early in
- * version 6, what instructions read as: these tables are new. Until version 6 findings had
- * no DRAM samples where no level is known. */
-static const char put_aside_3[] = DROP_LOCATION;
+ * version 6, what instructions read as: these tables are new. Until version 6 findings
+ * had no DRAM samples where no level is known. */
+static const char put_aside_3[] = TYPE_SOURCES DROP_LOCATION;
 
 static const char *const put_aside[DB_SCHEMA_VERSION + 1] = {
-    [1] = put_aside_1, [2] = put_aside_2, [3] = put_aside_3,
-    [4] = put_aside_3, [5] = put_aside_3, [6] = put_aside_3};
+    [1] = put_aside_1, [2] = put_aside_2, [3] = put_aside_3,  [4] = put_aside_3,
+    [5] = put_aside_3, [6] = put_aside_3, [7] = DROP_LOCATION};
 
 static const char drop_findings[] =
     "DROP TABLE IF EXISTS threshold; DROP TABLE IF EXISTS interval;"
@@ -86,7 +91,7 @@ static const char drop_views[] =
     "DROP VIEW IF EXISTS phase_limit_view; DROP VIEW IF EXISTS calibration_view;"
     "DROP VIEW IF EXISTS unresolved_view;";
 
-static const char present_version[] = "PRAGMA user_version = 6;";
+static const char present_version[] = "PRAGMA user_version = 7;";
 
 /* The columns of the table or view ?1, NULL where there is none. */
 static const char columns_sql[] =

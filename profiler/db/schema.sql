@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The sample database, version 6. Three groups of tables: raw rows (written
+-- The sample database, version 7. Three groups of tables: raw rows (written
 -- once, by the profiler), names (by symbolize) and findings (by analysis).
 -- Times are CLOCK_MONOTONIC nanoseconds from the start of the run; under the
 -- simulated PMU they are the model's virtual time. Addresses are 64-bit values
@@ -11,7 +11,7 @@ PRAGMA page_size = 8192;
 
 -- The application id is "mlag": it tells this format from other SQLite files.
 PRAGMA application_id = 0x6d6c6167;
-PRAGMA user_version = 6;
+PRAGMA user_version = 7;
 
 -- Raw rows -------------------------------------------------------------------
 
@@ -335,8 +335,19 @@ CREATE TABLE untyped (
         reason     TEXT NOT NULL
 ) STRICT;
 
+-- What told the types of samples: source is variable, allocation, instruction, argument or
+-- function; pointer is the name of the pointer that is to the type, and location_id the
+-- call whose result it takes (allocation) or which hands it on (argument).
+CREATE TABLE type_source (
+        type_source_id INTEGER PRIMARY KEY,
+        source         TEXT NOT NULL,
+        pointer        TEXT,
+        location_id    INTEGER REFERENCES code_location
+) STRICT;
+
 -- What each sample was resolved to; object_offset_bytes is its place in the
--- object's block, untyped_id why an access has no field_id. Samples of which only the
+-- object's block, untyped_id why an access has no field_id, type_source_id what told the
+-- field's type. Samples of which only the
 -- location is known, which ip_location has, need no row.
 CREATE TABLE attribution (
         sample_id           INTEGER PRIMARY KEY REFERENCES sample,
@@ -344,7 +355,8 @@ CREATE TABLE attribution (
         object_id           INTEGER REFERENCES data_object,
         object_offset_bytes INTEGER,
         field_id            INTEGER REFERENCES type_field,
-        untyped_id          INTEGER REFERENCES untyped
+        untyped_id          INTEGER REFERENCES untyped,
+        type_source_id      INTEGER REFERENCES type_source
 ) STRICT;
 
 CREATE VIEW sample_location (sample_id, location_id) AS

@@ -8,6 +8,7 @@
 #include "array.h"
 #include "die_walk.h"
 #include "location.h"
+#include "name.h"
 
 struct global {
         const char *name; /* of one that is only declared; NULL: VADDR counts */
@@ -136,8 +137,9 @@ static uint32_t checked_type(const struct globals *globals, const struct global 
                    : TYPE_NONE;
 }
 
-uint32_t globals_type(const struct globals *globals, uint64_t vaddr,
-                      uint64_t *offset_bytes)
+/* The variable at VADDR, whose type goes to *TYPE; NULL: none is known. */
+static const struct global *find(const struct globals *globals, uint64_t vaddr,
+                                 uint64_t *offset_bytes, uint32_t *type)
 {
         const struct global *found =
             last_until(globals, &(struct global){.vaddr = vaddr});
@@ -145,19 +147,44 @@ uint32_t globals_type(const struct globals *globals, uint64_t vaddr,
 
         if (found && !found->name) {
                 *offset_bytes = vaddr - found->vaddr;
-                uint32_t type = checked_type(globals, found, *offset_bytes);
-
-                if (type != TYPE_NONE)
-                        return type;
+                *type = checked_type(globals, found, *offset_bytes);
+                if (*type != TYPE_NONE)
+                        return found;
         }
         symbol = symbol_table_object(globals->symbols, vaddr);
         if (!symbol)
-                return TYPE_NONE;
+                return NULL;
         found = last_until(globals, &(struct global){.name = symbol->name});
         if (!found || !found->name || strcmp(found->name, symbol->name) != 0)
-                return TYPE_NONE;
+                return NULL;
         *offset_bytes = vaddr - symbol->vaddr;
-        return checked_type(globals, found, *offset_bytes);
+        *type = checked_type(globals, found, *offset_bytes);
+        return *type == TYPE_NONE ? NULL : found;
+}
+
+uint32_t globals_type(const struct globals *globals, uint64_t vaddr,
+                      uint64_t *offset_bytes)
+{
+        uint32_t type;
+
+        return find(globals, vaddr, offset_bytes, &type) ? type : TYPE_NONE;
+}
+
+static uint32_t name_of(const struct globals *globals, const Dwarf_Die *die)
+{
+        Dwarf_Die named = *die;
+        const char *name = die_name(globals->reader->dwarf, &named);
+
+        return name ? name_put_linkage(globals->reader->names, name) : 0;
+}
+
+uint32_t globals_name(const struct globals *globals, uint64_t vaddr)
+{
+        uint64_t offset;
+        uint32_t type;
+        const struct global *found = find(globals, vaddr, &offset, &type);
+
+        return found ? name_of(globals, &found->die) : 0;
 }
 
 struct global_function *globals_function(const struct globals *globals, uint64_t vaddr)
@@ -179,6 +206,13 @@ uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr)
                 return TYPE_NONE;
         die = found->die;
         return type_of_variable(globals->reader, &die);
+}
+
+uint32_t globals_function_name(const struct globals *globals, uint64_t vaddr)
+{
+        const struct global_function *found = globals_function(globals, vaddr);
+
+        return found ? name_of(globals, &found->die) : 0;
 }
 
 void globals_free(struct globals *globals)

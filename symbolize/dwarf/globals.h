@@ -40,12 +40,18 @@ int globals_of_unit(struct globals *globals, Dwarf_Die *entry);
 uint32_t globals_type(const struct globals *globals, uint64_t vaddr,
                       uint64_t *offset_bytes);
 
+/* The name of that variable; 0: not known. */
+uint32_t globals_name(const struct globals *globals, uint64_t vaddr);
+
 /* The unit's function that begins at VADDR, or NULL. */
 struct global_function *globals_function(const struct globals *globals, uint64_t vaddr);
 
 /* What the unit's function that begins at VADDR returns; TYPE_NONE: not known, or
  * nothing. */
 uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr);
+
+/* Its name; 0: not known. */
+uint32_t globals_function_name(const struct globals *globals, uint64_t vaddr);
 
 void globals_free(struct globals *globals);
 

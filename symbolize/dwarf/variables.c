@@ -188,6 +188,7 @@ static int put_register(struct collector *collector, struct range_map *map,
             .low = collector->low,
             .high = collector->high,
             .type = type,
+            .name = name_in_work(collector),
             .offset = location->kind == LOCATION_VALUE ? location->offset : 0,
             .number = collector->number,
             .from_set = map == &variables->set[location->reg],
@@ -396,7 +397,8 @@ static int add_call(struct collector *collector, Dwarf_Die *die)
         if (array_reserve(&variables->calls, &variables->call_capacity,
                           variables->call_count, sizeof(*variables->calls)) < 0)
                 return -ENOMEM;
-        variables->calls[variables->call_count++] = (struct call_result){address, type};
+        variables->calls[variables->call_count++] =
+            (struct call_result){address, type, name_of(collector, &callee)};
         return 0;
 }
 
@@ -570,13 +572,27 @@ variables_beside_register(const struct variables *variables, uint8_t reg, uint64
         return variable_at(variables, variables->beside, reg, vaddr);
 }
 
+static const struct call_result *call_at(const struct variables *variables,
+                                         uint64_t vaddr)
+{
+        const struct call_result key = {.return_vaddr = vaddr};
+
+        return variables->call_count
+                   ? bsearch(&key, variables->calls, variables->call_count, sizeof(key),
+                             compare_calls)
+                   : NULL;
+}
+
 uint32_t variables_call_type(const struct variables *variables, uint64_t vaddr)
 {
-        const struct call_result key = {vaddr, 0};
-        const struct call_result *found =
-            variables->call_count ? bsearch(&key, variables->calls, variables->call_count,
-                                            sizeof(key), compare_calls)
-                                  : NULL;
+        const struct call_result *found = call_at(variables, vaddr);
 
         return found ? found->type : TYPE_NONE;
+}
+
+uint32_t variables_call_name(const struct variables *variables, uint64_t vaddr)
+{
+        const struct call_result *found = call_at(variables, vaddr);
+
+        return found ? found->name : 0;
 }

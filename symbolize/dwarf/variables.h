@@ -17,6 +17,7 @@ struct register_variable {
         uint64_t low;
         uint64_t high;
         uint32_t type;
+        uint32_t name;
         int64_t offset;
         uint32_t number; /* of its entry in the function: all its ranges have the same */
         /* gcc says no more than the block: the variable is in REG from where it is set
@@ -53,6 +54,7 @@ struct frame_variable {
 struct call_result {
         uint64_t return_vaddr;
         uint32_t type;
+        uint32_t name; /* of the function; 0: not known */
 };
 
 struct variables {
@@ -97,5 +99,7 @@ const struct register_variable *
 variables_beside_register(const struct variables *variables, uint8_t reg, uint64_t vaddr);
 /* The type that the call returning to VADDR returns; TYPE_NONE: not known. */
 uint32_t variables_call_type(const struct variables *variables, uint64_t vaddr);
+/* The name of the function that it calls, where its type is known; 0: not known. */
+uint32_t variables_call_name(const struct variables *variables, uint64_t vaddr);
 
 #endif

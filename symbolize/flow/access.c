@@ -29,6 +29,16 @@ static uint32_t global_type(void *context, uint64_t vaddr, uint64_t *offset_byte
         return globals_type(context, vaddr, offset_bytes);
 }
 
+static uint32_t global_name(void *context, uint64_t vaddr)
+{
+        return globals_name(context, vaddr);
+}
+
+static uint32_t function_name(void *context, uint64_t vaddr)
+{
+        return globals_function_name(context, vaddr);
+}
+
 static uint32_t return_type(void *context, uint64_t vaddr)
 {
         return globals_return_type(context, vaddr);
@@ -68,6 +78,8 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                                    .slots = &linkage->threads,
                                    .function = &function,
                                    .global = global_type,
+                                   .global_name = global_name,
+                                   .function_name = function_name,
                                    .returns = return_type,
                                    .written = written_by,
                                    .called = memory_called,

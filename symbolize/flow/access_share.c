@@ -87,6 +87,7 @@ static int take_lane(const struct lanes *lanes, const struct lane *lane)
                 error = type_import(&import, &flow->place.type);
                 if (!error)
                         error = type_import(&import, &flow->variable.type);
+                flow->pointer = type_import_name(&import, flow->pointer);
                 flow->variable.name = type_import_name(&import, flow->variable.name);
                 flow->variable.inlined =
                     type_import_name(&import, flow->variable.inlined);

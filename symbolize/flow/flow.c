@@ -13,6 +13,7 @@
 #include "flow_walk.h"
 #include "merged_code.h"
 #include "number_use.h"
+#include "pointer_name.h"
 #include "register_writes.h"
 #include "shared_place.h"
 #include "type_field.h"
@@ -68,9 +69,10 @@ static void answer_repeated(const struct types *types, uint32_t type,
             kind != TYPE_INTEGER && kind != TYPE_FLOAT && kind != TYPE_POINTER;
 }
 
-static void answer_operand(const struct flow_context *flow, struct flow_state *state,
+static void answer_operand(const struct flow_walk *walk, struct flow_state *state,
                            const struct flow_step *step, struct flow_answer *answer)
 {
+        const struct flow_context *flow = walk->context;
         const struct instruction *instruction = &step->instruction;
 
         answer->variable.type = TYPE_NONE;
@@ -97,6 +99,7 @@ static void answer_operand(const struct flow_context *flow, struct flow_state *s
         if (instruction->repeated && answer->place.kind == PLACE_POINTER)
                 answer_repeated(flow->input->reader->types, answer->place.type,
                                 &answer->place);
+        answer->pointer = pointer_name(walk, &answer->place);
         if (!place_in_frame(&answer->place))
                 return;
         name_variable(flow, state, step->vaddr, answer);
@@ -137,12 +140,16 @@ static struct place_value either(const struct flow_context *flow,
             types->items[a->type].canonical != types->items[b->type].canonical ||
             place_offset(types, a) != place_offset(types, b))
                 return place_unknown;
-        return *a;
+        struct place_value both = *a;
+
+        both.origin = origin_meet(a->origin, b->origin);
+        return both;
 }
 
-static void answer_argument(const struct flow_context *flow, struct flow_state *state,
+static void answer_argument(const struct flow_walk *walk, struct flow_state *state,
                             const struct flow_step *step, struct flow_answer *answer)
 {
+        const struct flow_context *flow = walk->context;
         const struct flow_input *input = flow->input;
         struct place_value first, second;
 
@@ -159,6 +166,7 @@ static void answer_argument(const struct flow_context *flow, struct flow_state *
         answer->place = answer->called == MEMORY_COPY     ? second
                         : answer->called == MEMORY_SEARCH ? first
                                                           : either(flow, &first, &second);
+        answer->pointer = pointer_name(walk, &answer->place);
         if (answer->place.kind == PLACE_UNKNOWN)
                 answer->place = place_pointer(
                     byte_call_type(input->reader, input->function, step->vaddr), 0);
@@ -166,19 +174,6 @@ static void answer_argument(const struct flow_context *flow, struct flow_state *
             answer->place.kind == PLACE_POINTER && answer->place.type != TYPE_NONE
                 ? FLOW_FOUND
                 : FLOW_UNKNOWN_BASE;
-}
-
-/* The state before step number STEP of the code. */
-static struct flow_state state_before(const struct flow_walk *walk, size_t step)
-{
-        size_t block = flow_code_block(walk->code, step);
-        struct flow_state state = walk->visits[block].entry;
-
-        if (!state.reached)
-                flow_state_begin(&state);
-        for (size_t at = walk->code->blocks[block].first; at < step; at++)
-                flow_effect(walk->context, &state, &walk->code->steps[at]);
-        return state;
 }
 
 /* Has what is not known of the base of the operand of STEP from what comes after it. */
@@ -223,21 +218,21 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
         answer->outcome = FLOW_NO_INSTRUCTION;
         if (step == SIZE_MAX)
                 return;
-        struct flow_state state = state_before(walk, step);
+        struct flow_state state = flow_walk_before(walk, step);
 
         switch (answer->question) {
         case FLOW_RESULT:
-                flow_result(walk->context, code, &state, step, answer);
+                flow_result(walk, &state, step, answer);
                 break;
         case FLOW_ARGUMENT:
-                answer_argument(walk->context, &state, &code->steps[step], answer);
+                answer_argument(walk, &state, &code->steps[step], answer);
                 break;
         case FLOW_FRAME:
                 answer_frame(walk->context, &state, &code->steps[step], answer);
                 break;
         case FLOW_OPERAND:
                 look_ahead(walk, &state, step);
-                answer_operand(walk->context, &state, &code->steps[step], answer);
+                answer_operand(walk, &state, &code->steps[step], answer);
                 answer->access.bits = bit_use(code, step, &state, walk->context->returns,
                                               &answer->access.unused);
                 number_use(code, step, &answer->access);
@@ -270,14 +265,15 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
 {
         Dwarf_Die result;
         struct variables variables = {0};
+        struct flow_code code = {0};
         struct flow_context context = {
             .input = input,
             .variables = &variables,
+            .code = &code,
             .returns = die_inherited_reference(input->reader->dwarf, input->function,
                                                DW_AT_type, &result),
             .has_absolute_addresses = input->file->segment_count > 0 &&
                                       input->file->segments[0].vaddr >= 65536};
-        struct flow_code code = {0};
         struct flow_walk walk = {0};
         int error = variables_read(&variables, input->reader, input->function);
 

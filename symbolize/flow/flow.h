@@ -41,6 +41,9 @@ struct flow_answer {
         int64_t cfa_offset_bytes;
         enum flow_outcome outcome;
         struct place_value place;
+        /* The name of the pointer that tells the type of PLACE, or of a RESULT of that
+         * which it is taken for; 0: not known, or several do. */
+        uint32_t pointer;
         struct type_access access;
         bool lineless; /* the question: the instruction has no line, as merged code */
         bool folded;   /* of an OPERAND: of the function's, see flow_input, it is one */
@@ -61,6 +64,12 @@ struct flow_answer {
  * TYPE_NONE: not known. */
 typedef uint32_t flow_global(void *context, uint64_t vaddr, uint64_t *offset_bytes);
 
+/* The name of that variable; 0: not known. */
+typedef uint32_t flow_global_name(void *context, uint64_t vaddr);
+
+/* The name of the function at VADDR of the file; 0: not known. */
+typedef uint32_t flow_function_name(void *context, uint64_t vaddr);
+
 /* What the function at VADDR of the file returns; TYPE_NONE: not known, or nothing. */
 typedef uint32_t flow_returns(void *context, uint64_t vaddr);
 
@@ -79,6 +88,8 @@ struct flow_input {
         bool
             folded; /* it is several of the source: what its variables are is not known */
         flow_global *global;
+        flow_global_name *global_name;
+        flow_function_name *function_name;
         flow_returns *returns;
         flow_written *written;
         flow_called *called;

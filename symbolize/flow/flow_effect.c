@@ -30,6 +30,14 @@ static void forget(struct flow_state *state, uint32_t registers,
         }
 }
 
+/* VALUE, which STEP made, has its type from there, unless it had one before. */
+static void take_origin(const struct flow_context *flow, const struct flow_step *step,
+                        struct place_value *value)
+{
+        if (value->kind == PLACE_POINTER && value->origin == ORIGIN_NONE)
+                value->origin = origin_of_step((size_t)(step - flow->code->steps));
+}
+
 /* ---- multiples of other registers ---- */
 
 /* Compilers multiply by 5 as "x * 4 + x": by adding numbers of which nothing is known it
@@ -161,6 +169,7 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
 
         if (result.kind == PLACE_UNKNOWN)
                 result = place_pointer(type_pointee(flow->input->reader, type), 0);
+        take_origin(flow, step, &result);
         uint32_t written = step->instruction.target
                                ? flow->input->written(flow->input->global_context,
                                                       step->instruction.target)
@@ -185,6 +194,7 @@ static void step_stack(const struct flow_context *flow, struct flow_state *state
                 flow_state_store(flow, state, top, &value, 8);
         } else {
                 value = flow_state_load(flow, state, top, step->vaddr);
+                take_origin(flow, step, &value);
                 *top = place_add_constant(top, 8);
                 forget(state, instruction->written & ~(1u << REGISTER_RSP), step);
                 set(state, instruction->destination, &value);
@@ -277,7 +287,10 @@ static struct place_value loaded_by(const struct flow_context *flow,
             memory->base < REGISTER_COUNT && memory->scale > 1 &&
             place_is_null(&state->registers[memory->base]))
                 return place_unreached;
-        return flow_state_load(flow, state, &place, step->vaddr);
+        struct place_value value = flow_state_load(flow, state, &place, step->vaddr);
+
+        take_origin(flow, step, &value);
+        return value;
 }
 
 /* The destination's new value; the operations that only write memory or change the

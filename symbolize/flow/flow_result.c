@@ -4,12 +4,21 @@
 #include "flow_result.h"
 
 #include "flow_effect.h"
+#include "pointer_name.h"
 #include "type_field.h"
 
-enum { RESULT_STEPS = 512, RESULT_WAYS = 4 };
+enum { RESULT_STEPS = 512, RESULT_WAYS = 4, RESULT_NAMES = 8 };
 
 /* Ways that a pointer is followed on, and what it was seen to be. */
 struct pursuit {
+        const struct flow_walk *walk;
+        /* The first pointer to each of the types that it was seen to be: the first of
+         * these. */
+        struct {
+                uint32_t type;
+                uint32_t pointer; /* its name; 0: not known */
+        } names[RESULT_NAMES];
+        size_t name_count;
         struct {
                 size_t step;
                 struct flow_state state;
@@ -48,13 +57,47 @@ static uint32_t larger(const struct types *types, uint32_t a, uint32_t b)
                    : a;
 }
 
-static void consider(const struct flow_context *flow, struct pursuit *pursuit,
+/* Whether the name of a pointer to TYPE is wanted. */
+static bool wants_name(const struct pursuit *pursuit, uint32_t type)
+{
+        for (size_t i = 0; i < pursuit->name_count; i++)
+                if (pursuit->names[i].type == type)
+                        return false;
+        return pursuit->name_count < RESULT_NAMES;
+}
+
+static void keep_name(struct pursuit *pursuit, uint32_t type, uint32_t pointer)
+{
+        pursuit->names[pursuit->name_count].type = type;
+        pursuit->names[pursuit->name_count++].pointer = pointer;
+}
+
+static uint32_t name_kept(const struct pursuit *pursuit, uint32_t type)
+{
+        for (size_t i = 0; i < pursuit->name_count; i++)
+                if (pursuit->names[i].type == type)
+                        return pursuit->names[i].pointer;
+        return 0;
+}
+
+/* Whether TYPE tells something; it is considered then. */
+static bool consider(const struct flow_context *flow, struct pursuit *pursuit,
                      uint32_t type)
 {
         const struct types *types = flow->input->reader->types;
 
-        if (type != TYPE_NONE && types->items[type].kind != TYPE_OPAQUE)
-                pursuit->type = larger(types, pursuit->type, type);
+        if (type == TYPE_NONE || types->items[type].kind == TYPE_OPAQUE)
+                return false;
+        pursuit->type = larger(types, pursuit->type, type);
+        return true;
+}
+
+/* The same of what VALUE points to, a pointer that is the variable's, or the call's. */
+static void consider_pointer(const struct flow_context *flow, struct pursuit *pursuit,
+                             const struct place_value *value)
+{
+        if (consider(flow, pursuit, value->type) && wants_name(pursuit, value->type))
+                keep_name(pursuit, value->type, pointer_name(pursuit->walk, value));
 }
 
 /* Whether a block of type A cannot be one of type B, as neither begins with the other. */
@@ -112,7 +155,7 @@ static void consider_variables(const struct flow_context *flow, struct pursuit *
                 if (named.kind != PLACE_POINTER || named.offset != 0)
                         continue;
                 if (is_result(value))
-                        consider(flow, pursuit, named.type);
+                        consider_pointer(flow, pursuit, &named);
                 else
                         consider_behind(flow, pursuit, value, named.type);
         }
@@ -165,10 +208,15 @@ static void consider_store(const struct flow_context *flow, struct pursuit *purs
 
         if (there.kind != PLACE_POINTER)
                 return;
-        if (is_result(value))
-                consider(flow, pursuit, there.type);
-        else if (there.offset == 0)
-                consider_behind(flow, pursuit, value, there.type);
+        if (!is_result(value)) {
+                if (there.offset == 0)
+                        consider_behind(flow, pursuit, value, there.type);
+                return;
+        }
+        if (consider(flow, pursuit, there.type) && wants_name(pursuit, there.type))
+                keep_name(pursuit, there.type,
+                          pointer_name_stored(pursuit->walk, &without_slots, &place,
+                                              step->vaddr));
 }
 
 static void fork_way(const struct flow_code *code, struct pursuit *pursuit,
@@ -290,10 +338,13 @@ static uint64_t item_bytes(const struct flow_context *flow,
                    : 0;
 }
 
-void flow_result(const struct flow_context *flow, const struct flow_code *code,
-                 struct flow_state *state, size_t at, struct flow_answer *answer)
+void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t at,
+                 struct flow_answer *answer)
 {
-        struct pursuit pursuit = {.lineless = answer->lineless,
+        const struct flow_context *flow = walk->context;
+        const struct flow_code *code = walk->code;
+        struct pursuit pursuit = {.walk = walk,
+                                  .lineless = answer->lineless,
                                   .steps_left = RESULT_STEPS,
                                   .type = TYPE_NONE,
                                   .behind_type = TYPE_NONE,
@@ -306,10 +357,8 @@ void flow_result(const struct flow_context *flow, const struct flow_code *code,
                 return;
         answer->item_bytes = item_bytes(flow, state, &code->steps[at].instruction);
         flow_effect(flow, state, &code->steps[at]);
-        consider(flow, &pursuit,
-                 state->registers[REGISTER_RAX].kind == PLACE_POINTER
-                     ? state->registers[REGISTER_RAX].type
-                     : TYPE_NONE);
+        if (state->registers[REGISTER_RAX].kind == PLACE_POINTER)
+                consider_pointer(flow, &pursuit, &state->registers[REGISTER_RAX]);
         state->registers[REGISTER_RAX] =
             (struct place_value){.kind = PLACE_RESULT, .type = TYPE_NONE};
         pursue(flow, code, &pursuit, state, at + 1);
@@ -326,11 +375,16 @@ void flow_result(const struct flow_context *flow, const struct flow_code *code,
         pursuit.type = pursuit.type_elsewhere;
         if (pursuit.several || is_merged(flow, &pursuit))
                 pursuit.type = TYPE_NONE;
-        if (pursuit.returned)
-                consider(flow, &pursuit,
-                         type_pointee(flow->input->reader, return_type(flow)));
+        uint32_t returned = pursuit.returned
+                                ? type_pointee(flow->input->reader, return_type(flow))
+                                : TYPE_NONE;
+
+        if (consider(flow, &pursuit, returned) && wants_name(&pursuit, returned))
+                keep_name(&pursuit, returned, pointer_name_returned(walk));
         answer->outcome = FLOW_FOUND;
         answer->returned = pursuit.returned;
         answer->place =
             is_header(flow, &pursuit) ? place_unknown : place_pointer(pursuit.type, 0);
+        if (answer->place.kind == PLACE_POINTER)
+                answer->pointer = name_kept(&pursuit, pursuit.type);
 }

@@ -3,10 +3,11 @@
 #ifndef MEMLAG_SYMBOLIZE_FLOW_RESULT_H
 #define MEMLAG_SYMBOLIZE_FLOW_RESULT_H
 
-#include "flow_state.h"
+#include "flow_walk.h"
 
-/* Answers the question FLOW_RESULT about the step number AT, before which STATE holds. */
-void flow_result(const struct flow_context *flow, const struct flow_code *code,
-                 struct flow_state *state, size_t at, struct flow_answer *answer);
+/* Answers the question FLOW_RESULT about the step number AT of WALK's code, before which
+ * STATE holds. */
+void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t at,
+                 struct flow_answer *answer);
 
 #endif

@@ -82,9 +82,16 @@ static bool has_fields(const struct types *types, const struct place_value *valu
 static struct place_value pointed_by(const struct flow_context *flow,
                                      const struct register_variable *variable)
 {
-        return variable ? place_pointer(type_pointee(flow->input->reader, variable->type),
-                                        (int64_t)(0 - (uint64_t)variable->offset))
-                        : place_unknown;
+        if (!variable)
+                return place_unknown;
+        struct place_value pointed =
+            place_pointer(type_pointee(flow->input->reader, variable->type),
+                          (int64_t)(0 - (uint64_t)variable->offset));
+
+        if (pointed.kind == PLACE_POINTER)
+                pointed.origin =
+                    origin_of_variable((size_t)(variable - flow->variables->values));
+        return pointed;
 }
 
 /* Whether A is of a block of the program within that of B. */
@@ -273,10 +280,14 @@ static struct place_value virtual_base(const struct flow_context *flow,
 {
         if (object->kind != PLACE_POINTER || object->indexed || object->offset < 0)
                 return place_unknown;
-        return place_pointer(type_virtual_base(flow->input->reader, object->type,
-                                               (uint64_t)object->offset,
-                                               0 - (uint64_t)word->offset),
-                             0);
+        struct place_value base = place_pointer(
+            type_virtual_base(flow->input->reader, object->type, (uint64_t)object->offset,
+                              0 - (uint64_t)word->offset),
+            0);
+
+        if (base.kind == PLACE_POINTER)
+                base.origin = object->origin;
+        return base;
 }
 
 struct place_value flow_state_sum(const struct flow_context *flow,

@@ -42,6 +42,7 @@ struct flow_state {
 struct flow_context {
         const struct flow_input *input;
         const struct variables *variables;
+        const struct flow_code *code;
         bool returns;                /* the function returns something */
         bool has_absolute_addresses; /* the file is loaded where it says */
 };

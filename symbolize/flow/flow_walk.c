@@ -145,6 +145,18 @@ int flow_walk_run(struct flow_walk *walk, const struct flow_context *context,
         return run(walk) ? 0 : -E2BIG;
 }
 
+struct flow_state flow_walk_before(const struct flow_walk *walk, size_t step)
+{
+        size_t block = flow_code_block(walk->code, step);
+        struct flow_state state = walk->visits[block].entry;
+
+        if (!state.reached)
+                flow_state_begin(&state);
+        for (size_t at = walk->code->blocks[block].first; at < step; at++)
+                flow_effect(walk->context, &state, &walk->code->steps[at]);
+        return state;
+}
+
 void flow_walk_free(struct flow_walk *walk)
 {
         free(walk->visits);

@@ -24,6 +24,8 @@ struct flow_walk {
  * when there are too many ways, -ENOMEM; freed in any case. */
 int flow_walk_run(struct flow_walk *walk, const struct flow_context *context,
                   struct flow_code *code);
+/* The state before step number STEP of the code. */
+struct flow_state flow_walk_before(const struct flow_walk *walk, size_t step);
 void flow_walk_free(struct flow_walk *walk);
 
 #endif

@@ -137,6 +137,14 @@ static bool is_among(const struct place_value *a, const struct place_value *b)
                distance(a->offset, b->offset) % a->stride_bytes == 0;
 }
 
+/* Whether A and B are the same, whoever says so. */
+static bool is_same(const struct place_value *a, const struct place_value *b)
+{
+        return a->kind == b->kind && a->type == b->type && a->offset == b->offset &&
+               a->indexed == b->indexed && a->guessed == b->guessed &&
+               a->stride_bytes == b->stride_bytes && a->span_bytes == b->span_bytes;
+}
+
 /* Makes BOTH the one of A and B, which are of one kind and type, that it is; false: they
  * are more than a few. */
 static bool meet_choices(const struct place_value *a, const struct place_value *b,
@@ -145,12 +153,14 @@ static bool meet_choices(const struct place_value *a, const struct place_value *
         const struct place_value *low = a->offset < b->offset ? a : b;
 
         *both = is_among(b, a) ? *b : *a;
-        if (place_same(a, b) || is_among(a, b) || is_among(b, a))
+        both->origin = origin_meet(a->origin, b->origin);
+        if (is_same(a, b) || is_among(a, b) || is_among(b, a))
                 return true;
         if (!is_exact(a) || !is_exact(b) ||
             distance(a->offset, b->offset) > SPAN_LIMIT_BYTES)
                 return false;
         *both = *low;
+        both->origin = origin_meet(a->origin, b->origin);
         both->indexed = a->kind != PLACE_NUMBER;
         both->stride_bytes = both->span_bytes = distance(a->offset, b->offset);
         return true;
@@ -220,6 +230,7 @@ struct place_value place_meet(const struct types *types, const struct place_valu
                 return few;
         result.span_bytes = 0;
         result.guessed |= b->guessed;
+        result.origin = origin_meet(a->origin, b->origin);
         result.indexed |= b->indexed || apart != 0; /* a step of a loop */
         result.stride_bytes =
             common_factor(common_factor(a->stride_bytes, b->stride_bytes), apart);
@@ -360,7 +371,5 @@ uint64_t place_offset(const struct types *types, const struct place_value *place
 
 bool place_same(const struct place_value *a, const struct place_value *b)
 {
-        return a->kind == b->kind && a->type == b->type && a->offset == b->offset &&
-               a->indexed == b->indexed && a->guessed == b->guessed &&
-               a->stride_bytes == b->stride_bytes && a->span_bytes == b->span_bytes;
+        return is_same(a, b) && a->origin == b->origin;
 }

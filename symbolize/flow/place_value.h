@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "origin.h"
 #include "type_table.h"
 
 enum place_kind {
@@ -40,6 +41,7 @@ struct place_value {
         bool shifted;
         bool strided; /* settled: STRIDE_BYTES is of all that was added */
         uint32_t type;
+        origin origin; /* of a POINTER */
         int64_t offset;
         uint64_t stride_bytes; /* of the index, which is any multiple of that */
         uint64_t span_bytes;   /* and at most this; 0: not known */

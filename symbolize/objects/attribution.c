@@ -16,12 +16,13 @@ enum column {
         COLUMN_OBJECT,
         COLUMN_OFFSET,
         COLUMN_FIELD,
-        COLUMN_UNTYPED
+        COLUMN_UNTYPED,
+        COLUMN_TYPE_SOURCE
 };
 
-static const char *const columns[] = {
-    "sample_id", "location_id", "object_id", "object_offset_bytes",
-    "field_id",  "untyped_id",  NULL};
+static const char *const columns[] = {"sample_id",           "location_id", "object_id",
+                                      "object_offset_bytes", "field_id",    "untyped_id",
+                                      "type_source_id",      NULL};
 
 static int open_rows(struct bulk_insert *rows, struct db *db, struct diag *diag)
 {
@@ -120,7 +121,7 @@ static int learn(void *context, const struct raw_sample *sample,
 static int write_row(struct pass *pass, const struct raw_sample *sample,
                      const struct sample_location *location,
                      const struct sample_object *object, uint32_t field,
-                     enum untyped untyped)
+                     enum untyped untyped, uint32_t source)
 {
         put_place(&pass->rows, sample, location);
         if (object->object != RAW_NONE) {
@@ -132,6 +133,8 @@ static int write_row(struct pass *pass, const struct raw_sample *sample,
                 bulk_insert_int(&pass->rows, COLUMN_FIELD, field);
         if (untyped != TYPED)
                 bulk_insert_int(&pass->rows, COLUMN_UNTYPED, untyped);
+        if (source)
+                bulk_insert_int(&pass->rows, COLUMN_TYPE_SOURCE, source);
         return bulk_insert_row(&pass->rows);
 }
 
@@ -161,18 +164,19 @@ static int attribute_object(struct pass *pass, const struct raw_sample *sample,
         struct attribution *to = pass->attribution;
         struct sample_type type = sample_types_find(&to->sample_types, sample, location);
         struct sample_object object;
-        uint32_t field;
+        uint32_t field, source;
 
         if (objects_of_sample(&to->objects, sample, location, &object) < 0 ||
             type_rows_add(&to->type_rows, &type, pass->from->types, pass->from->names,
                           &field) < 0 ||
+            type_sources_add(&to->type_sources, &type.source, &source) < 0 ||
             add_wide_read(pass, sample, &type, field) < 0)
                 return diag_no_memory(pass->diag);
         const struct object *touched =
             object.object == RAW_NONE ? NULL : &to->objects.items[object.object];
 
         resolution_count(&to->resolution, touched, type.reason, 1);
-        return write_row(pass, sample, location, &object, field, type.reason);
+        return write_row(pass, sample, location, &object, field, type.reason, source);
 }
 
 static int attribute(void *context, const struct raw_sample *sample,
@@ -240,5 +244,6 @@ void attribution_free(struct attribution *attribution)
         objects_free(&attribution->objects);
         sample_types_free(&attribution->sample_types);
         type_rows_free(&attribution->type_rows);
+        type_sources_free(&attribution->type_sources);
         wide_reads_free(&attribution->wide_reads);
 }

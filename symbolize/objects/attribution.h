@@ -12,7 +12,8 @@
 struct attribution {
         struct objects objects; /* that samples touched */
         struct sample_types sample_types;
-        struct type_rows type_rows; /* that samples met */
+        struct type_rows type_rows;       /* that samples met */
+        struct type_sources type_sources; /* that told them */
         struct wide_reads wide_reads;
         struct resolution resolution;
 };

@@ -8,41 +8,44 @@
 
 enum { ITEM_BYTES_LIMIT = 8, PAGE_PART_BYTES = 512 };
 
-/* *ITEM_BYTES: the size of the items that the function asks for by itself which tells the
- * type; 0: not known. What a function that hands the block on asks for says nothing of
- * what its callers want. */
-static uint32_t allocated_type(const struct sweep *sweep, uint32_t stack,
-                               uint64_t *item_bytes)
+/* The place of the call on STACK that tells the type; RAW_NONE: none does. What a
+ * function that hands the block on asks for says nothing of what its callers want. */
+static uint32_t telling_call(const struct sweep *sweep, uint32_t stack)
 {
-        *item_bytes = 0;
         for (; stack != RAW_NONE; stack = sweep->raw->stacks[stack].parent) {
                 uint32_t index = sweep->stack_places[stack];
 
                 if (index == RAW_NONE || !place_asks(&sweep->places[index])->call.asked)
-                        return TYPE_NONE;
+                        return RAW_NONE;
                 const struct flow_answer *call =
                     &place_asks(&sweep->places[index])->call.flow;
 
-                if (call->place.kind == PLACE_POINTER) {
-                        *item_bytes = call->item_bytes;
-                        return call->place.type;
-                }
+                if (call->place.kind == PLACE_POINTER)
+                        return index;
                 if (!call->returned)
-                        return TYPE_NONE;
+                        return RAW_NONE;
         }
-        return TYPE_NONE;
+        return RAW_NONE;
 }
 
 struct block_type block_type_of_allocation(const struct sweep *sweep,
                                            const struct types *types, uint32_t stack)
 {
-        uint64_t item_bytes;
-        uint32_t type = allocated_type(sweep, stack, &item_bytes);
-        bool fills_nothing = type_size(types, type) == 0 && !type_open_ended(types, type);
+        uint32_t place = telling_call(sweep, stack);
 
-        return (struct block_type){.type = fills_nothing ? TYPE_NONE : type,
-                                   .repeated = item_bytes > 0 &&
-                                               item_bytes == type_size(types, type)};
+        if (place == RAW_NONE)
+                return (struct block_type){.type = TYPE_NONE, .place = RAW_NONE};
+        const struct flow_answer *call = &place_asks(&sweep->places[place])->call.flow;
+        uint32_t type = call->place.type;
+        uint64_t bytes = type_size(types, type);
+        bool fills_nothing = bytes == 0 && !type_open_ended(types, type);
+
+        return (struct block_type){
+            .type = fills_nothing ? TYPE_NONE : type,
+            .pointer = call->pointer,
+            .place = place,
+            /* The size of the items that the function asks for by itself. */
+            .repeated = call->item_bytes > 0 && call->item_bytes == bytes};
 }
 
 bool block_type_fills(const struct types *types, uint32_t type, uint64_t block_bytes)

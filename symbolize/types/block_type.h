@@ -7,15 +7,17 @@
 #include "sweep.h"
 
 struct block_type {
-        uint32_t type; /* TYPE_NONE: not known */
-        bool mixed;    /* samples show that something else is there too */
-        bool doubted;  /* an access shows that */
-        bool replaced; /* pointers to another type of its size lead to items of it */
-        bool behind;   /* or to what may be the second item */
-        bool repeated; /* there are several items of its type */
-        bool between;  /* structures begin where no item of its type does */
-        bool records;  /* samples show that there are structures */
-        bool used;     /* or are of instructions that may access structures there */
+        uint32_t type;    /* TYPE_NONE: not known */
+        uint32_t pointer; /* the name of one that takes a block for it; 0: not known */
+        uint32_t place;   /* of the call which that follows, when the type is known */
+        bool mixed;       /* samples show that something else is there too */
+        bool doubted;     /* an access shows that */
+        bool replaced;    /* pointers to another type of its size lead to items of it */
+        bool behind;      /* or to what may be the second item */
+        bool repeated;    /* there are several items of its type */
+        bool between;     /* structures begin where no item of its type does */
+        bool records;     /* samples show that there are structures */
+        bool used;        /* or are of instructions that may access structures there */
 };
 
 /* How a pointer to a place in a block goes with the type that it was allocated as. */

@@ -7,6 +7,13 @@ struct sample_type type_left_open(enum untyped reason)
         return (struct sample_type){.reason = reason, .type = TYPE_NONE};
 }
 
+struct sample_type type_told(struct sample_type found, struct type_source source)
+{
+        if (found.reason == TYPED)
+                found.source = source;
+        return found;
+}
+
 /* Goes from arrays to their items. */
 static void take_item(const struct types *types, uint32_t *type, uint64_t *offset)
 {

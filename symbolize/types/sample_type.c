@@ -88,7 +88,8 @@ static struct sample_type find_type(struct sample_types *finder,
                 found = sample_field_at(finder, type, offset, &any);
 
         return found.reason == TYPED || !instruction_points(place)
-                   ? found
+                   ? type_told(found, (struct type_source){TYPE_BY_VARIABLE, 0,
+                                                           TYPE_SOURCE_NO_PLACE})
                    : type_by_instruction(finder, location);
 }
 

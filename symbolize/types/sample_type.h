@@ -7,6 +7,7 @@
 #include "block_type.h"
 #include "object.h"
 #include "type_field.h"
+#include "type_source.h"
 #include "untyped.h"
 
 struct sample_type {
@@ -17,6 +18,7 @@ struct sample_type {
          * where. */
         uint32_t access_bytes;
         uint64_t offset_bytes;
+        struct type_source source;
 };
 
 struct sample_types {

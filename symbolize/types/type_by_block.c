@@ -8,6 +8,14 @@
 #include "type_by_function.h"
 #include "type_by_instruction.h"
 
+/* FOUND was told by what the block was allocated as. */
+static struct sample_type told_by_allocation(struct sample_type found,
+                                             const struct block_type *holds)
+{
+        return type_told(found, (struct type_source){TYPE_BY_ALLOCATION, holds->pointer,
+                                                     holds->place});
+}
+
 /* What lies there when the block is what it was allocated as. */
 static struct sample_type by_allocation(struct sample_types *finder,
                                         const struct sample_location *location,
@@ -28,10 +36,12 @@ static struct sample_type by_allocation(struct sample_types *finder,
              !block_type_agrees(finder->types, holds->type, target->offset_bytes,
                                 pointed)))
                 return type_left_open(UNTYPED_UNKNOWN_BASE);
-        return sample_field_at(
-            finder, holds->type,
-            block_type_offset(finder->types, holds->type, target->offset_bytes),
-            instruction_access(place));
+        return told_by_allocation(
+            sample_field_at(
+                finder, holds->type,
+                block_type_offset(finder->types, holds->type, target->offset_bytes),
+                instruction_access(place)),
+            holds);
 }
 
 /* Characters excepted, which texts consist of. */
@@ -147,7 +157,8 @@ static struct sample_type by_merged(struct sample_types *finder,
                       instruction_access(&finder->sweep->places[location->place]))
                 : type_left_open(UNTYPED_MERGED);
 
-        return there.reason == TYPED ? there : type_left_open(UNTYPED_MERGED);
+        return there.reason == TYPED ? told_by_allocation(there, holds)
+                                     : type_left_open(UNTYPED_MERGED);
 }
 
 /* Whether a place that a constant leads to, from what the pointer is to to behind it, is

@@ -32,6 +32,15 @@ enum memory_function memory_function_at(const struct sample_types *finder, uint3
         return memory_function(string_pool_text(finder->names, code->function));
 }
 
+/* The program's characters, which a function for texts reads. */
+static struct sample_type characters(const struct sample_types *finder)
+{
+        return (struct sample_type){
+            .reason = TYPED,
+            .type = finder->character,
+            .source = {TYPE_BY_FUNCTION, 0, TYPE_SOURCE_NO_PLACE}};
+}
+
 /* In a function that copies or compares memory: by what its caller's pointer is to. The
  * address says how far behind that it reads, where the block has room for just one of
  * these. */
@@ -49,20 +58,24 @@ static struct sample_type by_argument(struct sample_types *finder,
 
         if (string_member(string_pool_text(finder->names, caller->code.function)) &&
             finder->character != TYPE_NONE)
-                return (struct sample_type){.reason = TYPED, .type = finder->character};
+                return characters(finder);
         if (!place_asks(caller)->argument.asked ||
             place_asks(caller)->argument.flow.outcome != FLOW_FOUND ||
             place_asks(caller)->argument.flow.called != function)
                 return type_left_open(UNTYPED_ASSEMBLER);
         const struct place_value *place = &place_asks(caller)->argument.flow.place;
+        const struct type_source source = {TYPE_BY_ARGUMENT,
+                                           place_asks(caller)->argument.flow.pointer,
+                                           location->caller};
 
         if (uniform(finder->types, place))
-                return sample_field_at(finder, place->type, 0, &any);
+                return type_told(sample_field_at(finder, place->type, 0, &any), source);
         if (target->kind != TARGET_BLOCK || place->indexed ||
             sweep->raw->allocations[target->index].size_bytes !=
                 type_size(finder->types, place->type))
                 return type_left_open(UNTYPED_INDEX);
-        return sample_field_at(finder, place->type, target->offset_bytes, &any);
+        return type_told(sample_field_at(finder, place->type, target->offset_bytes, &any),
+                         source);
 }
 
 struct sample_type type_by_function(struct sample_types *finder,
@@ -80,7 +93,7 @@ struct sample_type type_by_function(struct sample_types *finder,
                 return found;
         if (finder->character != TYPE_NONE &&
             string_function(string_pool_text(finder->names, place->code.function)))
-                return (struct sample_type){.reason = TYPED, .type = finder->character};
+                return characters(finder);
         return type_left_open(place->code.assembler ? UNTYPED_ASSEMBLER
                                                     : UNTYPED_NO_DEBUG_INFO);
 }

@@ -105,7 +105,9 @@ static struct sample_type by_pointer(struct sample_types *finder,
         return finder->refuted[location->place] ||
                        (place->guessed && target->kind != TARGET_BLOCK)
                    ? type_left_open(UNTYPED_INDEX)
-                   : found;
+                   : type_told(found,
+                               (struct type_source){TYPE_BY_INSTRUCTION, flow->pointer,
+                                                    TYPE_SOURCE_NO_PLACE});
 }
 
 bool instruction_refuted(struct sample_types *finder,
@@ -158,6 +160,8 @@ struct sample_type type_by_instruction(struct sample_types *finder,
                                                           : UNTYPED_NO_VARIABLE);
         return flow->place.guessed
                    ? type_left_open(UNTYPED_INDEX)
-                   : sample_field_at(finder, flow->variable.type,
-                                     (uint64_t)flow->variable_offset, &flow->access);
+                   : type_told(
+                         sample_field_at(finder, flow->variable.type,
+                                         (uint64_t)flow->variable_offset, &flow->access),
+                         (struct type_source){TYPE_BY_VARIABLE, 0, TYPE_SOURCE_NO_PLACE});
 }

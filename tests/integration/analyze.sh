@@ -246,7 +246,7 @@ lines_on_their_way() # lines_on_their_way FIRST LAST ASKING [SQL]
                 SELECT $1 * 1000000 + ($2 - $1 + 1) * 1000000 * n.value / 400, 1, 0, 0x401060,
                        64 * n.value, 100, iif(n.value < $3, 3, 5)
                 FROM generate_series(0, 381 + $3) AS n;
-                INSERT INTO attribution SELECT sample_id, 6, NULL, 0, NULL, NULL FROM sample
+                INSERT INTO attribution SELECT sample_id, 6, NULL, 0, NULL, NULL, NULL FROM sample
                 WHERE ip = 0x401060; ${4-}"
         "$MEMLAG" analyze lines.db
         answer lines.db "SELECT verdict FROM line_view WHERE function = 'build'"
@@ -270,7 +270,7 @@ two_objects="INSERT INTO data_source VALUES (6, 'load', 'L3', 'hit', 'hitm', 0, 
         SELECT 10000 * n.value, 1, 0, iif(n.value < 30, 0x401070, 0x401080), 64 * n.value, 100,
                iif(n.value < 30, 3, 6) FROM generate_series(0, 119) AS n;
         INSERT INTO attribution SELECT sample_id, iif(ip = 0x401070, 7, 8),
-               iif(ip = 0x401070, 3, 1), 0, NULL, NULL FROM sample WHERE ip IN (0x401070, 0x401080)"
+               iif(ip = 0x401070, 3, 1), 0, NULL, NULL, NULL FROM sample WHERE ip IN (0x401070, 0x401080)"
 of_line_60() # of_line_60 [SQL]
 {
         lines_on_their_way 0 3 0 "$two_objects; ${1-}" >/dev/null
@@ -306,7 +306,7 @@ sqlite3 hostile.db "
                 (-9, 4, 1, 1, 1);
         INSERT INTO sample (sample_id, time_ns, thread_id, cpu, ip, addr, latency_cycles, data_source_id, stack_id) VALUES (9001, -5, 77, 0, 0, 0, -3, 99, NULL),
                 (9002, 9223372036854775807, 77, 0, 0, NULL, 9223372036854775807, 1, NULL);
-        INSERT INTO attribution VALUES (9001, 4711, 4712, -1, 4713, NULL)"
+        INSERT INTO attribution VALUES (9001, 4711, 4712, -1, 4713, NULL, NULL)"
 "$MEMLAG" analyze hostile.db
 expect "impossible readings" "$(answer hostile.db "
         SELECT value FROM ledger WHERE kind = 'impossible reading times'")" 3

@@ -127,7 +127,7 @@ END
 done
 "$MEMLAG" annotate -i hot.db walk >out
 objdump -d --no-show-raw-insn hot | sed -n '/<walk[.a-z0-9]*>:/,/^$/p' | grep 'mov  *(' | head -1 | sed 's/^ *//; s/:.*//' >address
-grep -q "^ .* $(cat address):  mov  *(%r[a-z]*),%r[a-z]*  # struct node.next of main at hot.c:[0-9]*$" out ||
+grep -q "^ .* $(cat address):  mov  *(%r[a-z]*),%r[a-z]*  # struct node.next of main at hot.c:[0-9]*, allocated for nodes$" out ||
         fail "the instruction of line $chase: $(cat out)"
 grep -q "DWORD PTR\|qword ptr" rows.json || fail "--intel has no effect"
 ! "$MEMLAG" annotate -i hot.db --no-asm walk | grep -q '%r' || fail "--no-asm has instructions"
@@ -174,7 +174,7 @@ cp -f hot.recorded hot && chmod +x hot
 
 # Where no type is known, the reason is told, in tables and to programs.
 cp hot.db open.db
-sqlite3 open.db "UPDATE attribution SET field_id = NULL, untyped_id = (SELECT untyped_id FROM untyped
+sqlite3 open.db "UPDATE attribution SET field_id = NULL, type_source_id = NULL, untyped_id = (SELECT untyped_id FROM untyped
         WHERE reason = 'index not proved') WHERE sample_id IN (SELECT sample_id FROM sample_view
         WHERE function = 'walk' AND type = 'struct node')"
 "$MEMLAG" annotate -i open.db walk | grep -q '^ .*  # main at hot.c:[0-9]*, no type: index not proved$' || fail "no reason without a type"

@@ -197,7 +197,11 @@ END
 query 'SELECT a.* FROM sample AS a, sample AS b' | head -1 >/dev/null
 
 # ---- the library -------------------------------------------------------------------
-sqlite3 memlag.db "INSERT INTO instruction VALUES (1, 'mov    (%rcx),%eax', 4), (2, 'mov    (%rcx),%rcx', 8)"
+sqlite3 memlag.db "INSERT INTO instruction VALUES (1, 'mov    (%rcx),%eax', 4), (2, 'mov    (%rcx),%rcx', 8);
+        INSERT INTO data_type VALUES (1, 'struct order', 64);
+        INSERT INTO type_field VALUES (1, 1, 'price', 'int', 8, 4);
+        INSERT INTO type_source VALUES (1, 'allocation', 'orders', 2);
+        UPDATE attribution SET field_id = 1, type_source_id = 1 WHERE location_id = 1"
 names=$(query --list | cut -d' ' -f1)
 [ "$(echo "$names" | wc -l)" -ge 8 ] || fail "the library is small"
 for name in $names; do
@@ -272,6 +276,7 @@ record,records dropped,7,records
 symbolize,no line,30,samples"
 expect untyped-by-line "$(tail -n +2 untyped-by-line.csv)" \
 "no debug information,5,/src/few.c,50,once,/bin/made-up"
+expect type-sources "$(tail -n +2 type-sources.csv)" "struct order,allocation,orders,walk,/src/chase.c,20,400"
 expect instructions "$(tail -n +2 instructions.csv)" \
 '/bin/made-up,1010,"mov    (%rcx),%eax",4,stream,10,400,500,0,0,0,0,400,0,0,0
 /bin/made-up,1020,"mov    (%rcx),%rcx",8,walk,20,100,210,0,0,0,0,100,0,0,0'
@@ -279,7 +284,7 @@ expect run "$(grep ^samples run.csv)" "samples,885"
 
 # Objects and fields of one name are told apart, and found again in other views, by their ids.
 cp memlag.db alike.db
-objects=$(sqlite3 alike.db "
+objects=$(sqlite3 alike.db "DELETE FROM type_field;
         INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 'struct same', 16);
         INSERT INTO type_field (field_id, type_id, name, type, offset_bytes, size_bytes)
                 VALUES (8, 9, 'same', 'long', 0, 8), (9, 9, 'same', 'long', 8, 8);

@@ -93,7 +93,7 @@ SELECT m.first * 1000000 + (m.last - m.first + 1) * 1000000 * n.value / m.sample
        m.data_source_id
 FROM made AS m, generate_series(0, m.samples - 1) AS n;
 INSERT INTO untyped VALUES (1, 'no debug information');
-INSERT INTO attribution
-SELECT s.sample_id, m.location_id, m.object_id, 0, NULL, iif(m.location_id = 5, 1, NULL) FROM sample AS s JOIN made AS m USING (ip)
+INSERT INTO attribution (sample_id, location_id, object_id, object_offset_bytes, untyped_id)
+SELECT s.sample_id, m.location_id, m.object_id, 0, iif(m.location_id = 5, 1, NULL) FROM sample AS s JOIN made AS m USING (ip)
 WHERE m.location_id IS NOT NULL;
 DROP TABLE made;

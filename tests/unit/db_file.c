@@ -42,7 +42,7 @@ static void closed_database_is_one_plain_file(void **state)
         assert_false(exists("a.db-shm"));
         assert_string_equal(plain_text("a.db", "PRAGMA journal_mode"), "delete");
         assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 6);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 7);
         assert_int_equal(plain_int("a.db", "PRAGMA application_id"), 0x6d6c6167);
 }
 
@@ -238,7 +238,7 @@ static void older_version_is_migrated(void **state)
         assert_refused("a.db", DB_READ_ONLY, -ESTALE, "memlag analyze a.db");
         assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
         db_close(db);
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 6);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 7);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM sample"), 2);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM ledger"), 2);
         assert_string_equal(
@@ -280,14 +280,18 @@ static void keeps_rows_and_names_of(const char *schema, int version)
                    "INSERT INTO name VALUES (1, 'main');"
                    "INSERT INTO code_location VALUES (1, NULL, 4096, 1, NULL, 7);"
                    "INSERT INTO attribution (sample_id, location_id) VALUES (1, 1);"
-                   "INSERT INTO line_finding (line_id, samples, dram_samples, verdict)"
-                   " VALUES (1, 1, 0, 'none');"
                    "INSERT INTO ledger VALUES ('symbolize', 'no line', 2, 'samples'),"
                    " ('analysis', 'x', 1, 'lines');");
+        plain_exec("a.db", version < 6
+                               ? "INSERT INTO line_finding (line_id, samples,"
+                                 " dram_samples, verdict) VALUES (1, 1, 0, 'none')"
+                               : "INSERT INTO line_finding (line_id, samples,"
+                                 " dram_samples, verdict, level_samples)"
+                                 " VALUES (1, 1, 0, 'none', 1)");
         assert_refused("a.db", DB_READ_ONLY, -ESTALE, "memlag analyze a.db");
         assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
         db_close(db);
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 6);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 7);
         assert_string_equal(
             plain_text("a.db", "SELECT function || line FROM attribution"
                                " JOIN location USING (location_id) JOIN sample USING"
@@ -329,6 +333,12 @@ static void version_5_is_migrated(void **state)
 {
         (void)state;
         keeps_rows_and_names_of(SCHEMA_5, 5);
+}
+
+static void version_6_is_migrated(void **state)
+{
+        (void)state;
+        keeps_rows_and_names_of(SCHEMA_6, 6);
 }
 
 /* Version 5 got columns and tables while it was made: the first to have it were those of
@@ -399,7 +409,7 @@ static void two_processes_migrate_once(void **state)
                 assert_int_equal(status, 0);
                 assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
                 db_close(db);
-                assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 6);
+                assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 7);
                 assert_int_equal(plain_int("a.db", "SELECT count(*) FROM name"), 3);
                 assert_int_equal(unlink("a.db"), 0);
         }
@@ -871,6 +881,7 @@ int main(void)
             db_unit_test(version_3_is_migrated),
             db_unit_test(version_4_is_migrated),
             db_unit_test(version_5_is_migrated),
+            db_unit_test(version_6_is_migrated),
             db_unit_test(early_version_5_is_brought_up_to_date),
             db_unit_test(present_version_keeps_its_findings),
             db_unit_test(two_processes_migrate_once),

@@ -360,7 +360,8 @@ static void a_sample_takes_at_most_80_bytes(void **state)
         assert_int_equal(db_exec(r.db,
                                  "INSERT INTO attribution SELECT sample_id, stack_id, "
                                  "1 + sample_id % 5000, addr & 0xfffffff, "
-                                 "1 + sample_id % 300, NULL FROM sample",
+                                 "1 + sample_id % 300, NULL, 1 + sample_id % 500 "
+                                 "FROM sample",
                                  NULL),
                          0);
         db_close(r.db);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* The way is gone back, from load to load, to a variable. Each load is looked at with
+ * what is known before it on all ways. */
+#include "pointer_name.h"
+
+#include "name.h"
+#include "type_field.h"
+
+enum { LOADS_LIMIT = 8 };
+
+static const struct type_access pointer_access = {.bytes = 8, .number = NUMBER_INTEGER};
+
+static const char *text_of(const struct flow_walk *walk, uint32_t name)
+{
+        return string_pool_text(walk->context->input->reader->names, name);
+}
+
+/* What lies at OFFSET in what is called BASE and is of TYPE; ARROW stands before its
+ * fields. */
+static uint32_t part_name(const struct flow_walk *walk, uint32_t base, const char *arrow,
+                          uint32_t type, uint64_t offset)
+{
+        const struct type_reader *reader = walk->context->input->reader;
+        struct field field;
+
+        if (!base)
+                return 0;
+        switch (type_field(reader->types, reader->names, type, offset, &pointer_access,
+                           &field)) {
+        case FIELD_FOUND:
+                break;
+        case FIELD_WHOLE:
+                return base;
+        default:
+                return 0;
+        }
+        const char *name = text_of(walk, field.name);
+
+        return name ? string_pool_format(reader->names, "%s%s%s", text_of(walk, base),
+                                         *name == '[' ? "" : arrow, name)
+                    : 0;
+}
+
+/* What lies where PLACE, in what a pointer called BASE is to, leads. */
+static uint32_t pointee_name(const struct flow_walk *walk, uint32_t base,
+                             const struct place_value *place)
+{
+        const struct type_reader *reader = walk->context->input->reader;
+        const struct types *types = reader->types;
+        struct place_value settled = place_settled(types, place, sizeof(uint64_t));
+        uint64_t bytes = type_size(types, place->type);
+        bool items = settled.indexed && bytes > 0 && settled.stride_bytes % bytes == 0;
+
+        if (!base || settled.guessed || !place_stays_inside(types, &settled))
+                return 0;
+        if (types->items[place->type].kind == TYPE_POINTER)
+                return string_pool_format(reader->names, settled.indexed ? "%s[]" : "*%s",
+                                          text_of(walk, base));
+        if (items)
+                base = string_pool_format(reader->names, "%s[]", text_of(walk, base));
+        return part_name(walk, base, items ? "." : "->", place->type,
+                         place_offset(types, &settled));
+}
+
+static uint32_t origin_name(const struct flow_walk *walk, origin from, int loads_left);
+
+/* Of PLACE, which is known but for an index. */
+static uint32_t stored_there(const struct flow_walk *walk, const struct flow_state *state,
+                             const struct place_value *place, uint64_t vaddr,
+                             int loads_left)
+{
+        const struct flow_input *input = walk->context->input;
+        uint64_t offset;
+        int64_t inside;
+        uint32_t type;
+
+        switch (place->kind) {
+        case PLACE_POINTER:
+                return pointee_name(walk, origin_name(walk, place->origin, loads_left),
+                                    place);
+        case PLACE_FRAME:
+        case PLACE_ALIGNED: {
+                if (place->indexed)
+                        return 0;
+                const struct frame_variable *variable =
+                    flow_state_variable(walk->context, state, place, vaddr, &inside);
+
+                return variable ? part_name(walk, variable->name, ".", variable->type,
+                                            (uint64_t)inside)
+                                : 0;
+        }
+        case PLACE_ADDRESS:
+                type = input->global(input->global_context, (uint64_t)place->offset,
+                                     &offset);
+                return type == TYPE_NONE
+                           ? 0
+                           : part_name(walk,
+                                       input->global_name(input->global_context,
+                                                          (uint64_t)place->offset),
+                                       ".", type, offset);
+        default:
+                return 0;
+        }
+}
+
+/* Of a place that is one of a few: where all of these are called the same. */
+static uint32_t stored_name(const struct flow_walk *walk, const struct flow_state *state,
+                            const struct place_value *place, uint64_t vaddr,
+                            int loads_left)
+{
+        uint64_t choices = place_choices(place);
+        uint32_t name = 0;
+
+        if (choices == 1)
+                return stored_there(walk, state, place, vaddr, loads_left);
+        for (uint64_t i = 0; i < choices; i++) {
+                struct place_value one = place_choice(place, i);
+                uint32_t other = stored_there(walk, state, &one, vaddr, loads_left);
+
+                if (i > 0 && other != name)
+                        return 0;
+                name = other;
+        }
+        return name;
+}
+
+/* What the call before AFTER, of the function at TARGET (0: not known), returns. */
+static uint32_t call_name(const struct flow_walk *walk, uint64_t target, uint64_t after)
+{
+        const struct flow_input *input = walk->context->input;
+        uint32_t name = variables_call_name(walk->context->variables, after);
+
+        if (!name && target)
+                name = input->function_name(input->global_context, target);
+        return name
+                   ? string_pool_format(input->reader->names, "%s()", text_of(walk, name))
+                   : 0;
+}
+
+static uint32_t origin_name(const struct flow_walk *walk, origin from, int loads_left)
+{
+        const struct variables *variables = walk->context->variables;
+
+        if (origin_is_variable(from))
+                return variables->values[from - ORIGIN_FIRST_VARIABLE].name;
+        if (!origin_is_step(from) || loads_left == 0)
+                return 0;
+        size_t at = from - ORIGIN_FIRST_STEP;
+        const struct flow_step *step = &walk->code->steps[at];
+
+        if (step->instruction.operation == OPERATION_CALL)
+                return call_name(walk, step->instruction.target,
+                                 step->vaddr + step->instruction.length_bytes);
+        if (!step->instruction.has_memory)
+                return 0;
+        struct flow_state state = flow_walk_before(walk, at);
+        struct place_value place = flow_state_operand(walk->context, &state, step);
+
+        return stored_name(walk, &state, &place, step->vaddr, loads_left - 1);
+}
+
+uint32_t pointer_name(const struct flow_walk *walk, const struct place_value *pointer)
+{
+        return pointer->kind == PLACE_POINTER
+                   ? origin_name(walk, pointer->origin, LOADS_LIMIT)
+                   : 0;
+}
+
+uint32_t pointer_name_stored(const struct flow_walk *walk, const struct flow_state *state,
+                             const struct place_value *place, uint64_t vaddr)
+{
+        return stored_name(walk, state, place, vaddr, LOADS_LIMIT);
+}
+
+uint32_t pointer_name_returned(const struct flow_walk *walk)
+{
+        const struct flow_input *input = walk->context->input;
+        const char *name = die_name(input->reader->dwarf, input->function);
+
+        return name ? string_pool_format(
+                          input->reader->names, "%s()",
+                          text_of(walk, name_put_linkage(input->reader->names, name)))
+                    : 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What told the type of a sample, so that it can be checked. Each is a row of the
+ * database once. */
+#ifndef MEMLAG_SYMBOLIZE_TYPE_SOURCE_H
+#define MEMLAG_SYMBOLIZE_TYPE_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hash_index.h"
+
+enum type_source_kind {
+        TYPE_BY_NOTHING,     /* it is not known */
+        TYPE_BY_VARIABLE,    /* the address is in one whose type is declared */
+        TYPE_BY_ALLOCATION,  /* POINTER took the block after the call at PLACE */
+        TYPE_BY_INSTRUCTION, /* POINTER is what its address is made of */
+        TYPE_BY_ARGUMENT,    /* POINTER is handed to the function by the call at PLACE */
+        TYPE_BY_FUNCTION,    /* the function reads texts */
+        TYPE_SOURCE_KINDS
+};
+
+#define TYPE_SOURCE_NO_PLACE UINT32_MAX
+
+struct type_source {
+        enum type_source_kind kind;
+        uint32_t pointer; /* its name; 0: not known */
+        uint32_t place;   /* of the sweep; TYPE_SOURCE_NO_PLACE: none */
+};
+
+/* Zero-initialised: none. */
+struct type_sources {
+        struct type_source *items; /* ids are indexes + 1 */
+        size_t count;
+        size_t capacity;
+        struct hash_index index;
+};
+
+/* The word for KIND in the database. */
+const char *type_source_word(enum type_source_kind kind);
+
+/* *ID becomes that of SOURCE; 0: nothing. 0 or -ENOMEM. */
+int type_sources_add(struct type_sources *sources, const struct type_source *source,
+                     uint32_t *id);
+void type_sources_free(struct type_sources *sources);
+
+#endif

@@ -1,0 +1,171 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What told a sample's type is said: the variable, the pointer that took the block after its
+# allocation, or the pointer of the instruction, as the source has them. Each function here
+# can have its type from one of these only.
+set -eu
+. "$SOURCE_DIR/tests/integration/synthetic.sh"
+
+cat >sources.c <<'END'
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __clang__
+#define ALONE __attribute__((noinline))
+#else
+#define ALONE __attribute__((noipa))
+#endif
+
+struct tree {
+	struct tree *left, *right;
+	long key;
+	long pad[5];
+};
+struct list {
+	struct tree *first;
+	struct tree **kids;
+	long pad[6];
+};
+enum { COUNT = 1 << 15, BYTES = 1 << 16 };
+
+static struct tree declared[COUNT];
+static struct list *global_list;
+static void *nameless[3]; /* blocks that nothing tells the type of when they are allocated */
+static void *volatile where;
+static volatile long made;
+
+ALONE static struct tree *find(struct tree *trees, size_t i) { return &trees[i]; }
+ALONE static struct tree *new_tree(void)
+{
+	void *block = malloc(sizeof(struct tree)); /* new_tree */
+	made++; /* else malloc() returns to the caller */
+	return block;
+}
+
+ALONE static long by_variable(const char *unused, long i)
+{
+	(void)unused;
+	return declared[i].key;
+}
+ALONE static long by_local(void *const *at) { return *(long *)((char *)*at + offsetof(struct tree, key)); }
+ALONE static long by_returned(void *const *at) { return *(long *)((char *)*at + offsetof(struct tree, key)); }
+ALONE static long by_parameter(const struct tree *node) { return node->key; }
+ALONE static long by_left(const struct tree *node) { return node->left->key; }
+ALONE static long by_two(const struct list *list) { return list->first->right->key; }
+ALONE static long by_global(void) { return global_list->first->key; }
+ALONE static long by_kids(const struct list *list, long i) { return list->kids[i]->key; }
+ALONE static long by_call(struct tree *trees, long i) { return find(trees, i)->key; }
+ALONE static long by_either(const struct tree *a, const struct tree *b, int which) { return (which ? a : b)->key; }
+ALONE static long by_argument(long *to, const long *numbers)
+{
+	memcpy(to, numbers, BYTES); /* argument */
+	return to[0];
+}
+ALONE static size_t by_text(const char *text) { return strlen(text); }
+
+ALONE static void fill(struct tree *trees)
+{
+	for (long i = 0; i < COUNT; i++) {
+		long other = (i * 12347 + 1) % COUNT;
+		declared[i].key = i;
+		trees[i] = (struct tree){&trees[other], &trees[(other + 77) % COUNT], i, {0}};
+	}
+}
+
+ALONE static void own(void **locals, void **returned)
+{
+	for (long i = 0; i < COUNT; i++) {
+		struct tree *one = malloc(sizeof(struct tree)); /* one */
+		one->key = i;
+		locals[i * 12347 % COUNT] = one;
+		returned[i * 12347 % COUNT] = new_tree();
+	}
+}
+
+ALONE static long read_all(struct tree *trees, struct tree **kids, void **locals, void **returned, long *numbers)
+{
+	static long to[BYTES / sizeof(long)];
+	struct list list = {.kids = kids};
+	long sum = 0;
+	global_list = &list;
+	for (long i = 0; i < COUNT; i++) {
+		long at = i * 7919 % COUNT;
+		list.first = &trees[at];
+		sum += by_variable("", at) + by_local(&locals[i]) + by_returned(&returned[i]) + by_parameter(&trees[at]) + by_left(&trees[at]) +
+			by_two(&list) + by_global() + by_kids(&list, at) + by_call(trees, at) + by_either(&trees[at], &trees[i], i & 1);
+	}
+	for (int i = 0; i < 20; i++)
+		sum += by_argument(to, numbers) + (long)by_text(where);
+	return sum;
+}
+
+int main(void)
+{
+	static struct tree *kids[COUNT];
+	static void *locals[COUNT], *returned[COUNT];
+	nameless[0] = malloc(COUNT * sizeof(struct tree));
+	nameless[1] = calloc(1, BYTES);
+	nameless[2] = malloc(1 << 20);
+	where = memset(nameless[2], 'x', 1 << 20);
+	((char *)where)[(1 << 20) - 1] = 0;
+	fill(nameless[0]);
+	own(locals, returned);
+	for (long i = 0; i < COUNT; i++)
+		kids[i] = (struct tree *)nameless[0] + i * 12347 % COUNT;
+	printf("%ld\n", read_all(nameless[0], kids, locals, returned, nameless[1]));
+	return 0;
+}
+END
+line_of() { grep -n "/\* $1 \*/" sources.c | cut -d: -f1; }
+
+# By two ways no pointer can be said.
+truth="by_call|key|instruction|find()||
+by_either|key|instruction|||
+by_global|key|instruction|global_list->first||
+by_kids|key|instruction|list->kids[]||
+by_left|key|instruction|node->left||
+by_local|key|allocation|one|own|$(line_of one)
+by_parameter|key|instruction|node||
+by_returned|key|allocation|new_tree()|new_tree|$(line_of new_tree)
+by_two|key|instruction|list->first->right||
+by_variable|key|variable|||"
+
+# check COMPILER OPTION
+check()
+{
+        "$1" -g "$2" -o "sources$2" sources.c
+        "$MEMLAG" record --force -o "$1$2.db" --source sim --ldlat 20 --period 17 -- "./sources$2" >"$1.out" 2>&1 ||
+                fail "$(cat "$1.out")"
+        expect "sources by $1 $2" "$(answer "$1$2.db" "SELECT function, field, type_source, type_pointer, type_function,
+                type_line FROM sample_view WHERE function GLOB 'by_*' AND op = 'load' AND field = 'key'
+                GROUP BY 1, 2, 3, 4, 5, 6 HAVING count(*) > 20")" "$truth"
+        expect "functions' types by $1 $2" "$(answer "$1$2.db" "SELECT replace(type, ' int', ''), type_source, type_pointer, type_function, type_line
+                FROM sample_view WHERE op = 'load' AND type_source IN ('argument', 'function')
+                GROUP BY 1, 2, 3, 4, 5 HAVING count(*) > 20")" "char|function|||
+long|argument|numbers|by_argument|$(line_of argument)"
+        # Where there is a type, and only there, something has told it.
+        expect "types without a source by $1 $2" "$(answer "$1$2.db" "SELECT count(*) FROM sample_view
+                WHERE (type IS NULL) <> (type_source IS NULL)")" 0
+}
+
+for option in -O0 -O1 -O2 -O3; do
+        check gcc $option
+done
+"$MEMLAG" annotate -i gcc-O2.db by_two by_local by_variable by_either >annotated
+for text in 'struct tree.key of main at .*, by list->first->right$' 'struct tree.key of own .*, allocated for one$' \
+        'struct tree.key of declared$' 'struct tree.key of .*, by its instruction$'; do
+        grep -q "# $text" annotated || fail "annotate does not say $text: $(cat annotated)"
+done
+expect "sources in CSV" "$("$MEMLAG" annotate -i gcc-O2.db --format csv by_two | python3 -c '
+import csv, sys
+print({(row["type_source"], row["type_pointer"]) for row in csv.DictReader(sys.stdin)
+       if row["kind"] == "access" and row["field"] == "key"})')" "{('instruction', 'list->first->right')}"
+
+if command -v clang >/dev/null; then
+        check clang -O0
+        check clang -O2
+else
+        echo "type_sources.sh: SKIPPED with clang: it is not installed" >&2
+fi
