@@ -37,6 +37,25 @@ static uint32_t integer_bytes(ZydisMnemonic mnemonic, const ZydisDecodedOperand 
                     : BOTH(PMOVSXWQ)
                     : BOTH(PMOVZXWD)
                     : BOTH(PMOVZXWQ) : BOTH(PMADDWD) : BOTH(PMULLW) : return 2;
+                /* Not those that compare for equality: any memory is compared so. */
+                BOTH(PADDB)
+                    : BOTH(PSUBB)
+                    : BOTH(PADDUSB)
+                    : BOTH(PSUBUSB)
+                    : BOTH(PAVGB)
+                    : BOTH(PMAXUB)
+                    : BOTH(PMINUB)
+                    : BOTH(PMAXSB)
+                    : BOTH(PMINSB)
+                    : BOTH(PCMPGTB)
+                    : BOTH(PSADBW)
+                    : BOTH(PMADDUBSW)
+                    : BOTH(PUNPCKLBW)
+                    : BOTH(PUNPCKHBW)
+                    : BOTH(PMOVSXBW)
+                    : BOTH(PMOVSXBD)
+                    : BOTH(PMOVSXBQ)
+                    : BOTH(PMOVZXBW) : BOTH(PMOVZXBD) : BOTH(PMOVZXBQ) : return 1;
         default:
                 return 0;
         }
@@ -66,6 +85,9 @@ static bool take(const struct decoded *decoded, const ZydisDecodedOperand *opera
 static bool moves(ZydisMnemonic mnemonic)
 {
         switch (mnemonic) {
+        case ZYDIS_MNEMONIC_VEXTRACTF128:
+        case ZYDIS_MNEMONIC_VEXTRACTI128:
+                return true;
                 BOTH(MOVAPS)
                     : BOTH(MOVAPD)
                     : BOTH(MOVUPS)

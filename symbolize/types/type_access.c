@@ -6,7 +6,8 @@ bool type_only_bytes(const struct types *types, uint32_t type,
                      const struct type_access *access)
 {
         return type < types->count && types->items[type].kind == TYPE_INTEGER &&
-               types->items[type].size_bytes == 1 && access->bytes > 1 && !access->vector;
+               types->items[type].size_bytes == 1 && access->bytes > 1 &&
+               !(access->vector && access->item_bytes == 1);
 }
 
 enum { LONG_DOUBLE_BYTES = 10 }; /* that are used of its 16 */

@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A block is held as 'char *', and numbers of all sizes lie there: vectors of them are no
+# 'char', but those of bytes, which are counted with one by one, are.
+set -eu
+
+fail()
+{
+        echo "byte_vectors.sh: $*" >&2
+        exit 1
+}
+
+cat >vectors.c <<'END'
+#include <stdint.h>
+#include <stdlib.h>
+enum { BYTES = 1 << 18 };
+static char *memory;
+static volatile uint64_t result;
+static uint64_t copy[BYTES / 8];
+#define AS(type) ((const type *)(const void *)memory)
+__attribute__((noinline)) static uint64_t or_of_8(void)
+{
+        uint64_t all = 0;
+        for (int i = 0; i < BYTES / 8; i++)
+                all |= AS(uint64_t)[i];
+        return all;
+}
+__attribute__((noinline)) static uint32_t sum_of_2(void)
+{
+        uint32_t sum = 0;
+        for (int i = 0; i < BYTES / 2; i++)
+                sum += AS(uint16_t)[i];
+        return sum;
+}
+__attribute__((noinline)) static uint64_t gather_of_8(void)
+{
+        uint64_t sum = 0;
+        for (int i = 0; i < BYTES / 8; i++)
+                sum += AS(uint64_t)[i * 17 % (BYTES / 8)];
+        return sum;
+}
+__attribute__((noinline)) static void swap_of_8(void)
+{
+        for (int i = 0; i < BYTES / 8; i += 2) {
+                copy[i] = AS(uint64_t)[i + 1];
+                copy[i + 1] = AS(uint64_t)[i];
+        }
+}
+__attribute__((noinline)) static uint32_t sum_of_1(void)
+{
+        uint32_t sum = 0;
+        for (int i = 0; i < BYTES; i++)
+                sum += memory[i];
+        return sum;
+}
+int main(void)
+{
+        memory = calloc(BYTES, 1);
+        for (int i = 0; i < 20; i++) {
+                result += or_of_8() + sum_of_2() + gather_of_8() + sum_of_1();
+                swap_of_8();
+                result += copy[i];
+        }
+        return 0;
+}
+END
+
+# check BYTES COMPILER OPTION...: the bytes that are counted with are BYTES.
+check()
+{
+        bytes=$1
+        shift
+        "$@" -g -O3 -o vectors vectors.c
+        "$MEMLAG" record --force -o vectors.db --source sim --period 37 -- ./vectors \
+                >vectors.out 2>&1 || fail "$(cat vectors.out)"
+        said=$(sqlite3 -readonly vectors.db "SELECT function, coalesce(type, 'open')
+                FROM sample_view WHERE object_kind = 'heap' AND access_bytes > 1
+                GROUP BY 1, 2 HAVING count(*) > 5")
+        [ "$said" = "gather_of_8|open
+or_of_8|open
+sum_of_1|$bytes
+sum_of_2|open
+swap_of_8|open" ] || fail "$*: the block is said to hold $said"
+}
+
+check char gcc
+check char gcc -march=x86-64-v3
+if command -v clang >/dev/null; then
+        check open clang # loads four bytes as one number
+        check char clang -march=x86-64-v3
+else
+        echo "byte_vectors.sh: SKIPPED with clang: it is not installed" >&2
+fi
