@@ -3,6 +3,7 @@
  * is not seen to be anything, it has no type. */
 #include "flow_result.h"
 
+#include "divided_count.h"
 #include "flow_effect.h"
 #include "pointer_name.h"
 #include "type_field.h"
@@ -318,8 +319,9 @@ static void pursue(const struct flow_context *flow, const struct flow_code *code
 }
 
 /* The size of the items that CALL asks for; 0: it is no call of calloc(), or the size is
- * not known, or the count is known to be at most 1. What else is called has something
- * else in these registers, or nothing. */
+ * not known, or the count is known to be at most 1, or a quotient: then it is the size of
+ * what bytes are rounded up to. What else is called has something else in these registers,
+ * or nothing. */
 static uint64_t item_bytes(const struct flow_context *flow,
                            const struct flow_state *state, const struct instruction *call)
 {
@@ -356,6 +358,8 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
         if (code->steps[at].instruction.operation != OPERATION_CALL)
                 return;
         answer->item_bytes = item_bytes(flow, state, &code->steps[at].instruction);
+        if (answer->item_bytes > 0 && divided_count(code, at, REGISTER_RDI))
+                answer->item_bytes = 0;
         flow_effect(flow, state, &code->steps[at]);
         if (state->registers[REGISTER_RAX].kind == PLACE_POINTER)
                 consider_pointer(flow, &pursuit, &state->registers[REGISTER_RAX]);

@@ -32,7 +32,8 @@ void block_evidence_begin(struct sample_types *finder)
 
         finder->learns = has_calls(finder->sweep) || has_indexes(finder->sweep);
         for (size_t i = 0; i < raw->stack_count; i++)
-                finder->blocks[i] = (struct block_type){.type = TYPE_NONE};
+                finder->blocks[i] =
+                    (struct block_type){.type = TYPE_NONE, .item = TYPE_NONE};
         /* Those that no sample met too: they are of the same objects. */
         for (size_t i = 0; i < raw->total_count; i++)
                 if (raw->totals[i].stack != RAW_NONE)
@@ -91,8 +92,6 @@ void block_evidence_learn(struct sample_types *finder,
         if (pointed->guessed)
                 return;
         block_type_learn(blocks, finder->types, pointed, relation);
-        blocks->repeated |= blocks->type != TYPE_NONE &&
-                            block_type_repeats(finder->types, blocks->type,
-                                               target->offset_bytes, pointed);
+        block_type_learn_items(blocks, finder->types, target->offset_bytes, pointed);
         finder->records[finder->groups[stack]] |= blocks->records;
 }

@@ -34,7 +34,8 @@ struct block_type block_type_of_allocation(const struct sweep *sweep,
         uint32_t place = telling_call(sweep, stack);
 
         if (place == RAW_NONE)
-                return (struct block_type){.type = TYPE_NONE, .place = RAW_NONE};
+                return (struct block_type){
+                    .type = TYPE_NONE, .place = RAW_NONE, .item = TYPE_NONE};
         const struct flow_answer *call = &place_asks(&sweep->places[place])->call.flow;
         uint32_t type = call->place.type;
         uint64_t bytes = type_size(types, type);
@@ -44,6 +45,7 @@ struct block_type block_type_of_allocation(const struct sweep *sweep,
             .type = fills_nothing ? TYPE_NONE : type,
             .pointer = call->pointer,
             .place = place,
+            .item = TYPE_NONE,
             /* The size of the items that the function asks for by itself. */
             .repeated = call->item_bytes > 0 && call->item_bytes == bytes};
 }
@@ -148,17 +150,30 @@ unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t 
         return start == bytes ? BLOCK_BEHIND : BLOCK_REPLACES;
 }
 
-bool block_type_repeats(const struct types *types, uint32_t type, uint64_t inside,
-                        const struct place_value *place)
+/* Whether a pointer to PLACE, of TYPE, whose address is INSIDE a block that is aligned to
+ * items of that, is to one behind the first. */
+static bool repeats(const struct types *types, uint32_t type, uint64_t inside,
+                    const struct place_value *place)
 {
         uint64_t bytes = type_size(types, type);
 
         if (place->type == TYPE_NONE || place->shifted || bytes == 0 ||
-            type_open_ended(types, type) || !same_type(types, type, place->type))
+            type_open_ended(types, type))
                 return false;
         uint64_t start = inside - place_offset(types, place);
 
         return start <= INT64_MAX && start >= bytes && start % bytes == 0;
+}
+
+void block_type_learn_items(struct block_type *blocks, const struct types *types,
+                            uint64_t inside, const struct place_value *place)
+{
+        if (place->type == TYPE_NONE || !repeats(types, place->type, inside, place))
+                return;
+        if (blocks->type != TYPE_NONE && same_type(types, blocks->type, place->type))
+                blocks->repeated = true;
+        else if (blocks->item == TYPE_NONE)
+                blocks->item = place->type;
 }
 
 /* Whether a block of TYPE, which ends with an array of items of any number, seems to have

@@ -15,6 +15,7 @@ struct block_type {
         bool replaced;    /* pointers to another type of its size lead to items of it */
         bool behind;      /* or to what may be the second item */
         bool repeated;    /* there are several items of its type */
+        uint32_t item;    /* of another type there are; TYPE_NONE: not known */
         bool between;     /* structures begin where no item of its type does */
         bool records;     /* samples show that there are structures */
         bool used;        /* or are of instructions that may access structures there */
@@ -42,10 +43,10 @@ struct block_type block_type_of_allocation(const struct sweep *sweep,
 unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t inside,
                              const struct place_value *place);
 
-/* Whether a pointer to PLACE, whose address is INSIDE a block of TYPE, is to an item of
- * that type behind the first. */
-bool block_type_repeats(const struct types *types, uint32_t type, uint64_t inside,
-                        const struct place_value *place);
+/* Takes note of a pointer to PLACE, whose address is INSIDE one of BLOCKS, where it is to
+ * an item behind the first, of their type or of another. */
+void block_type_learn_items(struct block_type *blocks, const struct types *types,
+                            uint64_t inside, const struct place_value *place);
 
 /* Whether what is INSIDE one of BLOCKS, whose type fills them, is of that type: in the
  * first item, or behind that when it is known that there are several. What lies in an

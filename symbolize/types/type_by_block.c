@@ -171,18 +171,21 @@ static bool leads_behind(const struct sample_types *finder, const struct place *
 }
 
 /* Whether the instruction's pointer is to the first item of a block that is not known to
- * have more, and an index leads behind that, which only the address seems to prove. */
+ * have more, and an index leads behind that, which only the address seems to prove. Where
+ * it is not known to hold that type at all, that is so of an index that begins there. */
 static bool strays(const struct sample_types *finder,
                    const struct sample_location *location, const struct block_type *holds)
 {
+        const struct types *types = finder->types;
         const struct place *place = &finder->sweep->places[location->place];
         const struct place_value *pointed = &place_asks(place)->access.flow.place;
 
-        return holds->type != TYPE_NONE && instruction_points(place) &&
-               (pointed->guessed || pointed->shifted) &&
-               type_same(finder->types, pointed->type, holds->type) &&
-               location->target.offset_bytes >= type_size(finder->types, holds->type) &&
-               !holds->repeated && has_members(finder->types, holds->type);
+        if (!instruction_points(place) || !has_members(types, pointed->type))
+                return false;
+        if (!type_same(types, pointed->type, holds->type))
+                return pointed->shifted && !type_same(types, pointed->type, holds->item);
+        return (pointed->guessed || pointed->shifted) && !holds->repeated &&
+               location->target.offset_bytes >= type_size(types, holds->type);
 }
 
 struct sample_type type_by_block(struct sample_types *finder,

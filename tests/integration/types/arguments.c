@@ -2,32 +2,11 @@
 /* Blocks that begin with a header, of allocators that ask for no items: a register that
  * calloc() has the size of its items in holds the size of the header by chance, or as an
  * alignment. And items that are calloc()'s. */
-#include "truth.h"
+#include "series.h"
 
-enum { ITEMS = 1000, ROUNDS = 12 };
-
-#define READS __attribute__((noinline)) static
+enum { ITEMS = 1000, ROUNDS = 12, BLOCKS = 4 };
 
 static volatile long result;
-
-struct series {
-        long count;
-        long step;
-};
-
-READS long add_series(struct series *series)
-{
-        long *firsts = (long *)(series + 1), *seconds = firsts + series->count, sum = 0;
-
-        for (long i = 0; i < series->count; i += series->step)
-                sum += firsts[i] * seconds[series->count - 1 - i];
-        return sum;
-}
-
-READS long pick_series(struct series *series, long at)
-{
-        return ((long *)(series + 1))[series->count + at];
-}
 
 static void begin_series(struct series *series, const char *site)
 {
@@ -86,6 +65,16 @@ ONE_FUNCTION struct series *make_rounded(size_t bytes)
         return series;
 }
 
+/* ---- bytes that are rounded up to units of the header's size ---- */
+
+ONE_FUNCTION struct series *make_units(size_t bytes)
+{
+        struct series *series = calloc((bytes + 15) / 16, 16);
+
+        begin_series(series, "make_units at ");
+        return series;
+}
+
 /* ---- items ---- */
 
 struct item {
@@ -124,12 +113,12 @@ int main(void)
 
         struct series *all[] = {make_left_over(series_bytes()),
                                 make_aligned(series_bytes()),
-                                make_rounded(series_bytes())};
+                                make_rounded(series_bytes()), make_units(series_bytes())};
         struct item *items = make_items(ITEMS);
 
         truth_close();
         for (int i = 0; i < ROUNDS; i++) {
-                for (int s = 0; s < 3; s++) {
+                for (int s = 0; s < BLOCKS; s++) {
                         result += add_series(all[s]);
                         for (int at = 0; at < ITEMS; at++)
                                 result += pick_series(all[s], at);

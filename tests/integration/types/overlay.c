@@ -5,11 +5,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "truth.h"
+#include "series.h"
 
 enum { ITEMS = 1000, ROUNDS = 8, PAGE_BYTES = 4096, PAGES = 64 };
-
-#define READS __attribute__((noinline)) static
 
 static volatile long result;
 
@@ -120,25 +118,6 @@ ONE_FUNCTION struct blob *make_blob(void)
 
 /* ---- arrays of the same kind and size as the header's fields ---- */
 
-struct series {
-        long count;
-        long step;
-};
-
-READS long add_series(struct series *series)
-{
-        long *firsts = (long *)(series + 1), *seconds = firsts + series->count, sum = 0;
-
-        for (long i = 0; i < series->count; i += series->step)
-                sum += firsts[i] * seconds[series->count - 1 - i];
-        return sum;
-}
-
-READS long pick_series(struct series *series, long at)
-{
-        return ((long *)(series + 1))[series->count + at];
-}
-
 ONE_FUNCTION struct series *make_series(void)
 {
         struct series *series = calloc(1, sizeof(*series) + 2 * ITEMS * sizeof(long));
@@ -191,6 +170,33 @@ READS long add_wide(struct ring_head *ring)
         for (unsigned i = 0; i < ring->used; i++)
                 sum += slots[i].length + slots[i].time;
         return sum;
+}
+
+READS long pick_wide(struct ring_head *ring, unsigned at)
+{
+        return ((struct wide_slot *)(ring + 1))[at].time;
+}
+
+/* Where the allocation says nothing. */
+ONE_FUNCTION void *get_bytes(size_t bytes)
+{
+        char *block = malloc(bytes);
+
+        for (size_t i = 0; i < bytes; i++)
+                block[i] = 1;
+        return block;
+}
+
+ONE_FUNCTION struct ring_head *make_bytes(void)
+{
+        struct ring_head *ring =
+            get_bytes(sizeof(*ring) + ITEMS * sizeof(struct wide_slot));
+
+        truth_object("heap", "get_bytes at ", "struct ring_head", ring, sizeof(*ring), 1,
+                     "*");
+        truth_object("heap", "get_bytes at ", "struct wide_slot", ring + 1,
+                     sizeof(struct wide_slot), ITEMS, "*");
+        return ring;
 }
 
 #define MAKE_RING(make, type)                                                            \
@@ -367,6 +373,7 @@ int main(void)
         struct blob *blob = make_blob();
         struct series *series = make_series();
         struct ring_head *ring = make_ring(), *wide = make_wide();
+        struct ring_head *bytes = make_bytes();
         struct page *pages = make_pages();
         struct item *mapped_items = make_mapped_items(), *items = make_items();
 
@@ -376,7 +383,8 @@ int main(void)
                 result += add_blob(blob) + add_series(series);
                 for (int at = 0; at < ITEMS; at++)
                         result += blob_int(blob, at) + blob_short(blob, at) +
-                                  pick_series(series, at);
+                                  pick_series(series, at) +
+                                  pick_wide(bytes, (unsigned)at);
                 result += add_ring(ring) + add_wide(wide) + add_rows(pages);
                 result += walk_items(mapped_items) + walk_items(items);
                 result += add_items(mapped_items) + add_items(items);
