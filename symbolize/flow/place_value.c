@@ -268,12 +268,14 @@ static struct place_value add_index(const struct types *types,
         if (stride == 0)
                 return result;
         result.indexed = true;
-        result.span_bytes =
-            is_exact(value) && index->kind == PLACE_NUMBER ? index->span_bytes : 0;
-        if (value->kind == PLACE_POINTER && stride == 1) /* nothing is known of it */
+        result.span_bytes = 0;
+        if (value->kind == PLACE_POINTER && stride == 1) { /* nothing is known of it */
                 result.guessed |= !repeats(types, &result, stride);
-        else
-                result.stride_bytes = common_factor(value->stride_bytes, stride);
+                return result;
+        }
+        result.stride_bytes = common_factor(value->stride_bytes, stride);
+        if (is_exact(value) && index->kind == PLACE_NUMBER)
+                result.span_bytes = index->span_bytes;
         return result;
 }
 

@@ -313,6 +313,9 @@ static void few_places_by_an_index(void **state)
 
         assert_int_equal(place_choices(&beyond), 1); /* nothing is known of how many */
         assert_int_equal(beyond.span_bytes, 0);
+        beyond = place_add(&f->types, &node, &truth, 1); /* between the fields */
+        assert_true(beyond.guessed);
+        assert_int_equal(place_choices(&beyond), 1);
         struct place_value sum = place_add(&f->types, &truth, &truth, 2);
 
         assert_int_equal(sum.span_bytes, 0);
