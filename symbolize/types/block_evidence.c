@@ -76,10 +76,10 @@ void block_evidence_learn(struct sample_types *finder,
         const struct place_value *pointed = &place_asks(place)->access.flow.place;
         struct block_type *blocks = &finder->blocks[stack];
         bool tells_type = instruction_points(place) && !pointed->guessed;
-        unsigned relation = tells_type && blocks->type != TYPE_NONE
-                                ? block_type_relation(finder->types, blocks->type,
-                                                      target->offset_bytes, pointed)
-                                : 0;
+        unsigned relation =
+            tells_type ? block_type_relation(finder->types, blocks->type,
+                                             target->offset_bytes, pointed)
+                       : 0;
 
         finder->relations[location->place] |= (uint8_t)relation;
         if (doubts(finder, place, blocks, &finder->sweep->raw->allocations[target->index],

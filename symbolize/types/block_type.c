@@ -124,16 +124,29 @@ static bool same_type(const struct types *types, uint32_t a, uint32_t b)
         return types->items[a].canonical == types->items[b].canonical;
 }
 
+/* Whether PLACE, INSIDE a block, is in a structure that begins before that. */
+static bool begins_before(const struct types *types, uint64_t inside,
+                          const struct place_value *place)
+{
+        return place->type != TYPE_NONE && !place->indexed &&
+               types->items[place->type].kind == TYPE_STRUCT &&
+               place_stays_inside(types, place) && inside < place_offset(types, place);
+}
+
 unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t inside,
                              const struct place_value *place)
 {
         uint64_t bytes = type_size(types, type);
 
+        if (type == TYPE_NONE)
+                return begins_before(types, inside, place) ? BLOCK_BEFORE : 0;
         if (block_type_agrees(types, type, inside, place))
                 return BLOCK_AGREES |
                        (same_type(types, type, place->type) ? BLOCK_IS : 0);
         uint64_t start = inside - place_offset(types, place);
 
+        if (begins_before(types, inside, place))
+                return BLOCK_DIFFERS | BLOCK_BEFORE;
         if (place->type == TYPE_NONE || start > INT64_MAX || bytes == 0)
                 return BLOCK_DIFFERS;
         if (start % bytes != 0)
@@ -231,4 +244,5 @@ void block_type_learn(struct block_type *blocks, const struct types *types,
         blocks->replaced |= (relation & BLOCK_REPLACES) != 0;
         blocks->behind |= (relation & BLOCK_BEHIND) != 0;
         blocks->between |= (relation & BLOCK_BETWEEN) != 0;
+        blocks->before |= (relation & BLOCK_BEFORE) != 0;
 }

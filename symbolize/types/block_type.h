@@ -17,6 +17,7 @@ struct block_type {
         bool repeated;    /* there are several items of its type */
         uint32_t item;    /* of another type there are; TYPE_NONE: not known */
         bool between;     /* structures begin where no item of its type does */
+        bool before;      /* or before the block: they are not there */
         bool records;     /* samples show that there are structures */
         bool used;        /* or are of instructions that may access structures there */
 };
@@ -30,7 +31,8 @@ enum block_relation {
         BLOCK_BEHIND = 8,  /* so does the second item, unless the first is but a header */
         BLOCK_IS = 16,     /* it is what was allocated */
         BLOCK_BEGINS = 32, /* what differs begins where an item does */
-        BLOCK_BETWEEN = 64 /* it is a structure, and begins where no item does */
+        BLOCK_BETWEEN = 64, /* it is a structure, and begins where no item does */
+        BLOCK_BEFORE = 128  /* the same, before the block */
 };
 
 /* By the innermost function of STACK that does not only hand on what it allocated. A type
@@ -38,8 +40,8 @@ enum block_relation {
 struct block_type block_type_of_allocation(const struct sweep *sweep,
                                            const struct types *types, uint32_t stack);
 
-/* The one of them for PLACE and an address that is INSIDE a block of TYPE; BLOCK_IS and
- * BLOCK_BEGINS besides where that is so. */
+/* The one of them for PLACE and an address that is INSIDE a block of TYPE (TYPE_NONE: it is
+ * not known); BLOCK_IS and those behind it besides where that is so. */
 unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t inside,
                              const struct place_value *place);
 

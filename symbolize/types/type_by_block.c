@@ -4,6 +4,7 @@
  * a member of what is really there. */
 #include "type_by_block.h"
 
+#include "inner_structure.h"
 #include "sample_field.h"
 #include "type_by_function.h"
 #include "type_by_instruction.h"
@@ -161,6 +162,42 @@ static struct sample_type by_merged(struct sample_types *finder,
                                      : type_left_open(UNTYPED_MERGED);
 }
 
+/* Where the instruction's pointer, which makes FOUND of the sample, is to a structure
+ * that is not in the block: it was made of one to a member that others have, too (a
+ * list's head is taken for the link of an entry). Where the block's type has that member
+ * there, it is what was read. */
+static struct sample_type by_member(struct sample_types *finder,
+                                    const struct sample_location *location,
+                                    const struct block_type *holds, uint64_t block_bytes,
+                                    const struct sample_type *found)
+{
+        const struct types *types = finder->types;
+        const struct place *place = &finder->sweep->places[location->place];
+        const struct place_value *pointed = &place_asks(place)->access.flow.place;
+        const struct type_access *access = instruction_access(place);
+        uint64_t inside = location->target.offset_bytes;
+
+        if (!instruction_points(place) || pointed->guessed)
+                return *found;
+        if (relation_here(finder, location, holds, block_bytes) &
+                (BLOCK_BETWEEN | BLOCK_BEFORE) &&
+            block_type_reaches(holds, types, block_bytes, inside, NULL, access->vector)) {
+                uint64_t at = block_type_offset(types, holds->type, inside);
+                struct sample_type there =
+                    sample_field_at(finder, holds->type, at, access);
+
+                if (inner_structure_shared(types, pointed->type,
+                                           place_offset(types, pointed), holds->type, at))
+                        return there.reason == TYPED ? told_by_allocation(there, holds)
+                                                     : there;
+                if (!inner_untold(types, holds->type, at))
+                        return type_left_open(UNTYPED_MERGED);
+        }
+        return finder->relations[location->place] & BLOCK_BEFORE && holds->before
+                   ? type_left_open(UNTYPED_MERGED)
+                   : *found;
+}
+
 /* Whether a place that a constant leads to, from what the pointer is to to behind it, is
  * in a block of which an access shows that it holds more than it seems to. */
 static bool leads_behind(const struct sample_types *finder, const struct place *place,
@@ -202,6 +239,8 @@ struct sample_type type_by_block(struct sample_types *finder,
 
         if (there.reason == TYPED)
                 return there;
+        if (found.reason == TYPED)
+                found = by_member(finder, location, holds, block->size_bytes, &found);
         if (found.reason == TYPED)
                 found = by_merged(finder, location, holds, block->size_bytes, &found);
         if (found.reason == TYPED &&

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # A pointer of one structure's type is cast to another's, and no variable holds the result:
 # the machine code has only the first type, and the block was allocated as the second. That
-# first type's field is not there.
+# first type's field is not there. The same where a list's head is taken for the link of an
+# entry: what was read is the head's, where its block was allocated as something with a link.
 set -eu
 
 fail()
@@ -50,6 +51,74 @@ int main(void)
 }
 END
 
+cat >heads.c <<'END'
+#include <stddef.h>
+#include <stdlib.h>
+struct link { struct link *next, *prev; };
+struct bucket { struct link head; unsigned used, limit; };
+struct item { unsigned key; unsigned short state, port; struct link in; unsigned long sum, rest; };
+enum { COUNT = 6000 };
+#define ITEM(link) ((struct item *)((char *)(link)-offsetof(struct item, in)))
+static volatile unsigned long result;
+__attribute__((noinline)) static unsigned long buckets(struct bucket *b)
+{
+        unsigned long sum = 0;
+        for (int i = 0; i < COUNT; i++) /* begins at the head as if it were an item's */
+                for (struct item *c = ITEM(&b[i].head);
+                     c = ITEM(c->in.next), &c->in != &b[i].head;)
+                        sum += c->sum;
+        return sum;
+}
+__attribute__((noinline)) static unsigned long rings(struct item **from)
+{
+        unsigned long sum = 0;
+        for (int i = 0; i < COUNT; i++) { /* through the head, too */
+                struct item *c = from[i];
+                do {
+                        sum += c->sum * 3;
+                        c = ITEM(c->in.next);
+                } while (c != from[i]);
+        }
+        return sum;
+}
+__attribute__((noinline)) static unsigned long heads(struct link **from)
+{
+        unsigned long sum = 0;
+        for (int i = 0; i < COUNT; i++)
+                for (struct item *c = ITEM(from[i]); c = ITEM(c->in.next), &c->in != from[i];)
+                        sum += c->sum;
+        return sum;
+}
+static struct item *items[COUNT];
+static struct link *others[COUNT];
+static struct item *new_item(int i, struct link *head)
+{
+        struct item *c = calloc(1, sizeof *c);
+        c->sum = c->rest = i;
+        c->in = (struct link){head->next, head};
+        return c;
+}
+int main(void)
+{
+        struct bucket *b = malloc(COUNT * sizeof *b);
+        for (int i = 0; i < COUNT; i++) {
+                b[i].head = (struct link){&b[i].head, &b[i].head};
+                b[i].used = b[i].limit = 1;
+                others[i] = malloc(40);
+                *others[i] = (struct link){others[i], others[i]};
+        }
+        for (int i = 0; i < COUNT; i++) {
+                int at = i * 7919L % COUNT;
+                items[i] = new_item(i, &b[at].head);
+                b[at].head.next = &items[i]->in;
+                others[at]->next = &new_item(i, others[at])->in;
+        }
+        for (int i = 0; i < 10; i++)
+                result += buckets(b) + rings(items) + heads(others);
+        return 0;
+}
+END
+
 # check COMPILER
 check()
 {
@@ -66,9 +135,33 @@ unnamed|open|1
 unnamed|struct leaf.up|1" ] || fail "$1: the blocks are said to be $said"
 }
 
+# check_heads COMPILER HEAD: HEAD is what the heads are said to be whose blocks have no type.
+check_heads()
+{
+        "$1" -g -O2 -o "heads_$1" heads.c
+        "$MEMLAG" record --force -o heads.db --source sim --period 37 -- "./heads_$1" >heads.out 2>&1 ||
+                fail "$(cat heads.out)"
+        said=$(sqlite3 -readonly heads.db "SELECT function, substr(object, 1, instr(object, ' ') - 1),
+                coalesce(type || '.' || field, 'open'), count(*) > 100 FROM sample_view
+                WHERE function IN ('buckets', 'rings', 'heads') AND object_kind = 'heap'
+                GROUP BY 1, 2, 3")
+        [ "$said" = "buckets|main|struct bucket.head.next|1
+buckets|new_item|struct item.in.next|1
+buckets|new_item|struct item.sum|1
+heads|main|$2|1
+heads|new_item|struct item.in.next|1
+heads|new_item|struct item.sum|1
+rings|main|open|1
+rings|main|struct bucket.head.next|1
+rings|new_item|struct item.in.next|1
+rings|new_item|struct item.sum|1" ] || fail "$1: what lists lead to is said to be $said"
+}
+
 check gcc
+check_heads gcc open
 if command -v clang >/dev/null; then
         check clang
+        check_heads clang 'struct link.next'
 else
         echo "cast_pointers.sh: SKIPPED with clang: it is not installed" >&2
 fi
