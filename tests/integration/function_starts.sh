@@ -103,7 +103,7 @@ for name in first second main; do
 done
 where=$(nm whole | sed -n 's/^0*\([0-9a-f]*\) t first$/two+0x\1/p')
 "$MEMLAG" report --by function -S "$where" two.db >out
-grep -q "Only function two+0x[0-9a-f]*: [3-9][0-9]\." out || fail "one of them is not chosen: $(cat out)"
+grep -q "Only function two+0x[0-9a-f]*: [0-9]* of [0-9]* samples, [3-9][0-9]\." out || fail "one of them is not chosen: $(cat out)"
 "$MEMLAG" report --by function -S '[two]' two.db >out
 [ "$(grep -c ' two+0x' out)" -ge 2 ] || fail "those of a module are not chosen: $(cat out)"
 sqlite3 -readonly two.db "SELECT count(*) FROM line_view WHERE module LIKE '%/two'

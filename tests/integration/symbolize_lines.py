@@ -81,9 +81,9 @@ def reference(path, addresses):
             current = answers.setdefault(int(line, 16), [])
             continue
         file, number = ANSWER.match(next(lines)).groups()
-        line_known = number not in ("?", "0")  # "?" behind a file: code of no line
-        current.append((line, normal(file) if file != "??" else None,
-                        int(number) if line_known else None))
+        # "?" behind a file: code of no line, with the file of the row before, whichever
+        known = number not in ("?", "0") and file != "??"
+        current.append((line, normal(file) if known else None, int(number) if known else None))
     return answers
 
 
@@ -100,7 +100,7 @@ def named(path, addresses, base, *options):
             "SELECT location_id, address_offset, function, file, line FROM location"):
         frames = db.execute("SELECT function, call_file, call_line FROM inline_frame"
                             " WHERE location_id = ? ORDER BY depth", (location,)).fetchall()
-        chain = [(function, file, line)]
+        chain = [(function, file if line else None, line)]
         for (_, call_file, call_line), (outer, _, _) in zip(frames, frames[1:]):
             chain.append((outer, call_file, call_line))
         answers[address] = chain
