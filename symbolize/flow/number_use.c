@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The number is followed through copies in registers and to the stack, along a few ways
  * and a bounded number of instructions. What counts with it as one of floating point
- * decides, as bits of these are tested as integers too. */
+ * decides, as bits of these are tested as integers too: but not where another way counts
+ * with it as an integer, as of a union that is read once for several cases. */
 #include "number_use.h"
 
 #include "callee.h"
 #include "number_shown.h"
 
-enum { STEPS_LIMIT = 128, WAYS_LIMIT = 8 };
+enum { STEPS_LIMIT = 128, WAYS_LIMIT = 8, INTEGERS_LIMIT = 64 };
 
 /* The vector registers that numbers are handed on in, as arguments and as results
  * (System V ABI, AMD64 supplement, figure 3.4). */
@@ -16,7 +17,9 @@ enum { ARGUMENTS = 0xff, RESULTS = 0x3 };
 struct way {
         size_t step;
         struct number_held held;
-        bool taken; /* something has read it, so that a call need not get it */
+        bool taken;        /* something has read it, so that a call need not get it */
+        bool real;         /* it was counted with as one of floating point */
+        uint64_t integers; /* a bit for each of INTEGER_STEPS that it was met at before */
 };
 
 struct use {
@@ -26,15 +29,39 @@ struct use {
         unsigned steps_left;
         struct way ways[WAYS_LIMIT];
         size_t way_count;
+        /* Instructions that count with an integer, and which of them were met on ways on
+         * which it is of floating point, and on others. */
+        size_t integer_steps[INTEGERS_LIMIT];
+        size_t integer_count;
+        uint64_t on_real, on_others;
 };
 
+/* Notes that the instruction AT counts with an integer. */
+static void meet_integer(struct use *use, struct way *way, size_t at)
+{
+        size_t i = 0;
+
+        while (i < use->integer_count && use->integer_steps[i] != at)
+                i++;
+        if (i == INTEGERS_LIMIT)
+                return;
+        if (i == use->integer_count)
+                use->integer_steps[use->integer_count++] = at;
+        way->integers |= UINT64_C(1) << i;
+}
+
 /* What is surer counts. */
-static void take(struct use *use, const struct number_fact *fact)
+static void take(struct use *use, struct way *way, size_t at,
+                 const struct number_fact *fact)
 {
         struct number_fact *shown = &use->shown;
 
         if (fact->number == NUMBER_ANY)
                 return;
+        if (fact->number >= NUMBER_FLOATS)
+                way->real = true;
+        else if (!way->real)
+                meet_integer(use, way, at);
         if (fact->number > shown->number)
                 shown->number = fact->number;
         shown->perhaps_float &= fact->perhaps_float;
@@ -170,7 +197,7 @@ static void pass(struct use *use, struct way *way, size_t at)
                         from = i;
         struct number_fact fact = number_shown(use->code, at, &decoded, &before);
 
-        take(use, &fact);
+        take(use, way, at, &fact);
         forget_changed(&way->held, step, &decoded);
         if (from == SIZE_MAX)
                 return;
@@ -211,7 +238,7 @@ static void hand_on(struct use *use, struct way *way, uint32_t registers)
         static const struct number_fact floats = {.number = NUMBER_FLOATS};
 
         if (way->held.vector & registers && !way->taken)
-                take(use, &floats);
+                take(use, way, way->step, &floats);
 }
 
 static void call(struct use *use, struct way *way)
@@ -225,12 +252,12 @@ static void call(struct use *use, struct way *way)
         way->held.in_memory = in_memory; /* the stack is as before afterwards */
 }
 
-static void follow(struct use *use, struct way *way)
+static void follow_on(struct use *use, struct way *way)
 {
         const struct flow_code *code = use->code;
 
         while (way->step < code->step_count && use->steps_left > 0 &&
-               use->shown.number != NUMBER_FLOAT && is_held(&way->held)) {
+               !(way->real && use->shown.number == NUMBER_FLOAT) && is_held(&way->held)) {
                 const struct flow_step *step = &code->steps[way->step];
 
                 if (step == use->load)
@@ -263,6 +290,12 @@ static void follow(struct use *use, struct way *way)
         }
 }
 
+static void follow(struct use *use, struct way *way)
+{
+        follow_on(use, way);
+        *(way->real ? &use->on_real : &use->on_others) |= way->integers;
+}
+
 static bool begins_extended(const struct flow_code *code, size_t step)
 {
         struct decoded decoded;
@@ -293,11 +326,13 @@ void number_use(const struct flow_code *code, size_t step, struct type_access *a
         way.taken = false;
         if (way.step < code->step_count && flow_code_follows(code, way.step))
                 follow(&use, &way);
-        while (use.way_count > 0 && use.shown.number != NUMBER_FLOAT) {
+        while (use.way_count > 0) {
                 struct way other = use.ways[--use.way_count];
 
                 follow(&use, &other);
         }
+        if (use.shown.number >= NUMBER_FLOATS && (use.on_others & ~use.on_real))
+                return;
         access->number = use.shown.number;
         if (access->number >= NUMBER_FLOATS)
                 return;

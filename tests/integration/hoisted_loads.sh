@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A member of a union is read in each case of a switch, by one load that the compiler moves
+# before it: what one case does with the number tells nothing of the others.
+set -eu
+
+fail()
+{
+        echo "hoisted_loads.sh: $*" >&2
+        exit 1
+}
+
+cat >hoisted.c <<'END'
+#include <stdint.h>
+#include <stdlib.h>
+struct message {
+        uint32_t kind, from;
+        union { uint64_t index, last; double lag; } u;
+        struct message *next;
+};
+static struct message *queue;
+static uint64_t table[4096];
+static volatile double result;
+__attribute__((noinline)) static double step(void)
+{
+        double lags = 0;
+        uint64_t sum = 0;
+        for (struct message *m = queue; m; m = m->next)
+                switch (m->kind) {
+                case 0: sum += table[m->u.index * 3]; break;
+                case 1: sum += m->u.last; table[m->from]++; break;
+                default: lags += m->u.lag; sum ^= m->from;
+                }
+        return lags + (double)sum;
+}
+__attribute__((noinline)) static double lags(void)
+{
+        double sum = 0;
+        for (struct message *m = queue; m; m = m->next)
+                if (m->kind == 2)
+                        sum += m->u.lag;
+        return sum;
+}
+int main(void)
+{
+        for (int i = 0; i < 6000; i++) {
+                struct message *m = malloc(sizeof *m);
+                m->kind = i % 3;
+                m->from = i & 7;
+                if (m->kind == 2)
+                        m->u.lag = i;
+                else
+                        m->u.index = i % 1000;
+                m->next = queue;
+                queue = m;
+        }
+        for (int i = 0; i < 20; i++)
+                result += step() + lags();
+        return 0;
+}
+END
+gcc -g -O2 -o hoisted hoisted.c
+# The load of all cases is there, and is of no number by itself.
+objdump -d --disassemble=step hoisted | grep -q 'mov  *0x8(%r..),%r..$' ||
+        fail "gcc did not move the load: the test needs another program"
+"$MEMLAG" record --force -o hoisted.db --source sim --period 37 -- ./hoisted >out 2>&1 ||
+        fail "$(cat out)"
+said=$(sqlite3 -readonly hoisted.db "SELECT DISTINCT function, coalesce(field, 'open')
+        FROM sample_view WHERE object_kind = 'heap' AND address_offset IS NOT NULL
+        AND field LIKE 'u.%' ORDER BY 1, 2")
+[ "$said" = "lags|u.lag
+step|u.index|last|lag" ] || fail "the union's members are said to be $said"
