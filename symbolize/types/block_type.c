@@ -8,30 +8,47 @@
 
 enum { ITEM_BYTES_LIMIT = 8, PAGE_PART_BYTES = 512 };
 
-/* The place of the call on STACK that tells the type; RAW_NONE: none does. What a
- * function that hands the block on asks for says nothing of what its callers want. */
-static uint32_t telling_call(const struct sweep *sweep, uint32_t stack)
+/* Whether INNER, a structure, is but the beginning of OUTER. */
+static bool begins_with(const struct types *types, uint32_t outer, uint32_t inner)
 {
+        return types->items[inner].kind == TYPE_STRUCT &&
+               type_size(types, outer) > type_size(types, inner) &&
+               type_holds(types, outer, 0, inner);
+}
+
+/* The place of the call on STACK that tells the type; RAW_NONE: none does. What a
+ * function that hands the block on asks for says nothing of what its callers want, and
+ * what it takes the block for may be but the beginning of that. */
+static uint32_t telling_call(const struct sweep *sweep, const struct types *types,
+                             uint32_t stack)
+{
+        uint32_t telling = RAW_NONE, type = TYPE_NONE;
+
         for (; stack != RAW_NONE; stack = sweep->raw->stacks[stack].parent) {
                 uint32_t index = sweep->stack_places[stack];
 
                 if (index == RAW_NONE || !place_asks(&sweep->places[index])->call.asked)
-                        return RAW_NONE;
+                        break;
                 const struct flow_answer *call =
                     &place_asks(&sweep->places[index])->call.flow;
 
-                if (call->place.kind == PLACE_POINTER)
-                        return index;
+                if (call->place.kind == PLACE_POINTER &&
+                    (telling == RAW_NONE || begins_with(types, call->place.type, type))) {
+                        telling = index;
+                        type = call->place.type;
+                } else if (telling != RAW_NONE) {
+                        break;
+                }
                 if (!call->returned)
-                        return RAW_NONE;
+                        break;
         }
-        return RAW_NONE;
+        return telling;
 }
 
 struct block_type block_type_of_allocation(const struct sweep *sweep,
                                            const struct types *types, uint32_t stack)
 {
-        uint32_t place = telling_call(sweep, stack);
+        uint32_t place = telling_call(sweep, types, stack);
 
         if (place == RAW_NONE)
                 return (struct block_type){

@@ -135,6 +135,68 @@ unnamed|open|1
 unnamed|struct leaf.up|1" ] || fail "$1: the blocks are said to be $said"
 }
 
+cat >made.c <<'END'
+#include <stdlib.h>
+struct object { struct object *next; unsigned kind, size; };
+struct pair { struct object object; long left, right; };
+struct text { struct object object; long hash, bytes; double weight; };
+enum { COUNT = 6000 };
+static struct object *all;
+static volatile long result;
+__attribute__((noinline)) static void *make(size_t size, unsigned kind)
+{
+        struct object *o = malloc(size);
+        *o = (struct object){all, kind, size};
+        return all = o;
+}
+__attribute__((noinline)) static struct pair *make_pair(long value)
+{
+        struct pair *p = make(sizeof *p, 1);
+        p->left = p->right = value;
+        return p;
+}
+__attribute__((noinline)) static struct text *make_text(long value)
+{
+        struct text *t = make(sizeof *t, 2);
+        t->hash = t->bytes = value;
+        return t;
+}
+__attribute__((noinline)) static long members(struct object *o)
+{
+        long sum = 0;
+        for (; o; o = o->next)
+                sum += o->kind == 1 ? ((struct pair *)o)->right * 3 : ((struct text *)o)->hash * 5;
+        return sum;
+}
+int main(void)
+{
+        for (int i = 0; i < COUNT; i++) {
+                make_pair(i);
+                make_text(i);
+        }
+        for (int i = 0; i < 10; i++)
+                result += members(all);
+        return 0;
+}
+END
+
+# What the callers of a function that knows but the beginning of what it allocates take that
+# for is what casts without a variable lead to.
+check_made()
+{
+        gcc -g -O2 -o made made.c
+        "$MEMLAG" record --force -o made.db --source sim --period 37 -- ./made >made.out 2>&1 ||
+                fail "$(cat made.out)"
+        said=$(sqlite3 -readonly made.db "SELECT coalesce(type || '.' || field, 'open'), count(*) > 100
+                FROM sample_view WHERE function = 'members' AND object_kind = 'heap' GROUP BY 1")
+        [ "$said" = "struct pair.object.kind|1
+struct pair.object.next|1
+struct pair.right|1
+struct text.hash|1
+struct text.object.kind|1
+struct text.object.next|1" ] || fail "what is made is said to be $said"
+}
+
 # check_heads COMPILER HEAD: HEAD is what the heads are said to be whose blocks have no type.
 check_heads()
 {
@@ -159,6 +221,7 @@ rings|new_item|struct item.sum|1" ] || fail "$1: what lists lead to is said to b
 
 check gcc
 check_heads gcc open
+check_made
 if command -v clang >/dev/null; then
         check clang
         check_heads clang 'struct link.next'
