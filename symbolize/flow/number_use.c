@@ -8,7 +8,12 @@
 #include "callee.h"
 #include "number_shown.h"
 
-enum { STEPS_LIMIT = 128, WAYS_LIMIT = 8, INTEGERS_LIMIT = 64 };
+enum {
+        STEPS_LIMIT = 128,
+        REAL_STEPS_LIMIT = 24, /* behind what counts with floating point */
+        WAYS_LIMIT = 8,
+        INTEGERS_LIMIT = 64
+};
 
 /* The vector registers that numbers are handed on in, as arguments and as results
  * (System V ABI, AMD64 supplement, figure 3.4). */
@@ -17,8 +22,10 @@ enum { ARGUMENTS = 0xff, RESULTS = 0x3 };
 struct way {
         size_t step;
         struct number_held held;
-        bool taken;        /* something has read it, so that a call need not get it */
-        bool real;         /* it was counted with as one of floating point */
+        bool taken; /* something has read it, so that a call need not get it */
+        bool real;  /* it was counted with as one of floating point */
+        bool whole; /* what is done to it is done to no bits of floating point */
+        unsigned real_steps;
         uint64_t integers; /* a bit for each of INTEGER_STEPS that it was met at before */
 };
 
@@ -34,6 +41,7 @@ struct use {
         size_t integer_steps[INTEGERS_LIMIT];
         size_t integer_count;
         uint64_t on_real, on_others;
+        bool both; /* one way counts with it as either */
 };
 
 /* Notes that the instruction AT counts with an integer. */
@@ -197,6 +205,8 @@ static void pass(struct use *use, struct way *way, size_t at)
                         from = i;
         struct number_fact fact = number_shown(use->code, at, &decoded, &before);
 
+        way->whole |= fact.number != NUMBER_ANY && fact.number < NUMBER_FLOATS &&
+                      (!fact.perhaps_float || number_is_converted(mnemonic));
         take(use, way, at, &fact);
         forget_changed(&way->held, step, &decoded);
         if (from == SIZE_MAX)
@@ -257,10 +267,12 @@ static void follow_on(struct use *use, struct way *way)
         const struct flow_code *code = use->code;
 
         while (way->step < code->step_count && use->steps_left > 0 &&
-               !(way->real && use->shown.number == NUMBER_FLOAT) && is_held(&way->held)) {
+               is_held(&way->held)) {
                 const struct flow_step *step = &code->steps[way->step];
 
-                if (step == use->load)
+                if (step == use->load ||
+                    (way->real && use->shown.number == NUMBER_FLOAT &&
+                     way->real_steps++ == REAL_STEPS_LIMIT))
                         return;
                 use->steps_left--;
                 switch (step->instruction.operation) {
@@ -294,6 +306,7 @@ static void follow(struct use *use, struct way *way)
 {
         follow_on(use, way);
         *(way->real ? &use->on_real : &use->on_others) |= way->integers;
+        use->both |= way->real && way->whole;
 }
 
 static bool begins_extended(const struct flow_code *code, size_t step)
@@ -331,7 +344,8 @@ void number_use(const struct flow_code *code, size_t step, struct type_access *a
 
                 follow(&use, &other);
         }
-        if (use.shown.number >= NUMBER_FLOATS && (use.on_others & ~use.on_real))
+        if (use.shown.number >= NUMBER_FLOATS &&
+            (use.both || (use.on_others & ~use.on_real)))
                 return;
         access->number = use.shown.number;
         if (access->number >= NUMBER_FLOATS)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A member of a union is read in each case of a switch, by one load that the compiler moves
-# before it: what one case does with the number tells nothing of the others.
+# before it, or for both sides of a choice: what one case does with the number tells nothing
+# of the others.
 set -eu
 
 fail()
@@ -41,6 +42,13 @@ __attribute__((noinline)) static double lags(void)
                         sum += m->u.lag;
         return sum;
 }
+__attribute__((noinline)) static double choice(void)
+{
+        double sum = 0;
+        for (struct message *m = queue; m; m = m->next)
+                sum += m->kind == 2 ? m->u.lag : (double)(int64_t)m->u.last;
+        return sum;
+}
 int main(void)
 {
         for (int i = 0; i < 6000; i++) {
@@ -55,7 +63,7 @@ int main(void)
                 queue = m;
         }
         for (int i = 0; i < 20; i++)
-                result += step() + lags();
+                result += step() + lags() + choice();
         return 0;
 }
 END
@@ -68,5 +76,6 @@ objdump -d --disassemble=step hoisted | grep -q 'mov  *0x8(%r..),%r..$' ||
 said=$(sqlite3 -readonly hoisted.db "SELECT DISTINCT function, coalesce(field, 'open')
         FROM sample_view WHERE object_kind = 'heap' AND address_offset IS NOT NULL
         AND field LIKE 'u.%' ORDER BY 1, 2")
-[ "$said" = "lags|u.lag
+[ "$said" = "choice|u.index|last|lag
+lags|u.lag
 step|u.index|last|lag" ] || fail "the union's members are said to be $said"
