@@ -11,6 +11,9 @@
  * visit, so that they end; code made for it could ask for very many. */
 enum { VISITS_PER_BLOCK = 64 };
 
+/* Names are worth not much more than that. */
+enum { NAME_WORK_PER_STEP = 256 };
+
 static void enqueue(struct flow_walk *walk, size_t block)
 {
         if (walk->visits[block].queued)
@@ -140,8 +143,11 @@ int flow_walk_run(struct flow_walk *walk, const struct flow_context *context,
         *walk = (struct flow_walk){.context = context, .code = code, .entry = SIZE_MAX};
         walk->visits = calloc(code->block_count + 1, sizeof(*walk->visits));
         walk->queue = malloc((code->block_count + 1) * sizeof(*walk->queue));
-        if (!walk->visits || !walk->queue)
+        walk->names = calloc(1, sizeof(*walk->names) +
+                                    code->step_count * sizeof(walk->names->of_step[0]));
+        if (!walk->visits || !walk->queue || !walk->names)
                 return -ENOMEM;
+        walk->names->work_left = (uint64_t)code->step_count * NAME_WORK_PER_STEP;
         return run(walk) ? 0 : -E2BIG;
 }
 
@@ -161,5 +167,6 @@ void flow_walk_free(struct flow_walk *walk)
 {
         free(walk->visits);
         free(walk->queue);
+        free(walk->names);
         *walk = (struct flow_walk){0};
 }

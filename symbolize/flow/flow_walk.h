@@ -11,6 +11,19 @@ struct flow_visit {
         bool queued;
 };
 
+/* What the pointer that a step loads is called (0: nothing), so many loads away. */
+struct flow_name {
+        uint32_t name;
+        uint8_t loads;
+        bool known;
+};
+
+/* Names that were looked for, and how many instructions may be followed for others. */
+struct flow_names {
+        uint64_t work_left;
+        struct flow_name of_step[];
+};
+
 struct flow_walk {
         const struct flow_context *context;
         struct flow_code *code;
@@ -18,6 +31,7 @@ struct flow_walk {
         size_t *queue;
         size_t queue_count;
         size_t entry; /* the block that the function begins with; SIZE_MAX: not known */
+        struct flow_names *names;
 };
 
 /* Finds the entry states of CODE's blocks; CONTEXT and CODE must outlive WALK. 0, -E2BIG

@@ -62,12 +62,11 @@ static uint32_t pointee_name(const struct flow_walk *walk, uint32_t base,
                          place_offset(types, &settled));
 }
 
-static uint32_t origin_name(const struct flow_walk *walk, origin from, int loads_left);
-
-/* Of PLACE, which is known but for an index. */
+/* Of PLACE, which is known but for an index; where that is behind a pointer, of one that
+ * is called BASE. */
 static uint32_t stored_there(const struct flow_walk *walk, const struct flow_state *state,
                              const struct place_value *place, uint64_t vaddr,
-                             int loads_left)
+                             uint32_t base)
 {
         const struct flow_input *input = walk->context->input;
         uint64_t offset;
@@ -76,8 +75,7 @@ static uint32_t stored_there(const struct flow_walk *walk, const struct flow_sta
 
         switch (place->kind) {
         case PLACE_POINTER:
-                return pointee_name(walk, origin_name(walk, place->origin, loads_left),
-                                    place);
+                return pointee_name(walk, base, place);
         case PLACE_FRAME:
         case PLACE_ALIGNED: {
                 if (place->indexed)
@@ -103,25 +101,36 @@ static uint32_t stored_there(const struct flow_walk *walk, const struct flow_sta
         }
 }
 
-/* Of a place that is one of a few: where all of these are called the same. */
-static uint32_t stored_name(const struct flow_walk *walk, const struct flow_state *state,
-                            const struct place_value *place, uint64_t vaddr,
-                            int loads_left)
+static struct flow_name origin_name(const struct flow_walk *walk, origin from,
+                                    uint8_t loads_left);
+
+/* Of a place that is one of a few, all of them from one origin: where all of these are
+ * called the same. */
+static struct flow_name stored_name(const struct flow_walk *walk,
+                                    const struct flow_state *state,
+                                    const struct place_value *place, uint64_t vaddr,
+                                    uint8_t loads_left)
 {
         uint64_t choices = place_choices(place);
-        uint32_t name = 0;
+        struct flow_name stored = {.known = true};
 
-        if (choices == 1)
-                return stored_there(walk, state, place, vaddr, loads_left);
+        if (place->kind == PLACE_POINTER)
+                stored = origin_name(walk, place->origin, loads_left);
+        uint32_t base = stored.name;
+
+        if (place->kind == PLACE_POINTER && !base)
+                return stored;
         for (uint64_t i = 0; i < choices; i++) {
                 struct place_value one = place_choice(place, i);
-                uint32_t other = stored_there(walk, state, &one, vaddr, loads_left);
+                uint32_t name = stored_there(walk, state, &one, vaddr, base);
 
-                if (i > 0 && other != name)
-                        return 0;
-                name = other;
+                if (i > 0 && name != stored.name)
+                        name = 0;
+                stored.name = name;
+                if (!name)
+                        break;
         }
-        return name;
+        return stored;
 }
 
 /* What the call before AFTER, of the function at TARGET (0: not known), returns. */
@@ -137,39 +146,72 @@ static uint32_t call_name(const struct flow_walk *walk, uint64_t target, uint64_
                    : 0;
 }
 
-static uint32_t origin_name(const struct flow_walk *walk, origin from, int loads_left)
+/* Of the pointer that step number AT loads. */
+static struct flow_name loaded_name(const struct flow_walk *walk, size_t at,
+                                    uint8_t loads_left)
 {
-        const struct variables *variables = walk->context->variables;
-
-        if (origin_is_variable(from))
-                return variables->values[from - ORIGIN_FIRST_VARIABLE].name;
-        if (!origin_is_step(from) || loads_left == 0)
-                return 0;
-        size_t at = from - ORIGIN_FIRST_STEP;
         const struct flow_step *step = &walk->code->steps[at];
+        uint64_t work =
+            at - walk->code->blocks[flow_code_block(walk->code, at)].first + 1;
 
-        if (step->instruction.operation == OPERATION_CALL)
-                return call_name(walk, step->instruction.target,
-                                 step->vaddr + step->instruction.length_bytes);
-        if (!step->instruction.has_memory)
-                return 0;
+        if (walk->names->work_left < work) {
+                walk->names->work_left = 0;
+                return (struct flow_name){0};
+        }
+        walk->names->work_left -= work;
+
         struct flow_state state = flow_walk_before(walk, at);
         struct place_value place = flow_state_operand(walk->context, &state, step);
+        struct flow_name loaded =
+            stored_name(walk, &state, &place, step->vaddr, loads_left - 1);
 
-        return stored_name(walk, &state, &place, step->vaddr, loads_left - 1);
+        loaded.loads++;
+        return loaded;
+}
+
+/* Unknown where there are more loads on the way than LOADS_LEFT, or work is. */
+static struct flow_name origin_name(const struct flow_walk *walk, origin from,
+                                    uint8_t loads_left)
+{
+        const struct variables *variables = walk->context->variables;
+        struct flow_name found = {.known = true};
+
+        if (origin_is_variable(from)) {
+                found.name = variables->values[from - ORIGIN_FIRST_VARIABLE].name;
+                return found;
+        }
+        if (!origin_is_step(from))
+                return found;
+        size_t at = from - ORIGIN_FIRST_STEP;
+        const struct flow_step *step = &walk->code->steps[at];
+        struct flow_name *kept = &walk->names->of_step[at];
+
+        if (kept->known && kept->loads <= loads_left)
+                return *kept;
+        if (kept->known || loads_left == 0)
+                return (struct flow_name){0};
+        if (step->instruction.operation == OPERATION_CALL)
+                found.name = call_name(walk, step->instruction.target,
+                                       step->vaddr + step->instruction.length_bytes);
+        else if (step->instruction.has_memory)
+                found = loaded_name(walk, at, loads_left);
+        if (!found.known && loads_left == LOADS_LIMIT)
+                found = (struct flow_name){.known = true};
+        *kept = found;
+        return found;
 }
 
 uint32_t pointer_name(const struct flow_walk *walk, const struct place_value *pointer)
 {
         return pointer->kind == PLACE_POINTER
-                   ? origin_name(walk, pointer->origin, LOADS_LIMIT)
+                   ? origin_name(walk, pointer->origin, LOADS_LIMIT).name
                    : 0;
 }
 
 uint32_t pointer_name_stored(const struct flow_walk *walk, const struct flow_state *state,
                              const struct place_value *place, uint64_t vaddr)
 {
-        return stored_name(walk, state, place, vaddr, LOADS_LIMIT);
+        return stored_name(walk, state, place, vaddr, LOADS_LIMIT).name;
 }
 
 uint32_t pointer_name_returned(const struct flow_walk *walk)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "access.h"
+#include "flow_walk.h"
 
 /* Functions of known size: instructions of one byte that do nothing. */
 #define DO_NOTHING(times) __asm__ volatile(".fill " times ", 1, 0x90")
@@ -154,6 +155,39 @@ READS(reads_header, "-8", "")
 READS(reads_before_header, "-24", "")
 READS(reads_behind_header, "32", "")
 READS(jumps, "-8", "test %1, %1\n jne 1f\n nop\n1:")
+
+/* ---- a function that goes from one of two pointers to the next, and on ---- */
+
+enum { HOPS = 200, HOP_BYTES = 14 };
+
+static struct hop {
+        struct hop *to[2];
+} first_hop = {{&first_hop, &first_hop}};
+
+extern struct hop *hop_root;
+struct hop *hop_root = &first_hop;
+
+__attribute__((noinline, used)) static uint64_t hops_on(uint64_t side)
+{
+        struct hop *at = hop_root, *second;
+
+        __asm__ volatile(".rept 200\n lea 8(%0), %1\n test %2, %2\n cmovne %1, %0\n"
+                         "mov (%0), %0\n .endr"
+                         : "+&r"(at), "=&r"(second)
+                         : "r"(side));
+        return (uint64_t)(uintptr_t)at;
+}
+
+static uint64_t blocks_run;
+
+struct flow_state __real_flow_walk_before(const struct flow_walk *walk, size_t step);
+struct flow_state __wrap_flow_walk_before(const struct flow_walk *walk, size_t step);
+
+struct flow_state __wrap_flow_walk_before(const struct flow_walk *walk, size_t step)
+{
+        blocks_run++;
+        return __real_flow_walk_before(walk, step);
+}
 
 /* The first instruction of the function NAME of this program. */
 static struct code_place beginning_of(struct dwarf_file *dwarf, const char *name)
@@ -433,6 +467,55 @@ static void knows_a_pointer_by_its_later_name(void **state)
         }
 }
 
+/* What one way tells is not looked for again on the others, nor for the next answer. */
+static void names_pointers_without_going_back_often(void **state)
+{
+        (void)state;
+        enum { COUNT = HOPS * HOP_BYTES };
+        static struct code_place places[COUNT];
+        static struct access accesses[COUNT], *list[COUNT];
+        const struct symbol_table symbols = {0};
+        const struct code_frames frames = {0};
+        struct string_pool *names = string_pool_new();
+        struct types types = {0};
+        struct type_reader reader = {0};
+        struct dwarf_file dwarf;
+        struct elf_file file;
+        size_t named = 0, asked = 0;
+
+        assert_non_null(names);
+        assert_ptr_equal((void *)(uintptr_t)hops_on(1), hop_root);
+        open_own_dwarf(&file, &dwarf);
+        struct code_place place = beginning_of(&dwarf, "hops_on");
+
+        for (size_t i = 0; i < COUNT; i++, place.vaddr++) {
+                places[i] = place;
+                accesses[i] = (struct access){.code = &places[i]};
+                list[i] = &accesses[i];
+        }
+        type_reader_open(&reader, &dwarf, &types, names);
+        blocks_run = 0;
+        assert_int_equal(access_find(&reader, &file, &symbols, &frames, list, COUNT), 0);
+        for (size_t i = 0; i < COUNT; i++) {
+                asked += accesses[i].flow.outcome != FLOW_NO_INSTRUCTION;
+                const char *name = string_pool_text(names, accesses[i].flow.pointer);
+
+                if (!accesses[i].flow.pointer)
+                        continue;
+                assert_memory_equal(name, "hop_root", strlen("hop_root"));
+                named++;
+        }
+        assert_in_range(named, 8, 9);
+        assert_in_range(asked, 3 * HOPS, COUNT);
+        if (blocks_run > 2 * asked)
+                fail_msg("%" PRIu64 " runs for %zu answers", blocks_run, asked);
+        type_reader_close(&reader);
+        types_free(&types);
+        string_pool_free(names);
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -443,6 +526,7 @@ int main(void)
             cmocka_unit_test(knows_what_a_number_is_used_as),
             cmocka_unit_test(knows_what_is_done_to_integers_only),
             cmocka_unit_test(knows_a_pointer_by_its_later_name),
+            cmocka_unit_test(names_pointers_without_going_back_often),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
