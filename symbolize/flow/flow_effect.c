@@ -363,6 +363,37 @@ static struct place_value result_of(const struct flow_context *flow,
         }
 }
 
+/* How many bytes an instruction writes from its operand's place on, if that is known. */
+static uint64_t written_bytes(const struct flow_state *state,
+                              const struct instruction *instruction)
+{
+        const struct place_value *count = &state->registers[REGISTER_RCX];
+
+        if (!instruction->repeated)
+                return instruction->access_bytes;
+        return count->kind == PLACE_NUMBER && count->stride_bytes == 0 &&
+                       count->offset >= 0 && count->offset <= INT32_MAX
+                   ? (uint64_t)count->offset * instruction->access_bytes
+                   : INT64_MAX;
+}
+
+static void write_memory(const struct flow_context *flow, struct flow_state *state,
+                         const struct flow_step *step)
+{
+        const struct instruction *instruction = &step->instruction;
+        uint64_t bytes = written_bytes(state, instruction);
+        struct place_value place;
+
+        if (instruction->writes_memory) {
+                place = flow_state_operand(flow, state, step);
+                flow_state_store(flow, state, &place, NULL, bytes);
+        }
+        if (instruction->copies) {
+                place = flow_state_held(flow, state, REGISTER_RDI, step->vaddr);
+                flow_state_store(flow, state, &place, NULL, bytes);
+        }
+}
+
 void flow_effect(const struct flow_context *flow, struct flow_state *state,
                  const struct flow_step *step)
 {
@@ -370,7 +401,6 @@ void flow_effect(const struct flow_context *flow, struct flow_state *state,
         struct place_value place, value;
         struct flow_multiple multiple;
 
-        flow_state_name_slots(flow, state, step->vaddr);
         /* A name may end here, where the register is read for the last time but one. */
         if (instruction->has_memory && instruction->memory.base < REGISTER_COUNT &&
             place_says_nothing(&state->registers[instruction->memory.base]))
@@ -394,11 +424,7 @@ void flow_effect(const struct flow_context *flow, struct flow_state *state,
                 flow_state_store(flow, state, &place, &value, 8);
                 return;
         case OPERATION_OTHER:
-                if (instruction->writes_memory) {
-                        place = flow_state_operand(flow, state, step);
-                        flow_state_store(flow, state, &place, NULL,
-                                         instruction->access_bytes);
-                }
+                write_memory(flow, state, step);
                 forget(state, instruction->written, step);
                 return;
         case OPERATION_NOTHING:

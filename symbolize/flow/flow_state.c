@@ -592,7 +592,7 @@ struct place_value flow_state_load(const struct flow_context *flow,
                 one = load_from(flow, state, &one, vaddr);
                 value = place_meet(flow->input->reader->types, &value, &one);
         }
-        return value.kind == PLACE_UNKNOWN ? load_from(flow, state, place, vaddr) : value;
+        return value;
 }
 
 void flow_state_forget_numbers(struct flow_state *state)
@@ -620,11 +620,19 @@ static void put_in_one(const struct flow_context *flow, struct flow_state *state
         }
 }
 
+/* Whether PLACE, which is not known as one in the frame, may be there all the same: a
+ * pointer's type does not tell what it points into. */
+static bool may_be_frame(const struct place_value *place)
+{
+        return !place_in_frame(place) && place->kind != PLACE_ADDRESS &&
+               place->kind != PLACE_THREAD && place->kind != PLACE_UNREACHED;
+}
+
 void flow_state_store(const struct flow_context *flow, struct flow_state *state,
                       const struct place_value *place, const struct place_value *value,
                       uint64_t bytes)
 {
-        if (place->kind == PLACE_UNKNOWN)
+        if (may_be_frame(place))
                 flow_state_forget_numbers(state);
         if (!place_in_frame(place))
                 return;
@@ -636,37 +644,6 @@ void flow_state_store(const struct flow_context *flow, struct flow_state *state,
                 put_slot(state, place->offset, value);
         else
                 drop_slots(state, place->offset, bytes);
-}
-
-void flow_state_name_slots(const struct flow_context *flow, struct flow_state *state,
-                           uint64_t vaddr)
-{
-        struct type_reader *reader = flow->input->reader;
-
-        for (uint8_t i = 0; i < REGISTER_COUNT; i++) {
-                const struct place_value *place = &state->registers[i];
-
-                if (place->kind != PLACE_FRAME ||
-                    (place->indexed && place_choices(place) == 1))
-                        continue;
-                struct place_value named = flow_state_named(flow, i, vaddr);
-
-                if (named.kind != PLACE_POINTER ||
-                    reader->types->items[named.type].kind != TYPE_POINTER)
-                        continue;
-                struct place_value value =
-                    place_pointer(type_pointee(reader, named.type), 0);
-
-                for (uint64_t at = 0; at < place_choices(place); at++) {
-                        int64_t offset =
-                            (int64_t)((uint64_t)place_choice(place, at).offset -
-                                      (uint64_t)named.offset);
-                        const struct flow_slot *slot = find_slot(state, offset);
-
-                        if (!slot || place_is_null(&slot->value))
-                                put_slot(state, offset, &value);
-                }
-        }
 }
 
 bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,

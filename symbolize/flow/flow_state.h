@@ -92,9 +92,6 @@ struct place_value flow_state_load(const struct flow_context *flow,
 void flow_state_store(const struct flow_context *flow, struct flow_state *state,
                       const struct place_value *place, const struct place_value *value,
                       uint64_t bytes);
-/* Takes note of the pointers in the frame that variables of registers point to. */
-void flow_state_name_slots(const struct flow_context *flow, struct flow_state *state,
-                           uint64_t vaddr);
 /* Whatever may be written is, but for pointers: their types stay as they are. */
 void flow_state_forget_numbers(struct flow_state *state);
 /* A function at VADDR is called that gets the address PLACE, of something in the frame,

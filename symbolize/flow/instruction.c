@@ -167,6 +167,21 @@ static const ZydisDecodedOperand *memory_of(const struct decoded *decoded)
         return found;
 }
 
+/* Whether it writes where RDI points, too, beside the operand MEMORY (movs). */
+static bool copies_memory(const struct decoded *decoded,
+                          const ZydisDecodedOperand *memory)
+{
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
+                const ZydisDecodedOperand *operand = &decoded->operands[i];
+
+                if (operand != memory && operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+                    instruction_register(operand->mem.base) == REGISTER_RDI)
+                        return true;
+        }
+        return false;
+}
+
 static void set_memory(struct instruction *result, const struct decoded *decoded,
                        const ZydisDecodedOperand *operand, uint64_t vaddr)
 {
@@ -483,6 +498,7 @@ bool instruction_decode(struct instruction *instruction, const uint8_t *bytes,
         if (memory) {
                 set_memory(instruction, &decoded, memory, vaddr);
                 set_data_class(instruction, decoded.instruction.mnemonic, memory);
+                instruction->copies = copies_memory(&decoded, memory);
                 instruction->repeated = (decoded.instruction.attributes & repeating) != 0;
         }
         set_operation(instruction, &decoded, vaddr);

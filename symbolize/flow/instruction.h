@@ -11,6 +11,7 @@
 /* Registers have their DWARF numbers (System V ABI, AMD64 supplement, figure 3.36). */
 enum {
         REGISTER_RAX = 0,
+        REGISTER_RCX = 2,
         REGISTER_RSI = 4,
         REGISTER_RDI = 5,
         REGISTER_RBP = 6,
@@ -73,6 +74,7 @@ struct instruction {
         struct memory_operand memory;
         uint32_t access_bytes; /* read or written there; 0: only an address */
         bool writes_memory;
+        bool copies;   /* what is read there, to where RDI points */
         bool floating; /* it is a floating-point number, or several */
         bool vector;   /* several numbers at once, of whatever kind */
         bool repeated; /* by a prefix, from the operand's place on */

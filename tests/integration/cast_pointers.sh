@@ -4,6 +4,7 @@
 # the machine code has only the first type, and the block was allocated as the second. That
 # first type's field is not there. The same where a list's head is taken for the link of an
 # entry: what was read is the head's, where its block was allocated as something with a link.
+# And pointers in the frame that were overwritten, or of which one of several is read.
 set -eu
 
 fail()
@@ -219,12 +220,121 @@ rings|new_item|struct item.in.next|1
 rings|new_item|struct item.sum|1" ] || fail "$1: what lists lead to is said to be $said"
 }
 
+cat >slots.c <<'END'
+#include <stdlib.h>
+struct first { long a0, a1, a2, a3; };
+struct second { long b0, b1, b2, b3; };
+struct box { long rest[2]; void *item; };
+struct shelf { void *items[40]; };
+struct found { struct first *items[20]; long *numbers; };
+#ifdef __clang__
+#define UNCHANGED __attribute__((noinline))
+#else
+#define UNCHANGED __attribute__((noipa))
+#endif
+struct two { struct first *one; struct second *other; };
+enum { COUNT = 4000 };
+static void *firsts[COUNT], *seconds[COUNT];
+static long *numbers[COUNT];
+static volatile long result;
+static volatile int yes = 1;
+UNCHANGED long by_pointer(struct first *pa, void *pb, struct box *other, int c, int d)
+{
+        struct box local = {{0, 0}, NULL}, *b = c ? &local : other;
+        b->item = pb;
+        void *q = pa;
+        if (d)
+                q = local.item;
+        return ((struct second *)q)->b1;
+}
+UNCHANGED long by_copy(struct first *pa, const struct shelf *from, int d, int at)
+{
+        struct shelf local;
+        *(void *volatile *)&local.items[39] = NULL;
+        local = *from;
+        void *q = pa;
+        if (d)
+                q = local.items[39];
+        return ((struct second *)q)->b1 + (local.items[at] != 0);
+}
+UNCHANGED void find(long **to, struct first **from, struct first **end, int i)
+{
+        *from = firsts[i];
+        from[1] = end[-1] = firsts[i];
+        *to = numbers[i];
+}
+UNCHANGED long behind(int i)
+{
+        struct found local;
+        struct first **end = local.items + 20;
+        find(&local.numbers, local.items, end, i);
+        long sum = 0;
+        for (struct first **at = local.items; at != end; at++) {
+                sum += local.numbers[3] + (*at == 0);
+                __asm__ volatile("" : : : "memory");
+        }
+        return sum;
+}
+UNCHANGED void fill(struct two *two, int i)
+{
+        *two = (struct two){firsts[i], seconds[i]};
+}
+UNCHANGED long by_choice(int i, int c)
+{
+        struct two local;
+        fill(&local, i);
+        void **at = c ? (void **)&local.other : (void **)&local.one;
+        return ((struct second *)*at)->b1;
+}
+int main(void)
+{
+        struct box other;
+        struct shelf shelf = {{0}};
+        for (int i = 0; i < COUNT; i++) {
+                int at = i * 7919L % COUNT;
+                firsts[at] = malloc(32 + i % 3 * 16);
+                seconds[at] = malloc(32 + i % 3 * 16);
+                numbers[at] = malloc(32 + i % 3 * 16);
+                for (int k = 0; k < 4; k++)
+                        ((long *)firsts[at])[k] = ((long *)seconds[at])[k] = numbers[at][k] = k;
+        }
+        for (int round = 0; round < 4; round++)
+                for (int i = 0; i < COUNT; i++) {
+                        shelf.items[39] = seconds[i];
+                        result += by_pointer(firsts[i], seconds[i], &other, yes, yes) +
+                                  by_copy(firsts[i], &shelf, yes, i % 8) +
+                                  by_choice(i, yes) + behind(i);
+                }
+        return 0;
+}
+END
+
+# check_slots COMPILER: what lies in the frame is written by a pointer that may be to another
+# place, and by one instruction as a whole; a variable lies behind an array that a pointer is
+# to the end of; one of two pointers of different types is chosen. Nothing may be wrong.
+check_slots()
+{
+        "$1" -g -O2 -w -o "slots_$1" slots.c
+        "$MEMLAG" record --force -o slots.db --source sim --ldlat 1 --period 37 -- \
+                "./slots_$1" >slots.out 2>&1 || fail "$1: $(cat slots.out)"
+        said=$(sqlite3 -readonly slots.db "SELECT function,
+                sum(coalesce(type = 'struct first', 0)), count(*) > 100
+                FROM sample_view WHERE object_kind = 'heap'
+                AND function IN ('behind', 'by_choice', 'by_copy', 'by_pointer') GROUP BY 1")
+        [ "$said" = "behind|0|1
+by_choice|0|1
+by_copy|0|1
+by_pointer|0|1" ] || fail "$1: what slots of the frame lead to is said to be $said"
+}
+
 check gcc
 check_heads gcc open
+check_slots gcc
 check_made
 if command -v clang >/dev/null; then
         check clang
         check_heads clang 'struct link.next'
+        check_slots clang
 else
         echo "cast_pointers.sh: SKIPPED with clang: it is not installed" >&2
 fi
