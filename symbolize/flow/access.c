@@ -121,8 +121,10 @@ int access_find_in_functions(struct type_reader *reader, const struct elf_file *
                                   .symbols = linkage->symbols,
                                   .memory_slots = &linkage->memory,
                                   .file = file};
-        struct folded folded = {
-            .dwarf = reader->dwarf, .file = file, .symbols = linkage->symbols};
+        struct folded folded = {.dwarf = reader->dwarf,
+                                .file = file,
+                                .symbols = linkage->symbols,
+                                .by_linker = linkage->may_fold};
         int error = 0;
 
         for (size_t i = 0, end; i < count && !error; i = end) {
@@ -253,7 +255,9 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
                 const struct symbol_table *symbols, const struct code_frames *frames,
                 struct access **accesses, size_t count)
 {
-        struct linkage linkage = {.symbols = symbols};
+        struct linkage linkage = {
+            .symbols = symbols,
+            .may_fold = count > 0 && folded_by_linker(file, reader->dwarf->source)};
         int error = count > 0 ? thread_slots_read(&linkage.threads, file) : 0;
 
         if (!error && count > 0)

@@ -8,6 +8,7 @@
 /* What tells of which function or variable an address or a word of a file is. */
 struct linkage {
         const struct symbol_table *symbols;
+        bool may_fold; /* functions, by its linker */
         struct thread_slots threads;
         struct memory_slots memory;
 };

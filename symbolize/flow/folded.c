@@ -51,16 +51,32 @@ static bool is_digit(char character)
         return character >= '0' && character <= '9';
 }
 
-/* Whether A and B are the names for linking of one constructor or destructor, which has
- * several (Itanium C++ ABI, 5.1.4.3). */
-static bool same_constructor(const char *a, const char *b)
+/* Whether what lies LENGTH bytes behind the beginning of a name for linking may be in one
+ * of the names of the source there, before each of which its length stands. */
+static bool in_source_name(const char *name, size_t length)
 {
-        while (*a && *a == *b) {
-                a++;
-                b++;
+        for (size_t i = 0, bytes = 0; i < length; i++) {
+                if (!is_digit(name[i])) {
+                        bytes = 0;
+                        continue;
+                }
+                bytes = bytes * 10 + (size_t)(name[i] - '0');
+                if (bytes >= length || (!is_digit(name[i + 1]) && i + bytes >= length))
+                        return true;
         }
-        return is_digit(*a) && is_digit(*b) && (a[-1] == 'C' || a[-1] == 'D') &&
-               strcmp(a + 1, b + 1) == 0;
+        return false;
+}
+
+bool folded_same_constructor(const char *a, const char *b)
+{
+        size_t at = 0;
+
+        while (a[at] && a[at] == b[at])
+                at++;
+        return at > strlen("_Z") && strncmp(a, "_Z", strlen("_Z")) == 0 &&
+               is_digit(a[at]) && is_digit(b[at]) &&
+               (a[at - 1] == 'C' || a[at - 1] == 'D') &&
+               strcmp(a + at + 1, b + at + 1) == 0 && !in_source_name(a, at - 1);
 }
 
 /* Whether SYMBOL is NAME, or that of a copy or a version of it. */
@@ -90,7 +106,7 @@ static bool is_symbol_of(const struct folded *search, const char *symbol, Dwarf_
 
         return is_called(symbol, linkage) ||
                is_called(symbol, source_name(search, die)) ||
-               (linkage && same_constructor(symbol, linkage));
+               (linkage && folded_same_constructor(symbol, linkage));
 }
 
 /* The first symbol at VADDR or behind. */
@@ -109,19 +125,26 @@ static size_t first_symbol(const struct symbol_table *symbols, uint64_t vaddr)
         return low;
 }
 
-/* Whether the file says that it was linked by gold or LLD, which may fold functions of
- * any units. */
-static bool may_fold(struct folded *search)
+/* LLD and mold say in the comment which they are. That is often removed from a program,
+ * but not from its debug information. GNU ld, which folds nothing, says nothing: where
+ * there is no comment at all, it may be any. */
+bool folded_by_linker(const struct elf_file *file, const struct elf_file *debug)
 {
-        size_t bytes = 0;
-        const char *comment = elf_section_data(search->file->elf, ".comment", &bytes);
+        Elf *const files[] = {file->elf, debug ? debug->elf : NULL};
+        bool commented = false;
 
-        if (!search->linker_known)
-                search->by_linker =
-                    (comment && memmem(comment, bytes, "LLD", strlen("LLD"))) ||
-                    elf_section_named(search->file->elf, ".note.gnu.gold-version");
-        search->linker_known = true;
-        return search->by_linker;
+        for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+                size_t bytes = 0;
+                const char *comment =
+                    files[i] ? elf_section_data(files[i], ".comment", &bytes) : NULL;
+
+                commented |= comment != NULL;
+                if ((comment && (memmem(comment, bytes, "LLD", strlen("LLD")) ||
+                                 memmem(comment, bytes, "mold", strlen("mold")))) ||
+                    (files[i] && elf_section_named(files[i], ".note.gnu.gold-version")))
+                        return true;
+        }
+        return !commented;
 }
 
 /* ---- the unit's functions ---- */
@@ -191,7 +214,8 @@ static bool has_second(const struct folded *search, const struct function *funct
                         continue;
                 const char *other = die_name(search->dwarf, &item->die);
 
-                if (other && strcmp(name, other) != 0 && !same_constructor(name, other))
+                if (other && strcmp(name, other) != 0 &&
+                    !folded_same_constructor(name, other))
                         return true;
         }
         return false;
@@ -228,7 +252,7 @@ static bool defines_other(const struct folded *search, const struct function *fu
 int folded_function(struct folded *search, Dwarf_Die *die, bool *folded)
 {
         struct function function = {.die = die};
-        bool by_linker = may_fold(search);
+        bool by_linker = search->by_linker;
         Dwarf_Die origin;
         int error;
 

@@ -138,3 +138,68 @@ for linker in gold lld; do
                 -o "merged_$linker" merged.c
         check "merged_$linker" 1
 done
+
+# Functions of two units, of which only one is run. Programs of distributions have no comment,
+# which names the linker; it is in their debug information.
+for unit in first second; do
+        cat >"$unit.c" <<END
+struct $unit { struct $unit *next; long $unit; };
+long read_$unit(const struct $unit *at);
+long read_$unit(const struct $unit *at)
+{
+        long sum = 0;
+        for (; at; at = at->next)
+                sum += at->$unit;
+        return sum;
+}
+END
+done
+cat >units.c <<'END'
+#include <stdlib.h>
+struct second { struct second *next; long second; };
+struct first;
+long read_first(const struct first *at);
+long read_second(const struct second *at);
+static char *pool; /* a block of no type */
+__attribute__((noinline)) static void *take(void)
+{
+        pool += 32;
+        return pool - 32;
+}
+int main(int argc, char **argv)
+{
+        enum { ITEMS = 2000 };
+        pool = malloc(ITEMS * 32);
+        struct second *list = NULL;
+        long sum = argc > 1 ? read_first((void *)argv) : 0;
+        for (int i = 0; i < ITEMS; i++) {
+                struct second *new = take();
+                new->next = list;
+                new->second = i;
+                list = new;
+        }
+        for (int i = 0; i < 20; i++)
+                sum += read_second(list);
+        return sum == 0;
+}
+END
+gcc -g -O2 -ffunction-sections -fuse-ld=lld -Wl,--icf=all -o units units.c first.c second.c
+[ "$(nm units | grep -E ' read_(first|second)$' | cut -d' ' -f1 | uniq | wc -l)" -eq 1 ] ||
+        fail "LLD has not merged the functions of two units"
+objcopy --remove-section=.comment units uncommented
+cp units stripped
+objcopy --only-keep-debug stripped stripped.debug
+strip --remove-section=.comment stripped
+objcopy --add-gnu-debuglink=stripped.debug stripped
+gcc -g -O2 -o separate units.c first.c second.c
+for program in units uncommented stripped separate; do
+        "$MEMLAG" record -o "$program.db" --source sim --period 7 -- "./$program" \
+                >"$program.out" 2>&1 || fail "$program: $(cat "$program.out")"
+        said=$(sqlite3 -readonly "$program.db" "SELECT coalesce(type || '.' || field, 'open'),
+                count(*) > 100 FROM sample_view
+                WHERE object_kind = 'heap' AND function LIKE 'read_%' GROUP BY 1")
+        expected="open|1"
+        [ "$program" = separate ] && expected="struct second.next|1
+struct second.second|1"
+        [ "$said" = "$expected" ] || fail "$program: the blocks of two units are said to be $said"
+done
