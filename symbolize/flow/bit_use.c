@@ -14,13 +14,17 @@ enum { STEPS_LIMIT = 128, WAYS_LIMIT = 8 };
  * ABI, AMD64 supplement, figure 3.4). */
 enum { ARGUMENTS = 0x0336 };
 
+/* rdx, for the second half of what is returned. */
+enum { RESULT_HIGH = 1 };
+
 struct use {
         const struct flow_code *code;
         const struct flow_step *load;
         bool returns;  /* the function may return something in a register */
         uint64_t word; /* the mask of all of its bits */
         uint64_t used;
-        bool cut_short; /* not all ways are followed */
+        uint64_t perhaps; /* bits that may be used where they are not followed to */
+        bool cut_short;   /* not all of what holds bits is followed to its end */
         unsigned steps_left;
         struct {
                 size_t step;
@@ -56,11 +60,14 @@ static bool store(struct use *use, struct bit_watch *watch, const struct flow_st
                 use->used = use->word;
                 return true;
         }
+        uint64_t mask = bit_mask(&decoded->operands[1]);
+        uint64_t changed = use->word & mask & ~held->parts[0].bits;
+
         if (held->parts[0].bits == 0 || held->parts[0].up != 0 ||
-            held->parts[1].bits != 0)
+            held->parts[1].bits != 0 || held->spread_over & mask || !(mask & 1))
                 return false;
-        use->used |= use->word & bit_mask(&decoded->operands[1]) & ~held->parts[0].bits;
-        held->parts[0].bits = 0;
+        use->used |= changed;
+        use->cut_short |= changed == 0; /* by a number that is not known */
         return true;
 }
 
@@ -76,6 +83,15 @@ static void read_all(struct use *use, const struct bit_watch *watch,
                     operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
                         use->used |=
                             bit_seen(&watch->registers[number], bit_mask(operand));
+        }
+}
+
+static void read_addresses(struct use *use, const struct bit_watch *watch,
+                           const struct decoded *decoded)
+{
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
+                const ZydisDecodedOperand *operand = &decoded->operands[i];
+
                 if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY)
                         continue;
                 uint8_t base = instruction_register(operand->mem.base);
@@ -114,6 +130,20 @@ static void read_flags(struct use *use, const struct bit_watch *watch,
         }
 }
 
+static void note_parts(struct bit_watch *watch, const struct decoded *decoded)
+{
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
+                const ZydisDecodedOperand *operand = &decoded->operands[i];
+                uint8_t number = bit_register(operand);
+
+                if (number >= REGISTER_COUNT ||
+                    !(operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+                        continue;
+                watch->partly &= ~(UINT32_C(1) << number);
+                watch->partly |= (uint32_t)(operand->size < 32) << number;
+        }
+}
+
 static void pass(struct use *use, struct bit_watch *watch, const struct flow_step *step)
 {
         const struct instruction *load = &use->load->instruction;
@@ -129,6 +159,7 @@ static void pass(struct use *use, struct bit_watch *watch, const struct flow_ste
         const struct bit_watch before = *watch;
 
         read_flags(use, watch, &decoded);
+        read_addresses(use, watch, &decoded);
         if (flags && (flags->modified | flags->set_0 | flags->set_1 | flags->undefined))
                 bit_watch_flags(watch, 0, 0);
         bool followed =
@@ -140,8 +171,9 @@ static void pass(struct use *use, struct bit_watch *watch, const struct flow_ste
 
         if (!followed) {
                 read_all(use, &before, &decoded);
-                bit_watch_forget(watch, step->instruction.written);
+                bit_watch_write(watch, &decoded, step->instruction.written);
         }
+        note_parts(watch, &decoded);
         for (uint8_t i = 0; i < REGISTER_COUNT; i++)
                 watch->moved |= step->instruction.written >> i & 1 &&
                                 (i == load->memory.base || i == load->memory.index);
@@ -149,12 +181,19 @@ static void pass(struct use *use, struct bit_watch *watch, const struct flow_ste
 
 /* ---- the ways on ---- */
 
-static bool watches(const struct bit_watch *watch)
+static uint64_t in_registers(const struct bit_watch *watch)
 {
+        uint64_t bits = 0;
+
         for (int i = 0; i < REGISTER_COUNT; i++)
-                if (bit_holds(&watch->registers[i]))
-                        return true;
-        return watch->flags != 0;
+                bits |= bit_all(&watch->registers[i]);
+        return bits;
+}
+
+static uint64_t watched(const struct bit_watch *watch)
+{
+        return in_registers(watch) | watch->flags | watch->below | watch->above |
+               watch->sign;
 }
 
 static void fork_way(struct use *use, const struct bit_watch *watch, uint64_t target)
@@ -162,6 +201,7 @@ static void fork_way(struct use *use, const struct bit_watch *watch, uint64_t ta
         size_t step = flow_code_at(use->code, target);
 
         if (step == SIZE_MAX || use->way_count == WAYS_LIMIT) {
+                use->perhaps |= in_registers(watch);
                 use->cut_short = true;
                 return;
         }
@@ -169,47 +209,86 @@ static void fork_way(struct use *use, const struct bit_watch *watch, uint64_t ta
         use->ways[use->way_count++].watch = *watch;
 }
 
-/* What goes to another function in the register NUMBER, or is left there: a part of the
- * word was taken out of it to be used. */
+/* What goes to another function in the register NUMBER, or is left there: of the whole
+ * word a part may have been taken to be used, in which case it is only left. */
 static void hand_on(struct use *use, const struct bit_watch *watch, int number)
 {
         const struct bit_held *held = &watch->registers[number];
-        bool whole = held->parts[0].bits == use->word && held->parts[1].bits == 0;
 
-        if (whole && held->parts[0].up != 0) /* a piece that was joined with others */
-                return;
-        if (!whole || use->used == 0)
+        if (held->parts[0].bits == use->word && held->parts[1].bits == 0)
+                use->perhaps |= use->word;
+        else
                 use->used |= bit_all(held);
 }
 
-static void call(struct use *use, struct bit_watch *watch)
+static void hand_on_arguments(struct use *use, const struct bit_watch *watch)
 {
         for (int i = 0; i < REGISTER_COUNT; i++)
                 if (ARGUMENTS >> i & 1)
                         hand_on(use, watch, i);
+}
+
+/* A call, whose target may be read by what is held. */
+static void call(struct use *use, struct bit_watch *watch, const struct flow_step *step)
+{
+        struct decoded decoded;
+
+        if (!decoded_read(&decoded, use->code, step)) {
+                use->used = use->word;
+                return;
+        }
+        read_all(use, watch, &decoded);
+        read_addresses(use, watch, &decoded);
+        hand_on_arguments(use, watch);
         bit_watch_forget(watch, CALL_CLOBBERED);
         bit_watch_flags(watch, 0, 0);
 }
 
+/* Behind a truth value, say, of one byte may lie what is not meant. */
+static void give_back(struct use *use, const struct bit_watch *watch)
+{
+        const struct bit_held *held = &watch->registers[REGISTER_RAX];
+
+        if (watch->partly >> REGISTER_RAX & 1 && bit_seen(held, 0xff) == 0)
+                use->cut_short |= bit_holds(held);
+        else
+                hand_on(use, watch, REGISTER_RAX);
+        use->cut_short |= bit_holds(&watch->registers[RESULT_HIGH]);
+}
+
+/* Goes to another function, or to a part of this one that is not known. */
+static void leave(struct use *use, const struct bit_watch *watch)
+{
+        hand_on_arguments(use, watch);
+        use->perhaps |= in_registers(watch);
+}
+
 static void follow(struct use *use, struct bit_watch *watch, size_t at)
 {
-        while (at < use->code->step_count && use->steps_left > 0 &&
-               use->used != use->word && watches(watch)) {
+        while (use->used != use->word && watched(watch) != 0) {
+                if (at >= use->code->step_count || use->steps_left == 0)
+                        break;
                 const struct flow_step *step = &use->code->steps[at];
 
-                if (step == use->load)
+                /* Other registers may hold what it read before. */
+                if (step == use->load) {
+                        use->cut_short = true;
                         return;
+                }
                 use->steps_left--;
                 switch (step->instruction.operation) {
                 case OPERATION_END:
                         if (use->returns)
-                                hand_on(use, watch, REGISTER_RAX);
+                                give_back(use, watch);
                         return;
                 case OPERATION_JUMP:
                         at = flow_code_at(use->code, step->instruction.target);
-                        continue;
+                        if (at != SIZE_MAX)
+                                continue;
+                        leave(use, watch);
+                        return;
                 case OPERATION_CALL:
-                        call(use, watch);
+                        call(use, watch, step);
                         break;
                 case OPERATION_BRANCH:
                         pass(use, watch, step);
@@ -217,14 +296,16 @@ static void follow(struct use *use, struct bit_watch *watch, size_t at)
                         break;
                 case OPERATION_JUMP_INDIRECT:
                         pass(use, watch, step);
+                        leave(use, watch);
                         return;
                 default:
                         pass(use, watch, step);
                         break;
                 }
                 if (++at < use->code->step_count && !flow_code_follows(use->code, at))
-                        return;
+                        break;
         }
+        use->perhaps |= watched(watch);
 }
 
 /* ---- the instruction itself ---- */
@@ -294,6 +375,10 @@ static bool begin_register(const struct use *use, const struct decoded *decoded,
         }
         bit_watch_forget(watch, UINT32_C(1) << to);
         watch->registers[to].parts[0].bits = bits;
+        if (decoded->instruction.mnemonic == ZYDIS_MNEMONIC_MOVSX ||
+            decoded->instruction.mnemonic == ZYDIS_MNEMONIC_MOVSXD)
+                bit_spread(&watch->registers[to], use->word & ~(use->word >> 1),
+                           bit_mask(first) & ~use->word);
         watch->moved = to == use->load->instruction.memory.base ||
                        to == use->load->instruction.memory.index;
         if (decoded->instruction.cpu_flags && decoded->instruction.cpu_flags->modified)
@@ -323,11 +408,14 @@ uint64_t bit_use(const struct flow_code *code, size_t step,
                 return 0;
         if (step + 1 < code->step_count && flow_code_follows(code, step + 1))
                 follow(&use, &watch, step + 1);
+        else
+                use.perhaps |= watched(&watch);
         while (use.way_count > 0) {
                 struct bit_watch other = use.ways[--use.way_count].watch;
 
                 follow(&use, &other, use.ways[use.way_count].step);
         }
-        *unused = use.used == 0 && !use.cut_short && use.steps_left > 0;
+        *unused = use.used == 0 && use.perhaps == 0 && !use.cut_short;
+        use.used |= use.perhaps;
         return use.used == use.word ? 0 : use.used;
 }

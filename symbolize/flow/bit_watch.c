@@ -80,7 +80,7 @@ static bool same_register(const ZydisDecodedOperand *a, const ZydisDecodedOperan
 
 uint64_t bit_seen(const struct bit_held *held, uint64_t mask)
 {
-        uint64_t bits = 0;
+        uint64_t bits = held->spread_over & mask ? held->spread : 0;
 
         for (int i = 0; i < BIT_PARTS; i++)
                 bits |= held->parts[i].bits & shifted(mask, -held->parts[i].up);
@@ -92,12 +92,26 @@ static void keep(struct bit_held *held, uint64_t mask)
 {
         for (int i = 0; i < BIT_PARTS; i++)
                 held->parts[i].bits &= shifted(mask, -held->parts[i].up);
+        held->spread_over &= mask;
+        if (held->spread_over == 0)
+                held->spread = 0;
 }
 
 static void move_up(struct bit_held *held, int count)
 {
         for (int i = 0; i < BIT_PARTS; i++)
                 held->parts[i].up += count;
+        held->spread_over = shifted(held->spread_over, count);
+        if (held->spread_over == 0)
+                held->spread = 0;
+}
+
+void bit_spread(struct bit_held *held, uint64_t sign, uint64_t over)
+{
+        if (sign == 0 || over == 0)
+                return;
+        held->spread |= sign;
+        held->spread_over |= over;
 }
 
 /* Adds what FROM has, in the same register: false when there is no room for it. */
@@ -116,12 +130,13 @@ static bool join(struct bit_held *held, const struct bit_held *from)
                 held->parts[at].bits |= from->parts[i].bits;
                 held->parts[at].up = from->parts[i].up;
         }
+        bit_spread(held, from->spread, from->spread_over);
         return true;
 }
 
 uint64_t bit_all(const struct bit_held *held)
 {
-        return held->parts[0].bits | held->parts[1].bits;
+        return held->parts[0].bits | held->parts[1].bits | held->spread;
 }
 
 bool bit_holds(const struct bit_held *held)
@@ -137,6 +152,29 @@ void bit_watch_forget(struct bit_watch *watch, uint32_t written)
         for (uint8_t i = 0; i < REGISTER_COUNT; i++)
                 if (written >> i & 1)
                         watch->registers[i] = nothing;
+}
+
+void bit_watch_write(struct bit_watch *watch, const struct decoded *decoded,
+                     uint32_t written)
+{
+        uint64_t kept[REGISTER_COUNT] = {0};
+
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
+                const ZydisDecodedOperand *operand = &decoded->operands[i];
+                uint8_t number = bit_register(operand);
+
+                if (number >= REGISTER_COUNT)
+                        continue;
+                if (operand->actions & ZYDIS_OPERAND_ACTION_CONDWRITE)
+                        kept[number] = UINT64_MAX;
+                else if (operand->actions & ZYDIS_OPERAND_ACTION_WRITE &&
+                         operand->size < 32)
+                        kept[number] = ~bit_mask(operand);
+        }
+        watch->known &= ~written;
+        for (uint8_t i = 0; i < REGISTER_COUNT; i++)
+                if (written >> i & 1)
+                        keep(&watch->registers[i], kept[i]);
 }
 
 /* ---- flags ---- */
@@ -209,19 +247,30 @@ bool bit_watch_test(struct bit_watch *watch, ZydisMnemonic mnemonic,
 
 /* ---- what is done to them ---- */
 
-static void shift(struct bit_held *held, ZydisMnemonic mnemonic, unsigned width,
+/* Of registers of 8 or 16 bits the rest stays. False: there is no room for it. */
+static bool shift(struct bit_held *held, ZydisMnemonic mnemonic, unsigned width,
                   unsigned count)
 {
         uint64_t mask = bit_low(width);
+        uint64_t sign = bit_seen(held, mask & ~(mask >> 1));
+        struct bit_held shifted_part = *held, rest = *held;
 
-        keep(held, mask);
+        keep(&rest, width < 32 ? ~mask : 0);
+        keep(&shifted_part, mask);
         if (mnemonic == ZYDIS_MNEMONIC_SHL) {
-                move_up(held, (int)count);
-                keep(held, mask);
+                move_up(&shifted_part, (int)count);
+                keep(&shifted_part, mask);
         } else {
-                keep(held, mask & ~bit_low(count));
-                move_up(held, -(int)count);
+                keep(&shifted_part, mask & ~bit_low(count));
+                move_up(&shifted_part, -(int)count);
+                if (mnemonic == ZYDIS_MNEMONIC_SAR)
+                        bit_spread(&shifted_part, sign,
+                                   mask & ~shifted(mask, -(int)count));
         }
+        if (!join(&shifted_part, &rest))
+                return false;
+        *held = shifted_part;
+        return true;
 }
 
 bool bit_watch_change(struct bit_watch *watch, const struct decoded *decoded)
@@ -236,6 +285,8 @@ bool bit_watch_change(struct bit_watch *watch, const struct decoded *decoded)
         struct bit_held *held = &watch->registers[name];
         uint64_t mask = bit_mask(first);
         uint64_t rest = first->size == 32 ? 0 : ~mask;
+        uint64_t before = bit_seen(held, mask);
+        bool is_shift = false;
 
         switch (decoded->instruction.mnemonic) {
         case ZYDIS_MNEMONIC_AND:
@@ -249,16 +300,19 @@ bool bit_watch_change(struct bit_watch *watch, const struct decoded *decoded)
         case ZYDIS_MNEMONIC_SHL:
         case ZYDIS_MNEMONIC_SHR:
         case ZYDIS_MNEMONIC_SAR:
-                if (begin_of(first) != 0)
+                if (begin_of(first) != 0 ||
+                    !shift(held, decoded->instruction.mnemonic, first->size,
+                           (unsigned)number & (first->size == 64 ? 63 : 31)))
                         return false;
-                shift(held, decoded->instruction.mnemonic, first->size,
-                      (unsigned)number & (first->size == 64 ? 63 : 31));
+                is_shift = true;
                 break;
         default:
                 return false;
         }
         watch->known &= ~(UINT32_C(1) << name);
         set_flags(watch, held, mask);
+        if (is_shift) /* the carry is what was shifted out */
+                watch->below = watch->above = before;
         return true;
 }
 
@@ -283,8 +337,9 @@ bool bit_watch_invert(struct bit_watch *watch, const struct decoded *decoded)
 
         if (decoded->instruction.mnemonic != ZYDIS_MNEMONIC_NOT)
                 return false;
-        if (name < REGISTER_COUNT)
-                watch->known &= ~(UINT32_C(1) << name);
+        if (name >= REGISTER_COUNT)
+                return false;
+        watch->known &= ~(UINT32_C(1) << name);
         return true;
 }
 
@@ -332,7 +387,7 @@ bool bit_watch_copy(struct bit_watch *watch, const struct decoded *decoded)
                 if (begin_of(first) != 0 && bit_holds(&added))
                         return false;
                 if (to == from && mnemonic == ZYDIS_MNEMONIC_XOR)
-                        held = (struct bit_held){0};
+                        keep(&held, first->size < 32 ? ~bit_mask(first) : 0);
                 else if (!join(&held, &added))
                         return false;
         } else {
@@ -351,6 +406,13 @@ bool bit_watch_copy(struct bit_watch *watch, const struct decoded *decoded)
                         begin_of(second));
                 if (begin_of(first) != 0 && bit_holds(&added))
                         return false;
+                if (mnemonic == ZYDIS_MNEMONIC_MOVSX ||
+                    mnemonic == ZYDIS_MNEMONIC_MOVSXD) {
+                        uint64_t low = bit_low(second->size);
+
+                        bit_spread(&added, bit_seen(&added, low & ~(low >> 1)),
+                                   bit_mask(first) & ~low);
+                }
                 if (first->size < 32) { /* the rest of the register is as before */
                         held = watch->registers[to];
                         keep(&held, ~bit_mask(first));

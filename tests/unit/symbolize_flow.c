@@ -59,7 +59,7 @@ BITS(tests_the_sign, "movzbl (%rdi), %edx\n test %dl, %dl\n js 1f\n nop\n1: ret"
 BITS(compares_a_bit, "movzbl (%rdi), %eax\n xor (%rsi), %al\n and $8, %al\n ret")
 BITS(clears, "andb $0xef, (%rdi)\n ret")
 BITS(assigns, "movzbl (%rdi), %eax\n and $0xcf, %eax\n or %esi, %eax\n"
-              "mov %al, (%rdi)\n ret")
+              "mov %al, (%rdi)\n xor %eax, %eax\n ret")
 BITS(copies_all, "movl (%rdi), %eax\n test $1, %al\n jne 1f\n mov %eax, (%rsi)\n"
                  "1: ret")
 BITS(masks_by_a_register, "movl (%rdi), %eax\n mov $0x30, %esi\n and %esi, %eax\n ret")
@@ -68,13 +68,36 @@ BITS(compares_two, "movl (%rdi), %eax\n mov %eax, %ecx\n shr $6, %ecx\n"
 BITS(is_above_ones, "cmpl $0x64f, (%rdi)\n ja 1f\n nop\n1: xor %eax, %eax\n ret")
 BITS(is_below_zeros, "cmpl $0x20000, (%rdi)\n jb 1f\n nop\n1: xor %eax, %eax\n ret")
 BITS(assigns_the_low_half, "movl (%rdi), %eax\n and $0xfffff03f, %eax\n"
-                           "or %esi, %eax\n mov %ax, (%rdi)\n ret")
+                           "or %esi, %eax\n mov %ax, (%rdi)\n xor %eax, %eax\n ret")
 BITS(assigns_by_a_sum, "movl (%rdi), %eax\n and $7, %eax\n lea (%rax, %rsi, 8), %eax\n"
                        "mov %eax, (%rdi)\n ret")
 BITS(leaves_nothing, "movzbl (%rdi), %eax\n shl $16, %eax\n shr $4, %eax\n"
                      "movzbl %al, %eax\n ret")
 BITS(calls, "movl (%rdi), %edi\n and $3, %edi\n jmp 1f\n1: call 2f\n2: pop %rax\n"
             "xor %eax, %eax\n ret")
+
+BITS(hands_on_in_a_jump, "movl (%rdi), %edi\n shr $20, %edi\n jmp abort@PLT")
+BITS(hands_on_through_a_pointer, "movl (%rdi), %edi\n shr $20, %edi\n jmp *%rdx")
+BITS(calls_by_number, "movl (%rdi), %eax\n and $3, %eax\n call *(%rsi,%rax,8)\n"
+                      "xor %eax, %eax\n ret")
+BITS(takes_bits_of_the_sign, "movzbl (%rdi), %eax\n shl $7, %eax\n sar $7, %al\n"
+                             "and $12, %eax\n ret")
+BITS(takes_bits_of_an_extension, "movsbl (%rdi), %eax\n and $0x3000, %eax\n ret")
+BITS(extends_a_copy, "movzbl (%rdi), %eax\n movsbl %al, %eax\n shr $31, %eax\n ret")
+BITS(writes_a_part, "movl (%rdi), %eax\n mov $5, %al\n and $0x7fff, %eax\n ret")
+BITS(sets_a_part, "movl (%rdi), %eax\n test %edx, %edx\n sete %al\n and $0x7fff, %eax\n"
+                  "ret")
+BITS(shifts_a_part, "movl (%rdi), %eax\n shr $3, %al\n and $0xf00, %eax\n ret")
+BITS(stores_and_uses, "movl (%rdi), %eax\n or $1, %eax\n mov %al, (%rdi)\n"
+                      "and $0x300, %eax\n ret")
+BITS(moves_on_condition, "movl (%rdi), %eax\n and $6, %eax\n test %esi, %esi\n"
+                         "cmove %edx, %eax\n ret")
+BITS(shifts_into_the_carry, "movl (%rdi), %eax\n shr $3, %eax\n setc %al\n"
+                            "movzbl %al, %eax\n ret")
+BITS(hands_on_and_tests, "movl (%rdi), %edi\n call 1f\n1: pop %rax\n xor %eax, %eax\n"
+                         "ret")
+BITS(tests_and_hands_on, "movl (%rdi), %edi\n test $1, %dil\n jne 1f\n call 1f\n"
+                         "1: pop %rax\n xor %eax, %eax\n ret")
 
 /* ---- functions that do something with the number that they load first ---- */
 
@@ -324,6 +347,20 @@ static void knows_which_bits_are_used(void **state)
             {"assigns_the_low_half", 0xfc0},
             {"assigns_by_a_sum", 0},
             {"leaves_nothing", 0},
+            {"hands_on_in_a_jump", 0xfff00000},
+            {"hands_on_through_a_pointer", 0xfff00000},
+            {"calls_by_number", 0x03},
+            {"takes_bits_of_the_sign", 0x01},
+            {"takes_bits_of_an_extension", 0x80},
+            {"extends_a_copy", 0x80},
+            {"writes_a_part", 0x7f00},
+            {"sets_a_part", 0x7f00},
+            {"shifts_a_part", 0xf00},
+            {"stores_and_uses", 0x301},
+            {"moves_on_condition", 0x06},
+            {"shifts_into_the_carry", 0},
+            {"hands_on_and_tests", 0},
+            {"tests_and_hands_on", 0},
         };
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

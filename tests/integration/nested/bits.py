@@ -2,7 +2,7 @@
 """Writes a program of C, also valid C++, that uses bit-fields by chance, and the truth about it.
 
 bits.py SEED TYPES SOURCE TRUTH: each function of SOURCE reads or sets one bit-field of a structure
-with several, or several at once, in blocks without a type. TRUTH has lines of function, type and
+with several, or several at once, or copies all, in blocks without a type. TRUTH has lines of function, type and
 fields: a&b where it reads both in any case, a|b where it may read one only."""
 import random
 import sys
@@ -15,6 +15,14 @@ ONE = ("total += {a};", "if ({a} == 1) total++;", "if ({a} > 1) total++;", "if (
        "total += (unsigned long){a} << 3;", "take((int){a});", "if ({a} & 1) total++;",
        "if ({a} >= 4) total += 3;", "if ({a} != limit) total++;", "if ({a} > limit) total++;",
        "total += (unsigned long)-{a};", "if ({a} < 0) total++;", "total += (unsigned long)({a} * 7);")
+# Of signed fields, whose sign is copied.
+SIGNED = ("total += (unsigned long)({a} & 12);", "total += {a} < 0 ? 7 : 9;",
+          "total += (unsigned long)({a} & 1 << 29);", "kept = {a} < 0;")
+# What functions end with: a jump to another one.
+LAST = ("take((int){a});", "taker((int){a});", "takers[{a} & 1](kept);",
+        "takers[kept & 1]((int){a});")
+# Copies of all fields but one.
+COPY = "{t} copy = *item; copy.{f} = 1; {s} = copy; __asm__ volatile(\"\" ::: \"memory\");"
 SET = ("item->{f} = (unsigned)i & 1;", "item->{f} = 1;", "item->{f} = 0;")
 TWO = ("total += (unsigned long)({a} * 3 + {b});", "if ({a} == {b}) total++;",
        "if ({a} == 1 && {b} == 1) total++;", "if ({a} > {b}) total++;",
@@ -37,6 +45,9 @@ static volatile int kept;
 static volatile int limit = 1;
 static unsigned char table[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 static NOINLINE void take(int number) { total += (unsigned long)number; }
+static NOINLINE void take_half(int number) { total += (unsigned long)number / 2; }
+static void (*volatile taker)(int) = take;
+static void (*takers[])(int) = {take, take_half};
 static NOINLINE unsigned long next_random(void)
 {
         state ^= state << 13;
@@ -76,7 +87,7 @@ def main():
     for number in range(int(sys.argv[2])):
         tag = f"struct bits{number}"
         declared, names = fields_of(rng)
-        types.append(f"{tag} {{ {' '.join(declared)} }};")
+        types.append(f"{tag} {{ {' '.join(declared)} }};\nstatic {tag} spare{number};")
         calls.append(f"        fill(blocks[{number}] = calloc(ITEMS, sizeof({tag})), "
                      f"ITEMS * sizeof({tag}));")
         for j in range(FUNCTIONS):
@@ -93,6 +104,28 @@ def main():
                 f"        total += {len(truths)};\n}}\n")
             truths.append(f"{name}\t{tag}\t{('|' if 'if' in way else '&').join(sorted(used))}\n")
             calls.append(f"        {name}(({tag} *)blocks[{number}]);")
+        signed = [line.split()[2] for line in declared if line.startswith("signed")]
+        more = [(LAST[number % len(LAST)], rng.choice(names))]
+        if signed:
+            more.append((rng.choice(SIGNED), rng.choice(signed)))
+        for j, (way, field) in enumerate(more, FUNCTIONS):
+            name = f"use_{number}_{j}"
+            functions.append(
+                f"static NOINLINE void {name}({tag} *items)\n{{\n"
+                f"        {tag} *item = &items[next_random() % ITEMS];\n"
+                f"        total += {len(truths)};\n"
+                f"        {way.format(a='item->' + field)}\n}}\n")
+            truths.append(f"{name}\t{tag}\t{field}\n")
+            calls.append(f"        for (int i = 0; i < READS; i++) {name}(({tag} *)blocks[{number}]);")
+        name = f"use_{number}_copy"
+        functions.append(
+            f"static NOINLINE void {name}({tag} *items)\n{{\n"
+            "        for (int i = 0; i < READS; i++) {\n"
+            f"                {tag} *item = &items[next_random() % ITEMS];\n"
+            f"                {COPY.format(t=tag, f=rng.choice(names), s=f'spare{number}')}\n        }}\n"
+            f"        total += {len(truths)};\n}}\n")
+        truths.append(f"{name}\t{tag}\t{'|'.join(names)}\n")
+        calls.append(f"        {name}(({tag} *)blocks[{number}]);")
     with open(sys.argv[3], "w", encoding="utf-8") as out:
         out.write(HEAD + "\n".join(types) + "\n" + "".join(functions) +
                   f"static void *volatile blocks[{sys.argv[2]}];\nint main(void)\n{{\n" +
