@@ -11,12 +11,25 @@
 #include "array.h"
 #include "die_walk.h"
 
-/* A function that the unit defines. */
+/* A function that a unit defines. */
 struct folded_definition {
         Dwarf_Die die;
         Dwarf_Addr vaddr;
         bool has_code;
+        bool named; /* the names were read */
+        const char *linkage;
+        const char *source;
 };
+
+/* Its functions are the items from FIRST up to END. */
+struct folded_unit {
+        const void *addr;
+        size_t first;
+        size_t end;
+};
+
+/* What a file made for it could ask for is more than any has that is not. */
+enum { LOOKED_AT_LIMIT = 100000000 };
 
 /* More names of one function are not looked at. */
 enum { OTHERS_LIMIT = 16 };
@@ -100,13 +113,16 @@ static const char *source_name(const struct folded *search, Dwarf_Die *die)
         return name;
 }
 
-static bool is_symbol_of(const struct folded *search, const char *symbol, Dwarf_Die *die)
+static bool is_symbol_of(const struct folded *search, const char *symbol,
+                         struct folded_definition *item)
 {
-        const char *linkage = die_linkage_name(search->dwarf, die);
-
-        return is_called(symbol, linkage) ||
-               is_called(symbol, source_name(search, die)) ||
-               (linkage && folded_same_constructor(symbol, linkage));
+        if (!item->named) {
+                item->linkage = die_linkage_name(search->dwarf, &item->die);
+                item->source = source_name(search, &item->die);
+                item->named = true;
+        }
+        return is_called(symbol, item->linkage) || is_called(symbol, item->source) ||
+               (item->linkage && folded_same_constructor(symbol, item->linkage));
 }
 
 /* The first symbol at VADDR or behind. */
@@ -147,7 +163,7 @@ bool folded_by_linker(const struct elf_file *file, const struct elf_file *debug)
         return !commented;
 }
 
-/* ---- the unit's functions ---- */
+/* ---- the units' functions ---- */
 
 static int add(struct folded *search, Dwarf_Die *die)
 {
@@ -176,38 +192,81 @@ static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32
         return entry->tag == DW_TAG_namespace || entry->tag == DW_TAG_module;
 }
 
-/* Makes the functions of the unit that DIE is in the ones to look in. */
-static int read_unit(struct folded *search, Dwarf_Die *die)
+/* The first unit that was read at ADDR or behind. */
+static size_t first_unit(const struct folded *search, const void *addr)
+{
+        size_t low = 0, high = search->unit_count;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if ((uintptr_t)search->units[middle].addr < (uintptr_t)addr)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* Has the functions of the unit that DIE is in, which is read once. */
+static int read_unit(struct folded *search, Dwarf_Die *die, struct folded_unit *found)
 {
         Dwarf_Die unit;
 
-        if (!dwarf_diecu(die, &unit, NULL, NULL) || unit.addr == search->unit)
+        *found = (struct folded_unit){0};
+        if (!dwarf_diecu(die, &unit, NULL, NULL))
                 return 0;
-        search->unit = unit.addr;
-        search->count = 0;
-        return die_walk(search->dwarf, &unit, visit, search) == -ENOMEM ? -ENOMEM : 0;
+        size_t at = first_unit(search, unit.addr);
+
+        if (at < search->unit_count && search->units[at].addr == unit.addr) {
+                *found = search->units[at];
+                return 0;
+        }
+        *found = (struct folded_unit){.addr = unit.addr, .first = search->count};
+        if (array_reserve(&search->units, &search->unit_capacity, search->unit_count,
+                          sizeof(*search->units)) < 0 ||
+            die_walk(search->dwarf, &unit, visit, search) == -ENOMEM)
+                return -ENOMEM;
+        found->end = search->count;
+        memmove(search->units + at + 1, search->units + at,
+                (search->unit_count++ - at) * sizeof(*search->units));
+        search->units[at] = *found;
+        return 0;
 }
 
-/* Whether the unit defines a function that SYMBOL names and that has no code but what is
- * at ENTRY. */
-static bool defines(const struct folded *search, const char *symbol, Dwarf_Addr entry)
+/* Whether so many more items may not be looked at. */
+static bool too_many(struct folded *search, const struct folded_unit *unit)
 {
-        for (size_t i = 0; i < search->count; i++) {
+        search->looked_at += unit->end - unit->first;
+        return search->looked_at > LOOKED_AT_LIMIT;
+}
+
+/* Whether UNIT defines a function that SYMBOL names and that has no code but what is at
+ * ENTRY, or may, as there are too many. */
+static bool defines(struct folded *search, const struct folded_unit *unit,
+                    const char *symbol, Dwarf_Addr entry)
+{
+        if (too_many(search, unit))
+                return true;
+        for (size_t i = unit->first; i < unit->end; i++) {
                 struct folded_definition *item = &search->items[i];
 
                 if ((!item->has_code || item->vaddr == entry) &&
-                    is_symbol_of(search, symbol, &item->die))
+                    is_symbol_of(search, symbol, item))
                         return true;
         }
         return false;
 }
 
-/* Whether the unit has a second function at FUNCTION's entry. */
-static bool has_second(const struct folded *search, const struct function *function)
+/* Whether UNIT has a second function at FUNCTION's entry, or may. */
+static bool has_second(struct folded *search, const struct folded_unit *unit,
+                       const struct function *function)
 {
         const char *name = die_name(search->dwarf, function->die);
 
-        for (size_t i = 0; i < search->count && name; i++) {
+        if (too_many(search, unit))
+                return true;
+        for (size_t i = unit->first; i < unit->end && name; i++) {
                 struct folded_definition *item = &search->items[i];
 
                 if (!item->has_code || item->vaddr != function->entry)
@@ -227,6 +286,7 @@ static bool has_second(const struct folded *search, const struct function *funct
 static void look_at_symbols(struct folded *search, struct function *function)
 {
         const struct symbol_table *symbols = search->symbols;
+        struct folded_definition own = {.die = *function->die};
 
         for (size_t i = first_symbol(symbols, function->entry);
              i < symbols->count && symbols->symbols[i].vaddr == function->entry; i++) {
@@ -234,17 +294,18 @@ static void look_at_symbols(struct folded *search, struct function *function)
 
                 if (!symbol->function || symbol->stub)
                         continue;
-                if (!is_symbol_of(search, symbol->name, function->die) &&
+                if (!is_symbol_of(search, symbol->name, &own) &&
                     function->other_count < OTHERS_LIMIT)
                         function->others[function->other_count++] = symbol->name;
         }
 }
 
-/* Whether the unit that was read defines what another of the symbols is of. */
-static bool defines_other(const struct folded *search, const struct function *function)
+/* Whether UNIT defines what another of the symbols is of. */
+static bool defines_other(struct folded *search, const struct folded_unit *unit,
+                          const struct function *function)
 {
         for (size_t i = 0; i < function->other_count; i++)
-                if (defines(search, function->others[i], function->entry))
+                if (defines(search, unit, function->others[i], function->entry))
                         return true;
         return false;
 }
@@ -253,6 +314,7 @@ int folded_function(struct folded *search, Dwarf_Die *die, bool *folded)
 {
         struct function function = {.die = die};
         bool by_linker = search->by_linker;
+        struct folded_unit unit;
         Dwarf_Die origin;
         int error;
 
@@ -263,21 +325,23 @@ int folded_function(struct folded *search, Dwarf_Die *die, bool *folded)
         *folded = by_linker && function.other_count > 0;
         if (*folded || !(by_linker || function.other_count > 0))
                 return 0;
-        error = read_unit(search, die);
+        error = read_unit(search, die, &unit);
         if (error)
                 return error;
-        *folded = has_second(search, &function) || defines_other(search, &function);
+        *folded = has_second(search, &unit, &function) ||
+                  defines_other(search, &unit, &function);
         if (*folded || function.other_count == 0 ||
             !die_origin(search->dwarf, die, &origin))
                 return 0;
-        error = read_unit(search, &origin); /* another one, of what was linked */
+        error = read_unit(search, &origin, &unit); /* another one, of what was linked */
         if (!error)
-                *folded = defines_other(search, &function);
+                *folded = defines_other(search, &unit, &function);
         return error;
 }
 
 void folded_free(struct folded *search)
 {
         free(search->items);
+        free(search->units);
         *search = (struct folded){0};
 }

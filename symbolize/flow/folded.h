@@ -10,16 +10,20 @@
 #include "symbol_table.h"
 
 struct folded_definition;
+struct folded_unit;
 
 struct folded {
         struct dwarf_file *dwarf;
         const struct elf_file *file;
         const struct symbol_table *symbols; /* of FILE */
-        bool by_linker;   /* it may have folded functions of any units */
-        const void *unit; /* whose functions these are; NULL: none yet */
-        struct folded_definition *items;
+        bool by_linker;            /* it may have folded functions of any units */
+        struct folded_unit *units; /* that were read, in order of address */
+        size_t unit_count;
+        size_t unit_capacity;
+        struct folded_definition *items; /* of all these */
         size_t count;
         size_t capacity;
+        uint64_t looked_at; /* of the items */
 };
 
 /* Whether the linker of FILE, whose debug information is that of DEBUG, may have. */

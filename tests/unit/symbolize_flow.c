@@ -580,6 +580,38 @@ static void tells_constructors_from_functions(void **state)
                         fail_msg("%s and %s", cases[i].a, cases[i].b);
 }
 
+/* Functions of two units, as if one of a linker that folds. */
+static void reads_units_once_to_find_folded_functions(void **state)
+{
+        (void)state;
+        const char *const functions[] = {"small", "folded_free", "hops_on",
+                                         "folded_free"};
+        uint64_t work[4];
+        const struct symbol_table symbols = {0};
+        struct dwarf_file dwarf;
+        struct elf_file file;
+
+        open_own_dwarf(&file, &dwarf);
+        struct folded search = {
+            .dwarf = &dwarf, .file = &file, .symbols = &symbols, .by_linker = true};
+
+        for (size_t i = 0; i < 4; i++) {
+                struct code_place place = beginning_of(&dwarf, functions[i]);
+                uint64_t before = dwarf.budget;
+                bool folded;
+
+                assert_int_equal(folded_function(&search, &place.function_die, &folded),
+                                 0);
+                assert_false(folded);
+                work[i] = before - dwarf.budget;
+        }
+        assert_true(work[2] < work[0] / 4);
+        assert_true(work[3] < work[1] / 4);
+        folded_free(&search);
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -591,6 +623,7 @@ int main(void)
             cmocka_unit_test(knows_what_is_done_to_integers_only),
             cmocka_unit_test(knows_a_pointer_by_its_later_name),
             cmocka_unit_test(tells_constructors_from_functions),
+            cmocka_unit_test(reads_units_once_to_find_folded_functions),
             cmocka_unit_test(names_pointers_without_going_back_often),
         };
 
