@@ -36,18 +36,19 @@ void interval_series_free(struct interval_series *series)
         series->count = 0;
 }
 
+static bool interval_is_below(const void *item, const void *key)
+{
+        const struct interval *interval = item;
+        return interval->id < *(const int64_t *)key;
+}
+
 static struct interval *find_id(const struct interval_series *series, int64_t id)
 {
-        size_t low = 0, high = series->count;
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                if (series->intervals[middle].id < id)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < series->count && series->intervals[low].id == id
-                   ? &series->intervals[low]
+        size_t at =
+            array_count_before(series->intervals, series->count,
+                               sizeof(*series->intervals), interval_is_below, &id);
+        return at < series->count && series->intervals[at].id == id
+                   ? &series->intervals[at]
                    : NULL;
 }
 

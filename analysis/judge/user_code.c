@@ -313,18 +313,17 @@ int user_code_sort(struct user_code *code)
         return error ? error : pairs_sort(&code->function_costs);
 }
 
+static bool pair_is_below(const void *item, const void *key)
+{
+        const struct pair *pair = item;
+        return pair->first < *(const uint32_t *)key;
+}
+
 /* The first of GROUP's pairs, which are in the order of groups: lines or functions. */
 static size_t first_of(const struct pairs *costs, uint32_t group)
 {
-        size_t low = 0, high = costs->count;
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                if (costs->pairs[middle].first < group)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return array_count_before(costs->pairs, costs->count, sizeof(*costs->pairs),
+                                  pair_is_below, &group);
 }
 
 /* Whether A led to more than B. */

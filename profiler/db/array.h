@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays that grow as they are filled. */
+/* Arrays that grow as they are filled, and are searched in. */
 #ifndef MEMLAG_ARRAY_H
 #define MEMLAG_ARRAY_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -29,6 +30,24 @@ static inline int array_reserve(void *items, size_t *capacity, size_t count,
         memcpy(items, &memory, sizeof(memory));
         *capacity = wanted;
         return 0;
+}
+
+/* How many of COUNT items come BEFORE KEY; those that do are the first ones. */
+static inline __attribute__((always_inline)) size_t
+array_count_before(const void *items, size_t count, size_t item_bytes,
+                   bool (*before)(const void *item, const void *key), const void *key)
+{
+        size_t low = 0, high = count;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (before((const char *)items + middle * item_bytes, key))
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
 }
 
 #endif

@@ -6,6 +6,8 @@
 #include <dwarf.h>
 #include <errno.h>
 
+#include "array.h"
+
 struct run {
         struct line_table *table;
         struct line_answer *answers;
@@ -34,19 +36,17 @@ struct run {
         } specials[UINT8_MAX + 1]; /* what special opcodes advance by */
 };
 
+static bool answer_is_below(const void *item, const void *key)
+{
+        const struct line_answer *answer = item;
+
+        return answer->vaddr < *(const uint64_t *)key;
+}
+
 static size_t first_from(const struct run *run, uint64_t vaddr)
 {
-        size_t low = 0, high = run->count;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (run->answers[middle].vaddr < vaddr)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return array_count_before(run->answers, run->count, sizeof(*run->answers),
+                                  answer_is_below, &vaddr);
 }
 
 static void go_to_answer(struct run *run, size_t next)

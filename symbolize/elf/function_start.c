@@ -2,6 +2,7 @@
 /* One pass over the table's entries: there are few questions, and many functions. */
 #include "function_start.h"
 
+#include "array.h"
 #include "frame_entry.h"
 
 struct walk {
@@ -24,20 +25,18 @@ static bool spend(struct walk *walk, uint64_t cost)
         return enough;
 }
 
+static bool start_is_below(const void *item, const void *key)
+{
+        const struct function_start *start = item;
+
+        return start->vaddr < *(const uint64_t *)key;
+}
+
 /* The first question at LOW or later. */
 static size_t first_from(const struct walk *walk, uint64_t low)
 {
-        size_t first = 0, last = walk->count;
-
-        while (first < last) {
-                size_t middle = first + (last - first) / 2;
-
-                if (walk->starts[middle].vaddr < low)
-                        first = middle + 1;
-                else
-                        last = middle;
-        }
-        return first;
+        return array_count_before(walk->starts, walk->count, sizeof(*walk->starts),
+                                  start_is_below, &low);
 }
 
 /* Of functions that overlap, the one that begins last counts. */

@@ -71,19 +71,17 @@ static int compare_steps(const void *left, const void *right)
         return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
+static bool step_is_below(const void *item, const void *key)
+{
+        const struct flow_step *step = item;
+
+        return step->vaddr < *(const uint64_t *)key;
+}
+
 size_t flow_code_from(const struct flow_code *code, uint64_t vaddr)
 {
-        size_t low = 0, high = code->step_count;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (code->steps[middle].vaddr < vaddr)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return array_count_before(code->steps, code->step_count, sizeof(*code->steps),
+                                  step_is_below, &vaddr);
 }
 
 size_t flow_code_at(const struct flow_code *code, uint64_t vaddr)

@@ -10,6 +10,7 @@
 
 #include "array.h"
 #include "die_walk.h"
+#include "mangled_name.h"
 
 /* A function that a unit defines. */
 struct folded_definition {
@@ -59,39 +60,6 @@ static bool find_entry(const struct folded *search, Dwarf_Die *die, Dwarf_Addr *
 
 /* ---- symbols ---- */
 
-static bool is_digit(char character)
-{
-        return character >= '0' && character <= '9';
-}
-
-/* Whether what lies LENGTH bytes behind the beginning of a name for linking may be in one
- * of the names of the source there, before each of which its length stands. */
-static bool in_source_name(const char *name, size_t length)
-{
-        for (size_t i = 0, bytes = 0; i < length; i++) {
-                if (!is_digit(name[i])) {
-                        bytes = 0;
-                        continue;
-                }
-                bytes = bytes * 10 + (size_t)(name[i] - '0');
-                if (bytes >= length || (!is_digit(name[i + 1]) && i + bytes >= length))
-                        return true;
-        }
-        return false;
-}
-
-bool folded_same_constructor(const char *a, const char *b)
-{
-        size_t at = 0;
-
-        while (a[at] && a[at] == b[at])
-                at++;
-        return at > strlen("_Z") && strncmp(a, "_Z", strlen("_Z")) == 0 &&
-               is_digit(a[at]) && is_digit(b[at]) &&
-               (a[at - 1] == 'C' || a[at - 1] == 'D') &&
-               strcmp(a + at + 1, b + at + 1) == 0 && !in_source_name(a, at - 1);
-}
-
 /* Whether SYMBOL is NAME, or that of a copy or a version of it. */
 static bool is_called(const char *symbol, const char *name)
 {
@@ -122,23 +90,21 @@ static bool is_symbol_of(const struct folded *search, const char *symbol,
                 item->named = true;
         }
         return is_called(symbol, item->linkage) || is_called(symbol, item->source) ||
-               (item->linkage && folded_same_constructor(symbol, item->linkage));
+               (item->linkage && mangled_same_constructor(symbol, item->linkage));
+}
+
+static bool symbol_is_below(const void *item, const void *key)
+{
+        const struct symbol *symbol = item;
+
+        return symbol->vaddr < *(const uint64_t *)key;
 }
 
 /* The first symbol at VADDR or behind. */
 static size_t first_symbol(const struct symbol_table *symbols, uint64_t vaddr)
 {
-        size_t low = 0, high = symbols->count;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (symbols->symbols[middle].vaddr < vaddr)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return array_count_before(symbols->symbols, symbols->count,
+                                  sizeof(*symbols->symbols), symbol_is_below, &vaddr);
 }
 
 /* LLD and mold say in the comment which they are. That is often removed from a program,
@@ -192,20 +158,18 @@ static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32
         return entry->tag == DW_TAG_namespace || entry->tag == DW_TAG_module;
 }
 
+static bool unit_is_below(const void *item, const void *key)
+{
+        const struct folded_unit *unit = item;
+
+        return (uintptr_t)unit->addr < (uintptr_t)key;
+}
+
 /* The first unit that was read at ADDR or behind. */
 static size_t first_unit(const struct folded *search, const void *addr)
 {
-        size_t low = 0, high = search->unit_count;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if ((uintptr_t)search->units[middle].addr < (uintptr_t)addr)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return array_count_before(search->units, search->unit_count,
+                                  sizeof(*search->units), unit_is_below, addr);
 }
 
 /* Has the functions of the unit that DIE is in, which is read once. */
@@ -274,7 +238,7 @@ static bool has_second(struct folded *search, const struct folded_unit *unit,
                 const char *other = die_name(search->dwarf, &item->die);
 
                 if (other && strcmp(name, other) != 0 &&
-                    !folded_same_constructor(name, other))
+                    !mangled_same_constructor(name, other))
                         return true;
         }
         return false;

@@ -29,10 +29,6 @@ struct folded {
 /* Whether the linker of FILE, whose debug information is that of DEBUG, may have. */
 bool folded_by_linker(const struct elf_file *file, const struct elf_file *debug);
 
-/* Whether A and B are the names for linking of one constructor or destructor, which has
- * several (Itanium C++ ABI, 5.1.4.3). */
-bool folded_same_constructor(const char *a, const char *b);
-
 /* *FOLDED: whether FUNCTION, an entry with code of FILE, is. 0 or -ENOMEM. */
 int folded_function(struct folded *search, Dwarf_Die *function, bool *folded);
 void folded_free(struct folded *search);

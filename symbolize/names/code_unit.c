@@ -61,19 +61,19 @@ struct asked_ranges {
         const struct unit *unit;
 };
 
+static bool question_is_below(const void *item, const void *key)
+{
+        const struct code_question *question = item;
+
+        return question->vaddr < *(const uint64_t *)key;
+}
+
 /* Whether any of the unit's addresses is from LOW up to HIGH. */
 static bool is_asked(const struct unit *unit, uint64_t low, uint64_t high)
 {
-        size_t from = 0, to = unit->asked_count;
+        size_t from = array_count_before(unit->asked, unit->asked_count,
+                                         sizeof(*unit->asked), question_is_below, &low);
 
-        while (from < to) {
-                size_t middle = from + (to - from) / 2;
-
-                if (unit->asked[middle].vaddr < low)
-                        from = middle + 1;
-                else
-                        to = middle;
-        }
         return from < unit->asked_count && unit->asked[from].vaddr < high;
 }
 

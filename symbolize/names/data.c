@@ -41,19 +41,16 @@ static bool fixed_address(struct dwarf_file *file, Dwarf_Die *die, uint64_t *vad
                location_fixed(&attribute, file->source, vaddr);
 }
 
+static bool place_is_below(const void *item, const void *key)
+{
+        const struct data_place *const *place = item;
+
+        return (*place)->vaddr < *(const uint64_t *)key;
+}
+
 size_t data_places_from(struct data_place *const *places, size_t count, uint64_t vaddr)
 {
-        size_t low = 0, high = count;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (places[middle]->vaddr < vaddr)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return array_count_before(places, count, sizeof(*places), place_is_below, &vaddr);
 }
 
 /* clang calls the symbol of a function's variable "function.variable", and may leave the

@@ -330,3 +330,32 @@ bool mangled_take_apart(const char *link, size_t length, struct mangled *parts)
         parts->parameters_length = (size_t)(text.end - text.at);
         return parts->parameters_length > 0;
 }
+
+/* Whether the item of NAME's scopes that begins at AT is a constructor or destructor. */
+static bool is_constructor_at(const char *name, size_t at)
+{
+        struct text text = {.at = name, .end = name + strlen(name)};
+
+        if (!take(&text, '_') || !take(&text, 'Z'))
+                return false;
+        if (take(&text, 'Z') && !skip_to_end(&text))
+                return false;
+        if (!take(&text, 'N'))
+                return false;
+        while (peek(&text) && strchr("rVKRO", peek(&text)))
+                text.at++;
+        while (text.at < name + at)
+                if (peek(&text) == 'E' || !skip_name(&text))
+                        return false;
+        return text.at == name + at && (peek(&text) == 'C' || peek(&text) == 'D');
+}
+
+bool mangled_same_constructor(const char *a, const char *b)
+{
+        size_t at = 0;
+
+        while (a[at] && a[at] == b[at])
+                at++;
+        return at > 0 && is_digit(a[at]) && is_digit(b[at]) &&
+               strcmp(a + at + 1, b + at + 1) == 0 && is_constructor_at(a, at - 1);
+}

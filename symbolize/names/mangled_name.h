@@ -22,4 +22,8 @@ struct mangled {
  * function's, or hold expressions. */
 bool mangled_take_apart(const char *link, size_t length, struct mangled *parts);
 
+/* Whether A and B are the names for linking of one constructor or destructor, which has
+ * several (Itanium C++ ABI, 5.1.4.3). */
+bool mangled_same_constructor(const char *a, const char *b);
+
 #endif

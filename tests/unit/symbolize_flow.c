@@ -554,32 +554,6 @@ static void names_pointers_without_going_back_often(void **state)
         elf_file_close(&file);
 }
 
-static void tells_constructors_from_functions(void **state)
-{
-        (void)state;
-        const struct {
-                const char *a, *b;
-                bool same;
-        } cases[] = {
-            {"_ZN4listC1Ev", "_ZN4listC2Ev", true},
-            {"_ZN3std4listD1Ev", "_ZN3std4listD2Ev", true},
-            {"_ZN4listC1Ev", "_ZN4listC2Ei", false},
-            {"_ZN4listC1Ev", "_ZN4listD2Ev", false},
-            {"_Z3abC1v", "_Z3abC2v", false},
-            {"_ZN4list4getC1Ev", "_ZN4list4getC2Ev", false},
-            {"_Z10lineC1C2C1v", "_Z10lineC1C2C2v", false},
-            {"readC1", "readC2", false},
-            {"C1", "C2", false},
-            {"_Z", "_Z", false},
-            {"", "", false},
-            {&"C1x"[1], &"C2x"[1], false}, /* nothing before it is looked at */
-        };
-
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-                if (folded_same_constructor(cases[i].a, cases[i].b) != cases[i].same)
-                        fail_msg("%s and %s", cases[i].a, cases[i].b);
-}
-
 /* Functions of two units, as if one of a linker that folds. */
 static void reads_units_once_to_find_folded_functions(void **state)
 {
@@ -622,7 +596,6 @@ int main(void)
             cmocka_unit_test(knows_what_a_number_is_used_as),
             cmocka_unit_test(knows_what_is_done_to_integers_only),
             cmocka_unit_test(knows_a_pointer_by_its_later_name),
-            cmocka_unit_test(tells_constructors_from_functions),
             cmocka_unit_test(reads_units_once_to_find_folded_functions),
             cmocka_unit_test(names_pointers_without_going_back_often),
         };

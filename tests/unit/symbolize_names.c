@@ -97,6 +97,34 @@ static void other_names_stay(void **state)
         expect_name("", NULL);
 }
 
+static void tells_constructors_from_functions(void **state)
+{
+        (void)state;
+        const struct {
+                const char *a, *b;
+                bool same;
+        } cases[] = {
+            {"_ZN4listC1Ev", "_ZN4listC2Ev", true},
+            {"_ZN3std4listD1Ev", "_ZN3std4listD2Ev", true},
+            {"_ZN4listC1Ev", "_ZN4listC2Ei", false},
+            {"_ZN4listC1Ev", "_ZN4listD2Ev", false},
+            {"_ZN4listIiEC1IcEET_", "_ZN4listIiEC2IcEET_", true},
+            {"_ZZN4list3getEvEN4nodeC1Ev", "_ZZN4list3getEvEN4nodeC2Ev", true},
+            {"_Z3abC1v", "_Z3abC2v", false},
+            {"_ZN4list4getC1Ev", "_ZN4list4getC2Ev", false},
+            {"_Z10lineC1C2C1v", "_Z10lineC1C2C2v", false},
+            {"readC1", "readC2", false},
+            {"C1", "C2", false},
+            {"_Z", "_Z", false},
+            {"", "", false},
+            {&"C1x"[1], &"C2x"[1], false}, /* nothing before it is looked at */
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+                if (mangled_same_constructor(cases[i].a, cases[i].b) != cases[i].same)
+                        fail_msg("%s and %s", cases[i].a, cases[i].b);
+}
+
 /* Each level of the type would be a level of recursion. */
 static void a_deep_name_does_not_overflow_the_stack(void **state)
 {
@@ -437,6 +465,7 @@ int main(void)
             cmocka_unit_test(fortran_names_are_readable),
             cmocka_unit_test(names_of_debug_information_are_spelled_as_demangled),
             cmocka_unit_test(other_names_stay),
+            cmocka_unit_test(tells_constructors_from_functions),
             cmocka_unit_test(a_deep_name_does_not_overflow_the_stack),
             cmocka_unit_test(
                 parts_of_names_that_hold_each_other_do_not_overflow_the_stack),
