@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/* One walk over a function's entries: a variable with a list of locations says for
+ * which instructions each holds, one with a single location lives as long as the block
+ * that it is declared in. */
+#include "variable_entries.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "array.h"
+#include "die_walk.h"
+#include "location.h"
+#include "name.h"
+#include "type_field.h"
+
+struct scope_range {
+        uint64_t low;
+        uint64_t high;
+};
+
+/* The ranges of one block: a part of collector.ranges. */
+struct scope {
+        size_t first;
+        size_t count;
+        uint32_t inlined; /* name of the inlined function that it is in; 0: of none */
+        uint16_t depth;
+        uint16_t level; /* of inlined functions */
+        bool codeless;  /* the ranges are those of what is around it */
+};
+
+struct collector {
+        struct variables *variables;
+        struct type_reader *reader;
+        struct scope_range *ranges;
+        size_t range_count;
+        size_t range_capacity;
+        struct scope *scopes; /* a walk value is index + 1 */
+        size_t scope_count;
+        size_t scope_capacity;
+        bool base_is_frame; /* what DW_OP_fbreg counts from: the CFA, or a register */
+        bool base_known;
+        bool of_gcc;
+        uint8_t base_register;
+        /* the variable in work */
+        Dwarf_Die *die;
+        uint64_t low;
+        uint64_t high;
+        uint32_t number;
+        const struct scope *scope; /* NULL: none */
+        bool scoped;               /* it is there as long as its scope lasts */
+        uint32_t type;             /* and name, once it was found to be somewhere */
+        uint32_t name;
+        bool type_read;
+        bool name_read;
+};
+
+/* ---- scopes ---- */
+
+static int add_range(void *context, uint64_t low, uint64_t high)
+{
+        struct collector *collector = context;
+
+        if (array_reserve(&collector->ranges, &collector->range_capacity,
+                          collector->range_count, sizeof(*collector->ranges)) < 0)
+                return -ENOMEM;
+        collector->ranges[collector->range_count++] = (struct scope_range){low, high};
+        return 0;
+}
+
+static uint32_t name_of(struct collector *collector, Dwarf_Die *die)
+{
+        const char *name = die_name(collector->reader->dwarf, die);
+
+        return name ? name_put_linkage(collector->reader->names, name) : 0;
+}
+
+static uint16_t add_one(uint16_t count)
+{
+        return count < UINT16_MAX ? (uint16_t)(count + 1) : UINT16_MAX;
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+        const struct scope_range *a = left, *b = right;
+
+        return a->low < b->low ? -1 : a->low > b->low;
+}
+
+/* Puts the ranges from FIRST on, which are of one block, in order, so that none overlap.
+ * Returns how many there are. */
+static size_t order_ranges(struct collector *collector, size_t first)
+{
+        size_t count = collector->range_count - first, kept = 0;
+        struct scope_range *ranges = count > 0 ? &collector->ranges[first] : NULL;
+
+        if (count > 1)
+                qsort(ranges, count, sizeof(*ranges), compare_ranges);
+        for (size_t i = 0; i < count; i++) {
+                struct scope_range *last = kept ? &ranges[kept - 1] : NULL;
+
+                if (!last || ranges[i].low >= last->high)
+                        ranges[kept++] = ranges[i];
+                else if (ranges[i].high > last->high)
+                        last->high = ranges[i].high;
+        }
+        collector->range_count = first + kept;
+        return kept;
+}
+
+/* *VALUE is the outer scope, and then the one of DIE. */
+static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *value)
+{
+        struct scope scope = {.first = collector->range_count};
+        const struct scope *outer = *value ? &collector->scopes[*value - 1] : NULL;
+
+        if (die_ranges(collector->reader->dwarf, die, add_range, collector) == -ENOMEM)
+                return -ENOMEM;
+        scope.count = order_ranges(collector, scope.first);
+        if (scope.count == 0) { /* it has no code of its own: the outer one's counts */
+                if (!outer || dwarf_tag(die) != DW_TAG_lexical_block)
+                        return 0;
+                scope.first = outer->first;
+                scope.count = outer->count;
+                scope.codeless = true;
+        }
+        if (dwarf_tag(die) == DW_TAG_inlined_subroutine)
+                scope.inlined = name_of(collector, die);
+        else if (outer)
+                scope.inlined = outer->inlined;
+        if (outer) {
+                scope.depth = add_one(outer->depth);
+                scope.level = dwarf_tag(die) == DW_TAG_inlined_subroutine
+                                  ? add_one(outer->level)
+                                  : outer->level;
+        }
+        if (collector->scope_count >= UINT32_MAX - 1 ||
+            array_reserve(&collector->scopes, &collector->scope_capacity,
+                          collector->scope_count, sizeof(*collector->scopes)) < 0)
+                return -ENOMEM;
+        collector->scopes[collector->scope_count++] = scope;
+        *value = (uint32_t)collector->scope_count;
+        return 0;
+}
+
+/* ---- variables ---- */
+
+/* Many variables are nowhere that counts: what they are is asked when it is needed. */
+static uint32_t type_in_work(struct collector *collector)
+{
+        if (!collector->type_read)
+                collector->type = type_of_variable(collector->reader, collector->die);
+        collector->type_read = true;
+        return collector->type;
+}
+
+static uint32_t name_in_work(struct collector *collector)
+{
+        if (!collector->name_read)
+                collector->name = name_of(collector, collector->die);
+        collector->name_read = true;
+        return collector->name;
+}
+
+static uint32_t declaring_line(struct collector *collector)
+{
+        struct dwarf_file *dwarf = collector->reader->dwarf;
+        Dwarf_Die origin;
+        uint64_t line;
+
+        if (!die_number(dwarf, collector->die, DW_AT_decl_line, &line) &&
+            (!die_origin(dwarf, collector->die, &origin) ||
+             !die_number(dwarf, &origin, DW_AT_decl_line, &line)))
+                return 0;
+        return line <= UINT32_MAX ? (uint32_t)line : 0;
+}
+
+/* The register holds a pointer of TYPE, less what the location adds. */
+static int put_register(struct collector *collector, struct range_map *map,
+                        const struct location *location, uint32_t type)
+{
+        struct variables *variables = collector->variables;
+
+        if (variables->value_count >= UINT32_MAX ||
+            array_reserve(&variables->values, &variables->value_capacity,
+                          variables->value_count, sizeof(*variables->values)) < 0)
+                return -ENOMEM;
+        variables->values[variables->value_count] = (struct register_variable){
+            .low = collector->low,
+            .high = collector->high,
+            .type = type,
+            .name = name_in_work(collector),
+            .offset = location->kind == LOCATION_VALUE ? location->offset : 0,
+            .number = collector->number,
+            .from_set = map == &variables->set[location->reg],
+            .reg = location->reg,
+            .codeless = collector->scope && collector->scope->codeless,
+            .given = collector->scope && collector->scope->depth == 0 &&
+                     dwarf_tag(collector->die) == DW_TAG_formal_parameter};
+        return range_map_add(map, collector->low, collector->high,
+                             (uint32_t)variables->value_count++);
+}
+
+static int add_in_register(struct collector *collector, const struct location *location)
+{
+        uint32_t type = type_in_work(collector);
+        static const struct type_access pointer = {.bytes = 8, .number = NUMBER_INTEGER};
+
+        if (type == TYPE_NONE)
+                return collector->reader->error;
+        /* Of a struct in registers, an iterator for instance, what lies there. */
+        if (location->part_offset_bytes > 0 ||
+            collector->reader->types->items[type].kind != TYPE_POINTER)
+                type = type_part(collector->reader->types, type,
+                                 location->part_offset_bytes, &pointer);
+        if (type == TYPE_NONE ||
+            collector->reader->types->items[type].kind != TYPE_POINTER)
+                return 0;
+        struct range_map *maps = location->kind == LOCATION_VALUE && location->offset != 0
+                                     ? collector->variables->beside
+                                 : collector->scoped && collector->of_gcc
+                                     ? collector->variables->set
+                                     : collector->variables->registers;
+
+        return put_register(collector, &maps[location->reg], location, type);
+}
+
+static bool is_single(const struct types *types, uint32_t type)
+{
+        return types->items[type].kind == TYPE_INTEGER ||
+               types->items[type].kind == TYPE_FLOAT ||
+               types->items[type].kind == TYPE_POINTER;
+}
+
+/* What is given by its address, such as Fortran's parameters, is where a register points
+ * to. What lies in the frame is so too, but not at the register's own place; and numbers
+ * and pointers are where what they are captured in, or are the first member of, begins.
+ */
+static int add_behind_register(struct collector *collector,
+                               const struct location *location)
+{
+        const uint8_t stack_pointer = 7;
+
+        if (location->offset != 0 || location->reg == stack_pointer ||
+            (!collector->base_is_frame && location->reg == collector->base_register) ||
+            is_single(collector->reader->types, type_in_work(collector)))
+                return 0;
+        uint32_t type = type_pointer_to(collector->reader, collector->die);
+
+        return type == TYPE_NONE
+                   ? collector->reader->error
+                   : put_register(collector,
+                                  &collector->variables->pointed[location->reg], location,
+                                  type);
+}
+
+static int add_in_memory(struct collector *collector, const struct location *location)
+{
+        struct variables *variables = collector->variables;
+        struct frame_variable variable = {.low = collector->low,
+                                          .high = collector->high,
+                                          .reg = location->reg,
+                                          .offset = location->offset};
+
+        if (location->part_offset_bytes > 0)
+                return 0;
+        variable.type = location->kind == LOCATION_BEHIND
+                            ? type_pointer_to(collector->reader, collector->die)
+                            : type_in_work(collector);
+        if (variable.type == TYPE_NONE)
+                return collector->reader->error;
+        if (location->kind != LOCATION_MEMORY) {
+                if (!collector->base_known)
+                        return 0;
+                variable.in_frame = collector->base_is_frame;
+                variable.reg = collector->base_register;
+        }
+        variable.name = name_in_work(collector);
+        variable.number = collector->number;
+        variable.scoped = collector->scoped;
+        variable.parameter = dwarf_tag(collector->die) == DW_TAG_formal_parameter;
+        if (collector->scoped && dwarf_tag(collector->die) == DW_TAG_variable)
+                variable.line = declaring_line(collector);
+        if (collector->scope) {
+                variable.inlined = collector->scope->inlined;
+                variable.depth = collector->scope->depth;
+                variable.level = collector->scope->level;
+                variable.shared = collector->scoped && collector->scope->codeless;
+        }
+        if (array_reserve(&variables->frames, &variables->frame_capacity,
+                          variables->frame_count, sizeof(*variables->frames)) < 0)
+                return -ENOMEM;
+        variables->frames[variables->frame_count++] = variable;
+        return location->kind == LOCATION_MEMORY
+                   ? add_behind_register(collector, location)
+                   : 0;
+}
+
+static int add_location(void *context, const struct location *location)
+{
+        switch (location->kind) {
+        case LOCATION_REGISTER:
+        case LOCATION_VALUE:
+                return add_in_register(context, location);
+        case LOCATION_MEMORY:
+        case LOCATION_FRAME:
+        case LOCATION_BEHIND:
+                return add_in_memory(context, location);
+        default:
+                return 0;
+        }
+}
+
+static int add_everywhere(struct collector *collector, Dwarf_Attribute *attribute,
+                          uint32_t scope)
+{
+        Dwarf_Op *ops;
+        size_t count;
+        int error = 0;
+
+        if (!scope || dwarf_getlocation(attribute, &ops, &count) != 0 ||
+            !die_spend(collector->reader->dwarf,
+                       (count + 1) * (collector->scopes[scope - 1].count + 1)))
+                return 0;
+        collector->scoped = true;
+        for (size_t i = 0; i < collector->scopes[scope - 1].count && !error; i++) {
+                const struct scope_range *range =
+                    &collector->ranges[collector->scopes[scope - 1].first + i];
+
+                collector->low = range->low;
+                collector->high = range->high;
+                error = location_parts(attribute, ops, count, add_location, collector);
+        }
+        return error;
+}
+
+static int add_listed(struct collector *collector, Dwarf_Attribute *attribute)
+{
+        Dwarf_Addr base, low, high;
+        Dwarf_Op *ops;
+        size_t count;
+        ptrdiff_t at = 0;
+        int error = 0;
+
+        while (!error && (at = dwarf_getlocations(attribute, at, &base, &low, &high, &ops,
+                                                  &count)) > 0) {
+                if (!die_spend(collector->reader->dwarf, count + 1))
+                        return 0;
+                collector->low = low;
+                collector->high = high;
+                error = location_parts(attribute, ops, count, add_location, collector);
+        }
+        return error;
+}
+
+static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t scope)
+{
+        Dwarf_Attribute attribute;
+
+        if (!die_attribute(collector->reader->dwarf, die, DW_AT_location, &attribute))
+                return 0;
+        collector->die = die;
+        collector->scope = scope ? &collector->scopes[scope - 1] : NULL;
+        collector->scoped = false;
+        collector->number++;
+        collector->type_read = collector->name_read = false;
+        collector->name = 0;
+        switch (dwarf_whatform(&attribute)) {
+        case DW_FORM_sec_offset:
+        case DW_FORM_loclistx:
+        case DW_FORM_data4:
+        case DW_FORM_data8:
+                return add_listed(collector, &attribute);
+        default:
+                return add_everywhere(collector, &attribute, scope);
+        }
+}
+
+static int add_call(struct collector *collector, Dwarf_Die *die)
+{
+        struct variables *variables = collector->variables;
+        struct dwarf_file *dwarf = collector->reader->dwarf;
+        Dwarf_Attribute attribute;
+        Dwarf_Die callee;
+        Dwarf_Addr address;
+
+        if ((!die_attribute(dwarf, die, DW_AT_call_return_pc, &attribute) &&
+             !die_attribute(dwarf, die, DW_AT_low_pc, &attribute)) ||
+            dwarf_formaddr(&attribute, &address) != 0 ||
+            (!die_reference(dwarf, die, DW_AT_call_origin, &callee) &&
+             !die_reference(dwarf, die, DW_AT_abstract_origin, &callee)))
+                return 0;
+        uint32_t type = type_of_variable(collector->reader, &callee);
+
+        if (type == TYPE_NONE ||
+            collector->reader->types->items[type].kind != TYPE_POINTER)
+                return collector->reader->error;
+        if (array_reserve(&variables->calls, &variables->call_capacity,
+                          variables->call_count, sizeof(*variables->calls)) < 0)
+                return -ENOMEM;
+        variables->calls[variables->call_count++] =
+            (struct call_result){address, type, name_of(collector, &callee)};
+        return 0;
+}
+
+static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
+{
+        struct collector *collector = context;
+        Dwarf_Die *die = &entry->die;
+        int error;
+
+        *value = parent;
+        switch (entry->tag) {
+        case DW_TAG_formal_parameter:
+        case DW_TAG_variable:
+                return add_variable(collector, die, parent);
+        case DW_TAG_lexical_block:
+        case DW_TAG_inlined_subroutine:
+        case DW_TAG_try_block:
+        case DW_TAG_catch_block:
+                error = add_scope(collector, die, value);
+                return error ? error : 1;
+        case DW_TAG_call_site:
+        case DW_TAG_GNU_call_site:
+                return add_call(collector, die);
+        default:
+                return 0;
+        }
+}
+
+static void read_frame_base(struct collector *collector, Dwarf_Die *function)
+{
+        Dwarf_Attribute attribute;
+        Dwarf_Op *ops;
+        size_t count;
+
+        if (!die_attribute(collector->reader->dwarf, function, DW_AT_frame_base,
+                           &attribute) ||
+            dwarf_getlocation(&attribute, &ops, &count) != 0 || count != 1)
+                return;
+        if (ops[0].atom == DW_OP_call_frame_cfa) {
+                collector->base_known = collector->base_is_frame = true;
+        } else if (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg15) {
+                collector->base_known = true;
+                collector->base_register = (uint8_t)(ops[0].atom - DW_OP_reg0);
+        }
+}
+
+static bool is_of_gcc(struct dwarf_file *dwarf, Dwarf_Die *function)
+{
+        Dwarf_Die unit;
+        const char *producer = dwarf_diecu(function, &unit, NULL, NULL)
+                                   ? die_string(dwarf, &unit, DW_AT_producer)
+                                   : NULL;
+
+        return producer && strncmp(producer, "GNU ", 4) == 0;
+}
+
+int variable_entries_read(struct variables *variables, struct type_reader *reader,
+                          Dwarf_Die *function)
+{
+        struct collector collector = {.variables = variables, .reader = reader};
+        uint32_t scope = 0;
+
+        read_frame_base(&collector, function);
+        collector.of_gcc = is_of_gcc(reader->dwarf, function);
+        int error = add_scope(&collector, function, &scope);
+
+        /* A walk begins with the value 0; the function's own scope is number 1. */
+        if (!error && scope == 1)
+                error = die_walk_from(reader->dwarf, function, 1, visit, &collector);
+        free(collector.ranges);
+        free(collector.scopes);
+        return error == -ENOMEM ? error : 0;
+}
