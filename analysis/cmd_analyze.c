@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* memlag analyze [FILE]: makes the findings and views of a database again. */
 #include "command.h"
+#include "command_line.h"
 
 #include <argp.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ static const struct argp arguments = {
 int cmd_analyze(int argc, char **argv)
 {
         const char *file = "memlag.db";
-        cmd_parse(&arguments, "memlag analyze", argc, argv, &file);
+        command_line_parse(&arguments, "memlag analyze", argc, argv, ARGUMENTS_ANYWHERE,
+                           &file);
         struct diag diag;
         struct db *db;
         int code = db_open(file, DB_READ_WRITE, &db, &diag);

@@ -10,6 +10,7 @@
 #include "analysis.h"
 #include "cmd.h"
 #include "command.h"
+#include "command_line.h"
 #include "named_query.h"
 #include "query.h"
 
@@ -46,8 +47,8 @@ static void assign_words(struct arguments *arguments, struct argp_state *state)
         else if (only_word_is_file)
                 arguments->file = arguments->words[next++];
         if (arguments->word_count - next > sql_words)
-                argp_error(state, "too many arguments: '%s' is left over",
-                           arguments->words[arguments->word_count - 1]);
+                usage_error(state, "too many arguments: '%s' is left over",
+                            arguments->words[arguments->word_count - 1]);
         if (next < arguments->word_count)
                 arguments->sql = arguments->words[next];
         if (!arguments->file)
@@ -66,7 +67,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 return 0;
         case OPTION_NAME:
                 if (!named_query(text))
-                        argp_error(
+                        usage_error(
                             state,
                             "--name: there is no query '%s'; --list shows them all",
                             text);
@@ -150,7 +151,8 @@ static int run(const struct arguments *arguments, const char *sql)
 int cmd_query(int argc, char **argv)
 {
         struct arguments arguments = {0};
-        cmd_parse(&parser, "memlag query", argc, argv, &arguments);
+        command_line_parse(&parser, "memlag query", argc, argv, ARGUMENTS_ANYWHERE,
+                           &arguments);
         if (arguments.list) {
                 named_query_list(stdout);
                 return cmd_finish_output("query");

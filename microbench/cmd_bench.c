@@ -11,6 +11,7 @@
 #include "bench_show.h"
 #include "bounce.h"
 #include "command.h"
+#include "command_line.h"
 #include "conditions.h"
 #include "measure.h"
 #include "microbench.h"
@@ -79,40 +80,6 @@ static const struct argp_option option_table[] = {
 
 /* ---- the command line ---- */
 
-static uint64_t read_bytes(struct argp_state *state, const char *option, const char *text,
-                           uint64_t minimum, uint64_t maximum)
-{
-        static const char units[] = "KMGT";
-        char *end;
-        errno = 0;
-        unsigned long long value = strtoull(text, &end, 10);
-        const char *unit = *end ? strchr(units, *end) : NULL;
-        unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-        if (text[0] < '0' || text[0] > '9' || errno || end[unit != NULL] ||
-            value > UINT64_MAX >> 1 >> shift)
-                argp_error(state, "%s: '%s' is not a number of bytes, such as 64K or 2G",
-                           option, text);
-        value <<= shift;
-        if (value < minimum || value > maximum)
-                argp_error(state, "%s: '%s' is not from %llu to %llu bytes", option, text,
-                           (unsigned long long)minimum, (unsigned long long)maximum);
-        return value;
-}
-
-static uint64_t read_number(struct argp_state *state, const char *option,
-                            const char *text, uint64_t minimum, uint64_t maximum)
-{
-        char *end;
-        errno = 0;
-        unsigned long long value = strtoull(text, &end, 10);
-        if (text[0] < '0' || text[0] > '9' || errno || *end || value < minimum ||
-            value > maximum)
-                argp_error(state, "%s: '%s' is not a whole number from %llu to %llu",
-                           option, text, (unsigned long long)minimum,
-                           (unsigned long long)maximum);
-        return value;
-}
-
 /* The place of TEXT in WORDS, which ends with NULL. */
 static unsigned read_word(struct argp_state *state, const char *option, const char *text,
                           const char *const *words)
@@ -120,9 +87,8 @@ static unsigned read_word(struct argp_state *state, const char *option, const ch
         for (unsigned i = 0; words[i]; i++)
                 if (strcmp(words[i], text) == 0)
                         return i;
-        argp_error(state, "%s: '%s' is not known; see 'memlag bench --help'", option,
-                   text);
-        return 0;
+        usage_error(state, "%s: '%s' is not known; see 'memlag bench --help'", option,
+                    text);
 }
 
 /* Ends the program when the kernel has no such parameter. */
@@ -130,25 +96,23 @@ static void need(const struct argp_state *state, const struct bench_options *opt
                  unsigned takes, const char *option)
 {
         if (!options->kernel)
-                argp_error(state, "the kernel comes before its options: memlag bench "
-                                  "KERNEL [OPTION...]");
+                usage_error(state, "the kernel comes before its options: memlag bench "
+                                   "KERNEL [OPTION...]");
         else if (takes && !(options->kernel->takes & takes))
-                argp_error(state, "%s means nothing to %s", option,
-                           options->kernel->name);
+                usage_error(state, "%s means nothing to %s", option,
+                            options->kernel->name);
 }
 
 static void choose(struct argp_state *state, struct bench_options *options,
                    const char *text)
 {
         if (options->kernel)
-                argp_error(state, "one kernel at a time: '%s' and '%s'",
-                           options->kernel->name, text);
+                usage_error(state, "one kernel at a time: '%s' and '%s'",
+                            options->kernel->name, text);
         options->kernel = kernel_find(text);
-        if (!options->kernel) {
-                argp_error(state, "there is no kernel '%s'; see 'memlag bench --list'",
-                           text);
-                return;
-        }
+        if (!options->kernel)
+                usage_error(state, "there is no kernel '%s'; see 'memlag bench --list'",
+                            text);
         options->parameters = options->kernel->defaults;
         options->parameters.node = -1;
         if (options->parameters.threads == 0)
@@ -224,10 +188,10 @@ static void set_parameter(struct argp_state *state, struct bench_options *option
         if (option->words)
                 value = read_word(state, option->name, text, option->words);
         else if (option->bytes)
-                value = read_bytes(state, option->name, text, option->minimum,
-                                   option->maximum);
+                value = usage_bytes(state, option->name, text, option->minimum,
+                                    option->maximum);
         else
-                value = read_number(state, option->name, text, option->minimum,
+                value = usage_whole(state, option->name, text, option->minimum,
                                     option->maximum);
         /* x86 is little endian: the first bytes are the low ones. */
         memcpy((char *)&options->parameters + option->offset, &value, option->size);
@@ -257,10 +221,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return 0;
         case ARGP_KEY_END:
                 if (!options->kernel && !options->list)
-                        argp_error(state, "no kernel given; see 'memlag bench --list'");
+                        usage_error(state, "no kernel given; see 'memlag bench --list'");
                 else if (options->places && options->parameters.threads < 2)
-                        argp_error(state, "--places is about several CPUs: it needs "
-                                          "--threads 2 or more");
+                        usage_error(state, "--places is about several CPUs: it needs "
+                                           "--threads 2 or more");
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
@@ -374,11 +338,9 @@ int cmd_bench(int argc, char **argv)
             .args_doc = "KERNEL",
             .doc = "Run a kernel with known behaviour and tell what an access takes.",
         };
-        static char full_name[] = "memlag bench";
         struct bench_options options = {0};
-        argv[0] = full_name;
-        argp_err_exit_status = EXIT_USAGE;
-        argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
+        command_line_parse(&argp, "memlag bench", argc, argv, ARGUMENTS_IN_ORDER,
+                           &options);
         if (options.list) {
                 print_list();
                 return EXIT_OK;

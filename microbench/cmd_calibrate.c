@@ -14,6 +14,7 @@
 #include "calibrate.h"
 #include "calibration_show.h"
 #include "command.h"
+#include "command_line.h"
 #include "keeping.h"
 #include "microbench.h"
 #include "picture.h"
@@ -56,7 +57,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return 0;
         case KEY_EXPORT:
                 if (strcmp(text, "json") != 0)
-                        argp_error(state, "--export: '%s' is not json", text);
+                        usage_error(state, "--export: '%s' is not json", text);
                 options->json = true;
                 return 0;
         case KEY_PICTURE:
@@ -65,12 +66,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         case ARGP_KEY_END:
                 if ((options->quick || options->force) &&
                     (options->show || options->json))
-                        argp_error(state, "--quick and --force are about measuring, "
-                                          "--show and --export do not measure");
+                        usage_error(state, "--quick and --force are about measuring, "
+                                           "--show and --export do not measure");
                 return 0;
         case ARGP_KEY_ARG:
-                argp_error(state, "'%s' is not an option", text);
-                return 0;
+                usage_error(state, "'%s' is not an option", text);
         default:
                 return ARGP_ERR_UNKNOWN;
         }
@@ -203,15 +203,13 @@ int cmd_calibrate(int argc, char **argv)
             .parser = parse_option,
             .doc = "Measure this machine's memory and keep the result for later runs.",
         };
-        static char full_name[] = "memlag calibrate";
         struct calibrate_options options = {0};
         struct machine_identity identity;
         struct diag diag;
         json_t *document = NULL;
         int rc, status = EXIT_OK;
-        argv[0] = full_name;
-        argp_err_exit_status = EXIT_USAGE;
-        argp_parse(&argp, argc, argv, 0, NULL, &options);
+        command_line_parse(&argp, "memlag calibrate", argc, argv, ARGUMENTS_ANYWHERE,
+                           &options);
         machine_identity(&identity);
         rc = options.picture ? check_picture(options.picture, &diag) : 0;
         if (rc == 0 && (options.show || options.json)) {

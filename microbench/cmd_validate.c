@@ -12,6 +12,7 @@
 
 #include "calibration.h"
 #include "command.h"
+#include "command_line.h"
 #include "microbench.h"
 #include "sim_prefetch.h"
 #include "sim_preset.h"
@@ -64,7 +65,7 @@ static bool is_simulated(struct argp_state *state, const char *source)
         if (strcmp(source, "sim") == 0)
                 return true;
         if (strcmp(source, "pebs") != 0 && strcmp(source, "ibs") != 0)
-                argp_error(state, "--source: '%s' is none of pebs, ibs and sim", source);
+                usage_error(state, "--source: '%s' is none of pebs, ibs and sim", source);
         return false;
 }
 
@@ -72,7 +73,8 @@ static bool read_choice(struct argp_state *state, const char *option, const char
                         const char *no, const char *yes)
 {
         if (strcmp(text, no) != 0 && strcmp(text, yes) != 0)
-                argp_error(state, "%s: '%s' is neither %s nor %s", option, text, no, yes);
+                usage_error(state, "%s: '%s' is neither %s nor %s", option, text, no,
+                            yes);
         return strcmp(text, yes) == 0;
 }
 
@@ -100,7 +102,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return 0;
         case KEY_SIM_SET:
                 if (options->setting_count == SETTINGS_MAX)
-                        argp_error(state, "at most %d --sim-set", SETTINGS_MAX);
+                        usage_error(state, "at most %d --sim-set", SETTINGS_MAX);
                 options->settings[options->setting_count++] = text;
                 return 0;
         case ARGP_KEY_ARGS:
@@ -109,15 +111,16 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         case ARGP_KEY_END:
                 if (!options->simulated &&
                     (options->sim.cpu || options->setting_count || options->sim.prefetch))
-                        argp_error(state, "--sim-... means something with --source sim");
+                        usage_error(state, "--sim-... means something with --source sim");
                 if (options->all &&
                     (options->simulated || options->show || options->events))
-                        argp_error(state, "--all is for the CPU's own counters: not with "
-                                          "--source sim, which always tries all, --show, "
-                                          "or named events");
+                        usage_error(state,
+                                    "--all is for the CPU's own counters: not with "
+                                    "--source sim, which always tries all, --show, "
+                                    "or named events");
                 if (options->show && options->setting_count)
-                        argp_error(state, "--show: what is found with --sim-set is not "
-                                          "kept");
+                        usage_error(state, "--show: what is found with --sim-set is not "
+                                           "kept");
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
@@ -430,16 +433,14 @@ int cmd_validate(int argc, char **argv)
             .doc = "Tell which counters can be trusted: kernels whose true counts are "
                    "known run, and each event is compared with them.",
         };
-        static char full_name[] = "memlag validate";
         struct validate_options options = {.events = NULL};
         struct sim_preset preset;
         struct simulated_counters simulated, *counters = NULL;
         struct diag diag;
         json_t *document = NULL;
         int rc = 0;
-        argv[0] = full_name;
-        argp_err_exit_status = EXIT_USAGE;
-        argp_parse(&argp, argc, argv, 0, NULL, &options);
+        command_line_parse(&argp, "memlag validate", argc, argv, ARGUMENTS_ANYWHERE,
+                           &options);
         options.sim.set = options.settings;
         if (!options.sim.prefetch)
                 options.sim.prefetch = "on";

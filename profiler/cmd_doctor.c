@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "command_line.h"
 #include "diag.h"
 #include "doctor.h"
 #include "perf/machine_findings.h"
@@ -30,13 +31,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
         switch (key) {
         case OPTION_FORMAT:
                 if (strcmp(text, "table") != 0 && strcmp(text, "json") != 0)
-                        argp_error(state, "--format: '%s' is neither table nor json",
-                                   text);
+                        usage_error(state, "--format: '%s' is neither table nor json",
+                                    text);
                 *json = strcmp(text, "json") == 0;
                 return 0;
         case ARGP_KEY_ARG:
-                argp_error(state, "'%s': no arguments are expected", text);
-                return 0;
+                usage_error(state, "'%s': no arguments are expected", text);
         default:
                 return ARGP_ERR_UNKNOWN;
         }
@@ -144,12 +144,8 @@ int cmd_doctor(int argc, char **argv)
             .doc = "Tell what this machine can record with, and how to enable the rest. "
                    "Nothing is changed.",
         };
-        static char full_name[] = "memlag doctor";
         bool json = false;
-        argv[0] = full_name;
-        argp_err_exit_status = EXIT_USAGE;
-        if (argp_parse(&argp, argc, argv, 0, NULL, &json) != 0)
-                return EXIT_FAILED;
+        command_line_parse(&argp, "memlag doctor", argc, argv, ARGUMENTS_ANYWHERE, &json);
 
         struct machine machine;
         struct machine_trial trial;

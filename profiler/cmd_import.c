@@ -3,13 +3,13 @@
  * report. The command line and what is said; the work is in import.c. */
 #include <argp.h>
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "command_line.h"
 #include "import.h"
 #include "option_path.h"
 #include "record.h"
@@ -30,7 +30,7 @@ enum key {
         KEY_DEBUGINFOD
 };
 
-struct command_line {
+struct import_line {
         struct import_options import;
         char **symbolize; /* arguments for symbolize; NULL-terminated */
         size_t symbolize_count;
@@ -60,16 +60,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static uint64_t read_interval(struct argp_state *state, const char *text)
-{
-        char *end;
-        double value = strtod(text, &end);
-        if (end == text || *end || !isfinite(value) || value < 0.01 || value > 60000)
-                argp_error(state, "--interval: '%s' is not a number from 0.01 to 60000",
-                           text);
-        return (uint64_t)(value * 1e6);
-}
-
 static const struct argp_option *option_of(int key)
 {
         const struct argp_option *option = option_table;
@@ -79,7 +69,7 @@ static const struct argp_option *option_of(int key)
 }
 
 /* A path that symbolize will refuse: better before a long import. */
-static void check_path(struct command_line *line, int key, const char *path,
+static void check_path(struct import_line *line, int key, const char *path,
                        int check(const char *option, const char *path, struct diag *diag))
 {
         char option[32];
@@ -89,7 +79,7 @@ static void check_path(struct command_line *line, int key, const char *path,
 }
 
 /* Adds the option to those of symbolize. */
-static error_t hand_on(struct command_line *line, int key, const char *text)
+static error_t hand_on(struct import_line *line, int key, const char *text)
 {
         const struct argp_option *option = option_of(key);
         char *argument = NULL;
@@ -111,7 +101,7 @@ static error_t hand_on(struct command_line *line, int key, const char *text)
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
-        struct command_line *line = state->input;
+        struct import_line *line = state->input;
         struct import_options *options = &line->import;
         switch (key) {
         case 'o':
@@ -124,7 +114,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 options->partial = true;
                 return 0;
         case KEY_INTERVAL:
-                options->interval_ns = read_interval(state, text);
+                options->interval_ns =
+                    (uint64_t)(usage_number(state, "--interval", text, 0.01, 60000) *
+                               1e6);
                 return 0;
         case KEY_SYMFS:
                 options->symfs = text;
@@ -144,24 +136,24 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return hand_on(line, key, text);
         case ARGP_KEY_ARG:
                 if (options->input)
-                        argp_error(state, "one recording at a time: '%s' is too many",
-                                   text);
+                        usage_error(state, "one recording at a time: '%s' is too many",
+                                    text);
                 if (!*text)
-                        argp_error(state, "the name of the recording is empty; perf's "
-                                          "are called perf.data");
+                        usage_error(state, "the name of the recording is empty; perf's "
+                                           "are called perf.data");
                 options->input = text;
                 return 0;
         case ARGP_KEY_END:
                 if (!options->input)
-                        argp_error(state, "no recording given; for example: memlag "
-                                          "import perf.data");
+                        usage_error(state, "no recording given; for example: memlag "
+                                           "import perf.data");
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
         }
 }
 
-static int parse(int argc, char **argv, struct command_line *line)
+static int parse(int argc, char **argv, struct import_line *line)
 {
         static const struct argp argp = {
             .options = option_table,
@@ -171,13 +163,11 @@ static int parse(int argc, char **argv, struct command_line *line)
                    "record or perf c2c record (-: standard input), and print the short "
                    "report.",
         };
-        static char program[] = "memlag import";
-        argv[0] = program;
-        argp_err_exit_status = EXIT_USAGE;
-        return argp_parse(&argp, argc, argv, 0, NULL, line);
+        return command_line_parse(&argp, "memlag import", argc, argv, ARGUMENTS_ANYWHERE,
+                                  line);
 }
 
-static int symbolize(const struct command_line *line)
+static int symbolize(const struct import_line *line)
 {
         char **argv = calloc(line->symbolize_count + 4, sizeof(char *));
         int argc = 0;
@@ -196,7 +186,7 @@ static int symbolize(const struct command_line *line)
 }
 
 /* Names, findings and the short report. */
-static int show(const struct command_line *line)
+static int show(const struct import_line *line)
 {
         static const char *const commands[] = {"analyze", "report"};
         int status = symbolize(line);
@@ -236,7 +226,7 @@ static int run(const struct import_options *options, struct import_result *resul
         return rc;
 }
 
-static int import(const struct command_line *line)
+static int import(const struct import_line *line)
 {
         const struct import_options *options = &line->import;
         struct import_result result;
@@ -264,7 +254,7 @@ static int import(const struct command_line *line)
 
 int cmd_import(int argc, char **argv)
 {
-        struct command_line line = {
+        struct import_line line = {
             .import = {.output = "memlag.db",
                        .interval_ns = INTERVAL_MS_DEFAULT * UINT64_C(1000000)}};
         int error = parse(argc, argv, &line);

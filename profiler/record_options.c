@@ -5,13 +5,10 @@
 #include <argp.h>
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "command_line.h"
 #include "perf/cpu_list.h"
 #include "sim_prefetch.h"
 #include "sim_preset.h"
@@ -100,43 +97,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-/* Ends the program. What was typed may hold control characters; the message does not. */
-__attribute__((format(printf, 2, 3))) static void usage_error(struct argp_state *state,
-                                                              const char *format, ...)
-{
-        char *text = NULL;
-        struct diag line;
-        va_list arguments;
-        va_start(arguments, format);
-        if (vasprintf(&text, format, arguments) < 0)
-                text = NULL;
-        va_end(arguments);
-        diag_set(&line, 0, "%s", text ? text : "out of memory");
-        argp_error(state, "%s", line.text);
-}
-
-/* A number in [MINIMUM, MAXIMUM], or ends the program with a message. */
-static double read_number(struct argp_state *state, const char *option, const char *text,
-                          double minimum, double maximum)
-{
-        char *end;
-        errno = 0;
-        double value = strtod(text, &end);
-        if (end == text || *end || !isfinite(value) || value < minimum || value > maximum)
-                usage_error(state, "%s: '%s' is not a number from %.10g to %.10g", option,
-                            text, minimum, maximum);
-        return value;
-}
-
-static double read_whole(struct argp_state *state, const char *option, const char *text,
-                         double minimum, double maximum)
-{
-        double value = read_number(state, option, text, minimum, maximum);
-        if (value != floor(value))
-                usage_error(state, "%s: '%s' is not a whole number", option, text);
-        return value;
-}
-
 static error_t add_setting(struct record_options *options, const char *setting)
 {
         const char **all =
@@ -186,7 +146,7 @@ static void set_cpus(struct record_options *options, struct argp_state *state,
 static void set_pages(struct record_options *options, struct argp_state *state,
                       const char *text)
 {
-        size_t pages = (size_t)read_whole(state, "--mmap-pages", text, 1, 1 << 20);
+        size_t pages = usage_whole(state, "--mmap-pages", text, 1, 1 << 20);
         if (pages & (pages - 1))
                 usage_error(state, "--mmap-pages: %zu is no power of two", pages);
         options->source.ring_pages = pages;
@@ -275,7 +235,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 set_source(options, state, text);
                 return 0;
         case 'p':
-                options->source.pid = (pid_t)read_whole(state, "-p", text, 1, INT_MAX);
+                options->source.pid = (pid_t)usage_whole(state, "-p", text, 1, INT_MAX);
                 return 0;
         case 'a':
                 options->source.system_wide = true;
@@ -287,23 +247,24 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 set_pages(options, state, text);
                 return 0;
         case KEY_DURATION:
-                options->duration_s = read_number(state, "--duration", text, 0.001, 1e7);
+                options->duration_s = usage_number(state, "--duration", text, 0.001, 1e7);
                 return 0;
         case KEY_FREQ:
                 options->source.frequency_hz =
-                    (uint64_t)read_whole(state, "--freq", text, 1, 100000);
+                    usage_whole(state, "--freq", text, 1, 100000);
                 return 0;
         case KEY_INTERVAL:
                 options->source.interval_ns =
-                    (uint64_t)(read_number(state, "--interval", text, 0.01, 60000) * 1e6);
+                    (uint64_t)(usage_number(state, "--interval", text, 0.01, 60000) *
+                               1e6);
                 return 0;
         case KEY_PERIOD:
                 options->source.period_loads =
-                    (uint64_t)read_whole(state, "--period", text, 1, 1e12);
+                    usage_whole(state, "--period", text, 1, UINT64_C(1000000000000));
                 return 0;
         case KEY_LDLAT:
                 options->source.ldlat_cycles =
-                    (uint32_t)read_whole(state, "--ldlat", text, 1, 65535);
+                    (uint32_t)usage_whole(state, "--ldlat", text, 1, 65535);
                 return 0;
         case KEY_CALL_GRAPH:
                 set_call_graph(options, state, text);
@@ -362,7 +323,6 @@ int record_options_parse(int argc, char **argv, struct record_options *options,
                 "The command gets memlag's standard input and output; what memlag says "
                 "goes to standard error. memlag ends with the command's status.",
         };
-        static char name[] = "memlag record";
         *options = (struct record_options){
             .output = "memlag.db",
             .source_name = "auto",
@@ -370,9 +330,8 @@ int record_options_parse(int argc, char **argv, struct record_options *options,
                        .call_graph = CALL_GRAPH_AUTO,
                        .heap = true},
         };
-        argv[0] = name;
-        argp_err_exit_status = EXIT_USAGE;
-        error_t error = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options);
+        int error = command_line_parse(&argp, "memlag record", argc, argv, ARGUMENTS_LAST,
+                                       options);
         if (error)
                 return diag_set(diag, -error, "cannot read the command line: %s",
                                 strerror(error));

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "calibration.h"
+#include "option_number.h"
 #include "paths.h"
 
 #define PRESET_SUFFIX    ".conf"
@@ -172,28 +173,13 @@ static bool may_have_a_fraction(const struct sim_parameter *parameter)
                strcmp(parameter->unit, "cycles/line") == 0;
 }
 
-/* Only plain decimal numbers: strtod alone would take "nan", "inf" and "0x1p3". */
-static bool read_number(struct span text, double *value)
-{
-        char copy[64];
-        if (text.length == 0 || text.length >= sizeof(copy))
-                return false;
-        memcpy(copy, text.start, text.length);
-        copy[text.length] = '\0';
-        if (strspn(copy, "0123456789+-.eE") != text.length)
-                return false;
-        char *end;
-        *value = strtod(copy, &end);
-        return *end == '\0' && isfinite(*value);
-}
-
 static int set_value(struct sim_preset *preset, size_t index, struct span text,
                      const char *where, struct diag *diag)
 {
         const struct sim_parameter *p = &sim_parameters[index];
         int shown = text.length > 60 ? 60 : (int)text.length;
         double value;
-        if (!read_number(text, &value))
+        if (!number_parse(text.start, text.length, &value))
                 return diag_set(diag, -EINVAL,
                                 "%s: %s: '%.*s' is not a number; give one from %.10g to "
                                 "%.10g (%s)",

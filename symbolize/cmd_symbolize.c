@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "command_line.h"
 #include "option_path.h"
 #include "symbolize.h"
 
@@ -183,6 +184,7 @@ static int read_options(int argc, char **argv, struct symbolize_options *options
             {NULL, 0, NULL, 0}};
         int choice;
 
+        command_line_prepare(argc, argv, "", long_options);
         optind = 0; /* another command may have used getopt before */
         while ((choice = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
                 switch (choice) {

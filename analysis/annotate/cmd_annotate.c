@@ -11,6 +11,7 @@
 #include "choice.h"
 #include "cmd.h"
 #include "command.h"
+#include "command_line.h"
 #include "completed.h"
 #include "instructions.h"
 #include "option_path.h"
@@ -87,7 +88,7 @@ static void add_substitution(struct arguments *arguments, const char *text,
             state);
         if (!source_substitution_parse(
                 text, &search->substitutions[search->substitution_count++]))
-                argp_error(state, "--substitute-path: '%s' is not FROM=TO", text);
+                usage_error(state, "--substitute-path: '%s' is not FROM=TO", text);
 }
 
 static void add_directory(struct arguments *arguments, const char *text,
@@ -96,7 +97,7 @@ static void add_directory(struct arguments *arguments, const char *text,
         struct source_search *search = &arguments->search;
         struct diag diag;
         if (option_directory("--source-path", text, &diag))
-                argp_error(state, "%s", diag.text);
+                usage_error(state, "%s", diag.text);
         check_memory(array_reserve(&search->directories, &arguments->directory_capacity,
                                    search->directory_count, sizeof(*search->directories)),
                      state);
@@ -107,7 +108,7 @@ static void add_name(struct arguments *arguments, const char *text,
                      struct argp_state *state)
 {
         if (!*text)
-                argp_error(state, "the name of a function or file is empty");
+                usage_error(state, "the name of a function or file is empty");
         check_memory(array_reserve(&arguments->names, &arguments->name_capacity,
                                    arguments->name_count, sizeof(*arguments->names)),
                      state);
@@ -118,10 +119,10 @@ static void add_name(struct arguments *arguments, const char *text,
 static void check_together(const struct arguments *arguments, struct argp_state *state)
 {
         if (arguments->top && arguments->name_count)
-                argp_error(state, "--top: it is for annotations without a name");
+                usage_error(state, "--top: it is for annotations without a name");
         if (arguments->style == DISASSEMBLY_INTEL &&
             arguments->show.instructions == SHOW_NO_INSTRUCTIONS)
-                argp_error(state, "--intel: with --no-asm there are no instructions");
+                usage_error(state, "--intel: with --no-asm there are no instructions");
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -139,7 +140,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 return 0;
         case OPTION_CONTEXT:
                 arguments->context =
-                    cmd_parse_number("--context", text, 0, INT32_MAX, "number", state);
+                    (int64_t)usage_whole(state, "--context", text, 0, INT32_MAX);
                 return 0;
         case OPTION_FORMAT:
                 arguments->show.format = cmd_parse_format(text, state);
@@ -151,8 +152,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 add_substitution(arguments, text, state);
                 return 0;
         case OPTION_TOP:
-                arguments->top =
-                    cmd_parse_number("--top", text, 1, INT32_MAX, "number", state);
+                arguments->top = (int64_t)usage_whole(state, "--top", text, 1, INT32_MAX);
                 return 0;
         case 'W':
                 arguments->show.whole_names = true;
@@ -256,7 +256,8 @@ int cmd_annotate(int argc, char **argv)
             .context = CONTEXT_LINES,
             .show = {.instructions = SHOW_HOT_INSTRUCTIONS},
         };
-        cmd_parse(&parser, "memlag annotate", argc, argv, &arguments);
+        command_line_parse(&parser, "memlag annotate", argc, argv, ARGUMENTS_ANYWHERE,
+                           &arguments);
         arguments.show.width = cmd_terminal_width();
         int status = run(&arguments);
         free(arguments.names);

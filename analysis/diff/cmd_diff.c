@@ -8,6 +8,7 @@
 #include "array.h"
 #include "cmd.h"
 #include "command.h"
+#include "command_line.h"
 #include "completed.h"
 #include "diff.h"
 
@@ -47,15 +48,14 @@ static void parse_by(struct arguments *arguments, const char *text,
 {
         arguments->diff.kind = diff_kind_named(text);
         if (!arguments->diff.kind && strcmp(text, "run") != 0)
-                argp_error(state, "--by: '%s' is not line, function, object, type or run",
-                           text);
+                usage_error(
+                    state, "--by: '%s' is not line, function, object, type or run", text);
 }
 
 static void parse_top(struct arguments *arguments, const char *text,
                       struct argp_state *state)
 {
-        int64_t value =
-            cmd_parse_number("--top", text, 0, INT64_MAX, "number of rows", state);
+        int64_t value = (int64_t)usage_whole(state, "--top", text, 0, INT64_MAX);
         arguments->diff.top = value ? value : -1;
         arguments->top_given = true;
 }
@@ -81,11 +81,12 @@ static void add_first_file(struct files *files, const char *name,
 static void check_files(const struct arguments *arguments, struct argp_state *state)
 {
         if (state->arg_num < 2)
-                argp_error(state, "two recordings are needed, that before the "
-                                  "change and that after it");
+                usage_error(state, "two recordings are needed, that before the "
+                                   "change and that after it");
         if ((arguments->sides[0].count > 1) != (arguments->sides[1].count > 1))
-                argp_error(state, "--before, --after: how much runs differ takes several "
-                                  "recordings on both sides");
+                usage_error(state,
+                            "--before, --after: how much runs differ takes several "
+                            "recordings on both sides");
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -115,7 +116,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         case ARGP_KEY_END:
                 check_files(arguments, state);
                 if (arguments->top_given && !arguments->diff.kind)
-                        argp_error(state, "--top: --by run has no rows to choose from");
+                        usage_error(state, "--top: --by run has no rows to choose from");
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
@@ -174,7 +175,8 @@ int cmd_diff(int argc, char **argv)
         struct arguments arguments = {
             .diff = {.kind = diff_kind_named("line"), .top = -1},
         };
-        cmd_parse(&parser, "memlag diff", argc, argv, &arguments);
+        command_line_parse(&parser, "memlag diff", argc, argv, ARGUMENTS_ANYWHERE,
+                           &arguments);
         if (!arguments.top_given && arguments.diff.format == FORMAT_TABLE)
                 arguments.diff.top = TABLE_ROWS;
         arguments.diff.width = cmd_terminal_width();

@@ -7,6 +7,7 @@
 #include "analysis.h"
 #include "cmd.h"
 #include "command.h"
+#include "command_line.h"
 #include "completed.h"
 #include "export.h"
 #include "statement.h"
@@ -38,14 +39,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
         case OPTION_FORMAT:
                 arguments->callgrind = strcmp(text, "callgrind") == 0;
                 if (!arguments->callgrind && strcmp(text, "folded") != 0)
-                        argp_error(state, "--format: '%s' is not folded or callgrind",
-                                   text);
+                        usage_error(state, "--format: '%s' is not folded or callgrind",
+                                    text);
                 return 0;
         case OPTION_WEIGHT:
                 if (!export_weight_named(text, &arguments->weight))
-                        argp_error(state,
-                                   "--weight: '%s' is not stalled, latency or samples",
-                                   text);
+                        usage_error(state,
+                                    "--weight: '%s' is not stalled, latency or samples",
+                                    text);
                 arguments->weight_given = true;
                 return 0;
         case 'i':
@@ -58,8 +59,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 return 0;
         case ARGP_KEY_END:
                 if (arguments->weight_given && arguments->callgrind)
-                        argp_error(state, "--weight: files for callgrind have all "
-                                          "weights; it is for --format=folded");
+                        usage_error(state, "--weight: files for callgrind have all "
+                                           "weights; it is for --format=folded");
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
@@ -138,7 +139,8 @@ static int write_out(struct db *db, const struct arguments *arguments,
 int cmd_export(int argc, char **argv)
 {
         struct arguments arguments = {0};
-        cmd_parse(&parser, "memlag export", argc, argv, &arguments);
+        command_line_parse(&parser, "memlag export", argc, argv, ARGUMENTS_ANYWHERE,
+                           &arguments);
         if (!arguments.file)
                 arguments.file = "memlag.db";
         struct db *db = completed_open(arguments.file, "export");

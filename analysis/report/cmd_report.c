@@ -8,6 +8,7 @@
 #include "analysis.h"
 #include "cmd.h"
 #include "command.h"
+#include "command_line.h"
 #include "completed.h"
 #include "report.h"
 
@@ -54,8 +55,7 @@ static const struct argp_option options[] = {
 static void parse_top(struct arguments *arguments, const char *text,
                       struct argp_state *state)
 {
-        int64_t value =
-            cmd_parse_number("--top", text, 0, INT64_MAX, "number of rows", state);
+        int64_t value = (int64_t)usage_whole(state, "--top", text, 0, INT64_MAX);
         arguments->report.top = value ? value : -1;
         arguments->top_given = true;
 }
@@ -66,7 +66,7 @@ static void parse_sort(struct report_options *report, const char *text,
         report->choice.by_latency = strcmp(text, "latency") == 0;
         report->by_stalled = strcmp(text, "stalled") == 0;
         if (!report->choice.by_latency && !report->by_stalled)
-                argp_error(state, "--sort: '%s' is not stalled or latency", text);
+                usage_error(state, "--sort: '%s' is not stalled or latency", text);
 }
 
 /* An empty pattern fits no name, and rows without one cannot be chosen. */
@@ -74,25 +74,25 @@ static const char *parse_pattern(const char *option, const char *text,
                                  struct argp_state *state)
 {
         if (!*text)
-                argp_error(state, "%s: the pattern is empty; '*' fits every name",
-                           option);
+                usage_error(state, "%s: the pattern is empty; '*' fits every name",
+                            option);
         return text;
 }
 
 static void check_choice(const struct report_options *report, struct argp_state *state)
 {
         if ((report->choice.by_latency || report->by_stalled) && !report->kind->shown)
-                argp_error(state,
-                           "--sort: rows by %s have an order of their own; it is for "
-                           "--by=line, function, object and type",
-                           report->kind->name);
+                usage_error(state,
+                            "--sort: rows by %s have an order of their own; it is for "
+                            "--by=line, function, object and type",
+                            report->kind->name);
         if ((report->choice.function || report->choice.module) &&
             !report->kind->of_code && !report->kind->of_data)
-                argp_error(state,
-                           "%s: rows by %s have no function of their own; choose with "
-                           "--by=line, function, object or type",
-                           report->choice.function ? "--symbols" : "--dsos",
-                           report->kind->name);
+                usage_error(state,
+                            "%s: rows by %s have no function of their own; choose with "
+                            "--by=line, function, object or type",
+                            report->choice.function ? "--symbols" : "--dsos",
+                            report->kind->name);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -102,12 +102,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
         case OPTION_BY:
                 arguments->report.kind = report_kind_named(text);
                 if (!arguments->report.kind)
-                        argp_error(state,
-                                   "--by: '%s' is not line, function, object, caller, "
-                                   "allocation, type, thread, interval or phase; "
-                                   "levels and TLB misses are in 'memlag query --name "
-                                   "levels', and 'memlag query --list' has more",
-                                   text);
+                        usage_error(state,
+                                    "--by: '%s' is not line, function, object, caller, "
+                                    "allocation, type, thread, interval or phase; "
+                                    "levels and TLB misses are in 'memlag query --name "
+                                    "levels', and 'memlag query --list' has more",
+                                    text);
                 return 0;
         case OPTION_FORMAT:
                 arguments->report.format = cmd_parse_format(text, state);
@@ -186,7 +186,8 @@ int cmd_report(int argc, char **argv)
         struct arguments arguments = {
             .report = {.kind = report_kind_named("line"), .top = -1, .source_text = true},
         };
-        cmd_parse(&parser, "memlag report", argc, argv, &arguments);
+        command_line_parse(&parser, "memlag report", argc, argv, ARGUMENTS_ANYWHERE,
+                           &arguments);
         if (!arguments.file)
                 arguments.file = "memlag.db";
         if (!arguments.top_given && arguments.report.format == FORMAT_TABLE)

@@ -8,10 +8,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void make_one_line(char *text)
+void diag_clean(char *text)
 {
         for (unsigned char *c = (unsigned char *)text; *c; c++)
-                if (iscntrl(*c))
+                if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) /* C1, as UTF-8 */
+                        c[0] = c[1] = ' ';
+                else if (iscntrl(*c))
                         *c = ' ';
 }
 
@@ -23,7 +25,7 @@ int diag_set(struct diag *diag, int code, const char *format, ...)
         va_start(arguments, format);
         vsnprintf(diag->text, sizeof(diag->text), format, arguments);
         va_end(arguments);
-        make_one_line(diag->text);
+        diag_clean(diag->text);
         return code;
 }
 
@@ -44,6 +46,6 @@ void diag_printf(const char *command, const char *format, ...)
         va_start(arguments, format);
         vsnprintf(diag.text, sizeof(diag.text), format, arguments);
         va_end(arguments);
-        make_one_line(diag.text);
+        diag_clean(diag.text);
         diag_print(command, &diag);
 }

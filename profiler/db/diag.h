@@ -16,6 +16,9 @@ int diag_set(struct diag *diag, int code, const char *format, ...)
 /* The same for -ENOMEM, with a message that says so. */
 int diag_no_memory(struct diag *diag);
 
+/* Puts a blank in place of each control character. */
+void diag_clean(char *text);
+
 /* Prints "memlag COMMAND: MESSAGE" as one line on stderr. */
 void diag_print(const char *command, const struct diag *diag);
 

@@ -279,7 +279,7 @@ fi
 # ---- options ----
 refused 2 "no command given"
 refused 2 "unrecognized option" --nonsense -- true
-refused 2 "'0' is not a number" --period 0 -- true
+refused 2 "'0' is not a whole number" --period 0 -- true
 refused 2 "not a whole number" --ldlat 30.5 -- true
 refused 2 "there is no source 'nosuch'" --source nosuch -- true
 refused 2 "no preset 'nosuch'; there are: .*skylake-sp" --sim-cpu nosuch -- true
@@ -289,7 +289,7 @@ refused 2 "divide into sets" --sim-set l2.ways=7 -- true
 
 refused 2 "'--' is no FILE" -o -- true
 refused 2 "'--force' is no FILE" -o --force -- true
-refused 2 "'a b .db' is not a number" --period "$(printf 'a\nb\033.db')" -- true
+refused 2 "'a b .db' is not a whole number" --period "$(printf 'a\nb\033.db')" -- true
 
 # A name with control characters is a name; what is said of it is one line.
 odd=$(printf 'odd\nna\033me.db')

@@ -184,7 +184,8 @@ static void a_value_must_be_a_number_in_range(void **state)
         }
         assert_refused("core.count", "core.count = 0", "give 1 to 1024");
         assert_refused("core.count", "core.count = 1025", "give 1 to 1024");
-        assert_refused("core.count", "core.count = -1", "out of range");
+        assert_refused("core.count", "core.count = -1",
+                       "is not a number; give one from 1 to 1024");
         assert_refused("core.count", "core.count = 1.5", "not a whole number of cores");
 }
 

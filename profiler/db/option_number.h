@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers that the user types, read the same for all options: decimal digits, with a
+ * point where fractions have a meaning, and a unit behind numbers of bytes. No sign, no
+ * exponent, nothing in hexadecimal and no blanks. */
+#ifndef MEMLAG_OPTION_NUMBER_H
+#define MEMLAG_OPTION_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "diag.h"
+
+/* The number that the LENGTH bytes at TEXT are; false: they are none. */
+bool number_parse(const char *text, size_t length, double *value);
+
+/* The value TEXT of OPTION ("--period"), from LEAST to MOST. 0, or -EINVAL with a
+ * message. */
+int option_number(const char *option, const char *text, double least, double most,
+                  double *value, struct diag *diag);
+int option_whole(const char *option, const char *text, uint64_t least, uint64_t most,
+                 uint64_t *value, struct diag *diag);
+/* With K, M, G or T for powers of 1024. */
+int option_bytes(const char *option, const char *text, uint64_t least, uint64_t most,
+                 uint64_t *value, struct diag *diag);
+
+#endif

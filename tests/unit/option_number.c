@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* What users may type as a number: the same for all options. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "option_number.h"
+
+static uint64_t whole(const char *text)
+{
+        uint64_t value = 0;
+        struct diag diag;
+        assert_int_equal(option_whole("--n", text, 0, UINT64_MAX, &value, &diag), 0);
+        return value;
+}
+
+static uint64_t bytes(const char *text)
+{
+        uint64_t value = 0;
+        struct diag diag;
+        assert_int_equal(option_bytes("--n", text, 0, UINT64_MAX, &value, &diag), 0);
+        return value;
+}
+
+static double number(const char *text)
+{
+        double value = 0;
+        struct diag diag;
+        assert_int_equal(option_number("--n", text, 0, 1e9, &value, &diag), 0);
+        return value;
+}
+
+static void digits_are_decimal(void **state)
+{
+        (void)state;
+        assert_int_equal(whole("0"), 0);
+        assert_int_equal(whole("010"), 10);
+        assert_int_equal(whole("18446744073709551615"), UINT64_MAX);
+        assert_true(number("0.25") == 0.25);
+        assert_true(number(".5") == 0.5);
+        assert_true(number("5.") == 5);
+        assert_true(number("010") == 10);
+}
+
+static void bytes_have_units_of_1024(void **state)
+{
+        (void)state;
+        assert_int_equal(bytes("12"), 12);
+        assert_int_equal(bytes("64K"), 65536);
+        assert_int_equal(bytes("2M"), 2097152);
+        assert_int_equal(bytes("1G"), 1073741824);
+        assert_int_equal(bytes("3T"), INT64_C(3298534883328));
+        assert_int_equal(bytes("8388607T"), INT64_C(9223370937343148032));
+}
+
+/* What strtod() and strtoull() would take beside decimal digits, or what follows them. */
+static void nothing_else_is_a_number(void **state)
+{
+        (void)state;
+        static const char *const texts[] = {
+            "",    " ",     "0x10",     "0X1p3", "1e3",
+            "1E3", "+5",    "-5",       " 5",    "5 ",
+            "5\n", "nan",   "inf",      ".",     "1..2",
+            "1,5", "5K ",   "K",        "5KB",   "5k",
+            "12Q", "1_000", "\x1b[31m", "٣",     "99999999999999999999T"};
+        for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+                double value;
+                uint64_t whole_value;
+                struct diag diag;
+                assert_int_equal(
+                    option_whole("--n", texts[i], 0, UINT64_MAX, &whole_value, &diag),
+                    -EINVAL);
+                assert_int_equal(
+                    option_bytes("--n", texts[i], 0, UINT64_MAX, &whole_value, &diag),
+                    -EINVAL);
+                assert_int_equal(
+                    option_number("--n", texts[i], -1e30, 1e30, &value, &diag), -EINVAL);
+                assert_null(strpbrk(diag.text, "\n\x1b"));
+        }
+        char long_text[200];
+        double value;
+        struct diag diag;
+        memset(long_text, '1', sizeof(long_text));
+        assert_false(number_parse(long_text, sizeof(long_text), &value));
+        assert_int_equal(option_whole("--n", "1.0", 0, 5, &(uint64_t){0}, &diag),
+                         -EINVAL);
+        assert_int_equal(
+            option_bytes("--n", "8388608T", 0, UINT64_MAX, &(uint64_t){0}, &diag),
+            -EINVAL);
+        assert_int_equal(option_whole("--n", "18446744073709551616", 0, UINT64_MAX,
+                                      &(uint64_t){0}, &diag),
+                         -EINVAL);
+}
+
+static void the_message_has_the_limits(void **state)
+{
+        (void)state;
+        uint64_t value;
+        double fraction;
+        struct diag diag;
+        option_whole("--n", "7", 1, 6, &value, &diag);
+        assert_string_equal(diag.text, "--n: '7' is not a whole number from 1 to 6");
+        option_whole("--n", "x", 1, INT64_MAX, &value, &diag);
+        assert_string_equal(diag.text, "--n: 'x' is not a whole number, 1 or more");
+        option_number("--n", "0.001", 0.01, 60, &fraction, &diag);
+        assert_string_equal(diag.text, "--n: '0.001' is not a number from 0.01 to 60");
+        option_bytes("--n", "1K", 1, 1023, &value, &diag);
+        assert_string_equal(diag.text, "--n: '1K' is not from 1 to 1023 bytes");
+        assert_int_equal(option_whole("--n", "6", 1, 6, &value, &diag), 0);
+        assert_int_equal(option_whole("--n", "1", 1, 6, &value, &diag), 0);
+        assert_int_equal(option_whole("--n", "0", 1, 6, &value, &diag), -EINVAL);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(digits_are_decimal),
+            cmocka_unit_test(bytes_have_units_of_1024),
+            cmocka_unit_test(nothing_else_is_a_number),
+            cmocka_unit_test(the_message_has_the_limits),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
