@@ -393,3 +393,16 @@ void die_abbreviations_done(struct dwarf_abbreviations *kept)
         abbreviations_free(&kept->table);
         free(kept);
 }
+
+static int take_first(void *context, uint64_t low, uint64_t high)
+{
+        (void)high;
+        *(Dwarf_Addr *)context = low;
+        return 1;
+}
+
+bool die_entry_address(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Addr *entry)
+{
+        return dwarf_entrypc(die, entry) == 0 ||
+               die_ranges(file, die, take_first, entry) == 1;
+}

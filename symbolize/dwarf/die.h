@@ -76,6 +76,9 @@ int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add,
 int die_ranges_at(struct dwarf_file *file, Dwarf_Die *die, uint64_t offset, uint64_t base,
                   die_add_range *add, void *context);
 uint64_t die_range_base(Dwarf_Die *unit);
+/* Where the function at DIE is entered. One in several ranges, as with parts that are
+ * seldom run, is where the first begins (DWARF 5, sections 2.17 and 2.18). */
+bool die_entry_address(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Addr *entry);
 
 /* The section that DIE lies in; start is NULL when that is not known. */
 struct dwarf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die);

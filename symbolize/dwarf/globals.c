@@ -20,7 +20,8 @@ static int add_function(struct globals *globals, Dwarf_Die *die)
 {
         Dwarf_Addr vaddr;
 
-        if (dwarf_lowpc(die, &vaddr) != 0 || !elf_file_has_code(globals->file, vaddr))
+        if (!die_entry_address(globals->reader->dwarf, die, &vaddr) ||
+            !elf_file_has_code(globals->file, vaddr))
                 return 0;
         if (array_reserve(&globals->functions, &globals->function_capacity,
                           globals->function_count, sizeof(*globals->functions)) < 0)

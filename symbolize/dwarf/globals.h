@@ -15,6 +15,8 @@ struct global;
 struct global_function {
         uint64_t vaddr;
         Dwarf_Die die;
+        bool folded_known;
+        bool folded; /* it is several of the source, see folded.h */
         bool written_known;
         uint32_t written; /* registers that a call may change, see callee.h */
 };

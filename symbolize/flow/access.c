@@ -24,38 +24,71 @@ static int compare_accesses(const void *left, const void *right)
         return a->code->vaddr < b->code->vaddr ? -1 : a->code->vaddr > b->code->vaddr;
 }
 
+/* What tells of the unit in work. */
+struct context {
+        struct globals globals;
+        struct folded folded;
+        int error;
+};
+
 static uint32_t global_type(void *context, uint64_t vaddr, uint64_t *offset_bytes)
 {
-        return globals_type(context, vaddr, offset_bytes);
+        const struct context *of = context;
+
+        return globals_type(&of->globals, vaddr, offset_bytes);
 }
 
 static uint32_t global_name(void *context, uint64_t vaddr)
 {
-        return globals_name(context, vaddr);
+        const struct context *of = context;
+
+        return globals_name(&of->globals, vaddr);
 }
 
 static uint32_t function_name(void *context, uint64_t vaddr)
 {
-        return globals_function_name(context, vaddr);
+        const struct context *of = context;
+
+        return globals_function_name(&of->globals, vaddr);
 }
 
 static uint32_t return_type(void *context, uint64_t vaddr)
 {
-        return globals_return_type(context, vaddr);
+        const struct context *of = context;
+
+        return globals_return_type(&of->globals, vaddr);
+}
+
+static bool calls_folded(void *context, uint64_t vaddr)
+{
+        struct context *of = context;
+        struct global_function *function = globals_function(&of->globals, vaddr);
+
+        if (!function)
+                return false;
+        if (!function->folded_known) {
+                Dwarf_Die die = function->die;
+
+                if (folded_function(&of->folded, &die, &function->folded) < 0)
+                        of->error = -ENOMEM;
+                function->folded_known = true;
+        }
+        return function->folded;
 }
 
 static uint32_t written_by(void *context, uint64_t vaddr)
 {
-        struct globals *globals = context;
+        struct context *of = context;
 
-        return callee_written(globals, globals->file, vaddr);
+        return callee_written(&of->globals, of->globals.file, vaddr);
 }
 
 static enum memory_function memory_called(void *context, const struct instruction *call)
 {
-        const struct globals *globals = context;
+        const struct context *of = context;
 
-        return memory_function_called(globals->memory_slots, globals->symbols, call);
+        return memory_function_called(of->globals.memory_slots, of->globals.symbols,
+                                      call);
 }
 
 /* DIE as DWARF, which may share its bytes with the reader that DIE is of, has it. */
@@ -69,8 +102,8 @@ static bool own_entry(const struct dwarf_file *dwarf, const Dwarf_Die *die,
 }
 
 static int find_in_function(struct type_reader *reader, const struct elf_file *file,
-                            const struct linkage *linkage, struct globals *globals,
-                            struct folded *folded, struct access **accesses, size_t count)
+                            const struct linkage *linkage, struct context *context,
+                            struct access **accesses, size_t count)
 {
         Dwarf_Die function;
         struct flow_input input = {.reader = reader,
@@ -81,9 +114,10 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                                    .global_name = global_name,
                                    .function_name = function_name,
                                    .returns = return_type,
+                                   .calls_folded = calls_folded,
                                    .written = written_by,
                                    .called = memory_called,
-                                   .global_context = globals};
+                                   .global_context = context};
         struct flow_answer *answers;
 
         if (!own_entry(reader->dwarf, &accesses[0]->code->function_die, &function))
@@ -99,12 +133,14 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                                                       accesses[i]->cfa_offset_bytes,
                                                   .place = {.type = TYPE_NONE},
                                                   .variable = {.type = TYPE_NONE}};
-        int error = globals_of_unit(globals, &function);
+        int error = globals_of_unit(&context->globals, &function);
 
         if (!error)
-                error = folded_function(folded, &function, &input.folded);
+                error = folded_function(&context->folded, &function, &input.folded);
         if (!error)
                 error = flow_function(&input, answers, count);
+        if (!error)
+                error = context->error;
         for (size_t i = 0; i < count && !error; i++) {
                 accesses[i]->flow = answers[i];
                 accesses[i]->asked = true;
@@ -117,14 +153,15 @@ int access_find_in_functions(struct type_reader *reader, const struct elf_file *
                              const struct linkage *linkage, struct access **accesses,
                              size_t count)
 {
-        struct globals globals = {.reader = reader,
-                                  .symbols = linkage->symbols,
-                                  .memory_slots = &linkage->memory,
-                                  .file = file};
-        struct folded folded = {.dwarf = reader->dwarf,
-                                .file = file,
-                                .symbols = linkage->symbols,
-                                .by_linker = linkage->may_fold};
+        struct context context = {.globals = {.reader = reader,
+                                              .symbols = linkage->symbols,
+                                              .memory_slots = &linkage->memory,
+                                              .file = file},
+                                  .folded = {.dwarf = reader->dwarf,
+                                             .file = file,
+                                             .symbols = linkage->symbols,
+                                             .starts = &linkage->starts,
+                                             .by_linker = linkage->may_fold}};
         int error = 0;
 
         for (size_t i = 0, end; i < count && !error; i = end) {
@@ -134,11 +171,11 @@ int access_find_in_functions(struct type_reader *reader, const struct elf_file *
                      end < count && accesses[end]->code->function_die.addr == function;)
                         end++;
                 if (function)
-                        error = find_in_function(reader, file, linkage, &globals, &folded,
+                        error = find_in_function(reader, file, linkage, &context,
                                                  accesses + i, end - i);
         }
-        globals_free(&globals);
-        folded_free(&folded);
+        globals_free(&context.globals);
+        folded_free(&context.folded);
         return error;
 }
 
@@ -262,6 +299,8 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
 
         if (!error && count > 0)
                 error = memory_slots_read(&linkage.memory, file);
+        if (!error && linkage.may_fold)
+                error = unit_starts_read(&linkage.starts, reader->dwarf, file);
 
         if (count > 1)
                 qsort(accesses, count, sizeof(*accesses), compare_accesses);
@@ -271,6 +310,7 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
                 error = name_thread_variables(reader, file, &linkage, accesses, count);
         for (size_t i = 0; i < count && !error; i++)
                 forget_undeclared(frames, accesses[i]);
+        unit_starts_free(&linkage.starts);
         memory_slots_free(&linkage.memory);
         thread_slots_free(&linkage.threads);
         return error;

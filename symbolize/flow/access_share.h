@@ -4,11 +4,13 @@
 #define MEMLAG_SYMBOLIZE_ACCESS_SHARE_H
 
 #include "access.h"
+#include "unit_starts.h"
 
 /* What tells of which function or variable an address or a word of a file is. */
 struct linkage {
         const struct symbol_table *symbols;
-        bool may_fold; /* functions, by its linker */
+        bool may_fold; /* functions, by its linker: then with */
+        struct unit_starts starts;
         struct thread_slots threads;
         struct memory_slots memory;
 };

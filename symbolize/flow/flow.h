@@ -73,6 +73,9 @@ typedef uint32_t flow_function_name(void *context, uint64_t vaddr);
 /* What the function at VADDR of the file returns; TYPE_NONE: not known, or nothing. */
 typedef uint32_t flow_returns(void *context, uint64_t vaddr);
 
+/* Whether the function at VADDR of the file is several of the source. */
+typedef bool flow_folded(void *context, uint64_t vaddr);
+
 /* The registers that a call of VADDR in the file may change, as a mask. */
 typedef uint32_t flow_written(void *context, uint64_t vaddr);
 
@@ -91,6 +94,7 @@ struct flow_input {
         flow_global_name *global_name;
         flow_function_name *function_name;
         flow_returns *returns;
+        flow_folded *calls_folded;
         flow_written *written;
         flow_called *called;
         void *global_context;

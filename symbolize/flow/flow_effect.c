@@ -164,6 +164,10 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
         if (type == TYPE_NONE && step->instruction.target && flow->input->returns)
                 type = flow->input->returns(flow->input->global_context,
                                             step->instruction.target);
+        if (type != TYPE_NONE && step->instruction.target && flow->input->calls_folded &&
+            flow->input->calls_folded(flow->input->global_context,
+                                      step->instruction.target))
+                type = TYPE_NONE;
         struct place_value result =
             flow_state_slot(flow, &state->registers[REGISTER_RDI], THREAD_SLOT_PAIR);
 

@@ -29,28 +29,14 @@ static void lead_to(struct flow_walk *walk, size_t block, const struct flow_stat
                 enqueue(walk, block);
 }
 
-static int take_first(void *context, uint64_t low, uint64_t high)
-{
-        (void)high;
-        *(Dwarf_Addr *)context = low;
-        return 1;
-}
-
-/* Where the function of INPUT is entered. One in several ranges, as with parts that are
- * seldom run, is where the first begins (DWARF 5, sections 2.17 and 2.18). */
-static bool find_entry(const struct flow_input *input, Dwarf_Addr *entry)
-{
-        return dwarf_entrypc(input->function, entry) == 0 ||
-               die_ranges(input->reader->dwarf, input->function, take_first, entry) == 1;
-}
-
 static void begin(struct flow_walk *walk)
 {
         Dwarf_Addr entry;
         struct flow_state state;
 
         flow_state_begin(&state);
-        if (!find_entry(walk->context->input, &entry))
+        if (!die_entry_address(walk->context->input->reader->dwarf,
+                               walk->context->input->function, &entry))
                 return;
         size_t step = flow_code_at(walk->code, entry);
 

@@ -11,13 +11,15 @@
 #include "array.h"
 #include "die_walk.h"
 #include "mangled_name.h"
+#include "signature.h"
 
 /* A function that a unit defines. */
 struct folded_definition {
         Dwarf_Die die;
         Dwarf_Addr vaddr;
         bool has_code;
-        bool named; /* the names were read */
+        bool codeless; /* the compiler left no code of it, though it was no inline one */
+        bool named;    /* the names were read */
         const char *linkage;
         const char *source;
 };
@@ -41,20 +43,14 @@ struct function {
         Dwarf_Addr entry;
         const char *others[OTHERS_LIMIT]; /* symbols there that are not its own */
         size_t other_count;
+        bool unnamed; /* no symbol is there */
+        bool copied;  /* one there is of a copy that the compiler made of a function */
 };
-
-static int take_first(void *context, uint64_t low, uint64_t high)
-{
-        (void)high;
-        *(Dwarf_Addr *)context = low;
-        return 1;
-}
 
 /* Where the function at DIE is entered. */
 static bool find_entry(const struct folded *search, Dwarf_Die *die, Dwarf_Addr *entry)
 {
-        return (dwarf_entrypc(die, entry) == 0 ||
-                die_ranges(search->dwarf, die, take_first, entry) == 1) &&
+        return die_entry_address(search->dwarf, die, entry) &&
                elf_file_has_code(search->file, *entry);
 }
 
@@ -142,6 +138,11 @@ static int add(struct folded *search, Dwarf_Die *die)
             die_attribute(search->dwarf, die, DW_AT_declaration, &attribute))
                 return 0;
         definition.has_code = find_entry(search, die, &definition.vaddr);
+        definition.codeless =
+            !definition.has_code &&
+            !die_attribute(search->dwarf, die, DW_AT_low_pc, &attribute) &&
+            !die_attribute(search->dwarf, die, DW_AT_ranges, &attribute) &&
+            !die_attribute(search->dwarf, die, DW_AT_abstract_origin, &attribute);
         if (array_reserve(&search->items, &search->capacity, search->count,
                           sizeof(*search->items)) < 0)
                 return -ENOMEM;
@@ -222,6 +223,21 @@ static bool defines(struct folded *search, const struct folded_unit *unit,
         return false;
 }
 
+/* Whether what is at A and at B, in two units, are two functions of one name: each is
+ * known to its file only, and not one that both include. */
+static bool are_two(struct folded *search, Dwarf_Die *a, Dwarf_Die *b)
+{
+        Dwarf_Attribute attribute;
+        uint64_t line_a = 0, line_b = 0;
+
+        die_number(search->dwarf, a, DW_AT_decl_line, &line_a);
+        die_number(search->dwarf, b, DW_AT_decl_line, &line_b);
+        return line_a != line_b &&
+               !die_attribute(search->dwarf, b, DW_AT_external, &attribute) &&
+               !die_attribute(search->dwarf, b, DW_AT_specification, &attribute) &&
+               !die_attribute(search->dwarf, b, DW_AT_abstract_origin, &attribute);
+}
+
 /* Whether UNIT has a second function at FUNCTION's entry, or may. */
 static bool has_second(struct folded *search, const struct folded_unit *unit,
                        const struct function *function)
@@ -237,14 +253,71 @@ static bool has_second(struct folded *search, const struct folded_unit *unit,
                         continue;
                 const char *other = die_name(search->dwarf, &item->die);
 
-                if (other && strcmp(name, other) != 0 &&
-                    !mangled_same_constructor(name, other))
+                if (other && (strcmp(name, other) != 0
+                                  ? !mangled_same_constructor(name, other)
+                                  : are_two(search, function->die, &item->die)))
+                        return true;
+        }
+        return false;
+}
+
+/* Whether others than FUNCTION's unit, which is OWN, have a second function at its entry,
+ * or may. That a file knows alone is one of each. */
+static int look_in_others(struct folded *search, const void *own,
+                          const struct function *function, bool *found)
+{
+        const struct unit_starts *starts = search->starts;
+        struct folded_unit unit;
+        Dwarf_Die die, entries;
+        int error = 0;
+
+        for (size_t i = starts ? unit_starts_from(starts, function->entry) : 0;
+             starts && i < starts->count && starts->items[i].vaddr == function->entry &&
+             !*found && !error;
+             i++) {
+                if (!die_open_unit(search->dwarf, starts->items[i].unit, &die, &entries))
+                        continue;
+                error = read_unit(search, &entries, &unit);
+                *found =
+                    !error && unit.addr != own && has_second(search, &unit, function);
+        }
+        return error;
+}
+
+/* Whether UNIT, which FUNCTION is in, has a function without code that takes and returns
+ * the same, or may: gcc has merged them before it made the copy that is left. */
+static bool has_codeless(struct folded *search, const struct folded_unit *unit,
+                         const struct function *function)
+{
+        Dwarf_Die whole = *function->die, origin;
+
+        if (too_many(search, unit))
+                return true;
+        if (die_origin(search->dwarf, &whole, &origin))
+                whole = origin;
+        struct signature own = {0};
+
+        for (size_t i = unit->first, known = 0; i < unit->end; i++) {
+                if (!search->items[i].codeless || search->items[i].die.addr == whole.addr)
+                        continue;
+                if (known++ == 0)
+                        own = signature_of(search->dwarf, &whole);
+                struct signature other =
+                    signature_of(search->dwarf, &search->items[i].die);
+
+                if (signature_same(&own, &other))
                         return true;
         }
         return false;
 }
 
 /* ---- all ---- */
+
+static bool is_copy(const char *symbol)
+{
+        return strstr(symbol, ".constprop.") || strstr(symbol, ".isra.") ||
+               strstr(symbol, ".part.");
+}
 
 /* Finds the symbols at FUNCTION's entry that are of others. */
 static void look_at_symbols(struct folded *search, struct function *function)
@@ -258,6 +331,8 @@ static void look_at_symbols(struct folded *search, struct function *function)
 
                 if (!symbol->function || symbol->stub)
                         continue;
+                function->unnamed = false;
+                function->copied |= is_copy(symbol->name);
                 if (!is_symbol_of(search, symbol->name, &own) &&
                     function->other_count < OTHERS_LIMIT)
                         function->others[function->other_count++] = symbol->name;
@@ -274,33 +349,57 @@ static bool defines_other(struct folded *search, const struct folded_unit *unit,
         return false;
 }
 
-int folded_function(struct folded *search, Dwarf_Die *die, bool *folded)
+/* Nobody gives a function of Rust a second name. */
+static bool is_of_rust(struct folded *search, Dwarf_Die *die)
 {
-        struct function function = {.die = die};
-        bool by_linker = search->by_linker;
+        Dwarf_Die unit;
+        uint64_t language;
+
+        return dwarf_diecu(die, &unit, NULL, NULL) &&
+               die_number(search->dwarf, &unit, DW_AT_language, &language) &&
+               language == DW_LANG_Rust;
+}
+
+/* What the units say of FUNCTION. */
+static int look_in_units(struct folded *search, const struct function *function,
+                         bool *folded)
+{
         struct folded_unit unit;
         Dwarf_Die origin;
-        int error;
+        int error = read_unit(search, function->die, &unit);
+
+        if (error)
+                return error;
+        *folded = has_second(search, &unit, function) ||
+                  defines_other(search, &unit, function) ||
+                  ((function->copied || function->unnamed) &&
+                   has_codeless(search, &unit, function));
+        if (!*folded && search->by_linker)
+                error = look_in_others(search, unit.addr, function, folded);
+        if (error || *folded || function->other_count == 0 ||
+            !die_origin(search->dwarf, function->die, &origin))
+                return error;
+        error = read_unit(search, &origin, &unit); /* another one, of what was linked */
+        if (!error)
+                *folded = defines_other(search, &unit, function);
+        return error;
+}
+
+int folded_function(struct folded *search, Dwarf_Die *die, bool *folded)
+{
+        struct function function = {.die = die, .unnamed = true};
+        bool others;
 
         *folded = false;
         if (!find_entry(search, die, &function.entry))
                 return 0;
         look_at_symbols(search, &function);
-        *folded = by_linker && function.other_count > 0;
-        if (*folded || !(by_linker || function.other_count > 0))
-                return 0;
-        error = read_unit(search, die, &unit);
-        if (error)
-                return error;
-        *folded = has_second(search, &unit, &function) ||
-                  defines_other(search, &unit, &function);
-        if (*folded || function.other_count == 0 ||
-            !die_origin(search->dwarf, die, &origin))
-                return 0;
-        error = read_unit(search, &origin, &unit); /* another one, of what was linked */
-        if (!error)
-                *folded = defines_other(search, &unit, &function);
-        return error;
+        others = function.other_count > 0;
+        *folded = others && (search->by_linker || is_of_rust(search, die));
+        return *folded || !(search->by_linker || others || function.copied ||
+                            function.unnamed)
+                   ? 0
+                   : look_in_units(search, &function, folded);
 }
 
 void folded_free(struct folded *search)

@@ -8,6 +8,7 @@
 #include "die.h"
 #include "elf_file.h"
 #include "symbol_table.h"
+#include "unit_starts.h"
 
 struct folded_definition;
 struct folded_unit;
@@ -16,6 +17,7 @@ struct folded {
         struct dwarf_file *dwarf;
         const struct elf_file *file;
         const struct symbol_table *symbols; /* of FILE */
+        const struct unit_starts *starts;   /* of DWARF; NULL: not known */
         bool by_linker;            /* it may have folded functions of any units */
         struct folded_unit *units; /* that were read, in order of address */
         size_t unit_count;

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Functions of the same instructions become one, by gcc and by linkers that are told to
-# (--icf=all): debug information describes one of them there, or both. Blocks that it
+# (--icf=all): debug information describes one of them there, or both, or the other without
+# code, where gcc has made a copy of the one. Blocks that it
 # allocates are what its callers want, and what it reads of blocks of no known type is open.
 set -eu
 
@@ -203,3 +204,129 @@ for program in units uncommented stripped separate; do
 struct second.second|1"
         [ "$said" = "$expected" ] || fail "$program: the blocks of two units are said to be $said"
 done
+
+# What only its file knows has no symbol any more where gold has folded it; its name may be the
+# other's.
+for unit in first second; do
+        { [ "$unit" = first ] || echo; cat; } >"walk_$unit.c" <<END
+struct $unit { struct $unit *next; long $unit; };
+__attribute__((noinline)) static long walk(struct $unit *at)
+{
+        long sum = 0;
+        for (; at; at = at->next)
+                sum += at->$unit;
+        return sum;
+}
+long run_$unit(void *pool, int count);
+long run_$unit(void *pool, int count)
+{
+        struct $unit *list = 0;
+        for (int i = 0; i < count; i++) {
+                struct $unit *new = (void *)((char *)pool + i * 32);
+                *new = (struct $unit){list, i};
+                list = new;
+        }
+        long sum = $([ "$unit" = first ] && echo 1 || echo 2);
+        for (int i = 0; i < 20; i++)
+                sum += walk(list);
+        return sum;
+}
+END
+done
+cat >walks.c <<'END'
+#include <stdlib.h>
+long run_first(void *pool, int count);
+long run_second(void *pool, int count);
+int main(void)
+{
+        void *pool = malloc(2000 * 32);
+        return run_first(pool, 2000) + run_second(pool, 2000) == 0;
+}
+END
+gcc -g -O2 -ffunction-sections -fuse-ld=gold -Wl,--icf=all -o walks walks.c walk_first.c walk_second.c
+[ "$(nm walks | grep -c ' walk$')" -eq 1 ] || fail "gold has not merged the functions of two files"
+gcc -g -O2 -o apart walks.c walk_first.c walk_second.c
+
+# Of functions that gcc merged, and then made a copy of, no symbol is left.
+cat >copies.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+struct left { long a[2], left[2]; };
+struct right { long b[3], right; };
+struct big_left { struct big_left *next; double none[2]; long left; };
+struct big_right { struct big_right *after; long none[2]; long right; };
+enum { ITEMS = 2000 };
+static volatile long result;
+static struct left *lefts[ITEMS];
+static struct right *rights[ITEMS];
+static long *big_lefts[ITEMS], *big_rights[ITEMS];
+#define ONCE __attribute__((noinline)) static
+#define WALK(name, type) \
+        ONCE long name(struct type *at, long by) \
+        { \
+                long *p = (long *)at; \
+                if (by & 1) \
+                        p++; \
+                return p[1] * by + p[2]; \
+        }
+WALK(walk_left, left)
+WALK(walk_right, right)
+#define NEW(type) \
+        ONCE struct type *new_##type(size_t more) \
+        { \
+                struct type *new = malloc(sizeof *new + more); \
+                if (!new) \
+                        abort(); \
+                return new; \
+        }
+NEW(big_left)
+NEW(big_right)
+#define READ(name, from, by) \
+        ONCE void name(void) \
+        { \
+                long sum = 0; \
+                for (int i = 0; i < ITEMS; i++) \
+                        sum += from[i][3] * by; \
+                result += sum; \
+        }
+READ(read_lefts, big_lefts, 3)
+READ(read_rights, big_rights, 5)
+int main(void)
+{
+        char *pool = malloc(ITEMS * 64);
+        for (int i = 0; i < ITEMS; i++) {
+                lefts[i] = memset(pool + 64 * i, 0, 32);
+                rights[i] = memset(pool + 64 * i + 32, 0, 32);
+                struct big_left *left = new_big_left(0);
+                left->left = i;
+                big_lefts[i] = (long *)left;
+                struct big_right *right = new_big_right(0);
+                right->right = i;
+                big_rights[i] = (long *)right;
+        }
+        for (int round = 0; round < 20; round++) {
+                for (int i = 0; i < ITEMS; i++)
+                        result += walk_left(lefts[i], 3) + walk_right(rights[i], 3);
+                read_lefts();
+                read_rights();
+        }
+}
+END
+gcc -g -O2 -o copies copies.c
+[ "$(nm copies | grep -cE ' (walk|new_big)_(left|right)\.constprop\.0$')" -eq 2 ] ||
+        fail "gcc has not merged what it copied: $(nm copies)"
+while read -r program expected; do
+        "$MEMLAG" record -o "$program.db" --source sim --period 7 -- "./$program" \
+                >"$program.out" 2>&1 || fail "$program: $(cat "$program.out")"
+        said=$(sqlite3 -readonly "$program.db" "SELECT group_concat(said, ' ') FROM
+                (SELECT CASE WHEN function LIKE 'walk%' THEN 'walk' ELSE function END || '=' ||
+                replace(coalesce(type || '.' || field, 'open'), 'struct ', '') AS said
+                FROM sample_view WHERE object_kind = 'heap' AND
+                (function LIKE 'walk%' OR function LIKE 'read_%') GROUP BY 1
+                HAVING count(*) > 100 ORDER BY 1)")
+        [ "$said" = "$expected" ] || fail "$program: the blocks are said to be $said"
+done <<'END'
+walks walk=open
+apart walk=first.first walk=first.next walk=second.next walk=second.second
+copies read_lefts=big_left.left read_rights=big_right.right walk=open
+END

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What a function takes and returns, as far as a compiler that merges functions sees it:
+ * pointers are alike, whatever they are to. */
+#ifndef MEMLAG_SYMBOLIZE_SIGNATURE_H
+#define MEMLAG_SYMBOLIZE_SIGNATURE_H
+
+#include "die.h"
+
+enum { SIGNATURE_PARAMETERS = 16 }; /* what has more is like no other */
+
+struct signature {
+        uint64_t result;
+        uint64_t parameters[SIGNATURE_PARAMETERS];
+        size_t count;
+};
+
+struct signature signature_of(struct dwarf_file *dwarf, const Dwarf_Die *function);
+bool signature_same(const struct signature *a, const struct signature *b);
+
+#endif
