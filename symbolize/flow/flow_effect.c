@@ -152,7 +152,7 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
                 set(state, REGISTER_RAX, &variable);
                 return;
         }
-        flow_state_forget_numbers(state);
+        flow_state_forget_written(flow, state);
         for (size_t i = 0; i < sizeof(arguments); i++)
                 if (state->registers[arguments[i]].kind == PLACE_FRAME)
                         flow_state_hand_over(flow, state, &state->registers[arguments[i]],
@@ -398,6 +398,16 @@ static void write_memory(const struct flow_context *flow, struct flow_state *sta
         }
 }
 
+/* Whether what INSTRUCTION computes is where the frame is: no address of what is in it.
+ */
+static bool holds_frame(const struct instruction *instruction)
+{
+        return instruction->destination == REGISTER_RSP ||
+               (instruction->destination == REGISTER_RBP &&
+                instruction->source == REGISTER_RSP &&
+                instruction->operation == OPERATION_MOVE);
+}
+
 void flow_effect(const struct flow_context *flow, struct flow_state *state,
                  const struct flow_step *step)
 {
@@ -445,6 +455,8 @@ void flow_effect(const struct flow_context *flow, struct flow_state *state,
                 multiple = multiple_of(state, instruction);
                 forget(state, instruction->written, step);
                 set(state, instruction->destination, &value);
+                if (!holds_frame(instruction))
+                        flow_state_expose(flow, state, &value, step->vaddr);
                 if (instruction->destination < REGISTER_COUNT)
                         state->multiples[instruction->destination] = multiple;
         }

@@ -595,7 +595,81 @@ struct place_value flow_state_load(const struct flow_context *flow,
         return value;
 }
 
-void flow_state_forget_numbers(struct flow_state *state)
+static bool is_exposed(const struct flow_state *state, int64_t offset)
+{
+        for (uint32_t i = 0; i < state->exposed_count; i++)
+                if (offset >= state->exposed[i].low && offset < state->exposed[i].high)
+                        return true;
+        return false;
+}
+
+/* One more than there is room for is joined with the last one. Returns whether anything
+ * is new. */
+static bool add_exposed(struct flow_state *state, struct flow_exposed added)
+{
+        struct flow_exposed *last = &state->exposed[FLOW_EXPOSED - 1];
+
+        for (uint32_t i = 0; i < state->exposed_count; i++)
+                if (added.low >= state->exposed[i].low &&
+                    added.high <= state->exposed[i].high)
+                        return false;
+        if (state->exposed_count < FLOW_EXPOSED) {
+                state->exposed[state->exposed_count++] = added;
+                return true;
+        }
+        last->low = added.low < last->low ? added.low : last->low;
+        last->high = added.high > last->high ? added.high : last->high;
+        return true;
+}
+
+/* All of the variable that it is in; where none is named, anything above may be its. */
+void flow_state_expose(const struct flow_context *flow, struct flow_state *state,
+                       const struct place_value *place, uint64_t vaddr)
+{
+        int64_t inside = 0;
+
+        if (place->kind != PLACE_FRAME)
+                return;
+        const struct frame_variable *variable =
+            flow_state_variable(flow, state, place, vaddr, &inside);
+        struct flow_exposed exposed = {place->offset, INT64_MAX};
+
+        if (variable && !place->indexed && inside >= 0 && inside <= INT32_MAX) {
+                exposed.low = (int64_t)((uint64_t)place->offset - (uint64_t)inside);
+                exposed.high = (int64_t)((uint64_t)exposed.low +
+                                         flow->input->reader->types->items[variable->type]
+                                             .size_bytes);
+        }
+        if (exposed.low < exposed.high)
+                add_exposed(state, exposed);
+}
+
+/* Pointers that may have been written, VALUE or (NULL) anything, where they are not known
+ * to be what they were. */
+static void forget_exposed(const struct flow_context *flow, struct flow_state *state,
+                           const struct place_value *value)
+{
+        const struct types *types = flow->input->reader->types;
+
+        for (uint32_t i = 0; i < state->slot_count;) {
+                struct flow_slot *slot = &state->slots[i];
+
+                if (slot->value.kind != PLACE_POINTER ||
+                    !is_exposed(state, slot->offset)) {
+                        i++;
+                        continue;
+                }
+                struct place_value both =
+                    value ? place_meet(types, &slot->value, value) : place_unknown;
+
+                if (both.kind == PLACE_UNKNOWN)
+                        *slot = state->slots[--state->slot_count];
+                else
+                        state->slots[i++].value = both;
+        }
+}
+
+static void forget_numbers(struct flow_state *state)
 {
         for (uint32_t i = 0; i < state->slot_count;) {
                 if (state->slots[i].value.kind == PLACE_NUMBER)
@@ -603,6 +677,12 @@ void flow_state_forget_numbers(struct flow_state *state)
                 else
                         i++;
         }
+}
+
+void flow_state_forget_written(const struct flow_context *flow, struct flow_state *state)
+{
+        forget_numbers(state);
+        forget_exposed(flow, state, NULL);
 }
 
 /* VALUE may be in one of the slots that PLACE is one of. */
@@ -628,18 +708,41 @@ static bool may_be_frame(const struct place_value *place)
                place->kind != PLACE_THREAD && place->kind != PLACE_UNREACHED;
 }
 
+/* Whether what PLACE leads to is declared as a number, which no pointer is stored as. */
+static bool is_number_there(const struct types *types, const struct place_value *place)
+{
+        if (place->kind != PLACE_POINTER || place->guessed)
+                return false;
+        struct place_value settled = place_settled(types, place, sizeof(uint64_t));
+        uint32_t part = type_part(types, settled.type, place_offset(types, &settled),
+                                  &pointer_access);
+
+        return part != TYPE_NONE && types->items[part].kind != TYPE_POINTER;
+}
+
+/* BYTES at PLACE, which may be in the frame, are now VALUE; NULL: something else. */
+static void store_anywhere(const struct flow_context *flow, struct flow_state *state,
+                           const struct place_value *place,
+                           const struct place_value *value, uint64_t bytes)
+{
+        forget_numbers(state);
+        if (state->exposed_count > 0 && bytes >= sizeof(uint64_t) &&
+            !is_number_there(flow->input->reader->types, place))
+                forget_exposed(flow, state, value);
+}
+
 void flow_state_store(const struct flow_context *flow, struct flow_state *state,
                       const struct place_value *place, const struct place_value *value,
                       uint64_t bytes)
 {
         if (may_be_frame(place))
-                flow_state_forget_numbers(state);
+                store_anywhere(flow, state, place, value, bytes);
         if (!place_in_frame(place))
                 return;
         if (value && place_choices(place) > 1)
                 put_in_one(flow, state, place, value);
         else if (place->indexed)
-                flow_state_forget_numbers(state);
+                forget_numbers(state);
         else if (value)
                 put_slot(state, place->offset, value);
         else
@@ -655,6 +758,8 @@ bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,
                 *into = *from;
                 return true;
         }
+        for (uint32_t i = 0; i < from->exposed_count; i++)
+                changed |= add_exposed(into, from->exposed[i]);
         for (int i = 0; i < REGISTER_COUNT; i++) {
                 struct place_value value = place_meet(
                     flow->input->reader->types, &into->registers[i], &from->registers[i]);

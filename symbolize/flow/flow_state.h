@@ -29,12 +29,23 @@ struct flow_writes {
         uint8_t count; /* more than FLOW_WRITES: too many to tell */
 };
 
+enum { FLOW_EXPOSED = 6 };
+
+/* Bytes of the frame whose address was let out, from LOW up to HIGH: what a pointer of
+ * which nothing is known may lead to. */
+struct flow_exposed {
+        int64_t low;
+        int64_t high;
+};
+
 struct flow_state {
         struct place_value registers[REGISTER_COUNT];
         struct flow_writes writes[REGISTER_COUNT];
         struct flow_multiple multiples[REGISTER_COUNT];
         struct flow_slot slots[FLOW_SLOTS];
         uint32_t slot_count;
+        struct flow_exposed exposed[FLOW_EXPOSED];
+        uint32_t exposed_count;
         bool reached;
 };
 
@@ -92,8 +103,11 @@ struct place_value flow_state_load(const struct flow_context *flow,
 void flow_state_store(const struct flow_context *flow, struct flow_state *state,
                       const struct place_value *place, const struct place_value *value,
                       uint64_t bytes);
-/* Whatever may be written is, but for pointers: their types stay as they are. */
-void flow_state_forget_numbers(struct flow_state *state);
+/* Whatever may be written is: numbers, and pointers whose place is known elsewhere. */
+void flow_state_forget_written(const struct flow_context *flow, struct flow_state *state);
+/* The address PLACE, if it is in the frame, is held by more than the stack pointer. */
+void flow_state_expose(const struct flow_context *flow, struct flow_state *state,
+                       const struct place_value *place, uint64_t vaddr);
 /* A function at VADDR is called that gets the address PLACE, of something in the frame,
  * and may write there. */
 void flow_state_hand_over(const struct flow_context *flow, struct flow_state *state,
