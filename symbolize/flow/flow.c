@@ -17,6 +17,7 @@
 #include "register_writes.h"
 #include "shared_place.h"
 #include "type_field.h"
+#include "unrolled.h"
 #include "vector_use.h"
 
 /* Of a thread-local place with an index: what the base register points to, and how far
@@ -69,6 +70,18 @@ static void answer_repeated(const struct types *types, uint32_t type,
             kind != TYPE_INTEGER && kind != TYPE_FLOAT && kind != TYPE_POINTER;
 }
 
+/* Whether the first item of an array in FUNCTION's language is number 1, which has
+ * no casts that make items of a header: an index from there is none that begins behind
+ * the first. */
+static bool counts_from_one(Dwarf_Die *function)
+{
+        Dwarf_Die unit;
+        Dwarf_Sword lower;
+
+        return dwarf_diecu(function, &unit, NULL, NULL) &&
+               dwarf_default_lower_bound(dwarf_srclang(&unit), &lower) == 0 && lower == 1;
+}
+
 static void answer_operand(const struct flow_walk *walk, struct flow_state *state,
                            const struct flow_step *step, struct flow_answer *answer)
 {
@@ -90,6 +103,7 @@ static void answer_operand(const struct flow_walk *walk, struct flow_state *stat
         answer->place =
             place_settled(flow->input->reader->types, &answer->place,
                           instruction->vector ? 0 : instruction->access_bytes);
+        answer->place.shifted &= !flow->counts_from_one;
         if (answer->place.kind == PLACE_UNREACHED)
                 answer->place = place_unknown;
         answer->outcome =
@@ -272,6 +286,7 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
             .code = &code,
             .returns = die_inherited_reference(input->reader->dwarf, input->function,
                                                DW_AT_type, &result),
+            .counts_from_one = counts_from_one(input->function),
             .has_absolute_addresses = input->file->segment_count > 0 &&
                                       input->file->segments[0].vaddr >= 65536};
         struct flow_walk walk = {0};
@@ -286,6 +301,8 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
                 error = walk_twice(&walk, &context, &code, &variables);
         for (size_t i = 0; i < count && !error; i++)
                 answer(&walk, &answers[i]);
+        if (!error)
+                error = unrolled_find(&walk, answers, count);
         bool not_followed = error == -E2BIG || error == -EILSEQ;
 
         for (size_t i = 0; i < count && not_followed; i++)

@@ -344,6 +344,12 @@ static struct place_value result_of(const struct flow_context *flow,
                 place =
                     flow_state_held(flow, state, instruction->destination, step->vaddr);
                 return place_add_constant(&place, instruction->immediate);
+        case OPERATION_OR_CONSTANT:
+                return place_or(&state->registers[instruction->destination],
+                                instruction->immediate);
+        case OPERATION_ADD_HALF:
+                return place_half(&state->registers[instruction->source],
+                                  instruction->immediate);
         case OPERATION_TRUTH:
                 return truth_in(&state->registers[instruction->destination]);
         case OPERATION_EXTEND:

@@ -55,6 +55,7 @@ struct flow_context {
         const struct variables *variables;
         const struct flow_code *code;
         bool returns;                /* the function returns something */
+        bool counts_from_one;        /* arrays of its language begin there */
         bool has_absolute_addresses; /* the file is loaded where it says */
 };
 

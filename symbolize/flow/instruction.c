@@ -39,6 +39,15 @@ static uint8_t whole_register(const ZydisDecodedOperand *operand)
                    : REGISTER_OTHER;
 }
 
+/* The number of the register that OPERAND is the lower half of, else REGISTER_OTHER. */
+static uint8_t half_register(const ZydisDecodedOperand *operand)
+{
+        return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                       ZydisRegisterGetClass(operand->reg.value) == ZYDIS_REGCLASS_GPR32
+                   ? instruction_register(operand->reg.value)
+                   : REGISTER_OTHER;
+}
+
 /* Of the mask of registers, the bit of NAME; 0: it is none of them. */
 static uint32_t register_bit(ZydisRegister name)
 {
@@ -375,6 +384,59 @@ static void set_extension(struct instruction *result, const ZydisDecodedOperand 
         result->source = lowest_byte(from);
 }
 
+static void set_half(struct instruction *result, uint8_t to, uint8_t from,
+                     int64_t constant)
+{
+        if (to >= REGISTER_COUNT || from >= REGISTER_COUNT)
+                return;
+        result->operation = OPERATION_ADD_HALF;
+        result->destination = to;
+        result->source = from;
+        result->immediate = constant;
+}
+
+/* Of instructions for integers of 4 bytes, and what extends these. */
+static void set_half_operation(struct instruction *result, const struct decoded *decoded)
+{
+        const ZydisDecodedOperand *first = &decoded->operands[0];
+        const ZydisDecodedOperand *second = &decoded->operands[1];
+        bool constant = second->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+        uint8_t to = half_register(first);
+
+        switch (decoded->instruction.mnemonic) {
+        case ZYDIS_MNEMONIC_MOV:
+                set_half(result, to, half_register(second), 0);
+                break;
+        case ZYDIS_MNEMONIC_MOVSXD:
+                set_half(result, whole_register(first), half_register(second), 0);
+                break;
+        case ZYDIS_MNEMONIC_CDQE:
+                set_half(result, REGISTER_RAX, REGISTER_RAX, 0);
+                break;
+        case ZYDIS_MNEMONIC_ADD:
+                if (constant)
+                        set_half(result, to, to, (int32_t)second->imm.value.u);
+                break;
+        case ZYDIS_MNEMONIC_SUB:
+                if (constant)
+                        set_half(result, to, to, -(int64_t)(int32_t)second->imm.value.u);
+                break;
+        case ZYDIS_MNEMONIC_INC:
+                set_half(result, to, to, 1);
+                break;
+        case ZYDIS_MNEMONIC_DEC:
+                set_half(result, to, to, -1);
+                break;
+        case ZYDIS_MNEMONIC_LEA:
+                if (result->memory.index == REGISTER_NONE)
+                        set_half(result, to, result->memory.base,
+                                 result->memory.displacement);
+                break;
+        default:
+                break;
+        }
+}
+
 static void set_operation(struct instruction *result, const struct decoded *decoded,
                           uint64_t vaddr)
 {
@@ -447,6 +509,15 @@ static void set_operation(struct instruction *result, const struct decoded *deco
                     second->imm.value.s < 0)
                         result->operation = OPERATION_ALIGN;
                 break;
+        case ZYDIS_MNEMONIC_OR:
+                result->destination = instruction_register(first->reg.value);
+                if (first->type == ZYDIS_OPERAND_TYPE_REGISTER && first->size >= 32 &&
+                    result->destination < REGISTER_COUNT &&
+                    second->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+                        result->operation = OPERATION_OR_CONSTANT;
+                        result->immediate = second->imm.value.s;
+                }
+                break;
         case ZYDIS_MNEMONIC_XOR:
                 if (first->type == ZYDIS_OPERAND_TYPE_REGISTER &&
                     second->type == ZYDIS_OPERAND_TYPE_REGISTER &&
@@ -502,5 +573,7 @@ bool instruction_decode(struct instruction *instruction, const uint8_t *bytes,
                 instruction->repeated = (decoded.instruction.attributes & repeating) != 0;
         }
         set_operation(instruction, &decoded, vaddr);
+        if (instruction->operation == OPERATION_OTHER)
+                set_half_operation(instruction, &decoded);
         return true;
 }

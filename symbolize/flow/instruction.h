@@ -36,6 +36,8 @@ enum operation {
         OPERATION_SUBTRACT,       /* destination -= source */
         OPERATION_ADD_LOAD,       /* destination += 8 bytes of memory */
         OPERATION_ADD_CONSTANT,
+        OPERATION_OR_CONSTANT,
+        OPERATION_ADD_HALF,   /* destination = the lower half of source + immediate */
         OPERATION_SHIFT_LEFT, /* by the immediate */
         OPERATION_MULTIPLY,   /* destination = source * immediate */
         OPERATION_ALIGN,      /* destination rounded down */

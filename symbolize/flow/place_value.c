@@ -67,6 +67,29 @@ static int64_t remainder_of(const struct place_value *value)
         return value->kind == PLACE_NUMBER ? value->offset : 0;
 }
 
+/* VALUE with AHEAD, where it is not exactly known and that is no more than an index. */
+static struct place_value with_ahead(const struct place_value *value, int64_t ahead)
+{
+        struct place_value result = *value;
+        bool exact = value->kind == PLACE_NUMBER &&
+                     (value->stride_bytes == 0 || value->span_bytes > 0);
+
+        result.ahead = exact || ahead > INT32_MAX || ahead < INT32_MIN ? 0 : ahead;
+        return result;
+}
+
+/* The same of a number that is any multiple of its step from BEGIN on. */
+static struct place_value with_begin(const struct place_value *value, int64_t begin)
+{
+        return with_ahead(value, begin - remainder_of(value));
+}
+
+/* Where the multiples of the number VALUE begin. */
+static int64_t begin_of(const struct place_value *value)
+{
+        return remainder_of(value) + value->ahead;
+}
+
 /* Numbers that are too large to be indexes are not followed. */
 struct place_value place_number(uint64_t mod, int64_t rest)
 {
@@ -95,11 +118,14 @@ struct place_value place_multiply(const struct place_value *value, int64_t by)
 {
         if (by <= 0 || by > INT32_MAX)
                 return place_unknown;
-        if (value->kind == PLACE_NUMBER && value->span_bytes > 0)
-                return place_bounded_number(value->stride_bytes * (uint64_t)by,
-                                            value->offset * by,
-                                            value->span_bytes * (uint64_t)by);
-        return place_number(modulus(value) * (uint64_t)by, remainder_of(value) * by);
+        struct place_value product =
+            value->kind == PLACE_NUMBER && value->span_bytes > 0
+                ? place_bounded_number(value->stride_bytes * (uint64_t)by,
+                                       value->offset * by,
+                                       value->span_bytes * (uint64_t)by)
+                : place_number(modulus(value) * (uint64_t)by, remainder_of(value) * by);
+
+        return with_begin(&product, begin_of(value) * by);
 }
 
 /* ---- one of a few ---- */
@@ -142,7 +168,8 @@ static bool is_same(const struct place_value *a, const struct place_value *b)
 {
         return a->kind == b->kind && a->type == b->type && a->offset == b->offset &&
                a->indexed == b->indexed && a->guessed == b->guessed &&
-               a->stride_bytes == b->stride_bytes && a->span_bytes == b->span_bytes;
+               a->stride_bytes == b->stride_bytes && a->span_bytes == b->span_bytes &&
+               a->ahead == b->ahead;
 }
 
 /* Makes BOTH the one of A and B, which are of one kind and type, that it is; false: they
@@ -166,6 +193,16 @@ static bool meet_choices(const struct place_value *a, const struct place_value *
         return true;
 }
 
+/* Where BOTH begins, which is A where that was before, and B after one more step of a
+ * loop or by another way: at its remainder, where B is before A. */
+static int64_t first_begin(const struct place_value *both, const struct place_value *a,
+                           const struct place_value *b)
+{
+        int64_t begin = begin_of(a), least = remainder_of(both);
+
+        return begin > least && begin_of(b) < begin ? least : begin;
+}
+
 static struct place_value meet_numbers(const struct place_value *a,
                                        const struct place_value *b)
 {
@@ -177,7 +214,9 @@ static struct place_value meet_numbers(const struct place_value *a,
         struct place_value both = place_number(
             common_factor(common_factor(modulus(a), modulus(b)), distance(x, y)), x);
 
-        return both.kind == PLACE_NUMBER ? both : place_any_number;
+        if (both.kind != PLACE_NUMBER)
+                both = place_any_number;
+        return with_begin(&both, first_begin(&both, a, b));
 }
 
 bool place_is_null(const struct place_value *value)
@@ -221,6 +260,8 @@ struct place_value place_meet(const struct types *types, const struct place_valu
                 return *a;
         if (a->kind != b->kind || a->type != b->type)
                 return place_unknown;
+        if (a->kind == PLACE_UNKNOWN)
+                return with_begin(&place_unknown, first_begin(&place_unknown, a, b));
         uint64_t apart = distance(a->offset, b->offset);
         struct place_value few;
 
@@ -230,6 +271,8 @@ struct place_value place_meet(const struct types *types, const struct place_valu
                 return few;
         result.span_bytes = 0;
         result.guessed |= b->guessed;
+        if (place_begin(b) < place_begin(a) && a->ahead > 0)
+                result.ahead = 0;
         result.origin = origin_meet(a->origin, b->origin);
         result.indexed |= b->indexed || apart != 0; /* a step of a loop */
         result.stride_bytes =
@@ -244,17 +287,58 @@ struct place_value place_add_constant(const struct place_value *value, int64_t c
 {
         struct place_value result = *value;
 
-        if (place_says_nothing(value) || is_any_number(value))
+        if (value->kind == PLACE_UNREACHED)
                 return *value;
+        if (value->kind == PLACE_UNKNOWN || is_any_number(value))
+                return constant > INT32_MAX || constant < INT32_MIN
+                           ? *value
+                           : with_ahead(value, value->ahead + constant);
         if (value->kind == PLACE_TRUTH)
                 return place_unknown;
         if (value->kind == PLACE_TABLE_WORD && constant != 0)
                 return place_unknown;
         result.offset = (int64_t)((uint64_t)value->offset + (uint64_t)constant);
-        return value->kind == PLACE_NUMBER
-                   ? place_bounded_number(value->stride_bytes, result.offset,
-                                          value->span_bytes)
-                   : result;
+        if (value->kind != PLACE_NUMBER)
+                return result;
+        struct place_value sum =
+            place_bounded_number(value->stride_bytes, result.offset, value->span_bytes);
+
+        return with_begin(&sum, result.offset + value->ahead);
+}
+
+/* Whether the bits of CONSTANT are zeros in all that VALUE may be. */
+static bool has_room(const struct place_value *value, uint64_t constant)
+{
+        uint64_t known = value->stride_bytes & (0 - value->stride_bytes);
+
+        return value->kind == PLACE_NUMBER && value->span_bytes == 0 &&
+               ((uint64_t)value->offset & constant) == 0 &&
+               (known == 0 || constant < known);
+}
+
+struct place_value place_or(const struct place_value *value, int64_t constant)
+{
+        if (!place_is_number(value) || constant < 0 || constant > INT32_MAX)
+                return place_unknown;
+        if (has_room(value, (uint64_t)constant))
+                return place_add_constant(value, constant);
+        int64_t begin = begin_of(value);
+
+        return with_begin(&place_unknown, (begin > 0 ? begin : 0) + constant);
+}
+
+struct place_value place_half(const struct place_value *value, int64_t constant)
+{
+        if (!place_is_number(value))
+                return place_any_number;
+        return constant > INT32_MAX || constant < INT32_MIN
+                   ? place_any_number
+                   : with_begin(&place_any_number, begin_of(value) + constant);
+}
+
+int64_t place_begin(const struct place_value *place)
+{
+        return (int64_t)((uint64_t)place->offset + (uint64_t)place->ahead);
 }
 
 /* VALUE, an address, plus the number INDEX. */
@@ -269,6 +353,7 @@ static struct place_value add_index(const struct types *types,
                 return result;
         result.indexed = true;
         result.span_bytes = 0;
+        result = with_ahead(&result, result.ahead + index->ahead);
         if (value->kind == PLACE_POINTER && stride == 1) { /* nothing is known of it */
                 result.guessed |= !repeats(types, &result, stride);
                 return result;
@@ -304,9 +389,13 @@ struct place_value place_add(const struct types *types, const struct place_value
         }
         struct place_value index = place_multiply(b, (int64_t)scale);
 
-        if (place_is_number(a))
-                return place_number(common_factor(modulus(a), modulus(&index)),
-                                    remainder_of(a) + remainder_of(&index));
+        if (place_is_number(a)) {
+                struct place_value sum =
+                    place_number(common_factor(modulus(a), modulus(&index)),
+                                 remainder_of(a) + remainder_of(&index));
+
+                return with_begin(&sum, begin_of(a) + begin_of(&index));
+        }
         return a->kind == PLACE_RESULT || a->kind == PLACE_TABLE_WORD
                    ? place_unknown
                    : add_index(types, a, &index);
@@ -317,6 +406,7 @@ struct place_value place_subtract(const struct types *types, const struct place_
 {
         struct place_value negative = place_number(modulus(b), -remainder_of(b));
 
+        negative = with_begin(&negative, -begin_of(b));
         return b->kind != PLACE_NUMBER || is_any_number(b) || place_in_frame(a)
                    ? place_unknown
                    : place_add(types, a, &negative, 1);
@@ -334,6 +424,18 @@ static bool counts_blocks(const struct types *types, const struct place_value *v
                value->stride_bytes != type_size(types, item);
 }
 
+/* Whether the index of VALUE begins items away from where the pointer is to. One less
+ * than a number that is not known is none that begins before an array. */
+static bool is_shifted(const struct types *types, const struct place_value *value)
+{
+        int64_t begin = place_begin(value);
+
+        if (type_open_ended(types, value->type))
+                return false;
+        return begin < 0 ? value->offset < 0
+                         : (uint64_t)begin >= type_size(types, value->type);
+}
+
 struct place_value place_settled(const struct types *types,
                                  const struct place_value *value, uint64_t access_bytes)
 {
@@ -349,9 +451,7 @@ struct place_value place_settled(const struct types *types,
         if (outcome != INDEX_OPEN && counts_blocks(types, value))
                 outcome = INDEX_OPEN;
         settled.guessed = outcome != INDEX_FOUND;
-        settled.shifted = (value->offset < 0 ||
-                           (uint64_t)value->offset >= type_size(types, value->type)) &&
-                          !type_open_ended(types, value->type);
+        settled.shifted = is_shifted(types, value);
         if (outcome != INDEX_OPEN)
                 settled.offset = (int64_t)found;
         return settled;

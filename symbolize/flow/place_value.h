@@ -36,8 +36,8 @@ struct place_value {
         enum place_kind kind;
         bool indexed; /* plus an index */
         bool guessed; /* plus an index that is not known to count what lies there */
-        /* Settled: an index that counts whole items of the type begins behind the one
-         * that the pointer is to, or before it. */
+        /* Settled: the index begins items behind the one that the pointer is to, or
+         * before it. */
         bool shifted;
         bool strided; /* settled: STRIDE_BYTES is of all that was added */
         uint32_t type;
@@ -45,6 +45,9 @@ struct place_value {
         int64_t offset;
         uint64_t stride_bytes; /* of the index, which is any multiple of that */
         uint64_t span_bytes;   /* and at most this; 0: not known */
+        /* What was added to an index, or to a number of which nothing is known, and is
+         * not in OFFSET, which then is known but for multiples of the step. */
+        int64_t ahead;
 };
 
 /* Where in its type the place of a POINTER is: of an array's items, in any of them. A
@@ -85,6 +88,12 @@ bool place_same(const struct place_value *a, const struct place_value *b);
 struct place_value place_meet(const struct types *types, const struct place_value *a,
                               const struct place_value *b);
 struct place_value place_add_constant(const struct place_value *value, int64_t constant);
+/* VALUE, a number, with the bits of CONSTANT set. */
+struct place_value place_or(const struct place_value *value, int64_t constant);
+/* The lower half of VALUE plus CONSTANT, as a number. */
+struct place_value place_half(const struct place_value *value, int64_t constant);
+/* How far from where a POINTER is to its index begins. */
+int64_t place_begin(const struct place_value *place);
 /* A plus SCALE times B. */
 struct place_value place_add(const struct types *types, const struct place_value *a,
                              const struct place_value *b, uint64_t scale);

@@ -3,6 +3,7 @@
  * changed what the block holds. */
 #include "block_type.h"
 
+#include "common_factor.h"
 #include "type_field.h"
 #include "type_index.h"
 
@@ -64,7 +65,7 @@ struct block_type block_type_of_allocation(const struct sweep *sweep,
             .place = place,
             .item = TYPE_NONE,
             /* The size of the items that the function asks for by itself. */
-            .repeated = call->item_bytes > 0 && call->item_bytes == bytes};
+            .step_bytes = call->item_bytes == bytes ? bytes : 0};
 }
 
 bool block_type_fills(const struct types *types, uint32_t type, uint64_t block_bytes)
@@ -180,30 +181,46 @@ unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t 
         return start == bytes ? BLOCK_BEHIND : BLOCK_REPLACES;
 }
 
-/* Whether a pointer to PLACE, of TYPE, whose address is INSIDE a block that is aligned to
- * items of that, is to one behind the first. */
-static bool repeats(const struct types *types, uint32_t type, uint64_t inside,
-                    const struct place_value *place)
+/* Where the item begins that a pointer to PLACE is to, whose address is INSIDE a block
+ * that is aligned to such items; 0: it may be the first, or none. */
+static uint64_t later_item(const struct types *types, uint64_t inside,
+                           const struct place_value *place)
 {
-        uint64_t bytes = type_size(types, type);
+        uint64_t bytes = type_size(types, place->type);
 
-        if (place->type == TYPE_NONE || place->shifted || bytes == 0 ||
-            type_open_ended(types, type))
-                return false;
+        if (place->shifted || bytes == 0 || type_open_ended(types, place->type))
+                return 0;
         uint64_t start = inside - place_offset(types, place);
 
-        return start <= INT64_MAX && start >= bytes && start % bytes == 0;
+        return start <= INT64_MAX && start % bytes == 0 ? start : 0;
 }
 
 void block_type_learn_items(struct block_type *blocks, const struct types *types,
                             uint64_t inside, const struct place_value *place)
 {
-        if (place->type == TYPE_NONE || !repeats(types, place->type, inside, place))
+        uint64_t start = place->type == TYPE_NONE ? 0 : later_item(types, inside, place);
+
+        if (start == 0)
                 return;
-        if (blocks->type != TYPE_NONE && same_type(types, blocks->type, place->type))
-                blocks->repeated = true;
-        else if (blocks->item == TYPE_NONE)
+        if (blocks->type != TYPE_NONE && same_type(types, blocks->type, place->type)) {
+                blocks->step_bytes = common_factor(blocks->step_bytes, start);
+        } else if (blocks->item == TYPE_NONE ||
+                   same_type(types, blocks->item, place->type)) {
                 blocks->item = place->type;
+                blocks->item_step_bytes = common_factor(blocks->item_step_bytes, start);
+        }
+}
+
+bool block_type_has_item(const struct block_type *blocks, const struct types *types,
+                         uint32_t type, uint64_t start)
+{
+        uint64_t step = 0;
+
+        if (blocks->type != TYPE_NONE && same_type(types, blocks->type, type))
+                step = blocks->step_bytes;
+        else if (blocks->item != TYPE_NONE && same_type(types, blocks->item, type))
+                step = blocks->item_step_bytes;
+        return step > 0 && start % step == 0;
 }
 
 /* Whether a block of TYPE, which ends with an array of items of any number, seems to have
@@ -239,7 +256,8 @@ bool block_type_reaches(const struct block_type *blocks, const struct types *typ
         if (inside < bytes || (kind != TYPE_STRUCT && kind != TYPE_UNION))
                 return true;
         if (!type_open_array(types, blocks->type, &offset, &item))
-                return blocks->repeated;
+                return block_type_has_item(blocks, types, blocks->type,
+                                           inside - inside % bytes);
         uint64_t item_bytes = type_size(types, item);
 
         if (place && leads_to_items(place, offset, item_bytes, vector))

@@ -14,12 +14,15 @@ struct block_type {
         bool doubted;     /* an access shows that */
         bool replaced;    /* pointers to another type of its size lead to items of it */
         bool behind;      /* or to what may be the second item */
-        bool repeated;    /* there are several items of its type */
-        uint32_t item;    /* of another type there are; TYPE_NONE: not known */
-        bool between;     /* structures begin where no item of its type does */
-        bool before;      /* or before the block: they are not there */
-        bool records;     /* samples show that there are structures */
-        bool used;        /* or are of instructions that may access structures there */
+        /* There are several items of its type, at multiples of so many bytes; 0: only one
+         * is known. */
+        uint64_t step_bytes;
+        uint32_t item; /* another type of which there are some; TYPE_NONE: not known */
+        uint64_t item_step_bytes;
+        bool between; /* structures begin where no item of its type does */
+        bool before;  /* or before the block: they are not there */
+        bool records; /* samples show that there are structures */
+        bool used;    /* or are of instructions that may access structures there */
 };
 
 /* How a pointer to a place in a block goes with the type that it was allocated as. */
@@ -40,8 +43,8 @@ enum block_relation {
 struct block_type block_type_of_allocation(const struct sweep *sweep,
                                            const struct types *types, uint32_t stack);
 
-/* The one of them for PLACE and an address that is INSIDE a block of TYPE (TYPE_NONE: it is
- * not known); BLOCK_IS and those behind it besides where that is so. */
+/* The one of them for PLACE and an address that is INSIDE a block of TYPE (TYPE_NONE: it
+ * is not known); BLOCK_IS and those behind it besides where that is so. */
 unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t inside,
                              const struct place_value *place);
 
@@ -49,6 +52,11 @@ unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t 
  * an item behind the first, of their type or of another. */
 void block_type_learn_items(struct block_type *blocks, const struct types *types,
                             uint64_t inside, const struct place_value *place);
+
+/* Whether an item that begins at START in one of BLOCKS is known to be one of several of
+ * TYPE. */
+bool block_type_has_item(const struct block_type *blocks, const struct types *types,
+                         uint32_t type, uint64_t start);
 
 /* Whether what is INSIDE one of BLOCKS, whose type fills them, is of that type: in the
  * first item, or behind that when it is known that there are several. What lies in an

@@ -219,10 +219,15 @@ static bool strays(const struct sample_types *finder,
 
         if (!instruction_points(place) || !has_members(types, pointed->type))
                 return false;
+        uint64_t inside = location->target.offset_bytes;
+        uint64_t start = inside - place_offset(types, pointed);
+
         if (!type_same(types, pointed->type, holds->type))
-                return pointed->shifted && !type_same(types, pointed->type, holds->item);
-        return (pointed->guessed || pointed->shifted) && !holds->repeated &&
-               location->target.offset_bytes >= type_size(types, holds->type);
+                return pointed->shifted &&
+                       !block_type_has_item(holds, types, pointed->type, start);
+        return (pointed->guessed || pointed->shifted) &&
+               inside >= type_size(types, holds->type) &&
+               !block_type_has_item(holds, types, pointed->type, start);
 }
 
 struct sample_type type_by_block(struct sample_types *finder,

@@ -347,6 +347,74 @@ static void indexes_of_pointers(void **state)
         assert_int_equal(sum.kind, PLACE_UNKNOWN);
 }
 
+/* Where an index of VALUE nodes begins, from a node's second field. */
+static int64_t begins(const struct fixture *f, const struct place_value *value)
+{
+        const struct place_value node = place_pointer(f->node, 8);
+        struct place_value place =
+            place_add(&f->types, &node, value, sizeof(struct node));
+
+        assert_int_equal(place.kind, PLACE_POINTER);
+        assert_int_equal(place_offset(&f->types, &place), 8);
+        place = place_settled(&f->types, &place, 8);
+        assert_int_equal(place.shifted,
+                         place_begin(&place) >= (int64_t)sizeof(struct node));
+        return place_begin(&place);
+}
+
+/* What is added to a number of which nothing is known is where an index begins, for a
+ * header's pointer may be followed by something else. */
+static void where_indexes_begin(void **state)
+{
+        const struct fixture *f = *state;
+        struct place_value any = place_any_number, unknown = place_unknown;
+        struct place_value one_more = place_add_constant(&unknown, 1);
+
+        assert_int_equal(begins(f, &any), 8);
+        assert_int_equal(begins(f, &one_more), 8 + 16);
+        struct place_value back = place_add_constant(&one_more, -1);
+
+        assert_int_equal(begins(f, &back), 8);
+        struct place_value half = place_half(&one_more, 2);
+
+        assert_int_equal(begins(f, &half), 8 + 3 * 16);
+        struct place_value odd = place_or(&any, 1);
+
+        assert_int_equal(begins(f, &odd), 8 + 16);
+        /* A loop that begins at 1, and one that begins at 0. */
+        const struct place_value one = place_number(0, 1), zero = place_number(0, 0);
+        struct place_value next = place_half(&one, 1);
+        struct place_value loop = place_meet(&f->types, &one, &next);
+
+        assert_int_equal(begins(f, &loop), 8 + 16);
+        next = place_half(&loop, 1);
+        next = place_meet(&f->types, &loop, &next);
+        assert_true(place_same(&loop, &next));
+        next = place_half(&zero, 1);
+        loop = place_meet(&f->types, &zero, &next);
+        assert_int_equal(begins(f, &loop), 8);
+        /* By one way it begins behind the first item, and by the other there. */
+        loop = place_meet(&f->types, &one_more, &unknown);
+        assert_int_equal(begins(f, &loop), 8);
+}
+
+/* Of even numbers the next one by their lowest bit is known, of others it is not. */
+static void bits_that_are_set(void **state)
+{
+        const struct place_value even = place_number(2, 0), three = place_number(3, 0);
+        const struct place_value odd = place_number(2, 1);
+        struct place_value set = place_or(&even, 1);
+
+        (void)state;
+        assert_true(place_same(&set, &odd));
+        set = place_or(&three, 1);
+        assert_true(set.kind == PLACE_UNKNOWN);
+        set = place_or(&even, 2);
+        assert_true(set.kind == PLACE_UNKNOWN);
+        set = place_or(&even, -2);
+        assert_true(set.kind == PLACE_UNKNOWN);
+}
+
 /* Items of an array on the stack, which a loop goes through. */
 static void places_in_a_frame_of_two_ways(void **state)
 {
@@ -397,6 +465,8 @@ int main(void)
             cmocka_unit_test_setup_teardown(what_null_pointers_lead_to, begin, end),
             cmocka_unit_test_setup_teardown(few_places_by_an_index, begin, end),
             cmocka_unit_test_setup_teardown(indexes_of_pointers, begin, end),
+            cmocka_unit_test_setup_teardown(where_indexes_begin, begin, end),
+            cmocka_unit_test(bits_that_are_set),
             cmocka_unit_test_setup_teardown(places_in_a_frame_of_two_ways, begin, end),
             cmocka_unit_test_setup_teardown(thread_local_variables_by_their_offset, begin,
                                             end),

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* An expression of the source is a line and a column, and the call that it is inlined by:
+ * a header and what lies behind it are read by two. */
+#include "unrolled.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "array.h"
+#include "die_walk.h"
+#include "flow_effect.h"
+#include "line_program.h"
+#include "type_field.h"
+
+enum { COPIES_LIMIT = 64 };
+
+/* An access to an item that an index counts. */
+struct load {
+        uint64_t vaddr;
+        struct place_value place;
+        uint32_t bytes;
+        bool vector;
+        uint32_t file, line, column; /* 0: not known */
+        uint32_t call; /* the number of the one that it is inlined by; 0: none */
+};
+
+struct loads {
+        const struct flow_walk *walk;
+        struct load *items; /* by address */
+        size_t count;
+        size_t capacity;
+        const struct load **ordered; /* by what tells expressions apart */
+        struct range_map calls;
+        uint32_t call_count;
+};
+
+/* ---- what may be copies ---- */
+
+static uint64_t item_bytes(const struct loads *loads, const struct place_value *place)
+{
+        return type_size(loads->walk->context->input->reader->types, place->type);
+}
+
+static bool counts_structures(const struct loads *loads, const struct place_value *place)
+{
+        const struct types *types = loads->walk->context->input->reader->types;
+
+        return place->kind == PLACE_POINTER && !place->guessed &&
+               (types->items[place->type].kind == TYPE_STRUCT ||
+                types->items[place->type].kind == TYPE_UNION) &&
+               item_bytes(loads, place) > 0 && !type_open_ended(types, place->type) &&
+               item_bytes(loads, place) <= place->stride_bytes &&
+               place->stride_bytes % item_bytes(loads, place) == 0;
+}
+
+static int add_load(struct loads *loads, struct flow_state *state,
+                    const struct flow_step *step)
+{
+        const struct instruction *instruction = &step->instruction;
+        const struct flow_context *flow = loads->walk->context;
+
+        if (!instruction->has_memory || instruction->access_bytes == 0 ||
+            instruction->memory.thread_local || instruction->repeated)
+                return 0;
+        struct flow_state before = *state;
+        struct place_value place = flow_state_operand(flow, &before, step);
+
+        if (!counts_structures(loads, &place))
+                return 0;
+        if (array_reserve(&loads->items, &loads->capacity, loads->count,
+                          sizeof(*loads->items)) < 0)
+                return -ENOMEM;
+        loads->items[loads->count++] = (struct load){.vaddr = step->vaddr,
+                                                     .place = place,
+                                                     .bytes = instruction->access_bytes,
+                                                     .vector = instruction->vector};
+        return 0;
+}
+
+static int find_loads(struct loads *loads)
+{
+        const struct flow_code *code = loads->walk->code;
+        int error = 0;
+
+        for (size_t i = 0; i < code->block_count && !error; i++) {
+                const struct flow_block *block = &code->blocks[i];
+                struct flow_state state = loads->walk->visits[i].entry;
+
+                for (size_t at = 0; at < block->count && state.reached && !error; at++) {
+                        const struct flow_step *step = &code->steps[block->first + at];
+
+                        error = add_load(loads, &state, step);
+                        flow_effect(loads->walk->context, &state, step);
+                }
+        }
+        return error;
+}
+
+/* ---- expressions of the source ---- */
+
+static int find_lines(struct loads *loads)
+{
+        const struct flow_input *input = loads->walk->context->input;
+        struct line_answer *answers = calloc(loads->count, sizeof(*answers));
+        struct line_table table;
+        Dwarf_Die unit;
+
+        if (!answers)
+                return -ENOMEM;
+        for (size_t i = 0; i < loads->count; i++)
+                answers[i].vaddr = loads->items[i].vaddr;
+        int error = dwarf_diecu(input->function, &unit, NULL, NULL)
+                        ? die_line_table(input->reader->dwarf, &unit, &table)
+                        : -ENOENT;
+
+        if (!error) {
+                error = line_program_run(&table, answers, loads->count,
+                                         &input->reader->dwarf->budget);
+                line_table_free(&table);
+        }
+        for (size_t i = 0; i < loads->count && !error; i++) {
+                if (!answers[i].found)
+                        continue;
+                loads->items[i].file = answers[i].file;
+                loads->items[i].line = answers[i].line;
+                loads->items[i].column = answers[i].column;
+        }
+        free(answers);
+        return error == -ENOMEM ? error : 0;
+}
+
+static int add_range(void *context, uint64_t low, uint64_t high)
+{
+        struct loads *loads = context;
+
+        return range_map_add(&loads->calls, low, high, loads->call_count);
+}
+
+static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
+{
+        struct loads *loads = context;
+
+        (void)parent;
+        (void)value;
+        if (entry->tag != DW_TAG_inlined_subroutine)
+                return entry->tag == DW_TAG_lexical_block;
+        loads->call_count++;
+        return die_ranges(loads->walk->context->input->reader->dwarf, &entry->die,
+                          add_range, loads) == -ENOMEM
+                   ? -ENOMEM
+                   : 1;
+}
+
+static int find_calls(struct loads *loads)
+{
+        const struct flow_input *input = loads->walk->context->input;
+        int error = die_walk(input->reader->dwarf, input->function, visit, loads);
+
+        if (error != -ENOMEM)
+                error = range_map_build(&loads->calls);
+        for (size_t i = 0; i < loads->count && !error; i++) {
+                const struct range *range =
+                    range_map_find(&loads->calls, loads->items[i].vaddr);
+
+                loads->items[i].call = range ? range->value : 0;
+        }
+        return error;
+}
+
+/* ---- copies ---- */
+
+#define COMPARE(a, b)                                                                    \
+        if ((a) != (b))                                                                  \
+        return (a) < (b) ? -1 : 1
+
+/* Those of one expression stand together, in the order of where their indexes begin. */
+static int compare_loads(const void *left, const void *right)
+{
+        const struct load *a = *(const struct load *const *)left;
+        const struct load *b = *(const struct load *const *)right;
+
+        COMPARE(a->file, b->file);
+        COMPARE(a->line, b->line);
+        COMPARE(a->column, b->column);
+        COMPARE(a->call, b->call);
+        COMPARE(a->place.type, b->place.type);
+        COMPARE(a->place.origin, b->place.origin);
+        COMPARE(a->place.stride_bytes, b->place.stride_bytes);
+        COMPARE(a->bytes, b->bytes);
+        COMPARE(a->vector, b->vector);
+        COMPARE(place_begin(&a->place), place_begin(&b->place));
+        return 0;
+}
+
+static int order_loads(struct loads *loads)
+{
+        loads->ordered = malloc(loads->count * sizeof(*loads->ordered));
+        if (!loads->ordered)
+                return -ENOMEM;
+        for (size_t i = 0; i < loads->count; i++)
+                loads->ordered[i] = &loads->items[i];
+        qsort(loads->ordered, loads->count, sizeof(*loads->ordered), compare_loads);
+        return 0;
+}
+
+static int compare_vaddrs(const void *left, const void *right)
+{
+        const struct load *a = left, *b = right;
+
+        COMPARE(a->vaddr, b->vaddr);
+        return 0;
+}
+
+/* Whether there is one of the expression of LOAD whose index begins at BEGIN. */
+static bool begins_at(const struct loads *loads, const struct load *load, int64_t begin)
+{
+        struct load key = *load;
+        const struct load *wanted = &key;
+
+        key.place.offset = begin;
+        key.place.ahead = 0;
+        return bsearch(&wanted, loads->ordered, loads->count, sizeof(*loads->ordered),
+                       compare_loads) != NULL;
+}
+
+/* Whether the first COPIES items are read as what LOAD is of. */
+static bool has_copies(const struct loads *loads, const struct load *load,
+                       uint64_t copies)
+{
+        int64_t bytes = (int64_t)item_bytes(loads, &load->place);
+        int64_t first = place_begin(&load->place) % bytes;
+
+        if (load->column == 0 || copies > COPIES_LIMIT)
+                return false;
+        for (int64_t i = 0; i < (int64_t)copies; i++)
+                if (!begins_at(loads, load, first + i * bytes))
+                        return false;
+        return true;
+}
+
+static void judge(const struct loads *loads, struct flow_answer *answer)
+{
+        const struct load key = {.vaddr = answer->vaddr};
+        const struct load *load =
+            bsearch(&key, loads->items, loads->count, sizeof(key), compare_vaddrs);
+
+        if (!load || place_begin(&load->place) < 0)
+                return;
+        uint64_t bytes = item_bytes(loads, &load->place);
+        uint64_t before = (uint64_t)place_begin(&load->place) / bytes;
+        uint64_t counted = load->place.stride_bytes / bytes;
+
+        if (!has_copies(loads, load,
+                        answer->place.guessed && counted > before ? counted : before))
+                return;
+        answer->place.shifted = false;
+        if (counted > before) {
+                answer->place.guessed = false;
+                answer->place.offset = load->place.offset;
+        }
+}
+
+static bool is_asked(const struct flow_answer *answer)
+{
+        return answer->question == FLOW_OPERAND && answer->outcome == FLOW_FOUND &&
+               answer->place.kind == PLACE_POINTER &&
+               (answer->place.shifted ||
+                (answer->place.guessed && answer->place.strided));
+}
+
+int unrolled_find(const struct flow_walk *walk, struct flow_answer *answers, size_t count)
+{
+        struct loads loads = {.walk = walk};
+        bool asked = false;
+        int error = 0;
+
+        for (size_t i = 0; i < count; i++)
+                asked |= is_asked(&answers[i]);
+        if (asked)
+                error = find_loads(&loads);
+        if (!error && loads.count > 0)
+                error = find_lines(&loads);
+        if (!error && loads.count > 0)
+                error = find_calls(&loads);
+        if (!error && loads.count > 0)
+                error = order_loads(&loads);
+        for (size_t i = 0; i < count && !error && loads.count > 0; i++)
+                if (is_asked(&answers[i]))
+                        judge(&loads, &answers[i]);
+        range_map_free(&loads.calls);
+        free(loads.ordered);
+        free(loads.items);
+        return error;
+}
