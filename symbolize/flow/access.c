@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "access_share.h"
+#include "allocated_items.h"
 #include "callee.h"
 #include "data.h"
 #include "folded.h"
@@ -258,6 +259,20 @@ static int name_thread_variables(struct type_reader *reader, const struct elf_fi
         return error;
 }
 
+/* ---- items that allocators of C++'s library are asked for ---- */
+
+static void take_items(const struct type_reader *reader, const struct code_frames *frames,
+                       struct access *access)
+{
+        const struct place_value *block = &access->flow.place;
+
+        if (access->asked && access->question == FLOW_RESULT &&
+            block->kind == PLACE_POINTER &&
+            allocated_items(frames, access->code, reader->types, reader->names,
+                            block->type))
+                access->flow.item_bytes = type_size(reader->types, block->type);
+}
+
 /* ---- variables of frames ---- */
 
 /* The line that CODE is at in the function that is inlined in LEVEL others; 0: not known.
@@ -308,8 +323,10 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
                 error = access_share(reader, file, &linkage, accesses, count);
         if (!error && count > 0)
                 error = name_thread_variables(reader, file, &linkage, accesses, count);
-        for (size_t i = 0; i < count && !error; i++)
+        for (size_t i = 0; i < count && !error; i++) {
+                take_items(reader, frames, accesses[i]);
                 forget_undeclared(frames, accesses[i]);
+        }
         unit_starts_free(&linkage.starts);
         memory_slots_free(&linkage.memory);
         thread_slots_free(&linkage.threads);

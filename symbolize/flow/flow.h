@@ -50,7 +50,8 @@ struct flow_answer {
         bool restores; /* of an OPERAND: it takes back what a call or push has saved */
         bool returned; /* of a RESULT: the function returns it in its turn */
         /* Of a RESULT: how large the items are that calloc() is asked for, by a constant,
-         * unless the count is known to be at most 1. 0: no such. */
+         * unless the count is known to be at most 1, or a function of C++'s library. 0:
+         * no such. */
         uint64_t item_bytes;
         enum memory_function called; /* of an ARGUMENT */
         /* The variable of the frame, or the thread-local one (whose OFFSET is its

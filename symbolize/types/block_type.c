@@ -122,13 +122,26 @@ static bool holds_at(const struct types *types, uint32_t type, uint64_t start,
                type_holds(types, type, block_type_offset(types, type, start), inner);
 }
 
+/* Whether PLACE, INSIDE a block of TYPE, lies before what its pointer is to, and that is
+ * behind an item of its kind: the pointer is to where an array ends. */
+static bool before_end(const struct types *types, uint32_t type, uint64_t inside,
+                       const struct place_value *place)
+{
+        uint64_t bytes = type_size(types, place->type);
+
+        return !place->indexed && place->offset < 0 && bytes > 0 &&
+               holds_at(types, type, inside - (uint64_t)place->offset - bytes,
+                        place->type);
+}
+
 bool block_type_agrees(const struct types *types, uint32_t type, uint64_t inside,
                        const struct place_value *place)
 {
         if (place->type == TYPE_NONE)
                 return false;
         if (indexes(types, type, place) || begins(types, type, place) ||
-            counts_in_array(types, type, inside, place))
+            counts_in_array(types, type, inside, place) ||
+            before_end(types, type, inside, place))
                 return true;
         /* The place may lie before what the pointer is to: the offset is then negative.
          * It may lie behind it, too, as what is derived from it does. */

@@ -205,7 +205,7 @@ if command -v clang >/dev/null; then
         build cxx_clang clang++ program.cc
         measure cxx_clang
         build containers_clang clang++ containers.cc -std=c++17
-        measure containers_clang 93
+        measure containers_clang 96
         echo '#include <vector>' >headers.cc
         if clang++ -stdlib=libc++ -fsyntax-only headers.cc 2>headers; then
                 build cxx_libcxx clang++ program.cc -stdlib=libc++
