@@ -13,6 +13,7 @@
 #include "flow_walk.h"
 #include "merged_code.h"
 #include "number_use.h"
+#include "own_items.h"
 #include "pointer_name.h"
 #include "register_writes.h"
 #include "shared_place.h"
@@ -114,6 +115,7 @@ static void answer_operand(const struct flow_walk *walk, struct flow_state *stat
                 answer_repeated(flow->input->reader->types, answer->place.type,
                                 &answer->place);
         answer->pointer = pointer_name(walk, &answer->place);
+        answer->access.own_items = own_items(walk, &answer->place);
         if (!place_in_frame(&answer->place))
                 return;
         name_variable(flow, state, step->vaddr, answer);

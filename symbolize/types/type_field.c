@@ -7,6 +7,8 @@
 #include "type_limits.h"
 #include "type_path.h"
 
+enum { OWN_ITEM_FIT = 4 }; /* better than all that access_fit() says */
+
 struct search {
         const struct types *types;
         const struct type_access *access;
@@ -175,6 +177,14 @@ static void note_number(struct search *search, const struct type *type)
         search->met_wider |= type_number_bytes(type) > search->access->bytes;
 }
 
+/* Whether an item of TYPE_ID, in an array, is what the access is made for. */
+static bool is_own_item(const struct search *search, uint32_t type_id)
+{
+        return search->access->own_items &&
+               search->types->items[type_id].kind == TYPE_INTEGER &&
+               search->types->items[type_id].size_bytes == search->access->bytes;
+}
+
 static int find_in(struct search *search, uint32_t type_id, uint64_t offset_bytes,
                    struct type_path *path)
 {
@@ -204,7 +214,11 @@ static int find_in(struct search *search, uint32_t type_id, uint64_t offset_byte
                 if (search->stride_bytes % bytes == 0)
                         search->repeats = true;
                 search->met_several |= bytes < search->access->bytes;
-                return find(search, type->element, offset_bytes % bytes, path);
+                int fit = find(search, type->element, offset_bytes % bytes, path);
+
+                if (fit > 0 && is_own_item(search, type->element))
+                        path->fit = fit = OWN_ITEM_FIT;
+                return fit;
         }
         default:
                 if (offset_bytes >= type->size_bytes)
