@@ -8,7 +8,7 @@
 #include "bit_watch.h"
 #include "callee.h"
 
-enum { STEPS_LIMIT = 128, WAYS_LIMIT = 8 };
+enum { STEPS_LIMIT = 128, WAYS_LIMIT = 8, STEPS_BACK_LIMIT = 32 };
 
 /* The registers that a call may get its arguments in, by their DWARF numbers (System V
  * ABI, AMD64 supplement, figure 3.4). */
@@ -24,7 +24,6 @@ struct use {
         uint64_t word; /* the mask of all of its bits */
         uint64_t used;
         uint64_t perhaps; /* bits that may be used where they are not followed to */
-        bool cut_short;   /* not all of what holds bits is followed to its end */
         unsigned steps_left;
         struct {
                 size_t step;
@@ -33,74 +32,105 @@ struct use {
         size_t way_count;
 };
 
-static bool same_place(const struct instruction *a, const struct instruction *b)
+/* How many bytes the operand of A begins behind that of B; false: that is not known. */
+static bool distance(const struct instruction *a, const struct instruction *b,
+                     int64_t *bytes)
 {
         const struct memory_operand *left = &a->memory, *right = &b->memory;
 
+        *bytes = left->displacement - right->displacement;
         return left->base == right->base && left->index == right->index &&
-               left->scale == right->scale && left->displacement == right->displacement &&
-               left->thread_local == right->thread_local;
+               left->scale == right->scale && left->thread_local == right->thread_local;
 }
 
-/* The word, or its low part, is stored where it came from: what is not the same any more
- * is meant. */
+/* The word, or a part of it, is stored where it came from: what is not the same any more
+ * is meant. What is stored in the same place from a register that holds none of it was
+ * changed by what is not followed. */
 static bool store(struct use *use, struct bit_watch *watch, const struct flow_step *step,
                   const struct decoded *decoded)
 {
         uint8_t from = bit_register(&decoded->operands[1]);
+        int64_t before; /* the load, in bytes */
 
         if (decoded->instruction.mnemonic != ZYDIS_MNEMONIC_MOV ||
             decoded->operands[0].type != ZYDIS_OPERAND_TYPE_MEMORY ||
             from >= REGISTER_COUNT || watch->moved ||
-            !same_place(&step->instruction, &use->load->instruction))
+            !distance(&use->load->instruction, &step->instruction, &before) ||
+            before <= -8 || before >= 8)
                 return false;
-        struct bit_held *held = &watch->registers[from];
+        const struct bit_held *held = &watch->registers[from];
+        uint64_t mask = bit_mask(&decoded->operands[1]), changed = 0;
+        int up = (int)before * 8;
 
-        if (!bit_holds(held)) { /* it was changed by what is not followed */
-                use->used = use->word;
+        if (!(mask & 1))
+                return false;
+        if (!bit_stored(held, mask, up, use->word, &changed)) {
+                if (before != 0)
+                        return false;
+                use->used |= bit_holds(held) ? bit_all(held) | changed : use->word;
                 return true;
         }
-        uint64_t mask = bit_mask(&decoded->operands[1]);
-        uint64_t changed = use->word & mask & ~held->parts[0].bits;
+        struct bit_held moved = *held;
 
-        if (held->parts[0].bits == 0 || held->parts[0].up != 0 ||
-            held->parts[1].bits != 0 || held->spread_over & mask || !(mask & 1))
-                return false;
-        use->used |= changed;
-        use->cut_short |= changed == 0; /* by a number that is not known */
+        for (int i = 0; i < BIT_PARTS; i++)
+                if (moved.parts[i].up == up)
+                        moved.parts[i].bits = 0;
+        use->used |= changed | bit_seen(&moved, mask);
         return true;
 }
 
-/* Whatever else reads registers uses what they hold. */
-static void read_all(struct use *use, const struct bit_watch *watch,
-                     const struct decoded *decoded)
+static uint64_t in_address(const struct bit_watch *watch,
+                           const ZydisDecodedOperand *operand)
 {
+        uint8_t base = instruction_register(operand->mem.base);
+        uint8_t index = instruction_register(operand->mem.index);
+
+        return (base < REGISTER_COUNT ? bit_all(&watch->registers[base]) : 0) |
+               (index < REGISTER_COUNT ? bit_all(&watch->registers[index]) : 0);
+}
+
+/* Whatever else reads registers uses what they hold: that. */
+static uint64_t read_all(struct use *use, const struct bit_watch *watch,
+                         const struct decoded *decoded)
+{
+        uint64_t bits = 0;
+
         for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
                 const ZydisDecodedOperand *operand = &decoded->operands[i];
                 uint8_t number = bit_register(operand);
 
                 if (number < REGISTER_COUNT &&
                     operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
-                        use->used |=
-                            bit_seen(&watch->registers[number], bit_mask(operand));
+                        bits |= bit_seen(&watch->registers[number], bit_mask(operand));
+                else if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                         operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
+                        bits |= in_address(watch, operand);
         }
+        use->used |= bits;
+        return bits;
 }
 
 static void read_addresses(struct use *use, const struct bit_watch *watch,
                            const struct decoded *decoded)
 {
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++)
+                if (decoded->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                    decoded->operands[i].mem.type != ZYDIS_MEMOP_TYPE_AGEN)
+                        use->used |= in_address(watch, &decoded->operands[i]);
+}
+
+/* What DECODED writes was made of BITS. */
+static void write_made(struct bit_watch *watch, const struct decoded *decoded,
+                       uint32_t written, uint64_t bits)
+{
+        bit_watch_write(watch, decoded, written);
         for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
                 const ZydisDecodedOperand *operand = &decoded->operands[i];
+                uint8_t number = bit_register(operand);
 
-                if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY)
-                        continue;
-                uint8_t base = instruction_register(operand->mem.base);
-                uint8_t index = instruction_register(operand->mem.index);
-
-                if (base < REGISTER_COUNT)
-                        use->used |= bit_all(&watch->registers[base]);
-                if (index < REGISTER_COUNT)
-                        use->used |= bit_all(&watch->registers[index]);
+                if (number < REGISTER_COUNT &&
+                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+                        bit_spread(&watch->registers[number], bits, bit_mask(operand));
         }
 }
 
@@ -130,8 +160,45 @@ static void read_flags(struct use *use, const struct bit_watch *watch,
         }
 }
 
-static void note_parts(struct bit_watch *watch, const struct decoded *decoded)
+static bool sets_flags(const struct decoded *decoded)
 {
+        const ZydisAccessedFlags *flags = decoded->instruction.cpu_flags;
+
+        return flags &&
+               (flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
+}
+
+/* The registers that OPERAND reads, as a mask. */
+static uint32_t registers_read(const ZydisDecodedOperand *operand)
+{
+        uint8_t number = bit_register(operand), base = REGISTER_NONE,
+                index = REGISTER_NONE;
+
+        if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY) {
+                base = instruction_register(operand->mem.base);
+                index = instruction_register(operand->mem.index);
+        }
+        return (number < REGISTER_COUNT &&
+                        operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ
+                    ? UINT32_C(1) << number
+                    : 0) |
+               (base < REGISTER_COUNT ? UINT32_C(1) << base : 0) |
+               (index < REGISTER_COUNT ? UINT32_C(1) << index : 0);
+}
+
+/* Which registers are read, and written as a whole or in part. */
+static void note_registers(struct bit_watch *watch, const struct decoded *decoded,
+                           uint32_t written)
+{
+        const ZydisAccessedFlags *flags = decoded->instruction.cpu_flags;
+
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++)
+                watch->fresh &= ~registers_read(&decoded->operands[i]);
+        watch->fresh |= written;
+        if (flags && flags->tested)
+                watch->fresh &= ~watch->tested;
+        if (sets_flags(decoded))
+                watch->tested = written;
         for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
                 const ZydisDecodedOperand *operand = &decoded->operands[i];
                 uint8_t number = bit_register(operand);
@@ -154,26 +221,23 @@ static void pass(struct use *use, struct bit_watch *watch, const struct flow_ste
                 return;
         }
         const ZydisDecodedOperand *first = &decoded.operands[0];
-        const ZydisAccessedFlags *flags = decoded.instruction.cpu_flags;
         uint8_t number = bit_register(first);
         const struct bit_watch before = *watch;
 
         read_flags(use, watch, &decoded);
         read_addresses(use, watch, &decoded);
-        if (flags && (flags->modified | flags->set_0 | flags->set_1 | flags->undefined))
+        if (sets_flags(&decoded))
                 bit_watch_flags(watch, 0, 0);
         bool followed =
             (number < REGISTER_COUNT &&
              bit_watch_test(watch, decoded.instruction.mnemonic, first,
                             &decoded.operands[1], &watch->registers[number])) ||
-            bit_watch_change(watch, &decoded) || bit_watch_copy(watch, &decoded) ||
-            store(use, watch, step, &decoded) || bit_watch_invert(watch, &decoded);
+            store(use, watch, step, &decoded) || bit_watch_follow(watch, &decoded);
 
-        if (!followed) {
-                read_all(use, &before, &decoded);
-                bit_watch_write(watch, &decoded, step->instruction.written);
-        }
-        note_parts(watch, &decoded);
+        if (!followed)
+                write_made(watch, &decoded, step->instruction.written,
+                           read_all(use, &before, &decoded));
+        note_registers(watch, &decoded, step->instruction.written);
         for (uint8_t i = 0; i < REGISTER_COUNT; i++)
                 watch->moved |= step->instruction.written >> i & 1 &&
                                 (i == load->memory.base || i == load->memory.index);
@@ -202,23 +266,22 @@ static void fork_way(struct use *use, const struct bit_watch *watch, uint64_t ta
 
         if (step == SIZE_MAX || use->way_count == WAYS_LIMIT) {
                 use->perhaps |= in_registers(watch);
-                use->cut_short = true;
                 return;
         }
         use->ways[use->way_count].step = step;
         use->ways[use->way_count++].watch = *watch;
 }
 
-/* What goes to another function in the register NUMBER, or is left there: of the whole
- * word a part may have been taken to be used, in which case it is only left. */
+/* What goes to another function in the register NUMBER, or is only left over there: where
+ * something has read it already, or perhaps, where that is the word as it was. */
 static void hand_on(struct use *use, const struct bit_watch *watch, int number)
 {
         const struct bit_held *held = &watch->registers[number];
 
-        if (held->parts[0].bits == use->word && held->parts[1].bits == 0)
-                use->perhaps |= use->word;
-        else
+        if (watch->fresh >> number & 1)
                 use->used |= bit_all(held);
+        else if (held->parts[0].bits == use->word && !(held->other & use->word))
+                use->perhaps |= use->word;
 }
 
 static void hand_on_arguments(struct use *use, const struct bit_watch *watch)
@@ -249,11 +312,10 @@ static void give_back(struct use *use, const struct bit_watch *watch)
 {
         const struct bit_held *held = &watch->registers[REGISTER_RAX];
 
-        if (watch->partly >> REGISTER_RAX & 1 && bit_seen(held, 0xff) == 0)
-                use->cut_short |= bit_holds(held);
-        else
-                hand_on(use, watch, REGISTER_RAX);
-        use->cut_short |= bit_holds(&watch->registers[RESULT_HIGH]);
+        if (!(watch->partly >> REGISTER_RAX & 1) || bit_seen(held, 0xff) != 0)
+                use->used |= bit_all(held);
+        if (watch->fresh >> RESULT_HIGH & 1)
+                use->used |= bit_all(&watch->registers[RESULT_HIGH]);
 }
 
 /* Goes to another function, or to a part of this one that is not known. */
@@ -271,10 +333,8 @@ static void follow(struct use *use, struct bit_watch *watch, size_t at)
                 const struct flow_step *step = &use->code->steps[at];
 
                 /* Other registers may hold what it read before. */
-                if (step == use->load) {
-                        use->cut_short = true;
+                if (step == use->load)
                         return;
-                }
                 use->steps_left--;
                 switch (step->instruction.operation) {
                 case OPERATION_END:
@@ -310,9 +370,28 @@ static void follow(struct use *use, struct bit_watch *watch, size_t at)
 
 /* ---- the instruction itself ---- */
 
-/* Changes the word in memory by a number, or tests it. */
-static bool begin_constant(struct use *use, const struct decoded *decoded,
-                           struct bit_watch *watch)
+/* The bits of the word that change when MNEMONIC joins to it what has only bits of
+ * NONZERO (which are a NUMBER, where that is known), or adds that; 0: not known. */
+static uint64_t changed_in_memory(ZydisMnemonic mnemonic, uint64_t word, uint64_t nonzero,
+                                  const uint64_t *number)
+{
+        switch (mnemonic) {
+        case ZYDIS_MNEMONIC_AND:
+                return number ? word & ~*number : 0;
+        case ZYDIS_MNEMONIC_OR:
+        case ZYDIS_MNEMONIC_XOR:
+                return word & nonzero;
+        case ZYDIS_MNEMONIC_ADD:
+        case ZYDIS_MNEMONIC_SUB: /* nothing is carried down */
+                return nonzero ? word & ~bit_low((unsigned)__builtin_ctzll(nonzero)) : 0;
+        default:
+                return 0;
+        }
+}
+
+/* Changes the word in memory, or tests it by a number. */
+static bool begin_in_memory(struct use *use, const struct decoded *decoded,
+                            struct bit_watch *watch)
 {
         const ZydisDecodedOperand *first = &decoded->operands[0];
         const ZydisDecodedOperand *second = &decoded->operands[1];
@@ -321,16 +400,18 @@ static bool begin_constant(struct use *use, const struct decoded *decoded,
 
         if (first->type != ZYDIS_OPERAND_TYPE_MEMORY)
                 return false;
-        if (!bit_number(watch, second, first->size, &number))
+        bool known = bit_number(watch, second, first->size, &number);
+
+        use->used = changed_in_memory(decoded->instruction.mnemonic, use->word,
+                                      bit_watch_nonzero(watch, second, first->size),
+                                      known ? &number : NULL);
+        if (use->used) {
+                bit_watch_flags(watch, use->word, use->word);
+                return true;
+        }
+        if (!known)
                 return false;
         switch (decoded->instruction.mnemonic) {
-        case ZYDIS_MNEMONIC_AND:
-                use->used = use->word & ~number;
-                return true;
-        case ZYDIS_MNEMONIC_OR:
-        case ZYDIS_MNEMONIC_XOR:
-                use->used = use->word & number;
-                return true;
         case ZYDIS_MNEMONIC_BTS:
         case ZYDIS_MNEMONIC_BTR:
         case ZYDIS_MNEMONIC_BTC:
@@ -348,23 +429,30 @@ static bool begin_register(const struct use *use, const struct decoded *decoded,
 {
         const ZydisDecodedOperand *first = &decoded->operands[0];
         uint8_t to = bit_register(first);
-        uint64_t bits = use->word, number = 0;
+        uint64_t bits = use->word, other = 0, number = 0;
 
         if (to >= REGISTER_COUNT || !(bit_mask(first) & 1) ||
             decoded->operands[1].type != ZYDIS_OPERAND_TYPE_MEMORY)
                 return false;
         bool known = bit_number(watch, first, first->size, &number);
+        uint64_t joined = bit_watch_nonzero(watch, first, first->size);
 
         switch (decoded->instruction.mnemonic) {
         case ZYDIS_MNEMONIC_AND:
-                if (known)
-                        bits &= number;
+                bits &= known ? number : joined;
+                other = known ? 0 : bits;
                 break;
         case ZYDIS_MNEMONIC_OR:
                 if (known)
                         bits &= ~number;
+                other = joined;
                 break;
         case ZYDIS_MNEMONIC_XOR:
+                other = joined;
+                break;
+        case ZYDIS_MNEMONIC_ADD:
+                other = (joined | bit_from(joined & bits)) & bit_mask(first);
+                break;
         case ZYDIS_MNEMONIC_MOV:
         case ZYDIS_MNEMONIC_MOVZX:
         case ZYDIS_MNEMONIC_MOVSX:
@@ -374,16 +462,44 @@ static bool begin_register(const struct use *use, const struct decoded *decoded,
                 return false;
         }
         bit_watch_forget(watch, UINT32_C(1) << to);
-        watch->registers[to].parts[0].bits = bits;
+        struct bit_held *held = &watch->registers[to];
+
+        held->parts[0].bits = bits;
+        held->carried = decoded->instruction.mnemonic == ZYDIS_MNEMONIC_ADD
+                            ? bit_from(joined & bits) & bit_mask(first)
+                            : 0;
+        held->other = other | (first->size < 32 ? ~bit_mask(first) : 0);
         if (decoded->instruction.mnemonic == ZYDIS_MNEMONIC_MOVSX ||
             decoded->instruction.mnemonic == ZYDIS_MNEMONIC_MOVSXD)
-                bit_spread(&watch->registers[to], use->word & ~(use->word >> 1),
+                bit_spread(held, use->word & ~(use->word >> 1),
                            bit_mask(first) & ~use->word);
         watch->moved = to == use->load->instruction.memory.base ||
                        to == use->load->instruction.memory.index;
-        if (decoded->instruction.cpu_flags && decoded->instruction.cpu_flags->modified)
+        if (sets_flags(decoded))
                 bit_watch_flags(watch, bits, bits);
+        note_registers(watch, decoded, UINT32_C(1) << to);
         return true;
+}
+
+/* What the code before the load, in the same block, shows of registers. */
+static void look_back(const struct flow_code *code, size_t step, struct bit_watch *watch)
+{
+        size_t first = code->blocks[flow_code_block(code, step)].first;
+
+        if (step - first > STEPS_BACK_LIMIT)
+                first = step - STEPS_BACK_LIMIT;
+        for (size_t at = first; at < step; at++) {
+                const struct instruction *instruction = &code->steps[at].instruction;
+                struct decoded decoded;
+
+                if (!decoded_read(&decoded, code, &code->steps[at]) ||
+                    instruction->operation == OPERATION_CALL)
+                        bit_watch_begin(watch);
+                else if (!bit_watch_follow(watch, &decoded))
+                        bit_watch_write(watch, &decoded, instruction->written);
+        }
+        watch->known = 0;
+        bit_watch_flags(watch, 0, 0);
 }
 
 uint64_t bit_use(const struct flow_code *code, size_t step,
@@ -399,12 +515,15 @@ uint64_t bit_use(const struct flow_code *code, size_t step,
         struct decoded decoded;
 
         *unused = false;
-        bit_watch_begin(&watch, state);
         if (!instruction->has_memory || instruction->access_bytes == 0 ||
             instruction->access_bytes > 8 || instruction->floating ||
-            instruction->vector || !decoded_read(&decoded, code, use.load) ||
-            (!begin_constant(&use, &decoded, &watch) &&
-             !begin_register(&use, &decoded, &watch)))
+            instruction->vector || !decoded_read(&decoded, code, use.load))
+                return 0;
+        bit_watch_begin(&watch);
+        look_back(code, step, &watch);
+        bit_watch_numbers(&watch, state);
+        if (!begin_in_memory(&use, &decoded, &watch) &&
+            !begin_register(&use, &decoded, &watch))
                 return 0;
         if (step + 1 < code->step_count && flow_code_follows(code, step + 1))
                 follow(&use, &watch, step + 1);
@@ -415,7 +534,8 @@ uint64_t bit_use(const struct flow_code *code, size_t step,
 
                 follow(&use, &other, use.ways[use.way_count].step);
         }
-        *unused = use.used == 0 && use.perhaps == 0 && !use.cut_short;
-        use.used |= use.perhaps;
+        *unused = use.used == 0;
+        if (use.used != 0)
+                use.used |= use.perhaps;
         return use.used == use.word ? 0 : use.used;
 }

@@ -3,21 +3,17 @@
  * all that is done to them. */
 #include "bit_watch.h"
 
-static uint64_t shifted(uint64_t bits, int up)
-{
-        if (up >= 64 || up <= -64)
-                return 0;
-        return up >= 0 ? bits << up : bits >> -up;
-}
+#include <string.h>
 
-uint64_t bit_low(unsigned count)
-{
-        return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
-}
-
-void bit_watch_begin(struct bit_watch *watch, const struct flow_state *state)
+void bit_watch_begin(struct bit_watch *watch)
 {
         *watch = (struct bit_watch){0};
+        for (int i = 0; i < REGISTER_COUNT; i++)
+                watch->registers[i].other = UINT64_MAX;
+}
+
+void bit_watch_numbers(struct bit_watch *watch, const struct flow_state *state)
+{
         for (int i = 0; i < REGISTER_COUNT; i++) {
                 const struct place_value *value = &state->registers[i];
 
@@ -26,6 +22,7 @@ void bit_watch_begin(struct bit_watch *watch, const struct flow_state *state)
                         continue;
                 watch->known |= UINT32_C(1) << i;
                 watch->numbers[i] = (uint64_t)value->offset;
+                watch->registers[i].other = watch->numbers[i];
         }
 }
 
@@ -64,7 +61,8 @@ bool bit_number(const struct bit_watch *watch, const ZydisDecodedOperand *operan
                 return true;
         }
         if (name >= REGISTER_COUNT || !(watch->known >> name & 1) ||
-            begin_of(operand) != 0 || (width > 32 && watch->numbers[name] >> 63))
+            begin_of(operand) != 0 ||
+            (width > 32 && watch->numbers[name] >> 31 == bit_low(33)))
                 return false;
         *number = watch->numbers[name];
         return true;
@@ -78,75 +76,22 @@ static bool same_register(const ZydisDecodedOperand *a, const ZydisDecodedOperan
 
 /* ---- what is held ---- */
 
-uint64_t bit_seen(const struct bit_held *held, uint64_t mask)
+uint64_t bit_watch_nonzero(const struct bit_watch *watch,
+                           const ZydisDecodedOperand *operand, unsigned width)
 {
-        uint64_t bits = held->spread_over & mask ? held->spread : 0;
+        uint8_t name = bit_register(operand);
 
-        for (int i = 0; i < BIT_PARTS; i++)
-                bits |= held->parts[i].bits & shifted(mask, -held->parts[i].up);
-        return bits;
-}
-
-/* Leaves what lies in MASK. */
-static void keep(struct bit_held *held, uint64_t mask)
-{
-        for (int i = 0; i < BIT_PARTS; i++)
-                held->parts[i].bits &= shifted(mask, -held->parts[i].up);
-        held->spread_over &= mask;
-        if (held->spread_over == 0)
-                held->spread = 0;
-}
-
-static void move_up(struct bit_held *held, int count)
-{
-        for (int i = 0; i < BIT_PARTS; i++)
-                held->parts[i].up += count;
-        held->spread_over = shifted(held->spread_over, count);
-        if (held->spread_over == 0)
-                held->spread = 0;
-}
-
-void bit_spread(struct bit_held *held, uint64_t sign, uint64_t over)
-{
-        if (sign == 0 || over == 0)
-                return;
-        held->spread |= sign;
-        held->spread_over |= over;
-}
-
-/* Adds what FROM has, in the same register: false when there is no room for it. */
-static bool join(struct bit_held *held, const struct bit_held *from)
-{
-        for (int i = 0; i < BIT_PARTS; i++) {
-                int at = 0;
-
-                if (from->parts[i].bits == 0)
-                        continue;
-                while (at < BIT_PARTS && held->parts[at].bits != 0 &&
-                       held->parts[at].up != from->parts[i].up)
-                        at++;
-                if (at == BIT_PARTS)
-                        return false;
-                held->parts[at].bits |= from->parts[i].bits;
-                held->parts[at].up = from->parts[i].up;
-        }
-        bit_spread(held, from->spread, from->spread_over);
-        return true;
-}
-
-uint64_t bit_all(const struct bit_held *held)
-{
-        return held->parts[0].bits | held->parts[1].bits | held->spread;
-}
-
-bool bit_holds(const struct bit_held *held)
-{
-        return bit_all(held) != 0;
+        if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+                return operand->imm.value.u & bit_low(width);
+        if (name >= REGISTER_COUNT)
+                return bit_low(width);
+        return (bit_nonzero(&watch->registers[name]) & bit_mask(operand)) >>
+               begin_of(operand);
 }
 
 void bit_watch_forget(struct bit_watch *watch, uint32_t written)
 {
-        static const struct bit_held nothing;
+        static const struct bit_held nothing = {.other = UINT64_MAX};
 
         watch->known &= ~written;
         for (uint8_t i = 0; i < REGISTER_COUNT; i++)
@@ -154,27 +99,42 @@ void bit_watch_forget(struct bit_watch *watch, uint32_t written)
                         watch->registers[i] = nothing;
 }
 
+/* The bits of OPERAND, which DECODED writes, that may be other than zero then. */
+static uint64_t may_be_set(const struct decoded *decoded,
+                           const ZydisDecodedOperand *operand)
+{
+        if (decoded->instruction.meta.category == ZYDIS_CATEGORY_SETCC)
+                return bit_mask(operand) & (UINT64_C(1) << begin_of(operand));
+        if (decoded->instruction.mnemonic == ZYDIS_MNEMONIC_MOVZX)
+                return bit_low(decoded->operands[1].size);
+        return bit_mask(operand);
+}
+
 void bit_watch_write(struct bit_watch *watch, const struct decoded *decoded,
                      uint32_t written)
 {
-        uint64_t kept[REGISTER_COUNT] = {0};
+        uint64_t kept[REGISTER_COUNT] = {0}, other[REGISTER_COUNT];
 
+        memset(other, 0xff, sizeof(other));
         for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
                 const ZydisDecodedOperand *operand = &decoded->operands[i];
                 uint8_t number = bit_register(operand);
 
                 if (number >= REGISTER_COUNT)
                         continue;
-                if (operand->actions & ZYDIS_OPERAND_ACTION_CONDWRITE)
+                if (operand->actions & ZYDIS_OPERAND_ACTION_CONDWRITE) {
                         kept[number] = UINT64_MAX;
-                else if (operand->actions & ZYDIS_OPERAND_ACTION_WRITE &&
-                         operand->size < 32)
-                        kept[number] = ~bit_mask(operand);
+                } else if (operand->actions & ZYDIS_OPERAND_ACTION_WRITE) {
+                        kept[number] = operand->size < 32 ? ~bit_mask(operand) : 0;
+                        other[number] = may_be_set(decoded, operand);
+                }
         }
         watch->known &= ~written;
         for (uint8_t i = 0; i < REGISTER_COUNT; i++)
-                if (written >> i & 1)
-                        keep(&watch->registers[i], kept[i]);
+                if (written >> i & 1) {
+                        bit_keep(&watch->registers[i], kept[i]);
+                        watch->registers[i].other |= other[i];
+                }
 }
 
 /* ---- flags ---- */
@@ -223,7 +183,7 @@ bool bit_watch_test(struct bit_watch *watch, ZydisMnemonic mnemonic,
         case ZYDIS_MNEMONIC_TEST: {
                 struct bit_held tested = *held;
 
-                keep(&tested, number << begin);
+                bit_keep(&tested, number << begin);
                 set_flags(watch, &tested, mask);
                 return true;
         }
@@ -247,33 +207,23 @@ bool bit_watch_test(struct bit_watch *watch, ZydisMnemonic mnemonic,
 
 /* ---- what is done to them ---- */
 
-/* Of registers of 8 or 16 bits the rest stays. False: there is no room for it. */
-static bool shift(struct bit_held *held, ZydisMnemonic mnemonic, unsigned width,
-                  unsigned count)
+/* How far an operand of WIDTH bits is shifted by NUMBER. */
+static unsigned shift_count(unsigned width, uint64_t number)
 {
-        uint64_t mask = bit_low(width);
-        uint64_t sign = bit_seen(held, mask & ~(mask >> 1));
-        struct bit_held shifted_part = *held, rest = *held;
-
-        keep(&rest, width < 32 ? ~mask : 0);
-        keep(&shifted_part, mask);
-        if (mnemonic == ZYDIS_MNEMONIC_SHL) {
-                move_up(&shifted_part, (int)count);
-                keep(&shifted_part, mask);
-        } else {
-                keep(&shifted_part, mask & ~bit_low(count));
-                move_up(&shifted_part, -(int)count);
-                if (mnemonic == ZYDIS_MNEMONIC_SAR)
-                        bit_spread(&shifted_part, sign,
-                                   mask & ~shifted(mask, -(int)count));
-        }
-        if (!join(&shifted_part, &rest))
-                return false;
-        *held = shifted_part;
-        return true;
+        return (unsigned)number & (width == 64 ? 63 : 31);
 }
 
-bool bit_watch_change(struct bit_watch *watch, const struct decoded *decoded)
+static bool shift(struct bit_held *held, ZydisMnemonic mnemonic, unsigned width,
+                  uint64_t number)
+{
+        unsigned count = shift_count(width, number);
+
+        return mnemonic == ZYDIS_MNEMONIC_SHL
+                   ? bit_shift_up(held, width, count)
+                   : bit_shift_down(held, width, count, mnemonic == ZYDIS_MNEMONIC_SAR);
+}
+
+static bool change(struct bit_watch *watch, const struct decoded *decoded)
 {
         const ZydisDecodedOperand *first = &decoded->operands[0];
         const ZydisDecodedOperand *second = &decoded->operands[1];
@@ -290,19 +240,21 @@ bool bit_watch_change(struct bit_watch *watch, const struct decoded *decoded)
 
         switch (decoded->instruction.mnemonic) {
         case ZYDIS_MNEMONIC_AND:
-                keep(held, (number << begin_of(first) & mask) | rest);
+                bit_keep(held, (number << begin_of(first) & mask) | rest);
                 break;
         case ZYDIS_MNEMONIC_OR:
-                keep(held, (mask & ~(number << begin_of(first))) | rest);
+                bit_keep(held, (mask & ~(number << begin_of(first))) | rest);
+                held->other |= number << begin_of(first) & mask;
                 break;
         case ZYDIS_MNEMONIC_XOR:
+                bit_keep(held, mask | rest);
+                held->other |= number << begin_of(first) & mask;
                 break;
         case ZYDIS_MNEMONIC_SHL:
         case ZYDIS_MNEMONIC_SHR:
         case ZYDIS_MNEMONIC_SAR:
                 if (begin_of(first) != 0 ||
-                    !shift(held, decoded->instruction.mnemonic, first->size,
-                           (unsigned)number & (first->size == 64 ? 63 : 31)))
+                    !shift(held, decoded->instruction.mnemonic, first->size, number))
                         return false;
                 is_shift = true;
                 break;
@@ -316,22 +268,28 @@ bool bit_watch_change(struct bit_watch *watch, const struct decoded *decoded)
         return true;
 }
 
-/* TO has what FROM has in MASK, which begins BEGIN bits up in it. */
-static void replace(struct bit_held *to, const struct bit_held *from, uint64_t mask,
-                    int begin)
-{
-        *to = *from;
-        keep(to, mask);
-        move_up(to, -begin);
-}
-
 static bool is_join(ZydisMnemonic mnemonic)
 {
         return mnemonic == ZYDIS_MNEMONIC_AND || mnemonic == ZYDIS_MNEMONIC_OR ||
                mnemonic == ZYDIS_MNEMONIC_XOR;
 }
 
-bool bit_watch_invert(struct bit_watch *watch, const struct decoded *decoded)
+/* The bits in MASK of a register that holds HELD which may be others afterwards, when one
+ * that holds ADDED is joined to it. */
+static uint64_t changed_by_join(ZydisMnemonic mnemonic, const struct bit_held *held,
+                                const struct bit_held *added, uint64_t mask)
+{
+        switch (mnemonic) {
+        case ZYDIS_MNEMONIC_XOR:
+                return bit_nonzero(held) & bit_nonzero(added) & mask;
+        case ZYDIS_MNEMONIC_AND:
+                return bit_nonzero(held) & mask;
+        default:
+                return 0;
+        }
+}
+
+static bool invert(struct bit_watch *watch, const struct decoded *decoded)
 {
         uint8_t name = bit_register(&decoded->operands[0]);
 
@@ -340,6 +298,9 @@ bool bit_watch_invert(struct bit_watch *watch, const struct decoded *decoded)
         if (name >= REGISTER_COUNT)
                 return false;
         watch->known &= ~(UINT32_C(1) << name);
+        if (decoded->operands[0].size == 32)
+                bit_keep(&watch->registers[name], bit_mask(&decoded->operands[0]));
+        watch->registers[name].other |= bit_mask(&decoded->operands[0]);
         return true;
 }
 
@@ -355,74 +316,223 @@ static bool take_number(struct bit_watch *watch, const struct decoded *decoded)
         bit_watch_forget(watch, UINT32_C(1) << to);
         watch->known |= UINT32_C(1) << to;
         watch->numbers[to] = second->imm.value.u & bit_low(first->size);
+        watch->registers[to].other = watch->numbers[to];
         return true;
 }
 
-bool bit_watch_copy(struct bit_watch *watch, const struct decoded *decoded)
+/* What OPERAND holds; not of the word is what is read from memory. */
+static struct bit_held held_by(const struct bit_watch *watch,
+                               const ZydisDecodedOperand *operand, unsigned width)
+{
+        uint8_t name = bit_register(operand);
+
+        return name < REGISTER_COUNT
+                   ? bit_taken(&watch->registers[name], bit_mask(operand),
+                               begin_of(operand))
+                   : (struct bit_held){.other = bit_watch_nonzero(watch, operand, width)};
+}
+
+/* TO holds HELD now. */
+static void put(struct bit_watch *watch, uint8_t to, const struct bit_held *held)
+{
+        watch->registers[to] = *held;
+        watch->known &= ~(UINT32_C(1) << to);
+}
+
+static bool join_other(struct bit_watch *watch, const struct decoded *decoded)
+{
+        const ZydisDecodedOperand *first = &decoded->operands[0];
+        const ZydisDecodedOperand *second = &decoded->operands[1];
+        ZydisMnemonic mnemonic = decoded->instruction.mnemonic;
+        uint8_t to = bit_register(first);
+        struct bit_held held = watch->registers[to];
+        struct bit_held added = held_by(watch, second, first->size);
+        uint64_t number = 0;
+
+        if (begin_of(first) != 0 && bit_holds(&added))
+                return false;
+        /* Of 32 bits the rest is zero afterwards. */
+        if (first->size == 32)
+                bit_keep(&held, bit_mask(first));
+        if (mnemonic == ZYDIS_MNEMONIC_AND &&
+            bit_number(watch, first, first->size, &number)) {
+                bit_keep(&added, number);
+                held.other &= ~bit_mask(first);
+        } else {
+                added.other |= changed_by_join(mnemonic, &held, &added, bit_mask(first));
+        }
+        if (to == bit_register(second) && mnemonic == ZYDIS_MNEMONIC_XOR)
+                bit_keep(&held, first->size < 32 ? ~bit_mask(first) : 0);
+        else if (!bit_join(&held, &added))
+                return false;
+        put(watch, to, &held);
+        set_flags(watch, &held, bit_mask(first));
+        return true;
+}
+
+static bool copy(struct bit_watch *watch, const struct decoded *decoded)
 {
         const ZydisDecodedOperand *first = &decoded->operands[0];
         const ZydisDecodedOperand *second = &decoded->operands[1];
         ZydisMnemonic mnemonic = decoded->instruction.mnemonic;
         uint8_t to = bit_register(first), from = bit_register(second);
-        struct bit_held held = {0}, added = {0};
-        uint64_t number = 0;
+        struct bit_held held = {0};
 
         if (to >= REGISTER_COUNT)
                 return false;
         if (take_number(watch, decoded))
                 return true;
-        if (is_join(mnemonic)) {
-                held = watch->registers[to];
-                if (from < REGISTER_COUNT)
-                        replace(&added, &watch->registers[from], bit_mask(second),
-                                begin_of(second));
-                else if (second->type != ZYDIS_OPERAND_TYPE_MEMORY || !bit_holds(&held))
-                        return false;
-                if (mnemonic == ZYDIS_MNEMONIC_AND &&
-                    bit_number(watch, first, first->size, &number))
-                        keep(&added, number);
-                /* Of 32 bits the rest is zero afterwards. */
-                if (first->size == 32)
-                        keep(&held, bit_mask(first));
-                if (begin_of(first) != 0 && bit_holds(&added))
-                        return false;
-                if (to == from && mnemonic == ZYDIS_MNEMONIC_XOR)
-                        keep(&held, first->size < 32 ? ~bit_mask(first) : 0);
-                else if (!join(&held, &added))
-                        return false;
-        } else {
-                switch (mnemonic) {
-                case ZYDIS_MNEMONIC_MOV:
-                case ZYDIS_MNEMONIC_MOVZX:
-                case ZYDIS_MNEMONIC_MOVSX:
-                case ZYDIS_MNEMONIC_MOVSXD:
-                        break;
-                default:
-                        return false;
-                }
-                if (from >= REGISTER_COUNT)
-                        return false;
-                replace(&added, &watch->registers[from], bit_mask(second),
-                        begin_of(second));
-                if (begin_of(first) != 0 && bit_holds(&added))
-                        return false;
-                if (mnemonic == ZYDIS_MNEMONIC_MOVSX ||
-                    mnemonic == ZYDIS_MNEMONIC_MOVSXD) {
-                        uint64_t low = bit_low(second->size);
-
-                        bit_spread(&added, bit_seen(&added, low & ~(low >> 1)),
-                                   bit_mask(first) & ~low);
-                }
-                if (first->size < 32) { /* the rest of the register is as before */
-                        held = watch->registers[to];
-                        keep(&held, ~bit_mask(first));
-                }
-                if (!join(&held, &added))
-                        return false;
-        }
-        watch->registers[to] = held;
-        watch->known &= ~(UINT32_C(1) << to);
         if (is_join(mnemonic))
-                set_flags(watch, &held, bit_mask(first));
+                return join_other(watch, decoded);
+        if (from >= REGISTER_COUNT ||
+            (mnemonic != ZYDIS_MNEMONIC_MOV && mnemonic != ZYDIS_MNEMONIC_MOVZX &&
+             mnemonic != ZYDIS_MNEMONIC_MOVSX && mnemonic != ZYDIS_MNEMONIC_MOVSXD))
+                return false;
+        struct bit_held added = held_by(watch, second, second->size);
+
+        if (begin_of(first) != 0 && bit_holds(&added))
+                return false;
+        if (mnemonic == ZYDIS_MNEMONIC_MOVSX || mnemonic == ZYDIS_MNEMONIC_MOVSXD) {
+                uint64_t low = bit_low(second->size), sign = low & ~(low >> 1);
+                uint64_t copies = bit_mask(first) & ~low;
+
+                added.other |= added.other & sign ? copies : 0;
+                bit_spread(&added, bit_seen(&added, sign), copies);
+        }
+        if (first->size < 32) { /* the rest of the register is as before */
+                held = watch->registers[to];
+                bit_keep(&held, ~bit_mask(first));
+        }
+        bit_move(&added, begin_of(first));
+        if (!bit_join(&held, &added))
+                return false;
+        put(watch, to, &held);
         return true;
+}
+
+/* ---- sums ---- */
+
+/* What a register that is part of an address holds. */
+static struct bit_held held_in(const struct bit_watch *watch, ZydisRegister name)
+{
+        uint8_t number = instruction_register(name);
+
+        if (name == ZYDIS_REGISTER_NONE)
+                return (struct bit_held){0};
+        return number < REGISTER_COUNT ? watch->registers[number]
+                                       : (struct bit_held){.other = UINT64_MAX};
+}
+
+/* A sum that is made as an address. */
+static bool sum_address(const struct bit_watch *watch, const ZydisDecodedOperand *operand,
+                        uint64_t mask, struct bit_held *sum)
+{
+        struct bit_held index = held_in(watch, operand->mem.index);
+        const struct bit_held apart = {.other = (uint64_t)operand->mem.disp.value};
+        unsigned scale = operand->mem.scale;
+
+        *sum = held_in(watch, operand->mem.base);
+        return bit_shift_up(&index, 64, scale ? (unsigned)__builtin_ctz(scale) : 0) &&
+               bit_add(sum, &index, mask, false) && bit_add(sum, &apart, mask, false);
+}
+
+/* Each bit of a product is told by those up to it. */
+static bool multiply(struct bit_held *held, const struct bit_held *by, uint64_t mask)
+{
+        if (!bit_join(held, by))
+                return false;
+        held->other |= bit_from(bit_nonzero(held)) & mask;
+        held->carried = held->other;
+        bit_keep(held, mask);
+        return true;
+}
+
+static bool add(struct bit_watch *watch, const struct decoded *decoded)
+{
+        const ZydisDecodedOperand *first = &decoded->operands[0];
+        const ZydisDecodedOperand *second = &decoded->operands[1];
+        const struct bit_held one = {.other = 1};
+        uint8_t to = bit_register(first);
+        uint64_t mask = bit_mask(first);
+        bool followed, sets = true;
+
+        if (to >= REGISTER_COUNT || begin_of(first) != 0)
+                return false;
+        struct bit_held held = bit_taken(&watch->registers[to], mask, 0), zero = {0};
+        struct bit_held rest = watch->registers[to],
+                        added = held_by(watch, second, first->size);
+
+        switch (decoded->instruction.mnemonic) {
+        case ZYDIS_MNEMONIC_ADD:
+                followed = bit_add(&held, &added, mask, false);
+                break;
+        case ZYDIS_MNEMONIC_SUB:
+                followed =
+                    !same_register(first, second) && bit_add(&held, &added, mask, true);
+                break;
+        case ZYDIS_MNEMONIC_INC:
+        case ZYDIS_MNEMONIC_DEC:
+                followed = bit_add(&held, &one, mask, true);
+                break;
+        case ZYDIS_MNEMONIC_NEG:
+                followed = bit_add(&zero, &held, mask, true);
+                held = zero;
+                break;
+        case ZYDIS_MNEMONIC_IMUL:
+                if (decoded->instruction.operand_count_visible == 3)
+                        held = zero;
+                followed = decoded->instruction.operand_count_visible > 1 &&
+                           multiply(&held, &added, mask);
+                break;
+        case ZYDIS_MNEMONIC_LEA:
+                followed = sum_address(watch, second, mask, &held);
+                sets = false;
+                break;
+        default:
+                return false;
+        }
+        bit_keep(&rest, first->size < 32 ? ~mask : 0);
+        if (!followed || !bit_join(&held, &rest))
+                return false;
+        put(watch, to, &held);
+        if (sets)
+                set_flags(watch, &held, mask);
+        return true;
+}
+
+/* Two registers shifted as one (shld, shrd). */
+static bool shift_both(struct bit_watch *watch, const struct decoded *decoded)
+{
+        const ZydisDecodedOperand *first = &decoded->operands[0];
+        const ZydisDecodedOperand *second = &decoded->operands[1];
+        bool is_up = decoded->instruction.mnemonic == ZYDIS_MNEMONIC_SHLD;
+        uint8_t to = bit_register(first);
+        uint64_t number = 0;
+
+        if ((!is_up && decoded->instruction.mnemonic != ZYDIS_MNEMONIC_SHRD) ||
+            to >= REGISTER_COUNT || first->size < 32 ||
+            !bit_number(watch, &decoded->operands[2], 8, &number))
+                return false;
+        struct bit_held held = bit_taken(&watch->registers[to], bit_mask(first), 0);
+        struct bit_held added = held_by(watch, second, first->size);
+        unsigned width = first->size, count = shift_count(width, number);
+
+        if (count == 0)
+                return false;
+        bool followed = is_up ? bit_shift_up(&held, width, count) &&
+                                    bit_shift_down(&added, width, width - count, false)
+                              : bit_shift_down(&held, width, count, false) &&
+                                    bit_shift_up(&added, width, width - count);
+
+        if (!followed || !bit_join(&held, &added))
+                return false;
+        put(watch, to, &held);
+        set_flags(watch, &held, bit_mask(first));
+        return true;
+}
+
+bool bit_watch_follow(struct bit_watch *watch, const struct decoded *decoded)
+{
+        return change(watch, decoded) || copy(watch, decoded) || add(watch, decoded) ||
+               shift_both(watch, decoded) || invert(watch, decoded);
 }

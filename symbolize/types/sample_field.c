@@ -37,6 +37,8 @@ struct sample_type sample_field_at(struct sample_types *finder, uint32_t type,
                 break;
         case FIELD_PADDING:
                 return type_left_open(UNTYPED_PADDING);
+        case FIELD_UNUSED:
+                return type_left_open(UNTYPED_BITS);
         case FIELD_BEYOND:
                 return type_left_open(UNTYPED_OUTSIDE);
         case FIELD_OTHER:

@@ -77,6 +77,7 @@ int access_fit_bits(const struct member *member, uint64_t offset_bytes,
         case NUMBER_LOW:
         case NUMBER_INTEGER:
                 return member->bit_size == access->bytes * 8 &&
+                               member->bit_offset % 8 == 0 &&
                                member->offset_bytes + member->bit_offset / 8 ==
                                    offset_bytes
                            ? 3

@@ -21,6 +21,7 @@ enum untyped {
         UNTYPED_INCOMPLETE,
         UNTYPED_BYTES,
         UNTYPED_PADDING,
+        UNTYPED_BITS,
         UNTYPED_OUTSIDE,
         UNTYPED_INDEX,
         UNTYPED_NO_DWZ,

@@ -58,8 +58,10 @@ BITS(tests_a_bit_by_number, "movl (%rdi), %edx\n bt $17, %edx\n setc %al\n ret")
 BITS(tests_the_sign, "movzbl (%rdi), %edx\n test %dl, %dl\n js 1f\n nop\n1: ret")
 BITS(compares_a_bit, "movzbl (%rdi), %eax\n xor (%rsi), %al\n and $8, %al\n ret")
 BITS(clears, "andb $0xef, (%rdi)\n ret")
-BITS(assigns, "movzbl (%rdi), %eax\n and $0xcf, %eax\n or %esi, %eax\n"
-              "mov %al, (%rdi)\n xor %eax, %eax\n ret")
+BITS(assigns, "movzbl (%rdi), %eax\n and $0x30, %esi\n and $0xcf, %eax\n"
+              "or %esi, %eax\n mov %al, (%rdi)\n xor %eax, %eax\n ret")
+BITS(joins_any_bits, "movzbl (%rdi), %eax\n and $0xcf, %eax\n or %esi, %eax\n"
+                     "mov %al, (%rdi)\n xor %eax, %eax\n ret")
 BITS(copies_all, "movl (%rdi), %eax\n test $1, %al\n jne 1f\n mov %eax, (%rsi)\n"
                  "1: ret")
 BITS(masks_by_a_register, "movl (%rdi), %eax\n mov $0x30, %esi\n and %esi, %eax\n ret")
@@ -68,7 +70,8 @@ BITS(compares_two, "movl (%rdi), %eax\n mov %eax, %ecx\n shr $6, %ecx\n"
 BITS(is_above_ones, "cmpl $0x64f, (%rdi)\n ja 1f\n nop\n1: xor %eax, %eax\n ret")
 BITS(is_below_zeros, "cmpl $0x20000, (%rdi)\n jb 1f\n nop\n1: xor %eax, %eax\n ret")
 BITS(assigns_the_low_half, "movl (%rdi), %eax\n and $0xfffff03f, %eax\n"
-                           "or %esi, %eax\n mov %ax, (%rdi)\n xor %eax, %eax\n ret")
+                           "and $0xfc0, %esi\n or %esi, %eax\n mov %ax, (%rdi)\n"
+                           "xor %eax, %eax\n ret")
 BITS(assigns_by_a_sum, "movl (%rdi), %eax\n and $7, %eax\n lea (%rax, %rsi, 8), %eax\n"
                        "mov %eax, (%rdi)\n ret")
 BITS(leaves_nothing, "movzbl (%rdi), %eax\n shl $16, %eax\n shr $4, %eax\n"
@@ -98,6 +101,35 @@ BITS(hands_on_and_tests, "movl (%rdi), %edi\n call 1f\n1: pop %rax\n xor %eax, %
                          "ret")
 BITS(tests_and_hands_on, "movl (%rdi), %edi\n test $1, %dil\n jne 1f\n call 1f\n"
                          "1: pop %rax\n xor %eax, %eax\n ret")
+
+/* What is read already is left over in the register at the call. */
+BITS(leaves_over, "movl (%rdi), %esi\n and $0xf0, %esi\n mov %esi, %eax\n"
+                  "and $3, %eax\n call 1f\n1: pop %rax\n xor %eax, %eax\n ret")
+BITS(hands_on_a_copy, "movl (%rdi), %eax\n mov %eax, %esi\n and $0xf0, %esi\n"
+                      "call 1f\n1: pop %rax\n xor %eax, %eax\n ret")
+BITS(stores_beside, "movzwl 2(%rdi), %eax\n shl $16, %eax\n mov %eax, (%rdi)\n"
+                    "xor %eax, %eax\n ret")
+BITS(joins_and_sets, "movl (%rdi), %eax\n and $7, %esi\n shl $4, %esi\n"
+                     "or %esi, %eax\n or $1, %eax\n mov %eax, (%rdi)\n"
+                     "xor %eax, %eax\n ret")
+BITS(adds_to_the_highest, "addl $0x10000000, (%rdi)\n xor %eax, %eax\n ret")
+BITS(counts_up, "movl (%rdi), %eax\n mov %eax, %edx\n shr $3, %edx\n inc %edx\n"
+                "and $7, %edx\n shl $3, %edx\n and $0xffffffc7, %eax\n"
+                "or %edx, %eax\n mov %eax, (%rdi)\n xor %eax, %eax\n ret")
+BITS(adds_and_shifts, "movl (%rdi), %eax\n and $0x3f, %eax\n add %esi, %eax\n"
+                      "shr $3, %eax\n and $1, %eax\n ret")
+BITS(multiplies_and_stores, "movl (%rdi), %eax\n imul %esi, %eax\n mov %eax, (%rdi)\n"
+                            "xor %eax, %eax\n ret")
+BITS(sets_one_by_another, "movzbl (%rdi), %eax\n mov %eax, %edx\n shr $3, %dl\n"
+                          "and $1, %edx\n and $0xfffffff0, %eax\n or %edx, %eax\n"
+                          "mov %al, (%rdi)\n xor %eax, %eax\n ret")
+BITS(inserts_by_turning, "movl (%rdi), %eax\n mov %eax, %edx\n xor %esi, %edx\n"
+                         "and $0xf0, %edx\n xor %edx, %eax\n mov %eax, (%rdi)\n"
+                         "xor %eax, %eax\n ret")
+BITS(shifts_two_as_one, "mov (%rdi), %rax\n shld $30, %rcx, %rax\n"
+                        "and $0x3ff, %eax\n ret")
+BITS(takes_two_as_one, "mov (%rdi), %rax\n shrd $30, %rcx, %rax\n"
+                       "and $0x3ff, %eax\n ret")
 
 /* ---- functions that do something with the number that they load first ---- */
 
@@ -338,6 +370,7 @@ static void knows_which_bits_are_used(void **state)
             {"compares_a_bit", 0x08},
             {"clears", 0x10},
             {"assigns", 0x30},
+            {"joins_any_bits", 0},
             {"copies_all", 0},
             {"calls", 0x03},
             {"masks_by_a_register", 0x30},
@@ -361,13 +394,32 @@ static void knows_which_bits_are_used(void **state)
             {"shifts_into_the_carry", 0},
             {"hands_on_and_tests", 0},
             {"tests_and_hands_on", 0},
+            {"leaves_over", 0},
+            {"hands_on_a_copy", 0xf0},
+            {"stores_beside", 0},
+            {"joins_and_sets", 0x71},
+            {"adds_to_the_highest", 0xf0000000},
+            {"counts_up", 0x38},
+            {"adds_and_shifts", 0x0f},
+            {"multiplies_and_stores", 0},
+            {"sets_one_by_another", 0x0f},
+            {"inserts_by_turning", 0xf0},
+            {"shifts_two_as_one", 0},
+            {"takes_two_as_one", UINT64_C(0x3ff) << 30},
         };
+        static const char *const unused[] = {"leaves_nothing", "leaves_over",
+                                             "stores_beside", "shifts_two_as_one"};
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 struct flow_answer answer = answer_in_file(cases[i].function, true);
 
-                assert_int_equal(answer.access.unused,
-                                 strcmp(cases[i].function, "leaves_nothing") == 0);
+                bool is_unused = false;
+
+                for (size_t j = 0; j < sizeof(unused) / sizeof(unused[0]); j++)
+                        is_unused |= strcmp(cases[i].function, unused[j]) == 0;
+                if (answer.access.unused != is_unused)
+                        fail_msg("%s: %s", cases[i].function,
+                                 is_unused ? "used" : "unused");
                 if (answer.access.bits != cases[i].bits)
                         fail_msg("%s: bits %" PRIx64 ", not %" PRIx64, cases[i].function,
                                  answer.access.bits, cases[i].bits);

@@ -24,6 +24,20 @@ LAST = ("take((int){a});", "taker((int){a});", "takers[{a} & 1](kept);",
 # Copies of all fields but one.
 COPY = "{t} copy = *item; copy.{f} = 1; {s} = copy; __asm__ volatile(\"\" ::: \"memory\");"
 SET = ("item->{f} = (unsigned)i & 1;", "item->{f} = 1;", "item->{f} = 0;")
+# Sums and joins, in place where a compiler does so.
+COUNTED = ("item->{f} += 3;", "item->{f}++;", "item->{f}--;", "item->{f} += (unsigned)i;",
+           "item->{f} += (unsigned)limit;", "item->{f} -= (unsigned)limit;", "item->{f} |= (unsigned)i;",
+           "item->{f} |= (unsigned)limit;", "item->{f} ^= (unsigned)limit;", "item->{f} &= (unsigned)limit;",
+           "item->{f} |= 1;", "item->{f} ^= 1;", "item->{f} &= 1;", "item->{f} = (unsigned)limit;",
+           "item->{f} *= 3;", "item->{f} <<= 1;", "item->{f} = !item->{f};", "total += item->{f}++;",
+           "if (++item->{f} == 1) total++;")
+# Two at once, of which the second shares a byte with neighbours.
+JOINED = ("item->{f} |= (unsigned)i; item->{g} = 1;", "item->{f} |= (unsigned)limit; item->{g} = 0;",
+          "item->{f} += (unsigned)i; item->{g} = 1;", "item->{f}++; item->{g}--;",
+          "item->{f} ^= (unsigned)limit; item->{g} |= 1;", "item->{f} += 1; item->{g} = (unsigned)i;",
+          "item->{f} &= (unsigned)i; item->{g} ^= 1;", "item->{g} = 0u + item->{f};",
+          "item->{f} += item->{g}; item->{g} = 0;", "item->{f} |= (unsigned)i; item->{g} |= (unsigned)limit;",
+          "item->{f} -= (unsigned)limit; item->{g}++;", "item->{f} ^= 1; item->{g} ^= 1;")
 TWO = ("total += (unsigned long)({a} * 3 + {b});", "if ({a} == {b}) total++;",
        "if ({a} == 1 && {b} == 1) total++;", "if ({a} > {b}) total++;",
        "if ({a} == 1) total += (unsigned long){b};", "total += (unsigned long)({a} ^ {b});",
@@ -81,6 +95,34 @@ def fields_of(rng):
     return declared, names
 
 
+def set_in_place(rng, number, names, second, in_loop, functions, calls, truths):
+    """A function that sets one field, or with it one of SECOND, whose bytes have others."""
+    name, at = f"use_{number}", number.split("_")[0]
+    tag = f"struct bits{at}"
+    used, ways = [rng.choice(names)], COUNTED
+    others = [field for field in second if field not in used]
+    if others:
+        used.append(rng.choice(others))
+        ways = JOINED
+    way = rng.choice(ways).format(f=used[0], g=used[-1])
+    if not in_loop or rng.random() < 0.5:
+        way = way.replace("(unsigned)i", "(unsigned)n")
+    block = f"(({tag} *)blocks[{at}])"
+    if in_loop:
+        functions.append(
+            f"static NOINLINE void {name}({tag} *items, int n)\n{{\n"
+            "        for (int i = 0; i < READS; i++) {\n"
+            f"                {tag} *item = &items[next_random() % ITEMS];\n"
+            f"                {way}\n        }}\n        total += {len(truths)};\n}}\n")
+        calls.append(f"        {name}{block[:-1]}, limit);")
+    else:
+        functions.append(f"static NOINLINE void {name}({tag} *item, int n)\n{{\n"
+                         f"        {way}\n        kept = {len(truths)};\n}}\n")
+        calls.append(f"        for (int i = 0; i < READS; i++) "
+                     f"{name}(&{block}[next_random() % ITEMS], i);")
+    truths.append(f"{name}\t{tag}\t{'&'.join(sorted(used))}\n")
+
+
 def main():
     rng = random.Random(int(sys.argv[1]))
     types, functions, calls, truths = [], [], [], []
@@ -105,6 +147,8 @@ def main():
             truths.append(f"{name}\t{tag}\t{('|' if 'if' in way else '&').join(sorted(used))}\n")
             calls.append(f"        {name}(({tag} *)blocks[{number}]);")
         signed = [line.split()[2] for line in declared if line.startswith("signed")]
+        small = [line.split()[2] for line in declared
+                 if ":" in line and int(line.split()[4][:-1]) < 8]
         more = [(LAST[number % len(LAST)], rng.choice(names))]
         if signed:
             more.append((rng.choice(SIGNED), rng.choice(signed)))
@@ -117,6 +161,9 @@ def main():
                 f"        {way.format(a='item->' + field)}\n}}\n")
             truths.append(f"{name}\t{tag}\t{field}\n")
             calls.append(f"        for (int i = 0; i < READS; i++) {name}(({tag} *)blocks[{number}]);")
+        for j in range(4):
+            set_in_place(rng, f"{number}_set{j}", names, small if j > 1 else [], j % 2 == 1,
+                         functions, calls, truths)
         name = f"use_{number}_copy"
         functions.append(
             f"static NOINLINE void {name}({tag} *items)\n{{\n"

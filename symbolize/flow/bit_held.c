@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* Pure functions of what one register holds, or two. */
+#include "bit_held.h"
+
+uint64_t bit_low(unsigned count)
+{
+        return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+}
+
+uint64_t bit_shifted(uint64_t bits, int up)
+{
+        if (up >= 64 || up <= -64)
+                return 0;
+        return up >= 0 ? bits << up : bits >> -up;
+}
+
+uint64_t bit_from(uint64_t bits)
+{
+        return bits ? ~bit_low((unsigned)__builtin_ctzll(bits)) : 0;
+}
+
+/* What the bits of MASK tell of: all below them, too, where sums carry. */
+static uint64_t reach(const struct bit_held *held, uint64_t mask)
+{
+        return mask ? mask |
+                          (held->carried & bit_low(64 - (unsigned)__builtin_clzll(mask)))
+                    : 0;
+}
+
+uint64_t bit_seen(const struct bit_held *held, uint64_t mask)
+{
+        uint64_t told = reach(held, mask);
+        uint64_t bits = held->spread_over & told ? held->spread : 0;
+
+        for (int i = 0; i < BIT_PARTS; i++)
+                bits |= held->parts[i].bits & bit_shifted(told, -held->parts[i].up);
+        return bits;
+}
+
+uint64_t bit_all(const struct bit_held *held)
+{
+        return held->parts[0].bits | held->parts[1].bits | held->spread;
+}
+
+bool bit_holds(const struct bit_held *held)
+{
+        return bit_all(held) != 0;
+}
+
+/* The bits of the register that are the word's. */
+static uint64_t places(const struct bit_held *held)
+{
+        uint64_t bits = 0;
+
+        for (int i = 0; i < BIT_PARTS; i++)
+                bits |= bit_shifted(held->parts[i].bits, held->parts[i].up);
+        return bits;
+}
+
+uint64_t bit_nonzero(const struct bit_held *held)
+{
+        return places(held) | held->spread_over | held->other;
+}
+
+/* ---- changes ---- */
+
+/* What is told of outside of MASK stays where it was, but is not there any more. */
+void bit_keep(struct bit_held *held, uint64_t mask)
+{
+        uint64_t told = reach(held, mask);
+        uint64_t gone = places(held) & told & ~mask;
+
+        for (int i = 0; i < BIT_PARTS; i++)
+                held->parts[i].bits &= bit_shifted(told, -held->parts[i].up);
+        held->spread_over &= told;
+        if (held->spread_over == 0)
+                held->spread = 0;
+        held->other = (held->other & mask) | gone;
+        held->carried = bit_holds(held) ? held->carried & told : 0;
+}
+
+void bit_spread(struct bit_held *held, uint64_t bits, uint64_t over)
+{
+        if (bits == 0 || over == 0)
+                return;
+        held->spread |= bits;
+        held->spread_over |= over;
+}
+
+/* Where sums carried, what falls off below is told of by the rest. */
+void bit_move(struct bit_held *held, int count)
+{
+        uint64_t lost =
+            count < 0 ? bit_seen(held, held->carried & bit_low((unsigned)-count)) : 0;
+
+        for (int i = 0; i < BIT_PARTS; i++)
+                held->parts[i].up += count;
+        held->spread_over = bit_shifted(held->spread_over, count);
+        if (held->spread_over == 0)
+                held->spread = 0;
+        held->other = bit_shifted(held->other, count);
+        held->carried = bit_shifted(held->carried, count);
+        bit_spread(held, lost, bit_nonzero(held));
+}
+
+bool bit_join(struct bit_held *held, const struct bit_held *from)
+{
+        for (int i = 0; i < BIT_PARTS; i++) {
+                int at = 0;
+
+                if (from->parts[i].bits == 0)
+                        continue;
+                while (at < BIT_PARTS && held->parts[at].bits != 0 &&
+                       held->parts[at].up != from->parts[i].up)
+                        at++;
+                if (at == BIT_PARTS)
+                        return false;
+                held->parts[at].bits |= from->parts[i].bits;
+                held->parts[at].up = from->parts[i].up;
+        }
+        bit_spread(held, from->spread, from->spread_over);
+        held->other |= from->other;
+        held->carried |= from->carried;
+        return true;
+}
+
+struct bit_held bit_taken(const struct bit_held *from, uint64_t mask, int begin)
+{
+        struct bit_held held = *from;
+
+        bit_keep(&held, mask);
+        bit_move(&held, -begin);
+        return held;
+}
+
+static bool join_rest(struct bit_held *held, const struct bit_held *before,
+                      unsigned width)
+{
+        struct bit_held rest = *before;
+
+        bit_keep(&rest, width < 32 ? ~bit_low(width) : 0);
+        return bit_join(held, &rest);
+}
+
+bool bit_shift_up(struct bit_held *held, unsigned width, unsigned count)
+{
+        uint64_t mask = bit_low(width);
+        struct bit_held shifted = bit_taken(held, mask, 0);
+
+        bit_move(&shifted, (int)count);
+        bit_keep(&shifted, mask);
+        if (!join_rest(&shifted, held, width))
+                return false;
+        *held = shifted;
+        return true;
+}
+
+bool bit_shift_down(struct bit_held *held, unsigned width, unsigned count, bool is_signed)
+{
+        uint64_t mask = bit_low(width), sign = mask & ~(mask >> 1);
+        uint64_t copies = is_signed ? mask & ~bit_shifted(mask, -(int)count) : 0;
+        struct bit_held shifted = bit_taken(held, mask, 0);
+
+        bit_keep(&shifted, mask & ~bit_low(count));
+        bit_move(&shifted, -(int)count);
+        bit_spread(&shifted, bit_seen(held, sign), copies);
+        if (held->other & sign)
+                shifted.other |= copies;
+        if (!join_rest(&shifted, held, width))
+                return false;
+        *held = shifted;
+        return true;
+}
+
+/* Where no two bits meet, a sum is a join. */
+bool bit_add(struct bit_held *held, const struct bit_held *from, uint64_t mask,
+             bool subtracted)
+{
+        struct bit_held sum = *held;
+        uint64_t both = bit_nonzero(from) & (subtracted ? mask : bit_nonzero(held));
+
+        if (!bit_join(&sum, from))
+                return false;
+        sum.other |= bit_from(both) & mask;
+        sum.carried |= bit_from(both) & mask;
+        bit_keep(&sum, mask);
+        *held = sum;
+        return true;
+}
+
+bool bit_stored(const struct bit_held *held, uint64_t mask, int up, uint64_t word,
+                uint64_t *changed)
+{
+        uint64_t back = 0, others = held->other | held->spread_over;
+
+        for (int i = 0; i < BIT_PARTS; i++) {
+                if (held->parts[i].up == up)
+                        back |= held->parts[i].bits;
+                else
+                        others |= bit_shifted(held->parts[i].bits, held->parts[i].up);
+        }
+        *changed = word & bit_shifted(mask, -up) & ~(back & ~bit_shifted(others, -up));
+        return back != 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Which bits of a word that was loaded a register holds, and where. */
+#ifndef MEMLAG_SYMBOLIZE_BIT_HELD_H
+#define MEMLAG_SYMBOLIZE_BIT_HELD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { BIT_PARTS = 2 };
+
+/* Bits of the word in a register: bit n of the word is bit n + UP of the register, for
+ * each of the parts that were joined there. Each bit of SPREAD_OVER tells of those of
+ * SPREAD: copies of the sign where a number was extended, or what was made of them. */
+struct bit_held {
+        struct {
+                uint64_t bits;
+                int up;
+        } parts[BIT_PARTS];
+        uint64_t spread;
+        uint64_t spread_over;
+        uint64_t other; /* bits of the register that may be neither zero nor the word's */
+        uint64_t carried; /* bits of the register that all above them tell of, too */
+};
+
+/* The lowest COUNT bits; BITS moved UP, or down; those from the lowest of BITS on. */
+uint64_t bit_low(unsigned count);
+uint64_t bit_shifted(uint64_t bits, int up);
+uint64_t bit_from(uint64_t bits);
+
+/* The bits of the word that lie in MASK of the register, or that it tells of. */
+uint64_t bit_seen(const struct bit_held *held, uint64_t mask);
+/* All that HELD has, and whether that is any. */
+uint64_t bit_all(const struct bit_held *held);
+bool bit_holds(const struct bit_held *held);
+/* The bits of the register that may be other than zero. */
+uint64_t bit_nonzero(const struct bit_held *held);
+
+/* Leaves what lies in MASK. */
+void bit_keep(struct bit_held *held, uint64_t mask);
+/* Moves all COUNT bits up, or down, where nothing falls off. */
+void bit_move(struct bit_held *held, int count);
+/* The word's BITS are told of by those of the register in OVER. */
+void bit_spread(struct bit_held *held, uint64_t bits, uint64_t over);
+/* Adds what FROM has, in the same register: false when there is no room for it. */
+bool bit_join(struct bit_held *held, const struct bit_held *from);
+/* What FROM has in MASK, which begins BEGIN bits up in it, moved to the lowest bits. */
+struct bit_held bit_taken(const struct bit_held *from, uint64_t mask, int begin);
+
+/* Shifts by COUNT in a register of WIDTH bits; of one of 8 or 16 the rest stays. False:
+ * there is no room for it. */
+bool bit_shift_up(struct bit_held *held, unsigned width, unsigned count);
+bool bit_shift_down(struct bit_held *held, unsigned width, unsigned count,
+                    bool is_signed);
+/* The sum (or difference) of both in a register of MASK. False: there is no room. */
+bool bit_add(struct bit_held *held, const struct bit_held *from, uint64_t mask,
+             bool subtracted);
+
+/* Where HELD is stored in MASK, to UP bits below where the word is: the bits of the word
+ * that are not as before. False: none of it goes back to its place. */
+bool bit_stored(const struct bit_held *held, uint64_t mask, int up, uint64_t word,
+                uint64_t *changed);
+
+#endif
