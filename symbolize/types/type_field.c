@@ -71,33 +71,25 @@ static void note_copied(struct search *search, uint32_t type_id,
         search->copied.size_bytes = type->size_bytes;
 }
 
-static void note_neighbours(struct search *search, const struct type *type,
-                            uint64_t offset_bytes)
-{
-        const struct member *members = search->types->members + type->first_member;
-        const struct type_access all_bits = {.bytes = search->access->bytes};
-        uint64_t end = offset_bytes + all_bits.bytes;
-
-        for (uint32_t i = 0; i < type->member_count && !search->met_several; i++)
-                search->met_several =
-                    members[i].offset_bytes < end &&
-                    (members[i].bit_size
-                         ? access_in_bits(&members[i], offset_bytes, &all_bits)
-                         : members[i].offset_bytes > offset_bytes);
-}
-
-/* Whether the access of a structure of TYPE meets bit-fields. */
-static bool meets_bits(const struct search *search, const struct type *type,
+/* Goes through the members of a structure of TYPE: whether the access meets bit-fields.
+ * Takes note of several that it meets. */
+static bool meets_bits(struct search *search, const struct type *type,
                        uint64_t offset_bytes)
 {
         const struct member *members = search->types->members + type->first_member;
         const struct type_access all_bits = {.bytes = search->access->bytes};
+        uint64_t end = offset_bytes + all_bits.bytes;
+        bool bits = false;
 
-        for (uint32_t i = 0; i < type->member_count; i++)
-                if (members[i].bit_size &&
-                    access_in_bits(&members[i], offset_bytes, &all_bits))
-                        return true;
-        return false;
+        for (uint32_t i = 0; i < type->member_count; i++) {
+                bool met = members[i].bit_size
+                               ? access_in_bits(&members[i], offset_bytes, &all_bits)
+                               : members[i].offset_bytes > offset_bytes;
+
+                bits |= met && members[i].bit_size;
+                search->met_several |= met && members[i].offset_bytes < end;
+        }
+        return bits;
 }
 
 /* MEMBER as a bit-field where the access has neighbours, too: those of whole bytes are
@@ -129,10 +121,8 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
 
         if (offset_bytes == 0)
                 note_copied(search, type_id, path);
-        if (type->kind == TYPE_STRUCT)
-                note_neighbours(search, type, offset_bytes);
         bool has_bits = type->kind == TYPE_STRUCT &&
-                        (search->access->bits || meets_bits(search, type, offset_bytes));
+                        (meets_bits(search, type, offset_bytes) || search->access->bits);
 
         for (uint32_t i = 0; i < type->member_count; i++) {
                 struct type_path way = *path;
@@ -309,7 +299,7 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
         if (path.contradicted)
                 return FIELD_OTHER;
         if (path.bits && access->unused)
-                return FIELD_PADDING;
+                return FIELD_UNUSED;
         type_path_field(names, &path, field);
         return field->name ? FIELD_FOUND : FIELD_WHOLE;
 }
