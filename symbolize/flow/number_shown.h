@@ -11,10 +11,12 @@
 /* Where the number is. */
 struct number_held {
         uint32_t bytes;
-        bool extended;    /* by bits of zero when it was read */
-        uint32_t general; /* registers, by their DWARF numbers */
-        uint32_t vector;  /* by their own */
-        bool in_memory;   /* it is what PLACE is */
+        bool extended;      /* by bits of zero when it was read */
+        uint32_t general;   /* registers, by their DWARF numbers */
+        uint32_t vector;    /* by their own */
+        uint32_t crossed;   /* of these, which had it from general registers */
+        bool in_memory;     /* it is what PLACE is */
+        bool place_crossed; /* and PLACE had it from one */
         struct memory_operand place;
 };
 

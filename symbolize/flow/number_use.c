@@ -41,7 +41,8 @@ struct use {
         size_t integer_steps[INTEGERS_LIMIT];
         size_t integer_count;
         uint64_t on_real, on_others;
-        bool both; /* one way counts with it as either */
+        bool both; /* one way counts with it as either, or takes an integer's bits for
+                    * floating point */
 };
 
 /* Notes that the instruction AT counts with an integer. */
@@ -135,9 +136,18 @@ static bool on_stack(const struct memory_operand *memory)
                memory->index == REGISTER_NONE && !memory->thread_local;
 }
 
+/* Whether OPERAND has the number from a general register, which compilers load integers
+ * into: not numbers of floating point. */
+static bool is_crossed(const struct number_held *held, const ZydisDecodedOperand *operand)
+{
+        if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY)
+                return held->place_crossed;
+        return !number_vector_bit(operand) || held->crossed & number_vector_bit(operand);
+}
+
 /* Where a copy puts the number: OPERAND has it from then on. */
 static void put(struct number_held *held, const struct flow_step *step,
-                const ZydisDecodedOperand *operand)
+                const ZydisDecodedOperand *operand, bool crossed)
 {
         if (operand->size < held->bytes * 8)
                 return;
@@ -145,6 +155,7 @@ static void put(struct number_held *held, const struct flow_step *step,
                 if (!on_stack(&step->instruction.memory))
                         return;
                 held->in_memory = true;
+                held->place_crossed = crossed;
                 held->place = step->instruction.memory;
                 return;
         }
@@ -155,6 +166,9 @@ static void put(struct number_held *held, const struct flow_step *step,
         if (number < REGISTER_COUNT)
                 held->general |= UINT32_C(1) << number;
         held->vector |= number_vector_bit(operand);
+        held->crossed &= ~number_vector_bit(operand);
+        if (crossed)
+                held->crossed |= number_vector_bit(operand);
 }
 
 /* Of HELD, what STEP changes is not the number any more. */
@@ -200,10 +214,16 @@ static void pass(struct use *use, struct way *way, size_t at)
         ZydisMnemonic mnemonic = decoded.instruction.mnemonic;
         size_t from = SIZE_MAX;
 
+        bool any_crossed = false;
+
         for (size_t i = decoded.instruction.operand_count; i-- > 0;)
-                if (reads(&before, step, &operands[i]))
+                if (reads(&before, step, &operands[i])) {
                         from = i;
+                        any_crossed |= is_crossed(&before, &operands[i]);
+                }
         struct number_fact fact = number_shown(use->code, at, &decoded, &before);
+
+        use->both |= fact.number >= NUMBER_FLOATS && any_crossed;
 
         way->whole |= fact.number != NUMBER_ANY && fact.number < NUMBER_FLOATS &&
                       (!fact.perhaps_float || number_is_converted(mnemonic));
@@ -212,12 +232,13 @@ static void pass(struct use *use, struct way *way, size_t at)
         if (from == SIZE_MAX)
                 return;
         bool whole = operands[from].size >= before.bytes * 8;
+        bool crossed = is_crossed(&before, &operands[from]);
 
         if (decoded.instruction.meta.category == ZYDIS_CATEGORY_CMOV ||
             (changes_sign(&decoded) && number_vector_bit(&operands[0]))) {
-                put(&way->held, step, &operands[0]);
+                put(&way->held, step, &operands[0], crossed);
         } else if (copies(mnemonic) && whole) {
-                put(&way->held, step, &operands[from == 0 ? 1 : 0]);
+                put(&way->held, step, &operands[from == 0 ? 1 : 0], crossed);
                 way->taken |= operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY;
         } else {
                 way->taken = true;
@@ -247,8 +268,10 @@ static void hand_on(struct use *use, struct way *way, uint32_t registers)
 {
         static const struct number_fact floats = {.number = NUMBER_FLOATS};
 
-        if (way->held.vector & registers && !way->taken)
+        if (way->held.vector & registers && !way->taken) {
+                use->both |= (way->held.vector & registers & ~way->held.crossed) == 0;
                 take(use, way, way->step, &floats);
+        }
 }
 
 static void call(struct use *use, struct way *way)

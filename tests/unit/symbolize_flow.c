@@ -148,6 +148,9 @@ BITS(adds_absolute, "movsd (%rdi), %xmm1\n andpd %xmm2, %xmm1\n addsd %xmm1, %xm
 BITS(adds_from_register, "mov (%rdi), %rax\n movq %rax, %xmm1\n addsd %xmm1, %xmm0\n ret")
 BITS(adds_from_stack,
      "mov (%rdi), %rax\n mov %rax, -8(%rsp)\n addsd -8(%rsp), %xmm0\n ret")
+BITS(adds_spilled, "movsd (%rdi), %xmm1\n movsd %xmm1, -8(%rsp)\n"
+                   "addsd -8(%rsp), %xmm0\n ret")
+BITS(hands_on_from_register, "mov (%rdi), %rax\n movq %rax, %xmm0\n ret")
 BITS(is_normal, "mov (%rdi), %rax\n lea -1(%rax), %rcx\n cmp %rcx, %rdx\n jb 1f\n"
                 "movq %rax, %xmm1\n addsd %xmm1, %xmm0\n1: ret")
 BITS(adds_integers, "mov (%rdi), %rax\n mov %rax, (%rsi)\n add %rdx, %rax\n ret")
@@ -440,9 +443,11 @@ static void knows_what_a_number_is_used_as(void **state)
             {"adds_reals", NUMBER_FLOAT},
             {"adds_half", NUMBER_FLOATS},
             {"adds_absolute", NUMBER_FLOAT},
-            {"adds_from_register", NUMBER_FLOAT},
-            {"adds_from_stack", NUMBER_FLOAT},
-            {"is_normal", NUMBER_FLOAT},
+            {"adds_from_register", NUMBER_ANY},
+            {"adds_from_stack", NUMBER_ANY},
+            {"adds_spilled", NUMBER_FLOAT},
+            {"hands_on_from_register", NUMBER_ANY},
+            {"is_normal", NUMBER_ANY},
             {"adds_integers", NUMBER_INTEGER},
             {"adds_in_memory", NUMBER_INTEGER},
             {"adds_halves", NUMBER_LOW},

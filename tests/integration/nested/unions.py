@@ -29,6 +29,7 @@ NEIGHBOURS = {  # members that are tested at once
 }
 WORDS = {"float": "unsigned", "double": "unsigned long"}
 SIGNED = {"float": "int", "double": "long"}
+AS_WIDE = {"int": "float", "unsigned": "float", "long": "double", "unsigned long": "double"}
 FUNCTIONS = 5  # of a type
 
 # Ways to read TYPE, an expression {e} of that type: statements.
@@ -124,6 +125,21 @@ OF_BITS = (
     "{w} other = bits; *({w} *)kept = other; if (other == *({w} *)(kept + 64)) total++;",
     "int other = (int)bits; kept_int = other; if (other == *(int *)(kept + 64)) total++;",
 )
+# Integers whose bits are taken for floating point, which compilers show where they do something
+# to them before.
+TAKEN = "{t} bits = {e}; {f} number; "
+AS_FLOATING = (
+    TAKEN + "bits += ({t})1 << (sizeof(bits) == 4 ? 23 : 52); "
+    "memcpy(&number, &bits, sizeof(number)); sum += number;",
+    TAKEN + "bits &= ({t})~7ul; memcpy(&number, &bits, sizeof(number)); sum += number;",
+    TAKEN + "if (bits >> (sizeof(bits) * 8 - 9) == 5) total++; "
+    "memcpy(&number, &bits, sizeof(number)); sum += number;",
+    TAKEN + "total ^= (unsigned long)bits; memcpy(&number, &bits, sizeof(number)); "
+    "if (number > 7) total++;",
+    TAKEN + "if (bits > 5) total++; memcpy(&number, &bits, sizeof(number)); sum += number * 2;",
+    TAKEN + "memcpy(&number, &bits, sizeof(number)); total += (unsigned long)bits; "
+    "take_number(number);",
+)
 COPY_BITS = "{w} bits; memcpy(&bits, &{e}, sizeof(bits)); "
 FLOATING = NUMBER * 4 + tuple(COPY_BITS + way for way in OF_BITS) + (
     "if (__builtin_signbit({e})) total++;", "if (__builtin_isnan({e})) total++;",
@@ -154,6 +170,10 @@ WHOLE = ("*({t} *)kept = {e};", "memcpy(kept, &{e}, sizeof({e}));", "take_{n}({e
          "unsigned long bits = 0; memcpy(&bits, &{e}, sizeof({e})); take_long(bits);")
 
 
+def integer_ways(kind):
+    return INTEGER + (AS_FLOATING if kind in AS_WIDE else ())
+
+
 class Program:
     def __init__(self, rng):
         self.rng = rng
@@ -165,7 +185,7 @@ class Program:
         shape = rng.random()
         if shape < 0.35:
             kind = rng.choice(INTEGERS)
-            return f"{kind} {name}", name, name, kind, INTEGER
+            return f"{kind} {name}", name, name, kind, integer_ways(kind)
         if shape < 0.6:
             kind = rng.choice(FLOATS)
             return f"{kind} {name}", name, name, kind, FLOATING
@@ -175,7 +195,7 @@ class Program:
             return f"{COMPLEX} {name}", name, name, COMPLEX, COMPLEX_WAYS
         if shape < 0.78:
             kind, items = rng.choice(INTEGERS + FLOATS), rng.choice((2, 3, 4, 8))
-            ways = FLOATING if kind in FLOATS else INTEGER
+            ways = FLOATING if kind in FLOATS else integer_ways(kind)
             return f"{kind} {name}[{items}]", f"{name}[]", \
                 f"{name}[{rng.choice((0, 1, 'i & 1'))}]", kind, ways
         if shape < 0.86:
@@ -241,7 +261,7 @@ class Program:
         passed = asked[1] if asked else kind
         statement = way.replace(asked[0], "") if asked else way
         words = {"e": expression, "t": kind, "n": own, "w": WORDS.get(kind, ""),
-                 "s": SIGNED.get(kind, "")}
+                 "s": SIGNED.get(kind, ""), "f": AS_WIDE.get(kind, "")}
         passed, statement = passed.format(**words), statement.format(**words)
         field_read = field
         if f"take_{own}" in statement:
@@ -287,6 +307,7 @@ static const unsigned char table[16] = {1, 2, 3, 4, 5, 6, 7, 8};
 static NOINLINE void use(const void *bytes) { memcpy(kept + 128, bytes, 8); }
 static NOINLINE void take_pointer(const char *pointer) { total += (unsigned long)pointer; }
 static NOINLINE void take_bits(unsigned bits) { memcpy(kept, &bits, sizeof(bits)); }
+static NOINLINE void take_number(double number) { memcpy(kept, &number, sizeof(number)); }
 static NOINLINE void take_long(unsigned long bits) { memcpy(kept, &bits, sizeof(bits)); }
 static NOINLINE unsigned long next_random(void)
 {
