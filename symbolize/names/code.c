@@ -11,6 +11,7 @@
 #include "code_instruction.h"
 #include "code_unit.h"
 #include "function_start.h"
+#include "name.h"
 #include "parallel.h"
 
 enum {
@@ -420,6 +421,10 @@ static int name_by_symbol(const struct code_reader *reader, struct code_place *p
 {
         struct code_name name;
         int error = code_symbol_name(reader, place->vaddr, &name);
+        const struct symbol *symbol =
+            symbol_table_function(reader->symbols, place->vaddr);
+
+        place->thunk = symbol && !symbol->stub && name_of_thunk(symbol->name);
 
         place->function = name.name;
         place->number = name.number;

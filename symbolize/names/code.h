@@ -40,6 +40,7 @@ struct code_place {
         bool unread;       /* too costly: no line, as that was not read */
         bool inlined_lost; /* a function inlined there is in dwz's file, which is gone */
         bool assembler;    /* the unit is written in: it describes no functions */
+        bool thunk;        /* a symbol alone names it, as a virtual function's */
         bool has_start;    /* FUNCTION is 0, but where it begins is known: */
         uint64_t start;    /* its address in the file */
         uint32_t instruction;  /* its text; 0: unknown */

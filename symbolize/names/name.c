@@ -130,6 +130,12 @@ bool name_mangled(const char *symbol)
         return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R');
 }
 
+bool name_of_thunk(const char *symbol)
+{
+        return strncmp(symbol, "_ZTh", 4) == 0 || strncmp(symbol, "_ZTv", 4) == 0 ||
+               strncmp(symbol, "_ZTc", 4) == 0;
+}
+
 uint32_t name_put_part(struct string_pool *names, const char *symbol)
 {
         return put_up_to(names, symbol, "@.");

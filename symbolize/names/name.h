@@ -44,6 +44,10 @@ uint32_t name_put_stub(struct string_pool *names, const char *function);
 /* Whether SYMBOL is the linkage name of a C++ or Rust function. */
 bool name_mangled(const char *symbol);
 
+/* Whether SYMBOL names a function that adjusts an object's pointer, or what is returned,
+ * for a virtual one (Itanium C++ ABI, 5.1.4.2). */
+bool name_of_thunk(const char *symbol);
+
 /* How much of SYMBOL is the function's name: without the version, and without what the
  * compiler calls copies and parts of it by (".constprop.0", ".cold"). */
 size_t name_length(const char *symbol);

@@ -78,6 +78,14 @@ static struct sample_type by_argument(struct sample_types *finder,
                          source);
 }
 
+/* Why nothing is known where no entry describes the code of PLACE. */
+static enum untyped undescribed(const struct place *place)
+{
+        return place->code.assembler ? UNTYPED_ASSEMBLER
+               : place->code.thunk   ? UNTYPED_THUNK
+                                     : UNTYPED_NO_DEBUG_INFO;
+}
+
 struct sample_type type_by_function(struct sample_types *finder,
                                     const struct sample_location *location)
 {
@@ -85,8 +93,7 @@ struct sample_type type_by_function(struct sample_types *finder,
 
         if (!site_in_c_library(finder->sweep, place) ||
             own_data(finder->sweep, place, &location->target))
-                return type_left_open(place->code.assembler ? UNTYPED_ASSEMBLER
-                                                            : UNTYPED_NO_DEBUG_INFO);
+                return type_left_open(undescribed(place));
         struct sample_type found = by_argument(finder, location);
 
         if (found.reason == TYPED)
@@ -94,6 +101,5 @@ struct sample_type type_by_function(struct sample_types *finder,
         if (finder->character != TYPE_NONE &&
             string_function(string_pool_text(finder->names, place->code.function)))
                 return characters(finder);
-        return type_left_open(place->code.assembler ? UNTYPED_ASSEMBLER
-                                                    : UNTYPED_NO_DEBUG_INFO);
+        return type_left_open(undescribed(place));
 }

@@ -29,6 +29,7 @@ const char *untyped_reason(enum untyped reason)
             [UNTYPED_NO_DWZ] = "dwz file not found",
             [UNTYPED_CONTRADICTED] = "access to another kind of number",
             [UNTYPED_MERGED] = "function of several types",
+            [UNTYPED_THUNK] = "thunk of a virtual function",
         };
 
         return reasons[reason];

@@ -27,6 +27,7 @@ enum untyped {
         UNTYPED_NO_DWZ,
         UNTYPED_CONTRADICTED,
         UNTYPED_MERGED,
+        UNTYPED_THUNK,
         UNTYPED_COUNT
 };
 
