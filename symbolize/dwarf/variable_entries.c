@@ -184,9 +184,16 @@ static int put_register(struct collector *collector, struct range_map *map,
             array_reserve(&variables->values, &variables->value_capacity,
                           variables->value_count, sizeof(*variables->values)) < 0)
                 return -ENOMEM;
+        const struct scope *scope = collector->scope;
+        const struct scope_range *ranges = scope && scope->count > 0 && scope->level == 0
+                                               ? &collector->ranges[scope->first]
+                                               : NULL;
+
         variables->values[variables->value_count] = (struct register_variable){
             .low = collector->low,
             .high = collector->high,
+            .block_low = ranges ? ranges[0].low : 0,
+            .block_high = ranges ? ranges[scope->count - 1].high : UINT64_MAX,
             .type = type,
             .name = name_in_work(collector),
             .offset = location->kind == LOCATION_VALUE ? location->offset : 0,

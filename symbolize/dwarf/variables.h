@@ -16,6 +16,9 @@ enum { VARIABLES_REGISTERS = 16 };
 struct register_variable {
         uint64_t low;
         uint64_t high;
+        uint64_t
+            block_low; /* from there on, up to BLOCK_HIGH, is the code of its block */
+        uint64_t block_high;
         uint32_t type;
         uint32_t name;
         int64_t offset;

@@ -5,6 +5,7 @@
 
 #include "divided_count.h"
 #include "flow_effect.h"
+#include "merged_call.h"
 #include "pointer_name.h"
 #include "type_field.h"
 
@@ -13,6 +14,9 @@ enum { RESULT_STEPS = 512, RESULT_WAYS = 4, RESULT_NAMES = 8 };
 /* Ways that a pointer is followed on, and what it was seen to be. */
 struct pursuit {
         const struct flow_walk *walk;
+        size_t call;     /* step */
+        origin asked_of; /* the last variable that was asked about, of a few */
+        unsigned asked_count;
         /* The first pointer to each of the types that it was seen to be: the first of
          * these. */
         struct {
@@ -143,6 +147,21 @@ static void consider_behind(const struct flow_context *flow, struct pursuit *pur
         pursuit->behind_bytes = (uint64_t)value->offset;
 }
 
+/* What one branch's variable tells is nothing, where the call is another's, too. */
+static void doubt_variable(const struct flow_context *flow, struct pursuit *pursuit,
+                           const struct place_value *named)
+{
+        if (!origin_is_variable(named->origin) || named->origin == pursuit->asked_of ||
+            pursuit->asked_count == RESULT_NAMES)
+                return;
+        const struct register_variable *variable =
+            &flow->variables->values[named->origin - ORIGIN_FIRST_VARIABLE];
+
+        pursuit->asked_of = named->origin;
+        pursuit->asked_count++;
+        pursuit->several |= merged_call_entered(pursuit->walk, pursuit->call, variable);
+}
+
 static void consider_variables(const struct flow_context *flow, struct pursuit *pursuit,
                                const struct flow_state *state, uint64_t vaddr)
 {
@@ -155,10 +174,12 @@ static void consider_variables(const struct flow_context *flow, struct pursuit *
 
                 if (named.kind != PLACE_POINTER || named.offset != 0)
                         continue;
-                if (is_result(value))
+                if (is_result(value)) {
+                        doubt_variable(flow, pursuit, &named);
                         consider_pointer(flow, pursuit, &named);
-                else
+                } else {
                         consider_behind(flow, pursuit, value, named.type);
+                }
         }
 }
 
@@ -320,8 +341,8 @@ static void pursue(const struct flow_context *flow, const struct flow_code *code
 
 /* The size of the items that CALL asks for; 0: it is no call of calloc(), or the size is
  * not known, or the count is known to be at most 1, or a quotient: then it is the size of
- * what bytes are rounded up to. What else is called has something else in these registers,
- * or nothing. */
+ * what bytes are rounded up to. What else is called has something else in these
+ * registers, or nothing. */
 static uint64_t item_bytes(const struct flow_context *flow,
                            const struct flow_state *state, const struct instruction *call)
 {
@@ -346,6 +367,7 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
         const struct flow_context *flow = walk->context;
         const struct flow_code *code = walk->code;
         struct pursuit pursuit = {.walk = walk,
+                                  .call = at,
                                   .lineless = answer->lineless,
                                   .steps_left = RESULT_STEPS,
                                   .type = TYPE_NONE,
@@ -377,7 +399,8 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
         }
         pursuit.several |= pursuit.lineless && !pursuit.parted;
         pursuit.type = pursuit.type_elsewhere;
-        if (pursuit.several || is_merged(flow, &pursuit))
+        if (pursuit.several || is_merged(flow, &pursuit) ||
+            merged_call_beside(walk, at, pursuit.held))
                 pursuit.type = TYPE_NONE;
         uint32_t returned = pursuit.returned
                                 ? type_pointee(flow->input->reader, return_type(flow))

@@ -188,6 +188,52 @@ int main(void)
 }
 END
 
+# The other branch has but a pointer to void, or none.
+cat >untold.c <<'END'
+#include "blocks.h"
+__attribute__((noinline)) static void *make(int i)
+{
+        if (!(i & 1)) {
+                void *d = malloc(sizeof(struct ticks));
+                ((long *)d)[2] = i;
+                return d;
+        } else {
+                struct width *d = malloc(sizeof *d);
+                d->width = i;
+                return d;
+        }
+}
+int main(void)
+{
+        for (int i = 0; i < COUNT; i++)
+                note(i, make(i));
+        read_all();
+}
+END
+cat >entered.c <<'END'
+#include "blocks.h"
+__attribute__((noinline)) static void *make(int i)
+{
+        void *block;
+        if (!(i & 1)) {
+                step = 9;
+                block = malloc(sizeof(struct ticks));
+        } else {
+                step = 7;
+                struct width *d = malloc(sizeof *d);
+                block = d;
+        }
+        step = 1;
+        return block;
+}
+int main(void)
+{
+        for (int i = 0; i < COUNT; i++)
+                note(i, make(i));
+        read_all();
+}
+END
+
 # check PROGRAM COMPILER OPTION: where the calls are merged, what reads the blocks as numbers
 # has no type, and what reads them by a pointer to struct head has that.
 check()
@@ -210,6 +256,8 @@ read_widths|open|1" ] || fail "$name: the blocks are said to be $said"
 check ends gcc -O2
 check tails gcc -Os
 check inlined gcc -Os
+check untold gcc -O2
+check entered gcc -Os
 if ! command -v clang >/dev/null; then
         echo "merged_allocations.sh: SKIPPED: clang is not installed" >&2
         exit 77
