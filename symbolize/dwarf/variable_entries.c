@@ -200,6 +200,9 @@ static int put_register(struct collector *collector, struct range_map *map,
             .number = collector->number,
             .from_set = map == &variables->set[location->reg],
             .reg = location->reg,
+            .block = collector->scope
+                         ? (uint32_t)(collector->scope - collector->scopes) + 1
+                         : 0,
             .codeless = collector->scope && collector->scope->codeless,
             .given = collector->scope && collector->scope->depth == 0 &&
                      dwarf_tag(collector->die) == DW_TAG_formal_parameter};

@@ -28,8 +28,13 @@ struct register_variable {
         bool from_set;
         uint8_t reg;
         uint32_t writes;
-        bool codeless; /* its block has no code: that around it counts */
-        bool given;    /* a parameter of the function: it is there when that begins */
+        bool codeless;  /* its block has no code: that around it counts */
+        bool given;     /* a parameter of the function: it is there when that begins */
+        uint32_t block; /* the number of the one that declares it; 0: not known */
+        /* Between these another of its block, of another type, has the same value; empty:
+         * none has. */
+        uint64_t rival_low;
+        uint64_t rival_high;
 };
 
 /* In memory, while the instruction is between low and high. */

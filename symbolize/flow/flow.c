@@ -16,6 +16,7 @@
 #include "own_items.h"
 #include "pointer_name.h"
 #include "register_writes.h"
+#include "rival_variables.h"
 #include "shared_place.h"
 #include "type_field.h"
 #include "unrolled.h"
@@ -294,6 +295,8 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
         struct flow_walk walk = {0};
         int error = variables_read(&variables, input->reader, input->function);
 
+        if (!error)
+                error = rival_variables_find(&variables, input->reader);
         if (!error)
                 error = flow_code_read(&code, input->reader->dwarf, input->file,
                                        input->function);

@@ -3,6 +3,7 @@
  * writes in a way that is not followed is forgotten. */
 #include "flow_effect.h"
 
+#include "behind_header.h"
 #include "callee.h"
 
 static void set(struct flow_state *state, uint8_t reg, const struct place_value *value)
@@ -343,6 +344,8 @@ static struct place_value result_of(const struct flow_context *flow,
         case OPERATION_ADD_CONSTANT:
                 place =
                     flow_state_held(flow, state, instruction->destination, step->vaddr);
+                place = behind_header(flow, state, &place, instruction->immediate,
+                                      step->vaddr);
                 return place_add_constant(&place, instruction->immediate);
         case OPERATION_OR_CONSTANT:
                 return place_or(&state->registers[instruction->destination],

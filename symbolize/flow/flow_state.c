@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "behind_header.h"
+#include "rival_variables.h"
 #include "type_field.h"
 
 void flow_state_begin(struct flow_state *state)
@@ -113,6 +115,10 @@ struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg
             variables_beside_register(flow->variables, reg, vaddr);
         struct place_value a = pointed_by(flow, in), b = pointed_by(flow, beside);
 
+        if (variable_has_rival(beside, vaddr) || behind_header_begins(types, &a, &b))
+                b = place_unknown;
+        if (variable_has_rival(in, vaddr))
+                return place_unknown;
         if (a.kind != PLACE_POINTER || b.kind != PLACE_POINTER)
                 return a.kind == PLACE_POINTER ? a : b;
         if (has_fields(types, &a) != has_fields(types, &b))
@@ -197,7 +203,10 @@ static struct place_value believed(const struct flow_context *flow,
                 return *value;
         if (value->kind == PLACE_POINTER)
                 return !has_fields(types, named) || points_around(types, value, named) ||
-                               is_item_beside(types, value, named)
+                               is_item_beside(types, value, named) ||
+                               behind_header_begins(types, value, named) ||
+                               (has_fields(types, value) &&
+                                behind_header_ends(types, named))
                            ? *value
                            : *named;
         return place_in_frame(value) || value->kind == PLACE_ADDRESS ||
@@ -217,11 +226,29 @@ static bool contradicts(const struct types *types, const struct place_value *val
         return types->items[value->type].canonical != types->items[set->type].canonical;
 }
 
+/* Forgets what is said of VALUE, in REG, by one of several variables that are there. */
+static void forget_rival(const struct flow_context *flow, struct place_value *value,
+                         uint8_t reg, uint64_t vaddr)
+{
+        const struct register_variable *beside =
+            variables_beside_register(flow->variables, reg, vaddr);
+
+        if (value->kind != PLACE_POINTER)
+                return;
+        if (variable_has_rival(variables_in_register(flow->variables, reg, vaddr),
+                               vaddr) ||
+            (variable_has_rival(beside, vaddr) && beside->offset > 0 &&
+             value->offset == -beside->offset))
+                *value = place_unknown;
+}
+
 struct place_value flow_state_held(const struct flow_context *flow,
                                    struct flow_state *state, uint8_t reg, uint64_t vaddr)
 {
         const struct types *types = flow->input->reader->types;
         struct place_value *value = &state->registers[reg];
+
+        forget_rival(flow, value, reg, vaddr);
         struct place_value named = flow_state_named(flow, reg, vaddr);
 
         if (named.kind != PLACE_POINTER || !has_fields(types, &named)) {
@@ -361,6 +388,7 @@ struct place_value flow_state_operand(const struct flow_context *flow,
                                                        memory->index != REGISTER_NONE,
                                             .type = TYPE_NONE,
                                             .offset = memory->displacement};
+        base = behind_header(flow, state, &base, memory->displacement, step->vaddr);
         base = add_index(flow, state, step, &base);
         base = place_add_constant(&base, memory->displacement);
         return own_variable(flow, &base);

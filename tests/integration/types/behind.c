@@ -85,6 +85,37 @@ ONE_FUNCTION void make_graph(void)
                      "*");
 }
 
+/* ---- an array at a structure's end, by an offset from the structure's start ---- */
+
+struct number {
+        unsigned used;
+        unsigned room;
+        int sign;
+        int owners;
+        unsigned long limbs[];
+};
+
+READS void xor_limbs(struct number *a, const struct number *b)
+{
+        unsigned used = a->used < b->used ? a->used : b->used;
+
+        for (unsigned i = 0; i < used; i++)
+                a->limbs[i] ^= b->limbs[i];
+}
+
+ONE_FUNCTION struct number *make_number(unsigned used)
+{
+        struct number *number =
+            (struct number *)get_bytes(sizeof(*number) + used * sizeof(long));
+
+        *number = (struct number){used, used, 1, 1};
+        truth_object("heap", "get_bytes at ", "struct number", number, sizeof(*number), 1,
+                     "*");
+        truth_object("heap", "get_bytes at ", "struct limbs", number->limbs, sizeof(long),
+                     used, "*");
+        return number;
+}
+
 /* ---- a header before items of its size ---- */
 
 struct unit {
@@ -221,18 +252,25 @@ int main(void)
         TRUTH_FIELD(edge, kind);
         TRUTH_FIELD(edge, weight);
         TRUTH_FIELD(edge, stamp);
+        TRUTH_FIELD(number, used);
+        TRUTH_FIELD(number, room);
+        TRUTH_FIELD(number, sign);
+        TRUTH_FIELD(number, owners);
+        truth_field("struct limbs", "", 0, sizeof(long), "struct~number:limbs[]");
         TRUTH_FIELD(unit, count);
         TRUTH_FIELD(unit, step);
         TRUTH_FIELD(body, first);
         TRUTH_FIELD(body, second);
         make_graph();
         struct unit *both[] = {make_units(), make_bytes()};
+        struct number *numbers[] = {make_number(UNITS), make_number(UNITS)};
         struct unit *turns = make_turns(), *items = make_items();
 
         truth_close();
         for (int i = 0; i < ROUNDS; i++) {
                 result += (long)weigh_all() + (long)add_ranks();
                 result += add_targets(edges, EDGES);
+                xor_limbs(numbers[i & 1], numbers[~i & 1]);
                 for (int b = 0; b < 2; b++) {
                         result += add_behind(both[b]);
                         for (unsigned at = 0; at < UNITS; at++)

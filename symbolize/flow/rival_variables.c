@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* An author who casts one pointer to two structures means either by turns. In a block
+ * within another a variable hides what is around it, and a function that is inlined has
+ * names of its own. */
+#include "rival_variables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "type_field.h"
+
+enum { PAIRS_AT_MOST = 1 << 16 };
+
+static bool has_fields(const struct types *types, uint32_t type)
+{
+        return type != TYPE_NONE && (types->items[type].kind == TYPE_STRUCT ||
+                                     types->items[type].kind == TYPE_UNION);
+}
+
+/* Whether A and B, types of pointers, are to structures of which none is a part of the
+ * other's beginning. */
+static bool are_rivals(struct type_reader *reader, uint32_t a, uint32_t b)
+{
+        const struct types *types = reader->types;
+
+        if (type_same(types, a, b))
+                return false;
+        uint32_t x = type_pointee(reader, a), y = type_pointee(reader, b);
+
+        return has_fields(types, x) && has_fields(types, y) && !type_same(types, x, y) &&
+               !type_holds(types, x, 0, y) && !type_holds(types, y, 0, x);
+}
+
+static void widen(struct register_variable *variable, uint64_t low, uint64_t high)
+{
+        if (variable->rival_low == variable->rival_high) {
+                variable->rival_low = low;
+                variable->rival_high = high;
+                return;
+        }
+        if (low < variable->rival_low)
+                variable->rival_low = low;
+        if (high > variable->rival_high)
+                variable->rival_high = high;
+}
+
+#define COMPARE(a, b)                                                                    \
+        if ((a) != (b))                                                                  \
+        return (a) < (b) ? -1 : 1
+
+static int compare(const void *left, const void *right)
+{
+        const struct register_variable *a = *(struct register_variable *const *)left;
+        const struct register_variable *b = *(struct register_variable *const *)right;
+
+        COMPARE(a->block, b->block);
+        COMPARE(a->reg, b->reg);
+        COMPARE(a->offset, b->offset);
+        COMPARE(a->low, b->low);
+        return 0;
+}
+
+static bool same_place(const struct register_variable *a,
+                       const struct register_variable *b)
+{
+        return a->block == b->block && a->reg == b->reg && a->offset == b->offset;
+}
+
+int rival_variables_find(struct variables *variables, struct type_reader *reader)
+{
+        struct register_variable **list =
+            malloc((variables->value_count + 1) * sizeof(struct register_variable *));
+        size_t count = 0, pairs_left = PAIRS_AT_MOST;
+
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0; i < variables->value_count; i++)
+                if (!variables->values[i].from_set)
+                        list[count++] = &variables->values[i];
+        qsort(list, count, sizeof(struct register_variable *), compare);
+        for (size_t i = 0; i < count; i++) {
+                for (size_t j = i + 1;
+                     j < count && pairs_left > 0 && same_place(list[i], list[j]) &&
+                     list[j]->low < list[i]->high;
+                     j++, pairs_left--) {
+                        uint64_t high =
+                            list[j]->high < list[i]->high ? list[j]->high : list[i]->high;
+
+                        if (!are_rivals(reader, list[i]->type, list[j]->type))
+                                continue;
+                        widen(list[i], list[j]->low, high);
+                        widen(list[j], list[j]->low, high);
+                }
+        }
+        free(list);
+        return reader->error;
+}

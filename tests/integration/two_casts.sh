@@ -1,0 +1,125 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# One pointer that is cast to two structures, by two variables of one block: what is read is
+# of either, and the debug information does not say of which. What lies before that, the
+# header whose pointer it was made of, is told; so is what a variable of an inner block, or
+# one that a constant is added for, leads to.
+set -eu
+
+fail()
+{
+        echo "two_casts.sh: $*" >&2
+        exit 1
+}
+
+cat >casts.c <<'END'
+#include <stdlib.h>
+#define READS __attribute__((noinline)) static
+struct frame { long kind, bytes; };
+struct packet { long from, to; int hops, mark; };
+struct query { int op, flags; long sender; double when; };
+struct list { long count; int kind, flags; };
+struct wide { long first, second; double weight; };
+enum { COUNT = 4000, ITEMS = 3000 };
+static struct frame *frames[COUNT];
+static struct list *volatile list;
+static volatile double result;
+READS double behind(struct frame *f)
+{
+        struct packet *p = (struct packet *)(f + 1);
+        struct query *q = (struct query *)(f + 1);
+        if (f->kind)
+                return (double)p->to * 2;
+        return q->when + q->op;
+}
+READS double at_once(char *bytes, long kind)
+{
+        struct packet *p = (struct packet *)bytes;
+        struct query *q = (struct query *)bytes;
+        return kind ? (double)(p->from + p->hops) : q->when + (double)q->sender;
+}
+READS double in_blocks(struct frame *f)
+{
+        switch (f->kind) {
+        case 1: {
+                struct packet *p = (struct packet *)(f + 1);
+                return p->to + p->hops;
+        }
+        case 0: {
+                struct query *q = (struct query *)(f + 1);
+                return q->when * q->flags;
+        }
+        }
+        return 0;
+}
+READS double items(struct list *l)
+{
+        struct wide *items = (struct wide *)(l + 1);
+        double sum = 0;
+        for (long i = 0; i < l->count; i++)
+                sum += items[i].weight * items[i].first;
+        return sum;
+}
+int main(void)
+{
+        struct list *all = calloc(1, sizeof *all + ITEMS * sizeof(struct wide));
+        all->count = ITEMS;
+        list = all;
+        for (int i = 0; i < COUNT; i++) {
+                frames[i] = calloc(1, sizeof(struct frame) + 24);
+                frames[i]->kind = i & 1;
+        }
+        for (int round = 0; round < 12; round++) {
+                for (int i = 0; i < COUNT; i++) {
+                        struct frame *f = frames[i * 7L % COUNT];
+                        result += behind(f) + in_blocks(f) + at_once((char *)(f + 1), f->kind);
+                }
+                result += items(list);
+        }
+        return 0;
+}
+END
+
+# said COMPILER: by function and offset (of items: in one of them), what heap blocks are said
+# to be, of which there are some samples.
+said()
+{
+        "$1" -g -O2 -o "casts_$1" casts.c
+        "$MEMLAG" record --force -o casts.db --source sim --ldlat 1 --period 37 -- \
+                "./casts_$1" >casts.out 2>&1 || fail "$1: $(cat casts.out)"
+        sqlite3 -readonly casts.db "SELECT function,
+                iif(function = 'items' AND object_offset_bytes > 15,
+                        (object_offset_bytes - 16) % 24 + 16, object_offset_bytes) AS at,
+                coalesce(type || '.' || field, 'open') FROM sample_view
+                JOIN attribution USING (sample_id)
+                WHERE object_kind = 'heap' AND function IN ($2)
+                GROUP BY 1, 2, 3 HAVING count(*) > 20"
+}
+
+# check COMPILER
+check()
+{
+        held=$(said "$1" "'behind', 'at_once'")
+        [ "$held" = "at_once|16|open
+at_once|24|open
+at_once|32|open
+behind|0|struct frame.kind
+behind|16|open
+behind|24|open
+behind|32|open" ] || fail "$1: what two variables lead to is said to be $held"
+}
+
+check gcc
+held=$(said gcc "'in_blocks', 'items'")
+[ "$held" = "in_blocks|0|struct frame.kind
+in_blocks|20|struct query.flags
+in_blocks|24|struct packet.to
+in_blocks|32|struct packet.hops
+in_blocks|32|struct query.when
+items|16|struct wide.first
+items|32|struct wide.weight" ] || fail "what one variable leads to is said to be $held"
+if command -v clang >/dev/null; then
+        check clang
+else
+        echo "two_casts.sh: SKIPPED with clang: it is not installed" >&2
+fi
