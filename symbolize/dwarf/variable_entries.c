@@ -185,9 +185,10 @@ static int put_register(struct collector *collector, struct range_map *map,
                           variables->value_count, sizeof(*variables->values)) < 0)
                 return -ENOMEM;
         const struct scope *scope = collector->scope;
-        const struct scope_range *ranges = scope && scope->count > 0 && scope->level == 0
-                                               ? &collector->ranges[scope->first]
-                                               : NULL;
+        const struct scope_range *ranges =
+            collector->of_gcc && scope && scope->count > 0 && scope->level == 0
+                ? &collector->ranges[scope->first]
+                : NULL;
 
         variables->values[variables->value_count] = (struct register_variable){
             .low = collector->low,
