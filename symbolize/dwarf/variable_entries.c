@@ -5,18 +5,15 @@
 #include "variable_entries.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
 #include "die_walk.h"
 #include "location.h"
+#include "lost_pointers.h"
 #include "name.h"
 #include "type_field.h"
-
-struct scope_range {
-        uint64_t low;
-        uint64_t high;
-};
 
 /* The ranges of one block: a part of collector.ranges. */
 struct scope {
@@ -31,7 +28,7 @@ struct scope {
 struct collector {
         struct variables *variables;
         struct type_reader *reader;
-        struct scope_range *ranges;
+        struct code_range *ranges;
         size_t range_count;
         size_t range_capacity;
         struct scope *scopes; /* a walk value is index + 1 */
@@ -41,6 +38,9 @@ struct collector {
         bool base_known;
         bool of_gcc;
         uint8_t base_register;
+        Dwarf_Off *kept; /* of blocks of the function's origin: those that it has, too */
+        size_t kept_count;
+        size_t kept_capacity;
         /* the variable in work */
         Dwarf_Die *die;
         uint64_t low;
@@ -63,7 +63,7 @@ static int add_range(void *context, uint64_t low, uint64_t high)
         if (array_reserve(&collector->ranges, &collector->range_capacity,
                           collector->range_count, sizeof(*collector->ranges)) < 0)
                 return -ENOMEM;
-        collector->ranges[collector->range_count++] = (struct scope_range){low, high};
+        collector->ranges[collector->range_count++] = (struct code_range){low, high};
         return 0;
 }
 
@@ -81,7 +81,7 @@ static uint16_t add_one(uint16_t count)
 
 static int compare_ranges(const void *left, const void *right)
 {
-        const struct scope_range *a = left, *b = right;
+        const struct code_range *a = left, *b = right;
 
         return a->low < b->low ? -1 : a->low > b->low;
 }
@@ -91,12 +91,12 @@ static int compare_ranges(const void *left, const void *right)
 static size_t order_ranges(struct collector *collector, size_t first)
 {
         size_t count = collector->range_count - first, kept = 0;
-        struct scope_range *ranges = count > 0 ? &collector->ranges[first] : NULL;
+        struct code_range *ranges = count > 0 ? &collector->ranges[first] : NULL;
 
         if (count > 1)
                 qsort(ranges, count, sizeof(*ranges), compare_ranges);
         for (size_t i = 0; i < count; i++) {
-                struct scope_range *last = kept ? &ranges[kept - 1] : NULL;
+                struct code_range *last = kept ? &ranges[kept - 1] : NULL;
 
                 if (!last || ranges[i].low >= last->high)
                         ranges[kept++] = ranges[i];
@@ -107,6 +107,21 @@ static size_t order_ranges(struct collector *collector, size_t first)
         return kept;
 }
 
+/* Takes note of the block of the function's origin that DIE, one of the function's own,
+ * is an instance of. */
+static int keep_block(struct collector *collector, Dwarf_Die *die)
+{
+        Dwarf_Die origin;
+
+        if (!die_origin(collector->reader->dwarf, die, &origin))
+                return 0;
+        if (array_reserve(&collector->kept, &collector->kept_capacity,
+                          collector->kept_count, sizeof(*collector->kept)) < 0)
+                return -ENOMEM;
+        collector->kept[collector->kept_count++] = dwarf_dieoffset(&origin);
+        return 0;
+}
+
 /* *VALUE is the outer scope, and then the one of DIE. */
 static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *value)
 {
@@ -114,6 +129,9 @@ static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *valu
         const struct scope *outer = *value ? &collector->scopes[*value - 1] : NULL;
 
         if (die_ranges(collector->reader->dwarf, die, add_range, collector) == -ENOMEM)
+                return -ENOMEM;
+        if (outer && outer->level == 0 && dwarf_tag(die) == DW_TAG_lexical_block &&
+            keep_block(collector, die) < 0)
                 return -ENOMEM;
         scope.count = order_ranges(collector, scope.first);
         if (scope.count == 0) { /* it has no code of its own: the outer one's counts */
@@ -185,7 +203,7 @@ static int put_register(struct collector *collector, struct range_map *map,
                           variables->value_count, sizeof(*variables->values)) < 0)
                 return -ENOMEM;
         const struct scope *scope = collector->scope;
-        const struct scope_range *ranges =
+        const struct code_range *ranges =
             collector->of_gcc && scope && scope->count > 0 && scope->level == 0
                 ? &collector->ranges[scope->first]
                 : NULL;
@@ -205,6 +223,8 @@ static int put_register(struct collector *collector, struct range_map *map,
                          ? (uint32_t)(collector->scope - collector->scopes) + 1
                          : 0,
             .codeless = collector->scope && collector->scope->codeless,
+            .pointed = map == &variables->pointed[location->reg],
+            .depth = collector->scope ? collector->scope->depth : 0,
             .given = collector->scope && collector->scope->depth == 0 &&
                      dwarf_tag(collector->die) == DW_TAG_formal_parameter};
         return range_map_add(map, collector->low, collector->high,
@@ -334,7 +354,7 @@ static int add_everywhere(struct collector *collector, Dwarf_Attribute *attribut
                 return 0;
         collector->scoped = true;
         for (size_t i = 0; i < collector->scopes[scope - 1].count && !error; i++) {
-                const struct scope_range *range =
+                const struct code_range *range =
                     &collector->ranges[collector->scopes[scope - 1].first + i];
 
                 collector->low = range->low;
@@ -363,18 +383,29 @@ static int add_listed(struct collector *collector, Dwarf_Attribute *attribute)
         return error;
 }
 
+static int add_nowhere(struct collector *collector)
+{
+        const struct scope *scope = collector->scope;
+
+        return scope && scope->codeless && dwarf_tag(collector->die) == DW_TAG_variable
+                   ? lost_pointers_add(collector->variables, collector->reader,
+                                       collector->die, scope->depth,
+                                       &collector->ranges[scope->first], scope->count)
+                   : 0;
+}
+
 static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t scope)
 {
         Dwarf_Attribute attribute;
 
-        if (!die_attribute(collector->reader->dwarf, die, DW_AT_location, &attribute))
-                return 0;
         collector->die = die;
         collector->scope = scope ? &collector->scopes[scope - 1] : NULL;
         collector->scoped = false;
         collector->number++;
         collector->type_read = collector->name_read = false;
         collector->name = 0;
+        if (!die_attribute(collector->reader->dwarf, die, DW_AT_location, &attribute))
+                return add_nowhere(collector);
         switch (dwarf_whatform(&attribute)) {
         case DW_FORM_sec_offset:
         case DW_FORM_loclistx:
@@ -438,6 +469,21 @@ static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32
         }
 }
 
+/* gcc leaves blocks without code out where the function's entry has an origin. */
+static int read_origin(struct collector *collector, Dwarf_Die *function)
+{
+        const struct scope *all = &collector->scopes[0];
+        Dwarf_Die origin;
+
+        return collector->of_gcc &&
+                       die_origin(collector->reader->dwarf, function, &origin)
+                   ? lost_pointers_of_origin(collector->variables, collector->reader,
+                                             &origin, collector->kept,
+                                             collector->kept_count,
+                                             &collector->ranges[all->first], all->count)
+                   : 0;
+}
+
 static void read_frame_base(struct collector *collector, Dwarf_Die *function)
 {
         Dwarf_Attribute attribute;
@@ -479,7 +525,10 @@ int variable_entries_read(struct variables *variables, struct type_reader *reade
         /* A walk begins with the value 0; the function's own scope is number 1. */
         if (!error && scope == 1)
                 error = die_walk_from(reader->dwarf, function, 1, visit, &collector);
+        if (!error && scope == 1)
+                error = read_origin(&collector, function);
         free(collector.ranges);
         free(collector.scopes);
+        free(collector.kept);
         return error == -ENOMEM ? error : 0;
 }

@@ -35,6 +35,17 @@ struct register_variable {
          * none has. */
         uint64_t rival_low;
         uint64_t rival_high;
+        bool pointed;   /* it lies where the register points to */
+        uint16_t depth; /* of the blocks around it */
+};
+
+/* A pointer that is nowhere, declared in a block without code: this may have become a
+ * part of another's. Between low and high is what is around the block. */
+struct lost_pointer {
+        uint64_t low;
+        uint64_t high;
+        uint32_t type;
+        uint16_t depth; /* of the blocks around it */
 };
 
 /* In memory, while the instruction is between low and high. */
@@ -79,6 +90,9 @@ struct variables {
         struct frame_variable *frames;
         size_t frame_count;
         size_t frame_capacity;
+        struct lost_pointer *lost;
+        size_t lost_count;
+        size_t lost_capacity;
         struct call_result *calls; /* by address */
         size_t call_count;
         size_t call_capacity;

@@ -11,6 +11,7 @@
 #include "flow_effect.h"
 #include "flow_result.h"
 #include "flow_walk.h"
+#include "merged_access.h"
 #include "merged_code.h"
 #include "number_use.h"
 #include "own_items.h"
@@ -255,6 +256,12 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 number_use(code, step, &answer->access);
                 if (answer->access.vector)
                         vector_use(code, step, &answer->access);
+                if (answer->place.kind == PLACE_POINTER &&
+                    merged_access(walk, &state, step, &answer->access)) {
+                        answer->place = place_unknown;
+                        answer->outcome = FLOW_UNKNOWN_BASE;
+                        answer->disputed = true;
+                }
                 break;
         }
         if (walk->context->input->folded)

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* A block without code has an entry of its own, or where the function's entry has an
+ * origin, none but in that. */
+#include "lost_pointers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "array.h"
+#include "die_walk.h"
+
+enum { BLOCK_IS_LOST = 1, BLOCK_DEPTH = 2 };
+
+struct origin_walk {
+        struct variables *variables;
+        struct type_reader *reader;
+        const Dwarf_Off *kept;
+        size_t kept_count;
+        const struct code_range *ranges;
+        size_t range_count;
+};
+
+int lost_pointers_add(struct variables *variables, struct type_reader *reader,
+                      Dwarf_Die *die, uint16_t depth, const struct code_range *ranges,
+                      size_t count)
+{
+        if (!die_spend(reader->dwarf, count + 1))
+                return 0;
+        uint32_t type = type_of_variable(reader, die);
+
+        if (type == TYPE_NONE)
+                return reader->error;
+        if (reader->types->items[type].kind != TYPE_POINTER)
+                return 0;
+        for (size_t i = 0; i < count; i++) {
+                if (array_reserve(&variables->lost, &variables->lost_capacity,
+                                  variables->lost_count, sizeof(*variables->lost)) < 0)
+                        return -ENOMEM;
+                variables->lost[variables->lost_count++] =
+                    (struct lost_pointer){ranges[i].low, ranges[i].high, type, depth};
+        }
+        return 0;
+}
+
+static int compare_offsets(const void *left, const void *right)
+{
+        const Dwarf_Off *a = left, *b = right;
+
+        return *a < *b ? -1 : *a > *b;
+}
+
+static bool is_kept(const struct origin_walk *walk, Dwarf_Die *die)
+{
+        Dwarf_Off offset = dwarf_dieoffset(die);
+
+        return walk->kept_count > 0 && bsearch(&offset, walk->kept, walk->kept_count,
+                                               sizeof(offset), compare_offsets);
+}
+
+static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
+{
+        struct origin_walk *walk = context;
+
+        *value = 0;
+        switch (entry->tag) {
+        case DW_TAG_variable:
+                return parent & BLOCK_IS_LOST
+                           ? lost_pointers_add(walk->variables, walk->reader, &entry->die,
+                                               (uint16_t)(parent / BLOCK_DEPTH),
+                                               walk->ranges, walk->range_count)
+                           : 0;
+        case DW_TAG_lexical_block:
+                *value = (parent & ~(uint32_t)BLOCK_IS_LOST) + BLOCK_DEPTH;
+                if (*value / BLOCK_DEPTH > UINT16_MAX)
+                        return 0;
+                if (parent & BLOCK_IS_LOST || !is_kept(walk, &entry->die))
+                        *value |= BLOCK_IS_LOST;
+                return 1;
+        default:
+                return 0;
+        }
+}
+
+int lost_pointers_of_origin(struct variables *variables, struct type_reader *reader,
+                            Dwarf_Die *origin, Dwarf_Off *kept, size_t kept_count,
+                            const struct code_range *ranges, size_t count)
+{
+        struct origin_walk walk = {variables, reader, kept, kept_count, ranges, count};
+
+        if (kept_count > 1)
+                qsort(kept, kept_count, sizeof(*kept), compare_offsets);
+        int error = die_walk_from(reader->dwarf, origin, 0, visit, &walk);
+
+        return error == -ENOMEM ? error : 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Pointers of blocks whose code is gone, as where it was merged with that of another
+ * block: nothing but their types is left. */
+#ifndef MEMLAG_SYMBOLIZE_LOST_POINTERS_H
+#define MEMLAG_SYMBOLIZE_LOST_POINTERS_H
+
+#include "variables.h"
+
+struct code_range {
+        uint64_t low;
+        uint64_t high;
+};
+
+/* Adds the variable at DIE, whose block without code is DEPTH deep and has RANGES, COUNT
+ * of them, around it, to VARIABLES' lost pointers where it is a pointer. 0 or -ENOMEM. */
+int lost_pointers_add(struct variables *variables, struct type_reader *reader,
+                      Dwarf_Die *die, uint16_t depth, const struct code_range *ranges,
+                      size_t count);
+
+/* Adds those in the blocks of ORIGIN, the entry that a function with RANGES is an
+ * instance of, that are not among KEPT, the offsets of KEPT_COUNT blocks, which it puts
+ * in order. 0 or -ENOMEM. */
+int lost_pointers_of_origin(struct variables *variables, struct type_reader *reader,
+                            Dwarf_Die *origin, Dwarf_Off *kept, size_t kept_count,
+                            const struct code_range *ranges, size_t count);
+
+#endif

@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Objects of several types lie in a pool without a type, and each case of a program reads its
+# own by a pointer of its own: where the compiler makes one access of two, moved before a
+# branch or behind its cases, the pointer of one case tells nothing of the other's objects.
+# What decides which case it is was read before by the one pointer there was.
+set -eu
+
+fail()
+{
+        echo "merged_accesses.sh: $*" >&2
+        exit 1
+}
+
+cat >rivals.c <<'END'
+#include <stdint.h>
+#include <stdlib.h>
+enum { N = 6000 };
+struct a { uint32_t ax, ay; double av; };
+struct b { uint32_t bx, by; double bv; };
+struct c { uint64_t cx; int64_t cv; };
+struct any { uint16_t family; char pad[126]; };
+struct in4 { uint16_t family, port; uint32_t addr; };
+struct in6 { uint16_t family, port; uint32_t flow; uint8_t bytes[16]; uint32_t scope; };
+static void *obj[N];
+static uint8_t kind[N];
+static struct any *addrs;
+static volatile double result;
+#define NOINLINE __attribute__((noinline))
+NOINLINE static double cases(void)
+{
+        double d = 0;
+        int64_t s = 0;
+        for (int i = 0; i < N; i++) {
+                void *o = obj[i];
+                switch (kind[i]) {
+                case 0: { struct a *a = o; d += a->av; break; }
+                case 1: { struct b *b = o; d += b->bv; break; }
+                default: { struct c *c = o; s += c->cv; }
+                }
+        }
+        return d + (double)s;
+}
+NOINLINE static uint64_t both(void **o)
+{
+        uint64_t s = 0;
+        for (int i = 0; i < N; i++) {
+                struct a *a = o[i];
+                struct b *b = o[i];
+                if (kind[i] == 0)
+                        s += a->ax;
+                else if (kind[i] == 1)
+                        s ^= b->bx;
+                else
+                        s += 1;
+        }
+        return s;
+}
+NOINLINE static int sink(int x)
+{
+        __asm__ volatile("" : "+r"(x));
+        return x;
+}
+NOINLINE static uint64_t calls(void **o)
+{
+        uint64_t s = 0;
+        for (int i = 0; i < N; i++)
+                if (kind[i] == 0) {
+                        const struct a *a = o[i];
+                        s += (uint64_t)sink((int)a->ax);
+                } else if (kind[i] == 1) {
+                        const struct b *b = o[i];
+                        s += (uint64_t)sink((int)b->bx);
+                }
+        return s;
+}
+NOINLINE static double value(void *o, int k)
+{
+        if (k == 0) {
+                struct a *a = o;
+                return a->av;
+        }
+        if (k == 1) {
+                struct b *b = o;
+                return b->bv;
+        }
+        return 0;
+}
+NOINLINE static uint64_t moved(void)
+{
+        uint64_t s = 0;
+        for (int i = 0; i < N; i++) {
+                struct in4 *a = (struct in4 *)&addrs[i];
+                if (a->family == 2) {
+                        s += a->addr;
+                } else {
+                        struct in6 *b = (struct in6 *)&addrs[i];
+                        s += b->flow + b->scope;
+                }
+        }
+        return s;
+}
+int main(void)
+{
+        char *pool = calloc(N, sizeof(struct a));
+        addrs = calloc(N, sizeof *addrs);
+        for (int i = 0; i < N; i++) {
+                obj[i] = pool + (size_t)i * sizeof(struct a);
+                kind[i] = (uint8_t)(i * 7 % 3);
+                addrs[i].family = i & 1 ? 2 : 10;
+        }
+        for (int r = 0; r < 20; r++) {
+                result += cases() + (double)(both(obj) + calls(obj) + moved());
+                for (int i = 0; i < N; i++)
+                        result += value(obj[i], kind[i]);
+        }
+        return 0;
+}
+END
+
+# gcc last: its recording is looked at once more.
+for compiler in clang gcc; do
+        "$compiler" -g -O2 -o rivals rivals.c
+        "$MEMLAG" record --force -o rivals.db --source sim --period 37 --ldlat 1 \
+                -- ./rivals >out 2>&1 || fail "$(cat out)"
+        wrong=$(sqlite3 -readonly rivals.db "
+                WITH said AS (SELECT v.function, v.type, v.field, a.object_offset_bytes AS at
+                        FROM sample_view v JOIN attribution a USING (sample_id)
+                        WHERE v.object_kind = 'heap' AND v.field IS NOT NULL)
+                SELECT count(*) FROM said
+                WHERE (function IN ('cases', 'both', 'calls', 'value') AND
+                        type <> 'struct ' || substr('abc', 1 + at / 16 * 7 % 3, 1)) OR
+                        (function = 'moved' AND field NOT IN ('family', 'scope') AND
+                        type <> CASE WHEN at / 128 % 2 THEN 'struct in4'
+                                ELSE 'struct in6' END)")
+        [ "$wrong" = 0 ] || fail "$compiler: $wrong samples have the type of another case"
+done
+# What one case alone reads, and what decides which it is, has its pointer's type.
+sqlite3 -readonly rivals.db "SELECT DISTINCT function, type, field FROM sample_view" >said
+for row in 'cases|struct c|cv' 'moved|struct in6|scope' 'moved|struct in4|family'; do
+        grep -qxF "$row" said || fail "gcc: $row is not told"
+done
