@@ -63,11 +63,60 @@ static struct sample_type by_section(struct sample_types *finder,
         }
 }
 
+/* Of bytes that are declared, and FOUND where they are accessed: they are storage, too,
+ * and a pointer to a structure tells what is in it. An index that begins behind what it
+ * is to may lead there from something else. */
+static struct sample_type in_bytes(struct sample_types *finder,
+                                   const struct sample_location *location,
+                                   const struct sample_type *found)
+{
+        const struct place *place = &finder->sweep->places[location->place];
+
+        if (!instruction_points(place))
+                return *found;
+        struct sample_type pointed = type_by_instruction(finder, location);
+
+        if (pointed.reason != TYPED)
+                return found->reason == TYPED ? *found : pointed;
+        if (!pointed.field.name)
+                return found->reason == UNTYPED_BYTES ? pointed : *found;
+        if (place_asks(place)->access.flow.place.shifted)
+                return found->reason == TYPED ? *found : type_left_open(UNTYPED_INDEX);
+        return pointed;
+}
+
+/* What is declared is so, whatever its bits are used for; bytes excepted, which hold
+ * numbers of all kinds. */
+static struct sample_type in_variable(struct sample_types *finder,
+                                      const struct sample_location *location,
+                                      uint32_t type, uint64_t offset)
+{
+        static const struct type_access any;
+        const struct place *place = &finder->sweep->places[location->place];
+        const struct type_source variable = {TYPE_BY_VARIABLE, 0, TYPE_SOURCE_NO_PLACE};
+        struct sample_type found =
+            sample_field_at(finder, type, offset, instruction_access(place));
+        struct sample_type declared = found.reason == UNTYPED_CONTRADICTED
+                                          ? sample_field_at(finder, type, offset, &any)
+                                          : found;
+
+        declared = type_told(declared, variable);
+        if (found.reason == UNTYPED_BYTES)
+                return in_bytes(finder, location, &found);
+        if (declared.reason != TYPED)
+                return instruction_points(place) ? type_by_instruction(finder, location)
+                                                 : declared;
+        if (declared.field.shared || !type_is_byte(finder->types, declared.field.type))
+                return declared;
+        if (found.reason == UNTYPED_CONTRADICTED)
+                return in_bytes(finder, location, &found);
+        return declared.field.name ? declared : in_bytes(finder, location, &declared);
+}
+
 static struct sample_type find_type(struct sample_types *finder,
                                     const struct raw_sample *sample,
                                     const struct sample_location *location)
 {
-        const struct place *place = &finder->sweep->places[location->place];
         uint64_t offset;
         uint32_t type;
 
@@ -79,18 +128,7 @@ static struct sample_type find_type(struct sample_types *finder,
                 return type_by_block(finder, location);
         if (!object_type(finder, location, &type, &offset))
                 return by_section(finder, location);
-        /* What is declared is so, whatever its bits are used for. */
-        static const struct type_access any;
-        struct sample_type found =
-            sample_field_at(finder, type, offset, instruction_access(place));
-
-        if (found.reason == UNTYPED_CONTRADICTED)
-                found = sample_field_at(finder, type, offset, &any);
-
-        return found.reason == TYPED || !instruction_points(place)
-                   ? type_told(found, (struct type_source){TYPE_BY_VARIABLE, 0,
-                                                           TYPE_SOURCE_NO_PLACE})
-                   : type_by_instruction(finder, location);
+        return in_variable(finder, location, type, offset);
 }
 
 /* Whether a part of the types is not there that the place or the variable may have. */

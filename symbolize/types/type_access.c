@@ -2,11 +2,16 @@
 /* Pure functions of an access and a number or bit-field; no type is followed. */
 #include "type_access.h"
 
+bool type_is_byte(const struct types *types, uint32_t type)
+{
+        return type < types->count && types->items[type].kind == TYPE_INTEGER &&
+               types->items[type].size_bytes == 1;
+}
+
 bool type_only_bytes(const struct types *types, uint32_t type,
                      const struct type_access *access)
 {
-        return type < types->count && types->items[type].kind == TYPE_INTEGER &&
-               types->items[type].size_bytes == 1 && access->bytes > 1 &&
+        return type_is_byte(types, type) && access->bytes > 1 &&
                !(access->vector && access->item_bytes == 1);
 }
 

@@ -38,6 +38,8 @@ struct type_access {
 /* Of one number of TYPE: complex ones are two. */
 uint64_t type_number_bytes(const struct type *type);
 
+bool type_is_byte(const struct types *types, uint32_t type);
+
 /* Whether TYPE is a byte, and ACCESS to more that does not count with each: bytes may
  * hold anything, and more than one at a time is something else, or copied. */
 bool type_only_bytes(const struct types *types, uint32_t type,
