@@ -143,7 +143,7 @@ static struct sample_type by_merged(struct sample_types *finder,
         bool same_size = (relation & (BLOCK_REPLACES | BLOCK_BEHIND)) != 0;
 
         if (relation & BLOCK_BEGINS && is_cast(finder, location, holds, block_bytes))
-                return type_left_open(UNTYPED_MERGED);
+                return type_left_open(UNTYPED_OTHER_TYPE);
         if (seen & BLOCK_BETWEEN && holds->between)
                 return *found; /* memory that several types are taken from */
         if (!(seen & BLOCK_IS && (same_size || relation & BLOCK_BEGINS)) &&
@@ -156,10 +156,10 @@ static struct sample_type by_merged(struct sample_types *finder,
                       block_type_offset(finder->types, holds->type,
                                         location->target.offset_bytes),
                       instruction_access(&finder->sweep->places[location->place]))
-                : type_left_open(UNTYPED_MERGED);
+                : type_left_open(UNTYPED_OTHER_TYPE);
 
         return there.reason == TYPED ? told_by_allocation(there, holds)
-                                     : type_left_open(UNTYPED_MERGED);
+                                     : type_left_open(UNTYPED_OTHER_TYPE);
 }
 
 /* Where the instruction's pointer, which makes FOUND of the sample, is to a structure
@@ -191,10 +191,10 @@ static struct sample_type by_member(struct sample_types *finder,
                         return there.reason == TYPED ? told_by_allocation(there, holds)
                                                      : there;
                 if (!inner_untold(types, holds->type, at))
-                        return type_left_open(UNTYPED_MERGED);
+                        return type_left_open(UNTYPED_OTHER_TYPE);
         }
         return finder->relations[location->place] & BLOCK_BEFORE && holds->before
-                   ? type_left_open(UNTYPED_MERGED)
+                   ? type_left_open(UNTYPED_OTHER_TYPE)
                    : *found;
 }
 

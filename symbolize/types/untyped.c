@@ -30,6 +30,7 @@ const char *untyped_reason(enum untyped reason)
             [UNTYPED_CONTRADICTED] = "access to another kind of number",
             [UNTYPED_MERGED] = "function of several types",
             [UNTYPED_THUNK] = "thunk of a virtual function",
+            [UNTYPED_OTHER_TYPE] = "pointer to another type than the block",
         };
 
         return reasons[reason];

@@ -28,6 +28,7 @@ enum untyped {
         UNTYPED_CONTRADICTED,
         UNTYPED_MERGED,
         UNTYPED_THUNK,
+        UNTYPED_OTHER_TYPE,
         UNTYPED_COUNT
 };
 
