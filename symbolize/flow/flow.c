@@ -111,6 +111,8 @@ static void answer_operand(const struct flow_walk *walk, struct flow_state *stat
                 answer->place = place_unknown;
         answer->outcome =
             place_is_number(&answer->place) ? FLOW_UNKNOWN_BASE : FLOW_FOUND;
+        answer->access.unproved = answer->outcome == FLOW_UNKNOWN_BASE ||
+                                  answer->place.guessed || answer->place.unknown_index;
         if (place_in_thread(&answer->place))
                 part_index(flow, state, step, answer);
         if (instruction->repeated && answer->place.kind == PLACE_POINTER)

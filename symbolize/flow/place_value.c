@@ -146,7 +146,7 @@ struct place_value place_choice(const struct place_value *value, uint64_t at)
                 return one;
         one.offset = (int64_t)((uint64_t)one.offset + at * one.stride_bytes);
         one.stride_bytes = one.span_bytes = 0;
-        one.indexed = false;
+        one.indexed = one.unknown_index = false;
         return one;
 }
 
@@ -167,9 +167,9 @@ static bool is_among(const struct place_value *a, const struct place_value *b)
 static bool is_same(const struct place_value *a, const struct place_value *b)
 {
         return a->kind == b->kind && a->type == b->type && a->offset == b->offset &&
-               a->indexed == b->indexed && a->guessed == b->guessed &&
-               a->stride_bytes == b->stride_bytes && a->span_bytes == b->span_bytes &&
-               a->ahead == b->ahead;
+               a->indexed == b->indexed && a->unknown_index == b->unknown_index &&
+               a->guessed == b->guessed && a->stride_bytes == b->stride_bytes &&
+               a->span_bytes == b->span_bytes && a->ahead == b->ahead;
 }
 
 /* Makes BOTH the one of A and B, which are of one kind and type, that it is; false: they
@@ -271,6 +271,7 @@ struct place_value place_meet(const struct types *types, const struct place_valu
                 return few;
         result.span_bytes = 0;
         result.guessed |= b->guessed;
+        result.unknown_index |= b->unknown_index;
         if (place_begin(b) < place_begin(a) && a->ahead > 0)
                 result.ahead = 0;
         result.origin = origin_meet(a->origin, b->origin);
@@ -352,6 +353,7 @@ static struct place_value add_index(const struct types *types,
         if (stride == 0)
                 return result;
         result.indexed = true;
+        result.unknown_index |= stride == 1;
         result.span_bytes = 0;
         result = with_ahead(&result, result.ahead + index->ahead);
         if (value->kind == PLACE_POINTER && stride == 1) { /* nothing is known of it */

@@ -34,8 +34,9 @@ enum place_kind {
 /* Where something points. */
 struct place_value {
         enum place_kind kind;
-        bool indexed; /* plus an index */
-        bool guessed; /* plus an index that is not known to count what lies there */
+        bool indexed;       /* plus an index */
+        bool unknown_index; /* that has a number in it of which nothing is known */
+        bool guessed;       /* plus an index that is not known to count what lies there */
         /* Settled: the index begins items behind the one that the pointer is to, or
          * before it. */
         bool shifted;

@@ -194,6 +194,14 @@ unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t 
         return start == bytes ? BLOCK_BEHIND : BLOCK_REPLACES;
 }
 
+/* Whether PLACE's index, if it has one, counts whole items of BYTES: what counts bytes of
+ * a member may lead far behind that. */
+static bool counts_items(const struct place_value *place, uint64_t bytes)
+{
+        return !place->indexed || (!place->unknown_index && place->stride_bytes > 0 &&
+                                   place->stride_bytes % bytes == 0);
+}
+
 /* Where the item begins that a pointer to PLACE is to, whose address is INSIDE a block
  * that is aligned to such items; 0: it may be the first, or none. */
 static uint64_t later_item(const struct types *types, uint64_t inside,
@@ -201,7 +209,8 @@ static uint64_t later_item(const struct types *types, uint64_t inside,
 {
         uint64_t bytes = type_size(types, place->type);
 
-        if (place->shifted || bytes == 0 || type_open_ended(types, place->type))
+        if (place->shifted || bytes == 0 || type_open_ended(types, place->type) ||
+            !counts_items(place, bytes))
                 return 0;
         uint64_t start = inside - place_offset(types, place);
 

@@ -30,6 +30,10 @@ struct type_access {
         bool unused;   /* what is read is not, as of words that are read in pieces */
         uint64_t bits; /* of these, that are used, from the lowest on; 0: all */
         uint32_t item_bytes; /* of each of several numbers; 0: not known */
+        /* By a pointer of which nothing is known, or with an index that nothing proves:
+         * if that leads to bytes, more than one may be accessed, as of a structure there.
+         */
+        bool unproved;
         /* By a pointer to such numbers that may be to an array in the structure which the
          * pointer is in. */
         bool own_items;

@@ -208,8 +208,9 @@ static bool leads_behind(const struct sample_types *finder, const struct place *
 }
 
 /* Whether the instruction's pointer is to the first item of a block that is not known to
- * have more, and an index leads behind that, which only the address seems to prove. Where
- * it is not known to hold that type at all, that is so of an index that begins there. */
+ * have more, and an index leads behind that, which the address alone proves, or not.
+ * Where it is not known to hold that type at all, that is so of an index that begins
+ * there. */
 static bool strays(const struct sample_types *finder,
                    const struct sample_location *location, const struct block_type *holds)
 {
@@ -225,7 +226,12 @@ static bool strays(const struct sample_types *finder,
         if (!type_same(types, pointed->type, holds->type))
                 return pointed->shifted &&
                        !block_type_has_item(holds, types, pointed->type, start);
-        return (pointed->guessed || pointed->shifted) &&
+        /* Among the bytes of a member it is not known to stay. */
+        bool may_leave = pointed->unknown_index && !type_open_ended(types, pointed->type);
+
+        if (may_leave)
+                start = inside - block_type_offset(types, holds->type, inside);
+        return (pointed->guessed || pointed->shifted || may_leave) &&
                inside >= type_size(types, holds->type) &&
                !block_type_has_item(holds, types, pointed->type, start);
 }

@@ -22,6 +22,7 @@ struct search {
         bool met_float;          /* floating point lies there, perhaps among others */
         bool met_wider;          /* that has more bytes than are accessed */
         bool met_several;        /* neighbours that are accessed at once */
+        bool met_bytes;          /* in an array that has room for more than the access */
 };
 
 static int find(struct search *search, uint32_t type, uint64_t offset_bytes,
@@ -204,6 +205,9 @@ static int find_in(struct search *search, uint32_t type_id, uint64_t offset_byte
                 if (search->stride_bytes % bytes == 0)
                         search->repeats = true;
                 search->met_several |= bytes < search->access->bytes;
+                search->met_bytes |=
+                    type_only_bytes(types, type->element, search->access) &&
+                    (type->size_bytes == 0 || type->size_bytes > search->access->bytes);
                 int fit = find(search, type->element, offset_bytes % bytes, path);
 
                 if (fit > 0 && is_own_item(search, type->element))
@@ -235,15 +239,19 @@ static int find(struct search *search, uint32_t type_id, uint64_t offset_bytes,
 }
 
 /* Whether what lies there may be accessed in that way though its number is another: any
- * integer may be cut out of a wider number of floating point. */
-static bool in_doubt(const struct search *search)
+ * integer may be cut out of a wider number of floating point. So may bytes that share
+ * their place with what PATH leads to, unless it is known that the access is to that. */
+static bool in_doubt(const struct search *search, const struct type_path *path)
 {
         const struct type_access *access = search->access;
         bool is_integer = access->number > NUMBER_ANY && access->number < NUMBER_FLOATS;
 
         return (access->perhaps_float && search->met_float) ||
                (is_integer && !access->vector && search->met_wider) ||
-               (access->perhaps_several && search->met_several);
+               (access->perhaps_several && search->met_several) ||
+               (access->unproved && search->met_bytes &&
+                (path->shared_count ||
+                 !type_only_bytes(search->types, path->type, access)));
 }
 
 /* Finds what ACCESS fits best, and in *COPIED the innermost structure that it begins.
@@ -263,12 +271,12 @@ static int find_accessed(const struct types *types, uint32_t type, uint64_t offs
         int fit = find(&search, type, offset_bytes, path);
 
         *copied = search.copied;
-        if (!in_doubt(&search))
+        if (!in_doubt(&search, path))
                 return fit;
         bool contradicted = path->contradicted && search.met_float;
 
         any.number = NUMBER_ANY;
-        any.perhaps_float = any.perhaps_several = false;
+        any.perhaps_float = any.perhaps_several = any.unproved = false;
         fit = find_accessed(types, type, offset_bytes, &any, path, copied);
         path->contradicted = contradicted && !path->shared_count;
         return fit;

@@ -341,6 +341,12 @@ static void indexes_of_pointers(void **state)
         assert_true(place_same(&sum, &swapped));
         sum = place_add(&f->types, &node, &nothing, 1);
         assert_true(sum.kind == PLACE_POINTER && sum.indexed && sum.guessed);
+        assert_true(sum.unknown_index && !swapped.unknown_index);
+        const struct place_value counted = place_number(sizeof(struct node), 0);
+        struct place_value other = place_add(&f->types, &node, &counted, 1);
+
+        sum = place_meet(&f->types, &other, &sum);
+        assert_true(sum.kind == PLACE_POINTER && sum.unknown_index);
         sum = place_add(&f->types, &whole, &node, 2); /* nobody doubles a pointer */
         assert_int_equal(sum.kind, PLACE_UNKNOWN);
         sum = place_add(&f->types, &node, &node, 1);

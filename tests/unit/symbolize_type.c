@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base_names.h"
+#include "block_type.h"
 #include "instruction.h"
 #include "type_import.h"
 #include "type_index.h"
@@ -252,6 +253,52 @@ static void wider_members_are_told_as_far_as_the_access_shows(void **state)
                              (struct type_access){.bytes = cases[i].bytes,
                                                   .number = cases[i].number}),
                     cases[i].name);
+}
+
+/* Rows may lie in a page's bytes, wherever nothing proves that an index leads elsewhere.
+ */
+static void bytes_may_be_what_an_unproved_index_leads_to(void **state)
+{
+        struct fixture *f = *state;
+        uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
+        const struct member members[] = {member(f, "keys", put_array(f, wide, 8), 0),
+                                         member(f, "reals", put_array(f, f->real, 8), 0),
+                                         member(f, "raw", put_array(f, f->byte, 64), 0)};
+        const struct member small[] = {member(f, "wide", wide, 0),
+                                       member(f, "raw", put_array(f, f->byte, 8), 0)};
+        uint32_t page = put_record(f, TYPE_UNION, "union page", 64, members, 3);
+        uint32_t word = put_record(f, TYPE_UNION, "union word", 8, small, 2);
+        struct type_access access = {.bytes = 8, .number = NUMBER_LOW};
+
+        assert_string_equal(field_at(f, page, 16, access), "keys[]");
+        access.unproved = true;
+        assert_string_equal(field_at(f, page, 16, access), "keys|reals|raw");
+        assert_string_equal(field_at(f, page, 56, access), "keys|reals|raw");
+        assert_string_equal(field_at(f, word, 0, access), "wide");
+        access.number = NUMBER_FLOAT;
+        assert_string_equal(field_at(f, page, 16, access), "keys|reals|raw");
+}
+
+/* An index among the bytes of a member tells of no further items, wherever it leads. */
+static void items_are_known_by_indexes_that_count_them(void **state)
+{
+        struct fixture *f = *state;
+        const uint64_t bytes = sizeof(struct inner);
+        struct block_type blocks = {.type = f->inner, .item = TYPE_NONE};
+        struct place_value place = {
+            .kind = PLACE_POINTER, .type = f->inner, .indexed = true};
+
+        block_type_learn_items(&blocks, &f->types, 4 * bytes, &place);
+        place.stride_bytes = 1;
+        block_type_learn_items(&blocks, &f->types, 4 * bytes, &place);
+        place.stride_bytes = 2 * bytes;
+        place.unknown_index = true;
+        block_type_learn_items(&blocks, &f->types, 4 * bytes, &place);
+        assert_false(block_type_has_item(&blocks, &f->types, f->inner, 4 * bytes));
+        place.unknown_index = false;
+        block_type_learn_items(&blocks, &f->types, 4 * bytes, &place);
+        assert_true(block_type_has_item(&blocks, &f->types, f->inner, 4 * bytes));
+        assert_false(block_type_has_item(&blocks, &f->types, f->inner, bytes));
 }
 
 /* What is also done to the bits of floating point tells nothing where some lies, too. */
@@ -928,6 +975,10 @@ int main(void)
                 wider_members_are_told_as_far_as_the_access_shows, begin, end),
             cmocka_unit_test_setup_teardown(
                 bits_of_floating_point_are_told_from_no_integer, begin, end),
+            cmocka_unit_test_setup_teardown(bytes_may_be_what_an_unproved_index_leads_to,
+                                            begin, end),
+            cmocka_unit_test_setup_teardown(items_are_known_by_indexes_that_count_them,
+                                            begin, end),
             cmocka_unit_test_setup_teardown(neighbours_are_tested_at_once, begin, end),
             cmocka_unit_test_setup_teardown(halves_of_a_complex_number_are_its_own, begin,
                                             end),
