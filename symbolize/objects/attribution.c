@@ -126,8 +126,9 @@ static int write_row(struct pass *pass, const struct raw_sample *sample,
         put_place(&pass->rows, sample, location);
         if (object->object != RAW_NONE) {
                 bulk_insert_int(&pass->rows, COLUMN_OBJECT, object->object + INT64_C(1));
-                bulk_insert_int(&pass->rows, COLUMN_OFFSET,
-                                (int64_t)object->offset_bytes);
+                if (!object->offset_unknown)
+                        bulk_insert_int(&pass->rows, COLUMN_OFFSET,
+                                        (int64_t)object->offset_bytes);
         }
         if (field)
                 bulk_insert_int(&pass->rows, COLUMN_FIELD, field);

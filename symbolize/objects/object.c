@@ -318,10 +318,12 @@ int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
         const struct flow_answer *named = sweep_thread_answer(sweep, location);
         struct object object = {.kind = OBJECT_UNKNOWN, .module = RAW_NONE};
 
-        *result = (struct sample_object){RAW_NONE, target->offset_bytes};
+        *result = (struct sample_object){.object = RAW_NONE,
+                                         .offset_bytes = target->offset_bytes};
         if (named) {
                 object = thread_object(objects, location->place, named);
                 result->offset_bytes = (uint64_t)named->variable_offset;
+                result->offset_unknown = named->place.indexed;
                 return put_object(objects, &object, &result->object);
         }
         switch (target->kind) {

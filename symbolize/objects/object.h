@@ -66,6 +66,7 @@ struct objects {
 struct sample_object {
         uint32_t object;       /* RAW_NONE: no data address */
         uint64_t offset_bytes; /* in the object's block */
+        bool offset_unknown;   /* behind an index */
 };
 
 /* 0 or -ENOMEM; on error OBJECTS is still to be freed. */

@@ -258,6 +258,12 @@ for compiler in gcc clang; do
                 # they tell nothing where a second array may be meant.
                 [ "$compiler$second" = clang-DSECOND ] || [ "$(of % "$variables")" -gt 20 ] ||
                         fail "$name: too few of the variables"
+                # One thread, one array: what is told of where in it agrees on where it begins.
+                [ "$(sqlite3 -readonly t.db "SELECT count(*) FROM (SELECT object_id FROM attribution
+                        JOIN sample USING (sample_id) JOIN data_object AS o USING (object_id)
+                        WHERE o.kind = 'tls' AND addr <> 0 GROUP BY object_id
+                        HAVING count(DISTINCT addr - object_offset_bytes) > 1)")" = 0 ] ||
+                        fail "$name: samples of an array have the offset of another item"
                 [ -n "$second" ] || {
                         [ "$(of only "o.kind <> 'tls'")" = 0 ] || fail "$name: not all are named"
                         [ "$(sqlite3 -readonly t.db "SELECT count(DISTINCT f.name) FROM attribution
