@@ -217,6 +217,16 @@ static uint64_t later_item(const struct types *types, uint64_t inside,
         return start <= INT64_MAX && start % bytes == 0 ? start : 0;
 }
 
+/* How far the items are apart that PLACE, with the one that begins at START, tells of: an
+ * index that counts single ones leads to those between, too. */
+static uint64_t step_told(const struct types *types, uint64_t start,
+                          const struct place_value *place)
+{
+        uint64_t bytes = type_size(types, place->type);
+
+        return place->indexed && place->stride_bytes == bytes ? bytes : start;
+}
+
 void block_type_learn_items(struct block_type *blocks, const struct types *types,
                             uint64_t inside, const struct place_value *place)
 {
@@ -225,7 +235,8 @@ void block_type_learn_items(struct block_type *blocks, const struct types *types
         if (start == 0)
                 return;
         if (blocks->type != TYPE_NONE && same_type(types, blocks->type, place->type)) {
-                blocks->step_bytes = common_factor(blocks->step_bytes, start);
+                blocks->step_bytes =
+                    common_factor(blocks->step_bytes, step_told(types, start, place));
         } else if (blocks->item == TYPE_NONE ||
                    same_type(types, blocks->item, place->type)) {
                 blocks->item = place->type;
