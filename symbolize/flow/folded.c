@@ -284,8 +284,68 @@ static int look_in_others(struct folded *search, const void *own,
         return error;
 }
 
-/* Whether UNIT, which FUNCTION is in, has a function without code that takes and returns
- * the same, or may: gcc has merged them before it made the copy that is left. */
+/* ---- entries of other units that code is of: in programs optimised as a whole ---- */
+
+static int visit_used(void *context, struct die_entry *entry, uint32_t parent,
+                      uint32_t *value)
+{
+        struct folded *search = context;
+        Dwarf_Die at = entry->die, origin;
+
+        (void)parent;
+        (void)value;
+        if (entry->tag != DW_TAG_subprogram && entry->tag != DW_TAG_inlined_subroutine)
+                return 1;
+        for (int i = 0; i < 4 && at.cu == entry->die.cu; i++) {
+                if (!die_reference(search->dwarf, &at, DW_AT_abstract_origin, &origin))
+                        return 1;
+                at = origin;
+        }
+        if (at.cu == entry->die.cu)
+                return 1;
+        if (array_reserve(&search->used, &search->used_capacity, search->used_count,
+                          sizeof(*search->used)) < 0)
+                return -ENOMEM;
+        search->used[search->used_count++] = at.addr;
+        return 1;
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+        const void *const *a = left, *const *b = right;
+
+        return (uintptr_t)*a < (uintptr_t)*b ? -1 : (uintptr_t)*a > (uintptr_t)*b;
+}
+
+/* Once for all functions. */
+static int read_used(struct folded *search)
+{
+        Dwarf_Die die, entries;
+        int error = 0;
+
+        for (size_t i = 0; i < search->dwarf->unit_count && !search->used_read && !error;
+             i++)
+                if (die_open_unit(search->dwarf, i, &die, &entries) &&
+                    die_walk_code(search->dwarf, &entries, visit_used, search) == -ENOMEM)
+                        error = -ENOMEM;
+        if (!error && !search->used_read && search->used_count > 1)
+                qsort(search->used, search->used_count, sizeof(*search->used),
+                      compare_entries);
+        search->used_read = true;
+        return error;
+}
+
+static bool is_used(const struct folded *search, const struct folded_definition *item)
+{
+        const void *key = item->die.addr;
+
+        return search->used_count > 0 && bsearch(&key, search->used, search->used_count,
+                                                 sizeof(*search->used), compare_entries);
+}
+
+/* Whether UNIT, which FUNCTION or what it is an instance of is in, has a function without
+ * code that takes and returns the same, or may: gcc has merged them before it made the
+ * copy that is left. */
 static bool has_codeless(struct folded *search, const struct folded_unit *unit,
                          const struct function *function)
 {
@@ -298,7 +358,9 @@ static bool has_codeless(struct folded *search, const struct folded_unit *unit,
         struct signature own = {0};
 
         for (size_t i = unit->first, known = 0; i < unit->end; i++) {
-                if (!search->items[i].codeless || search->items[i].die.addr == whole.addr)
+                if (!search->items[i].codeless ||
+                    search->items[i].die.addr == whole.addr ||
+                    is_used(search, &search->items[i]))
                         continue;
                 if (known++ == 0)
                         own = signature_of(search->dwarf, &whole);
@@ -364,6 +426,7 @@ static bool is_of_rust(struct folded *search, Dwarf_Die *die)
 static int look_in_units(struct folded *search, const struct function *function,
                          bool *folded)
 {
+        bool may_be_copied = function->copied || function->unnamed;
         struct folded_unit unit;
         Dwarf_Die origin;
         int error = read_unit(search, function->die, &unit);
@@ -372,16 +435,19 @@ static int look_in_units(struct folded *search, const struct function *function,
                 return error;
         *folded = has_second(search, &unit, function) ||
                   defines_other(search, &unit, function) ||
-                  ((function->copied || function->unnamed) &&
-                   has_codeless(search, &unit, function));
+                  (may_be_copied && has_codeless(search, &unit, function));
         if (!*folded && search->by_linker)
                 error = look_in_others(search, unit.addr, function, folded);
-        if (error || *folded || function->other_count == 0 ||
-            !die_origin(search->dwarf, function->die, &origin))
+        if (error || *folded || !(function->other_count > 0 || may_be_copied) ||
+            !die_origin(search->dwarf, function->die, &origin) ||
+            origin.cu == function->die->cu)
                 return error;
-        error = read_unit(search, &origin, &unit); /* another one, of what was linked */
+        error = read_unit(search, &origin, &unit); /* of what was linked */
+        if (!error && may_be_copied)
+                error = read_used(search);
         if (!error)
-                *folded = defines_other(search, &unit, function);
+                *folded = defines_other(search, &unit, function) ||
+                          (may_be_copied && has_codeless(search, &unit, function));
         return error;
 }
 
@@ -406,5 +472,6 @@ void folded_free(struct folded *search)
 {
         free(search->items);
         free(search->units);
+        free(search->used);
         *search = (struct folded){0};
 }

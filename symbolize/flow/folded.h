@@ -26,6 +26,10 @@ struct folded {
         size_t count;
         size_t capacity;
         uint64_t looked_at; /* of the items */
+        const void **used;  /* entries whose code is described in other units, sorted */
+        size_t used_count;
+        size_t used_capacity;
+        bool used_read;
 };
 
 /* Whether the linker of FILE, whose debug information is that of DEBUG, may have. */

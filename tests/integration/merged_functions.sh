@@ -315,6 +315,41 @@ END
 gcc -g -O2 -o copies copies.c
 [ "$(nm copies | grep -cE ' (walk|new_big)_(left|right)\.constprop\.0$')" -eq 2 ] ||
         fail "gcc has not merged what it copied: $(nm copies)"
+# Nor in a program that is optimised as a whole, where all code is described apart from what
+# it was made of: a function without code is one that is used nowhere (not: apart, within).
+gcc -g -O3 -flto -o whole copies.c
+[ "$(nm whole | grep -cE ' walk_(left|right)\.constprop\.0$')" -eq 1 ] ||
+        fail "gcc has not merged what it copied of a whole program: $(nm whole)"
+cat >single.c <<'END'
+#include <stdlib.h>
+struct left { long a[2], left[2]; };
+enum { ITEMS = 2000 };
+static struct left *lefts[ITEMS];
+#define SUM(name, field) \
+        static long name(struct left **from, long by) \
+        { \
+                long sum = 0; \
+                for (int i = 0; i < ITEMS; i++) \
+                        sum += from[i]->field * by; \
+                return sum; \
+        }
+__attribute__((noinline)) SUM(walk, left[0])
+__attribute__((noinline)) SUM(apart, a[1])
+SUM(within, a[0])
+int main(int argc, char **argv)
+{
+        char *pool = calloc(ITEMS, 32);
+        long sum = 0;
+        (void)argv;
+        for (int i = 0; i < ITEMS; i++)
+                lefts[i] = (struct left *)(pool + 32 * i);
+        for (int round = 0; round < 20; round++)
+                sum += walk(lefts, 3) + apart(lefts, argc) + within(lefts, round);
+        return sum != 0;
+}
+END
+gcc -g -O3 -flto -o single single.c
+nm single | grep -q ' walk\.constprop\.' || fail "gcc has made no copy: $(nm single)"
 while read -r program expected; do
         "$MEMLAG" record -o "$program.db" --source sim --period 7 -- "./$program" \
                 >"$program.out" 2>&1 || fail "$program: $(cat "$program.out")"
@@ -329,4 +364,6 @@ done <<'END'
 walks walk=open
 apart walk=first.first walk=first.next walk=second.next walk=second.second
 copies read_lefts=big_left.left read_rights=big_right.right walk=open
+whole read_lefts=big_left.left read_rights=big_right.right walk=open
+single walk=left.left[]
 END
