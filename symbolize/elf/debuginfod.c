@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "own_module.h"
 
 /* The signatures of elfutils' debuginfod.h. */
 typedef void *begin_function(void);
@@ -147,6 +149,12 @@ static bool is_time(struct debuginfod *client)
         return true;
 }
 
+/* Those that so many BYTES are shown with, in MB. */
+static int decimals(uint64_t bytes)
+{
+        return bytes < 100000 ? 3 : 1;
+}
+
 /* Called for as long as the library waits. ALL is the size of the file once that comes;
  * before it is 0, and DONE no number of bytes. */
 static int show_progress(void *handle, long done, long all)
@@ -161,8 +169,8 @@ static int show_progress(void *handle, long done, long all)
         if (!client->on_terminal || !is_time(client))
                 return 0;
         if (all > 0)
-                diag_set(&line, 0, "%s: %.1f of %.1f MB", path, (double)done / 1e6,
-                         (double)all / 1e6);
+                diag_set(&line, 0, "%s: %.*f of %.*f MB", path, decimals((uint64_t)all),
+                         (double)done / 1e6, decimals((uint64_t)all), (double)all / 1e6);
         else
                 diag_set(&line, 0, "%s: waiting for the debuginfod servers", path);
         fprintf(stderr, "\r\033[Kmemlag symbolize: %s", line.text);
@@ -186,8 +194,8 @@ static void say_fetched(const struct debuginfod *client, uint64_t bytes)
         if (url)
                 diag_printf("symbolize",
                             "%s: fetched debug information, %.*f MB, from %.*s",
-                            path_of(client->wanted), bytes < 100000 ? 3 : 1,
-                            (double)bytes / 1e6, server_length(url), url);
+                            path_of(client->wanted), decimals(bytes), (double)bytes / 1e6,
+                            server_length(url), url);
 }
 
 static bool means_unreachable(int error)
@@ -239,6 +247,26 @@ static bool was_refused(const struct debuginfod *client, const struct elf_wanted
         return false;
 }
 
+/* Whether the file is of memlag and its engine, which no server has. */
+static bool is_own(const struct elf_wanted *wanted)
+{
+        static const char *const patterns[] = {MEMLAG_MODULE_PRELOADED,
+                                               MEMLAG_MODULE_CORE, MEMLAG_MODULE_TOOL};
+
+        for (size_t i = 0; wanted->path && i < sizeof(patterns) / sizeof(*patterns); i++)
+                if (fnmatch(patterns[i], wanted->path, 0) == 0)
+                        return true;
+        return false;
+}
+
+/* Whether FILE is cut off: the table of its sections, which is at the end, is missing. */
+static bool is_part(const struct elf_file *file)
+{
+        size_t sections;
+
+        return elf_getshdrnum(file->elf, &sections) != 0 || sections == 0;
+}
+
 /* -ENOENT, or -ENOMEM when there is no room to remember it. */
 static int refuse(struct debuginfod *client)
 {
@@ -269,10 +297,11 @@ static int open_answer(struct debuginfod *client, int fd, const char *path,
 {
         const struct elf_wanted *wanted = client->wanted;
         int error = elf_file_open_fd(file, fd);
+        bool part = !error && is_part(file);
 
         if (error == -ENOMEM)
                 return error;
-        if (!error && file->build_id_bytes == wanted->build_id_bytes &&
+        if (!error && !part && file->build_id_bytes == wanted->build_id_bytes &&
             memcmp(file->build_id, wanted->build_id, wanted->build_id_bytes) == 0) {
                 say_fetched(client, file->file_bytes);
                 return 0;
@@ -283,7 +312,10 @@ static int open_answer(struct debuginfod *client, int fd, const char *path,
         diag_printf("symbolize",
                     "%s: what the debuginfod servers have for it is %s and is not used; "
                     "remove %s to ask again",
-                    path_of(wanted), error ? "no sound ELF file" : "another file",
+                    path_of(wanted),
+                    error  ? "no sound ELF file"
+                    : part ? "only a part of the file"
+                           : "another file",
                     path ? path : "it from the cache");
         return refuse(client);
 }
@@ -297,7 +329,7 @@ int debuginfod_fetch(void *context, const struct elf_wanted *wanted,
 
         if (client->unreachable || wanted->build_id_bytes == 0 ||
             wanted->build_id_bytes > sizeof(client->refusals->build_id) ||
-            was_refused(client, wanted))
+            is_own(wanted) || was_refused(client, wanted))
                 return -ENOENT;
         client->wanted = wanted;
         client->begun = client->drawn = false;

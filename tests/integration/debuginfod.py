@@ -172,14 +172,16 @@ def check_delivered(server, files):
     assert len(server.asked) == len(asked) and len(lines()) == 2
     shown = on_terminal()
     assert "waiting for the debuginfod servers" in shown, shown
+    assert " of 0.0 MB" not in shown, shown
     assert "MB, from http://127.0.0.1:" in shown, shown
 
 
 def check_lies(server, files):
     """Other files than were asked for are not used, nor what is no ELF file."""
     for sent, what in ((files[build_id("libidle.so").hex()], "another file"),
-                       (b"<html>Please log in</html>", "no sound ELF file")):
-        server.send = lambda handler, _, sent=sent: handler.answer(sent)
+                       (b"<html>Please log in</html>", "no sound ELF file"),
+                       (None, "only a part of the file")):
+        server.send = lambda handler, contents, sent=sent: handler.answer(sent or contents[:3000])
         said = symbolize("--debuginfod")
         assert said.count(what) == 2 and said.count("\n") == 2, said
         assert not lines() and undelivered() == [2], (lines(), undelivered())
@@ -241,6 +243,18 @@ def check_hostile_name(server):
     record("./program")
 
 
+def check_own(server):
+    """No server is asked for memlag's own files, which are known by their names."""
+    server.send = lambda handler, contents: handler.answer(contents)
+    shutil.copy("program", "vgpreload_memlag-test.so")
+    record("./vgpreload_memlag-test.so")
+    del server.asked[:]
+    said = symbolize("--debuginfod")
+    assert "liblibrary.so: fetched" in said and said.count("\n") == 1, said
+    assert not any(build_id("program").hex() in path for path in server.asked), server.asked
+    record("./program")
+
+
 def check_unknown(server, files):
     """That no server has a file is no failure. Nor is what the client reports in the same
     way: an error of the server."""
@@ -287,6 +301,7 @@ def main():
     check_interrupted(server)
     check_too_large(server)
     check_hostile_name(server)
+    check_own(server)
     check_unknown(server, files)
     check_silent(server)
     return 0
