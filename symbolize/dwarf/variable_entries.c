@@ -364,6 +364,26 @@ static int add_everywhere(struct collector *collector, Dwarf_Attribute *attribut
         return error;
 }
 
+/* What reads by the variable in work may have become a part of another block's code. */
+static int add_lost(struct collector *collector)
+{
+        const struct scope *scope = collector->scope;
+
+        return dwarf_tag(collector->die) == DW_TAG_variable
+                   ? lost_pointers_add(collector->variables, collector->reader,
+                                       collector->die, scope->depth,
+                                       &collector->ranges[scope->first], scope->count)
+                   : 0;
+}
+
+static bool is_null(const Dwarf_Op *ops, size_t count)
+{
+        return count == 2 && ops[0].atom == DW_OP_lit0 &&
+               ops[1].atom == DW_OP_stack_value;
+}
+
+/* A pointer of a block that is said to be null and nothing else has lost the code in
+ * which it is not. */
 static int add_listed(struct collector *collector, Dwarf_Attribute *attribute)
 {
         Dwarf_Addr base, low, high;
@@ -371,27 +391,29 @@ static int add_listed(struct collector *collector, Dwarf_Attribute *attribute)
         size_t count;
         ptrdiff_t at = 0;
         int error = 0;
+        bool null_only = true;
 
         while (!error && (at = dwarf_getlocations(attribute, at, &base, &low, &high, &ops,
                                                   &count)) > 0) {
                 if (!die_spend(collector->reader->dwarf, count + 1))
                         return 0;
+                null_only &= is_null(ops, count);
                 collector->low = low;
                 collector->high = high;
                 error = location_parts(attribute, ops, count, add_location, collector);
         }
-        return error;
+        return !error && null_only && collector->scope && collector->scope->depth > 0
+                   ? add_lost(collector)
+                   : error;
 }
 
-static int add_nowhere(struct collector *collector)
+/* Of the variable in work, which has no location. gcc gives those of blocks one wherever
+ * their value is still to be had. */
+static bool is_lost(const struct collector *collector)
 {
         const struct scope *scope = collector->scope;
 
-        return scope && scope->codeless && dwarf_tag(collector->die) == DW_TAG_variable
-                   ? lost_pointers_add(collector->variables, collector->reader,
-                                       collector->die, scope->depth,
-                                       &collector->ranges[scope->first], scope->count)
-                   : 0;
+        return scope && (scope->codeless || (collector->of_gcc && scope->depth > 0));
 }
 
 static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t scope)
@@ -405,7 +427,7 @@ static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t sc
         collector->type_read = collector->name_read = false;
         collector->name = 0;
         if (!die_attribute(collector->reader->dwarf, die, DW_AT_location, &attribute))
-                return add_nowhere(collector);
+                return is_lost(collector) ? add_lost(collector) : 0;
         switch (dwarf_whatform(&attribute)) {
         case DW_FORM_sec_offset:
         case DW_FORM_loclistx:

@@ -39,8 +39,8 @@ struct register_variable {
         uint16_t depth; /* of the blocks around it */
 };
 
-/* A pointer that is nowhere, declared in a block without code: this may have become a
- * part of another's. Between low and high is what is around the block. */
+/* A pointer that is nowhere: the code of its block may have become a part of another's.
+ * Between low and high is the block, or what is around one without code. */
 struct lost_pointer {
         uint64_t low;
         uint64_t high;

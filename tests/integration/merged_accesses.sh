@@ -86,6 +86,21 @@ NOINLINE static double value(void *o, int k)
         }
         return 0;
 }
+NOINLINE static double chosen(void **o)
+{
+        double d = 0;
+        for (int i = 0; i < N; i++) {
+                struct a *a = kind[i] == 0 ? o[i] : NULL;
+                if (a) {
+                        d += a->av;
+                } else {
+                        struct b *b = kind[i] == 1 ? o[i] : NULL;
+                        if (b)
+                                d += b->bv;
+                }
+        }
+        return d;
+}
 NOINLINE static uint64_t moved(void)
 {
         uint64_t s = 0;
@@ -110,7 +125,7 @@ int main(void)
                 addrs[i].family = i & 1 ? 2 : 10;
         }
         for (int r = 0; r < 20; r++) {
-                result += cases() + (double)(both(obj) + calls(obj) + moved());
+                result += cases() + chosen(obj) + (double)(both(obj) + calls(obj) + moved());
                 for (int i = 0; i < N; i++)
                         result += value(obj[i], kind[i]);
         }
@@ -128,7 +143,7 @@ for compiler in clang gcc; do
                         FROM sample_view v JOIN attribution a USING (sample_id)
                         WHERE v.object_kind = 'heap' AND v.field IS NOT NULL)
                 SELECT count(*) FROM said
-                WHERE (function IN ('cases', 'both', 'calls', 'value') AND
+                WHERE (function IN ('cases', 'both', 'calls', 'value', 'chosen') AND
                         type <> 'struct ' || substr('abc', 1 + at / 16 * 7 % 3, 1)) OR
                         (function = 'moved' AND field NOT IN ('family', 'scope') AND
                         type <> CASE WHEN at / 128 % 2 THEN 'struct in4'
