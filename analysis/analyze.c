@@ -176,11 +176,18 @@ static double loads_per_sample(struct db *db)
         return period > 0 ? (double)period : NAN;
 }
 
-/* The stacks of samples of memory, which more than one ask for. */
+/* The stacks of samples of memory, and with those that they are called from, which more
+ * than one ask for. Other stacks, of allocations, can be far more. */
 static const char keep_stacks[] =
     "CREATE TEMP TABLE sampled_stack AS SELECT DISTINCT s.stack_id FROM sample AS "
-    "s" STATEMENT_MEMORY_SAMPLES "AND s.stack_id IS NOT NULL";
-static const char drop_stacks[] = "DROP TABLE temp.sampled_stack";
+    "s" STATEMENT_MEMORY_SAMPLES "AND s.stack_id IS NOT NULL;"
+    "CREATE TEMP TABLE calling_stack (stack_id INTEGER PRIMARY KEY);"
+    "INSERT INTO temp.calling_stack WITH RECURSIVE caller(stack_id) AS ("
+    " SELECT stack_id FROM temp.sampled_stack"
+    " UNION SELECT parent_id FROM caller JOIN stack USING (stack_id)"
+    " WHERE parent_id IS NOT NULL) SELECT stack_id FROM caller ORDER BY stack_id";
+static const char drop_stacks[] =
+    "DROP TABLE temp.sampled_stack; DROP TABLE temp.calling_stack";
 
 static int find_samples(struct analysis *a, struct diag *diag)
 {

@@ -47,13 +47,10 @@ struct user_code_stack {
  * that is executed in it. Other locations, such as of allocations, can be far more.
  * Sources of compilers are under such paths wherever they are installed. */
 static const char places_sql[] =
-    "WITH RECURSIVE caller(stack_id) AS ("
-    " SELECT stack_id FROM temp.sampled_stack"
-    " UNION SELECT parent_id FROM caller JOIN stack USING (stack_id)"
-    " WHERE parent_id IS NOT NULL),"
-    " sampled AS MATERIALIZED ("
+    "WITH sampled AS MATERIALIZED ("
     " SELECT location_id FROM ip_location UNION SELECT location_id FROM attribution"
-    " UNION SELECT location_id FROM caller JOIN stack_location USING (stack_id)),"
+    " UNION SELECT location_id FROM temp.calling_stack"
+    "  JOIN stack_location USING (stack_id)),"
     " system_file AS MATERIALIZED ("
     " SELECT name_id FROM name WHERE name_id IN (SELECT file_id FROM code_location"
     "  UNION SELECT call_file_id FROM code_frame)"
@@ -228,8 +225,10 @@ int user_code_read(struct db *db, struct user_code *code, struct diag *diag)
         if (!error)
                 error = statement_each(db,
                                        "SELECT stack_id, parent_id, location_id"
-                                       " FROM stack LEFT JOIN stack_location"
-                                       " USING (stack_id) ORDER BY stack_id",
+                                       " FROM temp.calling_stack"
+                                       " CROSS JOIN stack USING (stack_id)"
+                                       " LEFT JOIN stack_location USING (stack_id)"
+                                       " ORDER BY stack_id",
                                        take_stack, code, diag);
         return error;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "batch.h"
 #include "db_internal.h"
 #include "intern.h"
@@ -78,7 +79,9 @@ struct writer {
         struct intern *modules;
         struct intern *data_sources;
         struct intern *counters;
-        struct context_intern *stacks;
+        struct context_intern *stacks; /* (path, ip) → stack_id */
+        uint64_t *paths;               /* of the frames of the stack in hand */
+        size_t path_capacity;
 };
 
 static int no_memory(struct writer *writer, struct diag *diag)
@@ -116,6 +119,7 @@ static void writer_free(struct writer *writer)
         intern_free(writer->data_sources);
         intern_free(writer->counters);
         context_intern_free(writer->stacks);
+        free(writer->paths);
         free(writer);
 }
 
@@ -400,23 +404,47 @@ static int insert_stack(struct writer *writer, int64_t parent_id, int64_t proces
         return batch_end_row(writer->batch, id, diag);
 }
 
-/* Tells the parents of nodes apart: a root's parent is its process. A leaf has
- * nodes of its own, because its ip is an instruction and not a return address. */
-static uint64_t stack_context(int64_t parent_id, int64_t process_id, bool leaf)
+/* PATH goes on with a call from IP. */
+static uint64_t path_through(uint64_t path, uint64_t ip)
 {
-        const uint64_t root_bit = (uint64_t)1 << 63;
-        uint64_t parent =
-            parent_id ? (uint64_t)parent_id << 1 : root_bit | (uint64_t)process_id << 1;
-        return parent | leaf;
+        path = (path ^ ip) * 0xff51afd7ed558ccdu;
+        path = (path ^ (path >> 32)) * 0xc4ceb9fe1a85ec53u;
+        return path ^ (path >> 29);
 }
 
+/* A frame's path tells its callers and its process from all others, by 63 bits of a hash.
+ * A leaf has nodes of its own, because its ip is an instruction and not a return address:
+ * the last bit tells it. */
+static int find_paths(struct writer *writer, int64_t process_id, const uint64_t *ips,
+                      size_t depth)
+{
+        if (array_reserve(&writer->paths, &writer->path_capacity, depth,
+                          sizeof(*writer->paths)))
+                return -ENOMEM;
+        uint64_t path = path_through(0, (uint64_t)process_id);
+        for (size_t i = depth; i-- > 0;) {
+                writer->paths[i] = path << 1 | (i == 0);
+                path = path_through(path, ips[i]);
+        }
+        return 0;
+}
+
+/* Deep stacks mostly differ from others in few of the innermost frames: the known callers
+ * are looked for from there, and not gone through one by one. */
 int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
                  size_t depth, int64_t *id, struct diag *diag)
 {
         int64_t parent_id = 0;
-        for (size_t i = depth; i-- > 0;) {
-                struct context_node *node = context_intern_place(
-                    writer->stacks, stack_context(parent_id, process_id, i == 0), ips[i]);
+        size_t unknown = 0;
+        if (find_paths(writer, process_id, ips, depth))
+                return no_memory(writer, diag);
+        while (unknown < depth &&
+               !(parent_id = context_intern_find(writer->stacks, writer->paths[unknown],
+                                                 ips[unknown])))
+                unknown++;
+        for (size_t i = unknown; i-- > 0;) {
+                struct context_node *node =
+                    context_intern_place(writer->stacks, writer->paths[i], ips[i]);
                 if (!node)
                         return no_memory(writer, diag);
                 if (!node->id) {

@@ -16,13 +16,15 @@ struct heap_sites {
         uint64_t heaps;    /* numbered so far */
 };
 
-enum { FIRST_SITES = 256 };
+enum { FIRST_SITES = 256, LINE_SLOTS = 16 };
 
-/* Few functions allocate at one stack: they stand side by side. */
+/* Few functions allocate at one stack: they stand side by side. So do stacks that were
+ * met one after the other, as many as a line of the processor's cache has slots. */
 static uint64_t hash_site(int64_t stack_id)
 {
-        uint64_t hash = (uint64_t)stack_id * 0x9e3779b97f4a7c15u;
-        return hash ^ (hash >> 32);
+        uint64_t number = (uint64_t)stack_id;
+        uint64_t hash = number / LINE_SLOTS * 0x9e3779b97f4a7c15u;
+        return (hash ^ (hash >> 32)) * LINE_SLOTS + number % LINE_SLOTS;
 }
 
 static bool is_site(const struct heap_site *site, int64_t stack_id, const char *function)

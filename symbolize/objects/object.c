@@ -61,9 +61,10 @@ static const struct site *stack_site(struct objects *objects, uint32_t stack)
 
         if (stack == RAW_NONE)
                 return &unknown;
-        const struct site_search search = {objects->from.sweep, objects->from.frames,
-                                           objects->from.names, objects->from.allocators,
-                                           objects->from.allocators_met};
+        const struct site_search search = {
+            objects->from.sweep,      objects->from.frames,         objects->from.names,
+            objects->from.allocators, objects->from.allocators_met, objects->place_sites,
+            objects->place_site_count};
 
         if (!objects->site_found[stack]) {
                 objects->sites[stack] = site_find(&search, stack);
@@ -368,14 +369,17 @@ int objects_open(struct objects *objects, const struct object_sources *from)
         objects->from = *from;
         objects->sites = calloc(stacks + 1, sizeof(*objects->sites));
         objects->site_found = calloc(stacks + 1, sizeof(*objects->site_found));
+        objects->place_site_count = from->sweep->place_count;
+        objects->place_sites =
+            calloc(objects->place_site_count + 1, sizeof(*objects->place_sites));
         objects->paths = calloc(2 * (stacks + 1), sizeof(*objects->paths));
         objects->thread_memory_bytes =
             malloc((from->sweep->raw->mapping_count + 1) * sizeof(uint64_t));
         if (objects->thread_memory_bytes)
                 memset(objects->thread_memory_bytes, 0xff,
                        (from->sweep->raw->mapping_count + 1) * sizeof(uint64_t));
-        return objects->sites && objects->site_found && objects->paths &&
-                       objects->thread_memory_bytes
+        return objects->sites && objects->site_found && objects->place_sites &&
+                       objects->paths && objects->thread_memory_bytes
                    ? arenas_find(&objects->arenas, from->sweep->raw)
                    : -ENOMEM;
 }
@@ -388,6 +392,7 @@ void objects_free(struct objects *objects)
         free(objects->sites);
         free(objects->thread_memory_bytes);
         free(objects->site_found);
+        free(objects->place_sites);
         arenas_free(&objects->arenas);
         *objects = (struct objects){0};
 }

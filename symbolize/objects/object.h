@@ -58,6 +58,8 @@ struct objects {
         struct object_path *paths; /* of raw's stacks, blocks and regions apart */
         struct site *sites;        /* of raw's stacks, once found */
         bool *site_found;
+        struct place_site *place_sites; /* of the sweep's places */
+        size_t place_site_count;
         uint64_t *thread_memory_bytes; /* of raw's mappings; UINT64_MAX: not asked */
         struct arenas arenas;
 };

@@ -247,26 +247,48 @@ uint32_t site_name_with_column(struct string_pool *names, const struct site *sit
                                   string_pool_text(names, site->name), site->column);
 }
 
+/* What the place NUMBER tells from LEVEL on: kept for the many stacks that go through it.
+ */
+static struct place_site ask_place(const struct site_search *search, uint32_t number,
+                                   uint32_t level)
+{
+        const struct place *place = &search->sweep->places[number];
+        struct place_site *kept =
+            level == 0 && number < search->place_count ? &search->places[number] : NULL;
+
+        if (kept && kept->asked)
+                return *kept;
+        struct place_site answer = {.asked = true};
+
+        answer.found = site_at(search, place, level, &answer.site);
+        if (answer.found)
+                answer.site.name =
+                    site_name(search->sweep, search->names, place, &answer.site);
+        if (kept)
+                *kept = answer;
+        return answer;
+}
+
 struct site site_find(const struct site_search *search, uint32_t stack)
 {
         const struct sweep *sweep = search->sweep;
         const struct place *innermost = NULL;
-        struct site site, first = {0};
+        struct site first = {0};
         struct beginning from = find_beginning(search, stack);
 
         for (stack = from.stack; stack != RAW_NONE;
              stack = sweep->raw->stacks[stack].parent) {
                 if (sweep->stack_places[stack] == RAW_NONE)
                         continue;
-                const struct place *place = &sweep->places[sweep->stack_places[stack]];
+                uint32_t number = sweep->stack_places[stack];
+                struct place_site answer =
+                    ask_place(search, number, stack == from.stack ? from.level : 0);
 
-                if (site_at(search, place, stack == from.stack ? from.level : 0, &site)) {
-                        site.name = site_name(sweep, search->names, place, &site);
-                        return site;
-                }
+                if (answer.found)
+                        return answer.site;
                 if (!innermost) {
-                        innermost = place;
-                        first = site;
+                        innermost = &sweep->places[number];
+                        first = answer.site;
                 }
         }
         if (innermost)

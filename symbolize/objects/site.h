@@ -15,12 +15,21 @@ struct site {
         uint32_t name;   /* "build_list at chase.c:42" */
 };
 
+/* What a place's own functions tell of the blocks that are allocated below it. */
+struct place_site {
+        bool asked;
+        bool found;       /* SITE is theirs; else SITE is what stands for them */
+        struct site site; /* has a name where it is found */
+};
+
 struct site_search {
         const struct sweep *sweep; /* places have been named */
         const struct code_frames *frames;
         struct string_pool *names;
         const char *const *allocators; /* as in struct symbolize_options */
         bool *met;                     /* of each of these: some path had it */
+        struct place_site *places;     /* of places of SWEEP, none asked at first */
+        size_t place_count;
 };
 
 /* The site of STACK (an index of raw's stacks, or RAW_NONE). Out of memory shows in the
