@@ -72,18 +72,69 @@ int main()
 }
 """
 
+# Most of its allocations have a call stack of their own.
+TREE_JOB = """
+#include <stdlib.h>
+#include <string.h>
+struct node {
+        struct node *left, *right;
+        long key;
+        char *text;
+};
+static struct node *insert(struct node *tree, long key)
+{
+        if (!tree) {
+                tree = calloc(1, sizeof(*tree));
+                tree->key = key;
+                tree->text = strdup("some text of a node");
+                return tree;
+        }
+        if (key < tree->key)
+                tree->left = insert(tree->left, key);
+        else
+                tree->right = insert(tree->right, key);
+        return tree;
+}
+static void delete(struct node *tree)
+{
+        if (!tree)
+                return;
+        delete(tree->left);
+        delete(tree->right);
+        free(tree->text);
+        free(tree);
+}
+int main(void)
+{
+        unsigned state = 1;
+        for (int round = 0; round < 30; round++) {
+                struct node *tree = NULL;
+                for (int i = 0; i < 15000; i++) {
+                        state = state * 1103515245 + 12345;
+                        tree = insert(tree, state >> 8);
+                }
+                delete(tree);
+        }
+        return 0;
+}
+"""
+
 
 def make_jobs(directory):
     (directory / "job.py").write_text(PYTHON_JOB)
     (directory / "threads.c").write_text(THREADS_JOB)
     threads = str(directory / "threads")
     subprocess.run(["cc", "-O1", "-pthread", "-o", threads, threads + ".c"], check=True)
+    (directory / "tree.c").write_text(TREE_JOB)
+    tree = str(directory / "tree")
+    subprocess.run(["cc", "-g", "-O0", "-o", tree, tree + ".c"], check=True)
     (directory / "map.cc").write_text(MAP_JOB)
     strings = str(directory / "map")
     subprocess.run(["c++", "-O2", "-o", strings, strings + ".cc"], check=True)
     return [("python3", ["/usr/bin/python3", str(directory / "job.py")]),
             ("C++ map", [strings]),
-            ("8 threads", [threads])]
+            ("8 threads", [threads]),
+            ("tree, many stacks", [tree])]
 
 
 def cost(command, directory):
