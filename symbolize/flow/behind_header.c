@@ -5,18 +5,12 @@
 #include "rival_variables.h"
 #include "type_field.h"
 
-static bool has_fields(const struct types *types, uint32_t type)
-{
-        return type != TYPE_NONE && (types->items[type].kind == TYPE_STRUCT ||
-                                     types->items[type].kind == TYPE_UNION);
-}
-
 /* The size of the structure that VALUE points to; 0: to none, or to one without an end.
  */
 static int64_t header_bytes(const struct types *types, const struct place_value *value)
 {
         if (value->kind != PLACE_POINTER || value->guessed || value->ahead != 0 ||
-            !has_fields(types, value->type) || type_open_ended(types, value->type) ||
+            !type_has_fields(types, value->type) || type_open_ended(types, value->type) ||
             type_size(types, value->type) > INT32_MAX || value->offset > INT32_MAX ||
             value->offset < INT32_MIN)
                 return 0;
@@ -36,7 +30,7 @@ bool behind_header_begins(const struct types *types, const struct place_value *v
         int64_t bytes = header_bytes(types, value);
 
         return bytes > 0 && !value->indexed && named->kind == PLACE_POINTER &&
-               has_fields(types, named->type) && named->offset < 0 &&
+               type_has_fields(types, named->type) && named->offset < 0 &&
                named->offset >= INT32_MIN && value->offset - named->offset >= bytes &&
                type_size(types, named->type) % (uint64_t)bytes != 0;
 }
@@ -82,7 +76,7 @@ struct place_value behind_header(const struct flow_context *flow,
                 uint32_t type = type_pointee(flow->input->reader, variable->type);
 
                 /* A number by reference is a part of what its name does not say. */
-                if (!has_fields(types, type) || begin > at || begin <= nearest ||
+                if (!type_has_fields(types, type) || begin > at || begin <= nearest ||
                     (at >= 0 && begin < bytes) ||
                     (at < 0 && (uint64_t)(at - begin) >= type_size(types, type)))
                         continue;

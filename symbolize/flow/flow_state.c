@@ -74,11 +74,9 @@ static bool points_around(const struct types *types, const struct place_value *v
                           named->type);
 }
 
-static bool has_fields(const struct types *types, const struct place_value *value)
+static bool points_to_fields(const struct types *types, const struct place_value *value)
 {
-        return value->kind == PLACE_POINTER &&
-               (types->items[value->type].kind == TYPE_STRUCT ||
-                types->items[value->type].kind == TYPE_UNION);
+        return value->kind == PLACE_POINTER && type_has_fields(types, value->type);
 }
 
 static struct place_value pointed_by(const struct flow_context *flow,
@@ -121,8 +119,8 @@ struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg
                 return place_unknown;
         if (a.kind != PLACE_POINTER || b.kind != PLACE_POINTER)
                 return a.kind == PLACE_POINTER ? a : b;
-        if (has_fields(types, &a) != has_fields(types, &b))
-                return has_fields(types, &a) ? a : b;
+        if (points_to_fields(types, &a) != points_to_fields(types, &b))
+                return points_to_fields(types, &a) ? a : b;
         if (points_around(types, &a, &b))
                 return a;
         return points_around(types, &b, &a) || is_inner(beside, in) ? b : a;
@@ -202,10 +200,11 @@ static struct place_value believed(const struct flow_context *flow,
         if (named->kind != PLACE_POINTER || value->kind == PLACE_RESULT)
                 return *value;
         if (value->kind == PLACE_POINTER)
-                return !has_fields(types, named) || points_around(types, value, named) ||
+                return !points_to_fields(types, named) ||
+                               points_around(types, value, named) ||
                                is_item_beside(types, value, named) ||
                                behind_header_begins(types, value, named) ||
-                               (has_fields(types, value) &&
+                               (points_to_fields(types, value) &&
                                 behind_header_ends(types, named))
                            ? *value
                            : *named;
@@ -220,7 +219,7 @@ static struct place_value believed(const struct flow_context *flow,
 static bool contradicts(const struct types *types, const struct place_value *value,
                         const struct place_value *set)
 {
-        if (value->kind != PLACE_POINTER || !has_fields(types, set) ||
+        if (value->kind != PLACE_POINTER || !points_to_fields(types, set) ||
             points_around(types, value, set) || points_around(types, set, value))
                 return false;
         return types->items[value->type].canonical != types->items[set->type].canonical;
@@ -251,7 +250,7 @@ struct place_value flow_state_held(const struct flow_context *flow,
         forget_rival(flow, value, reg, vaddr);
         struct place_value named = flow_state_named(flow, reg, vaddr);
 
-        if (named.kind != PLACE_POINTER || !has_fields(types, &named)) {
+        if (named.kind != PLACE_POINTER || !points_to_fields(types, &named)) {
                 struct place_value set = set_there(flow, state, reg, vaddr);
 
                 if (set.kind == PLACE_POINTER && contradicts(types, value, &set))

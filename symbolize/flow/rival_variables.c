@@ -7,15 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "compare.h"
 #include "type_field.h"
 
 enum { PAIRS_AT_MOST = 1 << 16 };
-
-static bool has_fields(const struct types *types, uint32_t type)
-{
-        return type != TYPE_NONE && (types->items[type].kind == TYPE_STRUCT ||
-                                     types->items[type].kind == TYPE_UNION);
-}
 
 /* Whether A and B, types of pointers, are to structures of which none is a part of the
  * other's beginning. */
@@ -27,8 +22,9 @@ static bool are_rivals(struct type_reader *reader, uint32_t a, uint32_t b)
                 return false;
         uint32_t x = type_pointee(reader, a), y = type_pointee(reader, b);
 
-        return has_fields(types, x) && has_fields(types, y) && !type_same(types, x, y) &&
-               !type_holds(types, x, 0, y) && !type_holds(types, y, 0, x);
+        return type_has_fields(types, x) && type_has_fields(types, y) &&
+               !type_same(types, x, y) && !type_holds(types, x, 0, y) &&
+               !type_holds(types, y, 0, x);
 }
 
 static void widen(struct register_variable *variable, uint64_t low, uint64_t high)
@@ -43,10 +39,6 @@ static void widen(struct register_variable *variable, uint64_t low, uint64_t hig
         if (high > variable->rival_high)
                 variable->rival_high = high;
 }
-
-#define COMPARE(a, b)                                                                    \
-        if ((a) != (b))                                                                  \
-        return (a) < (b) ? -1 : 1
 
 static int compare(const void *left, const void *right)
 {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "array.h"
+#include "compare.h"
 #include "die_walk.h"
 #include "flow_effect.h"
 #include "line_program.h"
@@ -46,9 +47,8 @@ static bool counts_structures(const struct loads *loads, const struct place_valu
         const struct types *types = loads->walk->context->input->reader->types;
 
         return place->kind == PLACE_POINTER && !place->guessed &&
-               (types->items[place->type].kind == TYPE_STRUCT ||
-                types->items[place->type].kind == TYPE_UNION) &&
-               item_bytes(loads, place) > 0 && !type_open_ended(types, place->type) &&
+               type_has_fields(types, place->type) && item_bytes(loads, place) > 0 &&
+               !type_open_ended(types, place->type) &&
                item_bytes(loads, place) <= place->stride_bytes &&
                place->stride_bytes % item_bytes(loads, place) == 0;
 }
@@ -168,10 +168,6 @@ static int find_calls(struct loads *loads)
 }
 
 /* ---- copies ---- */
-
-#define COMPARE(a, b)                                                                    \
-        if ((a) != (b))                                                                  \
-        return (a) < (b) ? -1 : 1
 
 /* Those of one expression stand together, in the order of where their indexes begin. */
 static int compare_loads(const void *left, const void *right)

@@ -13,6 +13,12 @@ uint64_t type_size(const struct types *types, uint32_t type)
         return type < types->count ? types->items[type].size_bytes : 0;
 }
 
+bool type_has_fields(const struct types *types, uint32_t type)
+{
+        return type < types->count && (types->items[type].kind == TYPE_STRUCT ||
+                                       types->items[type].kind == TYPE_UNION);
+}
+
 bool type_same(const struct types *types, uint32_t a, uint32_t b)
 {
         return a == b || (a < types->count && b < types->count &&

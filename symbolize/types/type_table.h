@@ -68,6 +68,9 @@ void types_free(struct types *types);
 /* The size of TYPE; 0 where it has none that is known. */
 uint64_t type_size(const struct types *types, uint32_t type);
 
+/* Whether TYPE is a struct or union. */
+bool type_has_fields(const struct types *types, uint32_t type);
+
 /* Whether A and B look the same from outside. */
 bool type_same(const struct types *types, uint32_t a, uint32_t b);
 
