@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "merged_call.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 enum { STEPS_BETWEEN = 32 };
@@ -108,15 +109,19 @@ bool merged_call_entered(const struct flow_walk *walk, size_t call,
                          const struct register_variable *variable)
 {
         size_t blocks = walk->code->block_count;
+
+        if (walk->entry == SIZE_MAX || !in_block(variable, walk->code->steps[call].vaddr))
+                return false;
         struct search search = {.walk = walk,
                                 .variable = variable,
                                 .met = calloc(blocks + 1, sizeof(*search.met)),
                                 .stack = calloc(blocks + 1, sizeof(*search.stack)),
                                 .call = call};
 
-        if (search.met && search.stack && walk->entry != SIZE_MAX &&
-            in_block(variable, walk->code->steps[call].vaddr))
+        if (search.met && search.stack)
                 go_on(&search, walk->entry);
+        else
+                walk->context->input->reader->error = -ENOMEM;
         while (search.stack_count > 0) {
                 size_t index = search.stack[--search.stack_count];
                 const struct flow_block *block = &walk->code->blocks[index];
