@@ -58,6 +58,19 @@ static bool same_place(const struct register_variable *a,
         return a->block == b->block && a->reg == b->reg && a->offset == b->offset;
 }
 
+/* Those of LIST from FIRST on that share a place have not all been compared: any may be
+ * a rival of another. */
+static void leave_open(struct register_variable **list, size_t count, size_t first)
+{
+        for (size_t i = first; i < count; i++) {
+                if ((i == 0 || !same_place(list[i - 1], list[i])) &&
+                    (i + 1 == count || !same_place(list[i], list[i + 1])))
+                        continue;
+                list[i]->rival_low = list[i]->low;
+                list[i]->rival_high = list[i]->high;
+        }
+}
+
 int rival_variables_find(struct variables *variables, struct type_reader *reader)
 {
         struct register_variable **list =
@@ -71,10 +84,14 @@ int rival_variables_find(struct variables *variables, struct type_reader *reader
                         list[count++] = &variables->values[i];
         qsort(list, count, sizeof(struct register_variable *), compare);
         for (size_t i = 0; i < count; i++) {
-                for (size_t j = i + 1;
-                     j < count && pairs_left > 0 && same_place(list[i], list[j]) &&
-                     list[j]->low < list[i]->high;
+                for (size_t j = i + 1; j < count && same_place(list[i], list[j]) &&
+                                       list[j]->low < list[i]->high;
                      j++, pairs_left--) {
+                        if (pairs_left == 0) {
+                                leave_open(list, count, i);
+                                count = 0;
+                                break;
+                        }
                         uint64_t high =
                             list[j]->high < list[i]->high ? list[j]->high : list[i]->high;
 
