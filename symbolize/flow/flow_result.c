@@ -9,14 +9,14 @@
 #include "pointer_name.h"
 #include "type_field.h"
 
-enum { RESULT_STEPS = 512, RESULT_WAYS = 4, RESULT_NAMES = 8 };
+enum { RESULT_STEPS = 512, RESULT_WAYS = 4, RESULT_NAMES = 8, RESULT_ASKED = 64 };
 
 /* Ways that a pointer is followed on, and what it was seen to be. */
 struct pursuit {
         const struct flow_walk *walk;
-        size_t call;     /* step */
-        origin asked_of; /* the last variable that was asked about, of a few */
-        unsigned asked_count;
+        size_t call;                   /* step */
+        origin asked_of[RESULT_ASKED]; /* variables that were asked about */
+        size_t asked_count;
         /* The first pointer to each of the types that it was seen to be: the first of
          * these. */
         struct {
@@ -147,18 +147,28 @@ static void consider_behind(const struct flow_context *flow, struct pursuit *pur
         pursuit->behind_bytes = (uint64_t)value->offset;
 }
 
+static bool was_asked(const struct pursuit *pursuit, origin variable)
+{
+        for (size_t i = 0; i < pursuit->asked_count; i++)
+                if (pursuit->asked_of[i] == variable)
+                        return true;
+        return false;
+}
+
 /* What one branch's variable tells is nothing, where the call is another's, too. */
 static void doubt_variable(const struct flow_context *flow, struct pursuit *pursuit,
                            const struct place_value *named)
 {
-        if (!origin_is_variable(named->origin) || named->origin == pursuit->asked_of ||
-            pursuit->asked_count == RESULT_NAMES)
+        if (!origin_is_variable(named->origin) || was_asked(pursuit, named->origin))
                 return;
+        if (pursuit->asked_count == RESULT_ASKED) {
+                pursuit->several = true; /* this one may be of one branch */
+                return;
+        }
         const struct register_variable *variable =
             &flow->variables->values[named->origin - ORIGIN_FIRST_VARIABLE];
 
-        pursuit->asked_of = named->origin;
-        pursuit->asked_count++;
+        pursuit->asked_of[pursuit->asked_count++] = named->origin;
         pursuit->several |= merged_call_entered(pursuit->walk, pursuit->call, variable);
 }
 
