@@ -8,6 +8,7 @@
 #include "access.h"
 #include "flow_walk.h"
 #include "folded.h"
+#include "rival_variables.h"
 
 /* Functions of known size: instructions of one byte that do nothing. */
 #define DO_NOTHING(times) __asm__ volatile(".fill " times ", 1, 0x90")
@@ -643,6 +644,26 @@ static void reads_units_once_to_find_folded_functions(void **state)
         elf_file_close(&file);
 }
 
+/* Of more pairs than are compared, any that was not may be of two types. */
+static void leaves_open_what_was_not_compared(void **state)
+{
+        enum { TOGETHER = 400, ALONE = TOGETHER };
+        struct register_variable values[TOGETHER + 1];
+        struct variables variables = {.values = values, .value_count = TOGETHER + 1};
+        struct types types = {0};
+        struct type_reader reader = {.types = &types};
+
+        (void)state;
+        for (uint32_t i = 0; i <= TOGETHER; i++)
+                values[i] = (struct register_variable){
+                    .low = i, .high = 1000, .type = TYPE_NONE, .block = i == ALONE};
+        assert_int_equal(rival_variables_find(&variables, &reader), 0);
+        assert_false(variable_has_rival(&values[0], 999));
+        assert_true(variable_has_rival(&values[TOGETHER - 2], TOGETHER - 2));
+        assert_true(variable_has_rival(&values[TOGETHER - 1], 999));
+        assert_false(variable_has_rival(&values[ALONE], 999));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -655,6 +676,7 @@ int main(void)
             cmocka_unit_test(knows_a_pointer_by_its_later_name),
             cmocka_unit_test(reads_units_once_to_find_folded_functions),
             cmocka_unit_test(names_pointers_without_going_back_often),
+            cmocka_unit_test(leaves_open_what_was_not_compared),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
