@@ -34,8 +34,10 @@ static int read_units(struct dwarf_file *file)
                 offset = next;
         }
         file->units_end = offset;
-        file->budget =
-            dwarf_work(offset, (uint64_t)(file->lines.end - file->lines.start));
+        uint64_t line_bytes = (uint64_t)(file->lines.end - file->lines.start);
+
+        file->budget = dwarf_work(offset, line_bytes);
+        file->line_budget = DWARF_LINE_RUNS * line_bytes + 65536;
         return 0;
 }
 
@@ -208,7 +210,8 @@ int dwarf_file_share(struct dwarf_file *copy, const struct dwarf_file *file)
                                 .units = malloc(file->unit_count * sizeof(*file->units)),
                                 .unit_count = file->unit_count,
                                 .units_end = file->units_end,
-                                .budget = file->budget};
+                                .budget = file->budget,
+                                .line_budget = file->line_budget};
         int error = copy->units
                         ? share(&copy->image, &file->image, &copy->dwarf, copy->strings)
                         : -ENOMEM;

@@ -15,10 +15,14 @@
 #include "split_types.h"
 #include "split_unit.h"
 
+/* How often the program of a unit's lines may run for single functions. */
+#define DWARF_LINE_RUNS UINT64_C(64)
+
 struct dwarf_unit {
         uint64_t die_offset;
         struct split_unit *split; /* once it was looked for and found; owned */
         bool split_asked;
+        unsigned line_runs; /* of its lines' program, for single functions */
 };
 
 /* Bytes that strings may stand in. */
@@ -64,7 +68,8 @@ struct dwarf_file {
         /* Work that is left: well-formed information needs a small multiple of its
          * size, a hostile file may ask for any amount. */
         uint64_t budget;
-        bool spent; /* the budget of one that shared the bytes */
+        uint64_t line_budget; /* the same, for lines of single functions alone */
+        bool spent;           /* the budget of one that shared the bytes */
         struct split_package package;
         struct split_types types;   /* of the package */
         struct split_unit **splits; /* those of the units, and those that hold types */
