@@ -35,8 +35,7 @@ struct register_variable {
          * none has. */
         uint64_t rival_low;
         uint64_t rival_high;
-        bool pointed;   /* it lies where the register points to */
-        uint16_t depth; /* of the blocks around it */
+        bool pointed; /* it lies where the register points to */
 };
 
 /* A pointer that is nowhere: the code of its block may have become a part of another's.
@@ -45,7 +44,7 @@ struct lost_pointer {
         uint64_t low;
         uint64_t high;
         uint32_t type;
-        uint16_t depth; /* of the blocks around it */
+        bool seldom; /* the compiler says nothing of many that are not lost (clang) */
 };
 
 /* In memory, while the instruction is between low and high. */

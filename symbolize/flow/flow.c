@@ -259,7 +259,8 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 if (answer->access.vector)
                         vector_use(code, step, &answer->access);
                 if (answer->place.kind == PLACE_POINTER &&
-                    merged_access(walk, &state, step, &answer->access)) {
+                    merged_access(walk, &state, step, &answer->access,
+                                  answer->lineless)) {
                         answer->place = place_unknown;
                         answer->outcome = FLOW_UNKNOWN_BASE;
                         answer->disputed = true;
