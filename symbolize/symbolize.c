@@ -196,7 +196,10 @@ static int mark_accesses(struct sweep *sweep)
         for (size_t i = 0; i < sweep->place_count; i++) {
                 struct place *place = &sweep->places[i];
 
-                if (!place->accesses || !place->in_image)
+                /* Whether any sample has an address is known after the last only. */
+                if (!(place->accesses ||
+                      (place->accesses_unaddressed && sweep->samples.addressed)) ||
+                    !place->in_image)
                         continue;
                 if (!ask_about(place))
                         return -ENOMEM;

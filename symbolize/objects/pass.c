@@ -161,8 +161,8 @@ int pass_locate(struct sweep *sweep, const struct raw_sample *sample,
         } else {
                 error = place_of_code(sweep, timeline, sample->ip, &location->place);
         }
-        if (!error && !sample->has_addr && sweep->samples.addressed && sample->has_source)
-                sweep->places[location->place].accesses = true;
+        if (!error && !sample->has_addr && sample->has_source)
+                sweep->places[location->place].accesses_unaddressed = true;
         if (error || !sample->has_addr)
                 return error;
         location->caller = caller_place(sweep, sample);

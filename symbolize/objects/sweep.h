@@ -29,6 +29,7 @@ struct place {
         bool mapped;      /* something was mapped there */
         bool in_image;    /* code.vaddr is the file's virtual address */
         bool accesses;    /* samples with an address are there */
+        bool accesses_unaddressed; /* the same of samples without an address */
 };
 
 static inline const struct place_asks *place_asks(const struct place *place)
