@@ -35,6 +35,7 @@ struct image {
         struct heap_stack **stacks;
         size_t stack_count, stack_capacity;
         size_t unreleased; /* events with one of these stacks */
+        uint64_t awaited;  /* where the ring ended when the round began */
 };
 
 struct heap_transport {
@@ -395,6 +396,27 @@ static int take_records(struct heap_transport *transport, size_t number,
         return rc;
 }
 
+bool heap_transport_awaits(const struct heap_transport *transport)
+{
+        for (size_t i = 0; i < transport->active_count; i++) {
+                const struct image *image = &transport->images[transport->active[i]];
+                if (!image->damaged && image->ring.tail < image->awaited)
+                        return true;
+        }
+        return false;
+}
+
+/* A round goes on until all is taken that was in the rings when it began. */
+static void begin_round(struct heap_transport *transport)
+{
+        if (heap_transport_awaits(transport))
+                return;
+        for (size_t i = 0; i < transport->active_count; i++) {
+                struct image *image = &transport->images[transport->active[i]];
+                image->awaited = owner_head(image->ring.slice, image->ring.tail);
+        }
+}
+
 int heap_transport_drain(struct heap_transport *transport, heap_event_handler handler,
                          void *context, struct diag *diag)
 {
@@ -403,6 +425,7 @@ int heap_transport_drain(struct heap_transport *transport, heap_event_handler ha
                 ;
         tick_clock_measure(&transport->clock);
         int rc = discover(transport, diag);
+        begin_round(transport);
         for (size_t i = 0; rc == 0 && i < transport->active_count; i++) {
                 size_t number = transport->active[i];
                 struct image *image = &transport->images[number];

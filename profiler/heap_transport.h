@@ -72,10 +72,15 @@ void heap_event_release(struct heap_transport *transport, const struct heap_even
 typedef int (*heap_event_handler)(void *context, const struct heap_event *event);
 
 /* Hands over all that has been told so far: of each process in the order in which it
- * happened, and one process after the other. A time may lie up to some microseconds
- * before that of an event before it, by another thread. */
+ * happened, and one process after the other. A time may lie before that of
+ * an event before it, by another thread. */
 int heap_transport_drain(struct heap_transport *transport, heap_event_handler handler,
                          void *context, struct diag *diag);
+
+/* Whether a thread was still writing, after the last drain, what it had begun to tell
+ * when the round began: that, and what others have told behind it, is to come, and may be
+ * earlier than what was handed over. The next drains go on with the round. */
+bool heap_transport_awaits(const struct heap_transport *transport);
 
 /* Says an event other than PROCESS to the sink. */
 int heap_event_deliver(struct sink *sink, int64_t time_ns, image_key image,

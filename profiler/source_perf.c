@@ -455,7 +455,8 @@ static int drain_heap(struct source *source, struct diag *diag)
 int source_perf_drain(struct source *source, struct diag *diag)
 {
         int rc = drain_heap(source, diag);
-        return rc == 0 ? session_drain(source->session, diag) : rc;
+        bool whole = !source->heap || !heap_transport_awaits(source->heap);
+        return rc == 0 ? session_drain(source->session, whole, diag) : rc;
 }
 
 static int note_heap_losses(struct source *source, struct diag *diag)

@@ -240,7 +240,7 @@ static void stop_watching_ended(struct session *session)
         } while (count == SOME && events[0].events & EPOLLHUP);
 }
 
-int session_drain(struct session *session, struct diag *diag)
+int session_drain(struct session *session, bool whole, struct diag *diag)
 {
         session->diag = diag;
         stop_watching_ended(session);
@@ -248,7 +248,7 @@ int session_drain(struct session *session, struct diag *diag)
             session_interval_has_passed(session) ? session_read_counters(session) : 0;
         if (rc == 0)
                 rc = read_rings(session);
-        if (rc == 0)
+        if (rc == 0 && whole)
                 rc = order_round(session->order);
         /* Behind the records: those in hand have the times of the measure before. */
         perf_clock_measure(&session->clock);

@@ -74,8 +74,9 @@ int session_begin(struct session *session, struct diag *diag);
 int session_fd(const struct session *session);
 
 /* Reads what is there: records go to the handler as soon as none that is earlier can
- * come (perf/order.h). */
-int session_drain(struct session *session, struct diag *diag);
+ * come (perf/order.h). WHOLE: all was added that others had told of before the drain;
+ * until it is, records wait. */
+int session_drain(struct session *session, bool whole, struct diag *diag);
 
 /* Puts an event of another origin between the records, by its time: before the drain in
  * which a round of that origin was read. */

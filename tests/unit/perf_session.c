@@ -103,8 +103,10 @@ static void what_comes_late_is_counted(void **state)
         int64_t start_ns = perf_clock_monotonic();
         assert_int_equal(number(session, start_ns + 2000, 2), 0);
         assert_int_equal(number(session, start_ns + 1000, 1), 0);
-        assert_int_equal(session_drain(session, &diag), 0);
-        assert_int_equal(session_drain(session, &diag), 0);
+        assert_int_equal(session_drain(session, true, &diag), 0);
+        assert_int_equal(session_drain(session, false, &diag), 0);
+        assert_int_equal(seen.count, 0); /* others have more to tell */
+        assert_int_equal(session_drain(session, true, &diag), 0);
         assert_int_equal(seen.count, 2);
         assert_int_equal(session_late(session), 0);
         assert_int_equal(number(session, start_ns + 1500, 3), 0); /* too late */

@@ -72,6 +72,17 @@ static void nothing_is_known_of_other_times(void **state)
         assert_true(told == 2500 || told == 2499);
 }
 
+/* A thread may be kept from finishing what it tells while many readings are made. */
+static void times_before_the_readings_kept_are_those_of_the_rate(void **state)
+{
+        (void)state;
+        struct tick_clock clock = {0};
+        for (int64_t ns = 0; ns < 300 * 1000; ns += 1000)
+                tick_clock_note(&clock, ticks_at(ns), ns);
+        for (int64_t ns = 500; ns < 300 * 1000; ns += 777)
+                assert_in_range(tick_clock_ns(&clock, ticks_at(ns)), ns - 1, ns);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -79,6 +90,7 @@ int main(void)
             cmocka_unit_test(times_behind_the_last_reading_go_on_at_its_rate),
             cmocka_unit_test(later_ticks_never_have_an_earlier_time),
             cmocka_unit_test(nothing_is_known_of_other_times),
+            cmocka_unit_test(times_before_the_readings_kept_are_those_of_the_rate),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
