@@ -9,7 +9,7 @@
 #include "array.h"
 #include "die_walk.h"
 
-enum { BLOCK_IS_KEPT, BLOCK_IS_LOST };
+enum { BLOCK_IS_LOST = 1, BLOCK_DEPTH = 2 };
 
 struct origin_walk {
         struct variables *variables;
@@ -21,7 +21,7 @@ struct origin_walk {
 };
 
 int lost_pointers_add(struct variables *variables, struct type_reader *reader,
-                      Dwarf_Die *die, bool seldom, const struct code_range *ranges,
+                      Dwarf_Die *die, uint16_t depth, const struct code_range *ranges,
                       size_t count)
 {
         if (!die_spend(reader->dwarf, count + 1))
@@ -37,7 +37,7 @@ int lost_pointers_add(struct variables *variables, struct type_reader *reader,
                                   variables->lost_count, sizeof(*variables->lost)) < 0)
                         return -ENOMEM;
                 variables->lost[variables->lost_count++] =
-                    (struct lost_pointer){ranges[i].low, ranges[i].high, type, seldom};
+                    (struct lost_pointer){ranges[i].low, ranges[i].high, type, depth};
         }
         return 0;
 }
@@ -61,17 +61,20 @@ static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32
 {
         struct origin_walk *walk = context;
 
-        *value = BLOCK_IS_KEPT;
+        *value = 0;
         switch (entry->tag) {
         case DW_TAG_variable:
-                return parent == BLOCK_IS_LOST
+                return parent & BLOCK_IS_LOST
                            ? lost_pointers_add(walk->variables, walk->reader, &entry->die,
-                                               false, walk->ranges, walk->range_count)
+                                               (uint16_t)(parent / BLOCK_DEPTH),
+                                               walk->ranges, walk->range_count)
                            : 0;
         case DW_TAG_lexical_block:
-                *value = parent == BLOCK_IS_LOST || !is_kept(walk, &entry->die)
-                             ? BLOCK_IS_LOST
-                             : BLOCK_IS_KEPT;
+                *value = (parent & ~(uint32_t)BLOCK_IS_LOST) + BLOCK_DEPTH;
+                if (*value / BLOCK_DEPTH > UINT16_MAX)
+                        return 0;
+                if (parent & BLOCK_IS_LOST || !is_kept(walk, &entry->die))
+                        *value |= BLOCK_IS_LOST;
                 return 1;
         default:
                 return 0;

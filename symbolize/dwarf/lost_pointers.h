@@ -11,10 +11,10 @@ struct code_range {
         uint64_t high;
 };
 
-/* Adds the variable at DIE, whose block has RANGES, COUNT of them, or has these around
- * it, to VARIABLES' lost pointers where it is a pointer. 0 or -ENOMEM. */
+/* Adds the variable at DIE, whose block without code is DEPTH deep and has RANGES, COUNT
+ * of them, around it, to VARIABLES' lost pointers where it is a pointer. 0 or -ENOMEM. */
 int lost_pointers_add(struct variables *variables, struct type_reader *reader,
-                      Dwarf_Die *die, bool seldom, const struct code_range *ranges,
+                      Dwarf_Die *die, uint16_t depth, const struct code_range *ranges,
                       size_t count);
 
 /* Adds those in the blocks of ORIGIN, the entry that a function with RANGES is an

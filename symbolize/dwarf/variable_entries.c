@@ -48,7 +48,6 @@ struct collector {
         uint32_t number;
         const struct scope *scope; /* NULL: none */
         bool scoped;               /* it is there as long as its scope lasts */
-        bool placed;               /* in a register or in memory, somewhere */
         uint32_t type;             /* and name, once it was found to be somewhere */
         uint32_t name;
         bool type_read;
@@ -225,6 +224,7 @@ static int put_register(struct collector *collector, struct range_map *map,
                          : 0,
             .codeless = collector->scope && collector->scope->codeless,
             .pointed = map == &variables->pointed[location->reg],
+            .depth = collector->scope ? collector->scope->depth : 0,
             .given = collector->scope && collector->scope->depth == 0 &&
                      dwarf_tag(collector->die) == DW_TAG_formal_parameter};
         return range_map_add(map, collector->low, collector->high,
@@ -328,9 +328,6 @@ static int add_in_memory(struct collector *collector, const struct location *loc
 
 static int add_location(void *context, const struct location *location)
 {
-        struct collector *collector = context;
-
-        collector->placed = true;
         switch (location->kind) {
         case LOCATION_REGISTER:
         case LOCATION_VALUE:
@@ -370,19 +367,23 @@ static int add_everywhere(struct collector *collector, Dwarf_Attribute *attribut
 /* What reads by the variable in work may have become a part of another block's code. */
 static int add_lost(struct collector *collector)
 {
-        /* Merged code may be in any block. */
-        const struct scope *scope =
-            collector->of_gcc ? &collector->scopes[0] : collector->scope;
+        const struct scope *scope = collector->scope;
 
         return dwarf_tag(collector->die) == DW_TAG_variable
                    ? lost_pointers_add(collector->variables, collector->reader,
-                                       collector->die, !collector->of_gcc,
+                                       collector->die, scope->depth,
                                        &collector->ranges[scope->first], scope->count)
                    : 0;
 }
 
-/* A pointer of a block that is said to be a constant, or made of other values, and never
- * to be anywhere has lost the code in which it is. */
+static bool is_null(const Dwarf_Op *ops, size_t count)
+{
+        return count == 2 && ops[0].atom == DW_OP_lit0 &&
+               ops[1].atom == DW_OP_stack_value;
+}
+
+/* A pointer of a block that is said to be null and nothing else has lost the code in
+ * which it is not. */
 static int add_listed(struct collector *collector, Dwarf_Attribute *attribute)
 {
         Dwarf_Addr base, low, high;
@@ -390,17 +391,18 @@ static int add_listed(struct collector *collector, Dwarf_Attribute *attribute)
         size_t count;
         ptrdiff_t at = 0;
         int error = 0;
+        bool null_only = true;
 
         while (!error && (at = dwarf_getlocations(attribute, at, &base, &low, &high, &ops,
                                                   &count)) > 0) {
                 if (!die_spend(collector->reader->dwarf, count + 1))
                         return 0;
+                null_only &= is_null(ops, count);
                 collector->low = low;
                 collector->high = high;
                 error = location_parts(attribute, ops, count, add_location, collector);
         }
-        return !error && !collector->placed && collector->scope &&
-                       collector->scope->depth > 0
+        return !error && null_only && collector->scope && collector->scope->depth > 0
                    ? add_lost(collector)
                    : error;
 }
@@ -411,13 +413,12 @@ static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t sc
 
         collector->die = die;
         collector->scope = scope ? &collector->scopes[scope - 1] : NULL;
-        collector->scoped = collector->placed = false;
+        collector->scoped = false;
         collector->number++;
         collector->type_read = collector->name_read = false;
         collector->name = 0;
         if (!die_attribute(collector->reader->dwarf, die, DW_AT_location, &attribute))
-                return collector->scope &&
-                               (collector->scope->codeless || collector->scope->depth > 0)
+                return collector->scope && collector->scope->codeless
                            ? add_lost(collector)
                            : 0;
         switch (dwarf_whatform(&attribute)) {

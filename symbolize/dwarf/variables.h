@@ -35,7 +35,8 @@ struct register_variable {
          * none has. */
         uint64_t rival_low;
         uint64_t rival_high;
-        bool pointed; /* it lies where the register points to */
+        bool pointed;   /* it lies where the register points to */
+        uint16_t depth; /* of the blocks around it */
 };
 
 /* A pointer that is nowhere: the code of its block may have become a part of another's.
@@ -44,7 +45,7 @@ struct lost_pointer {
         uint64_t low;
         uint64_t high;
         uint32_t type;
-        bool seldom; /* the compiler says nothing of many that are not lost (clang) */
+        uint16_t depth; /* of the blocks around it */
 };
 
 /* In memory, while the instruction is between low and high. */

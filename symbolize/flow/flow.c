@@ -259,8 +259,7 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 if (answer->access.vector)
                         vector_use(code, step, &answer->access);
                 if (answer->place.kind == PLACE_POINTER &&
-                    merged_access(walk, &state, step, &answer->access,
-                                  answer->lineless)) {
+                    merged_access(walk, &state, step, &answer->access)) {
                         answer->place = place_unknown;
                         answer->outcome = FLOW_UNKNOWN_BASE;
                         answer->disputed = true;

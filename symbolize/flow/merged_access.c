@@ -32,7 +32,6 @@ struct search {
         struct way ways[WAYS_LIMIT];
         size_t way_count;
         unsigned steps_left;
-        bool cut; /* there are more ways, or further ones, than were followed */
 };
 
 /* Whether the access may be one of what POINTER, a pointer's type, leads to, and that is
@@ -53,7 +52,8 @@ static bool is_rival(const struct search *search, uint32_t pointer)
                                   search->access);
 }
 
-/* Those that are in the base register somewhere. 0 or -ENOMEM. */
+/* Those that are in the base register somewhere, by more than the word that it is theirs
+ * once it is set. 0 or -ENOMEM. */
 static int find_others(struct search *search)
 {
         const struct variables *variables = search->walk->context->variables;
@@ -64,7 +64,8 @@ static int find_others(struct search *search)
         for (size_t i = 0; i < variables->value_count; i++) {
                 const struct register_variable *value = &variables->values[i];
 
-                if (value->reg == search->base && value->offset == 0 && !value->pointed)
+                if (value->reg == search->base && value->offset == 0 && !value->pointed &&
+                    !value->from_set)
                         search->others[search->other_count++] = value;
         }
         return 0;
@@ -120,12 +121,8 @@ static bool writes_base(const struct search *search, const struct instruction *d
 
 static void add_way(struct search *search, size_t step, const struct way *from)
 {
-        if (step == SIZE_MAX)
+        if (step == SIZE_MAX || search->way_count == WAYS_LIMIT)
                 return;
-        if (search->way_count == WAYS_LIMIT) {
-                search->cut = true;
-                return;
-        }
         search->ways[search->way_count] = *from;
         search->ways[search->way_count++].step = step;
 }
@@ -135,14 +132,10 @@ static bool follow(struct search *search, struct way *way)
 {
         const struct flow_code *code = search->walk->code;
 
-        while (way->step < code->step_count) {
+        while (way->step < code->step_count && search->steps_left > 0) {
                 const struct flow_step *step = &code->steps[way->step];
                 const struct instruction *done = &step->instruction;
 
-                if (search->steps_left == 0) {
-                        search->cut = true;
-                        return false;
-                }
                 search->steps_left--;
                 if (met_at(search, step->vaddr))
                         return true;
@@ -189,33 +182,31 @@ static bool follow_all(struct search *search, size_t at)
                 if (follow(search, &way))
                         return true;
         }
-        for (size_t i = 0; i < search->other_count && search->cut; i++)
-                if (is_rival(search, search->others[i]->type))
-                        return true;
         return false;
 }
 
-/* Whether a variable whose code is gone is declared around the access, which is named by
- * another. */
-static bool met_lost(const struct search *search, uint64_t vaddr, bool lineless)
+/* Whether a variable whose code is gone is declared beside the one that names the base,
+ * or further within. */
+static bool met_lost(const struct search *search, uint64_t vaddr)
 {
         const struct variables *variables = search->walk->context->variables;
+        const struct register_variable *named =
+            variables->lost_count > 0
+                ? variables_in_register(variables, search->base, vaddr)
+                : NULL;
 
-        if (variables->lost_count == 0 ||
-            !variables_in_register(variables, search->base, vaddr))
-                return false;
-        for (size_t i = 0; i < variables->lost_count; i++) {
+        for (size_t i = 0; i < variables->lost_count && named; i++) {
                 const struct lost_pointer *lost = &variables->lost[i];
 
                 if (lost->low <= vaddr && vaddr < lost->high &&
-                    (lineless || !lost->seldom) && is_rival(search, lost->type))
+                    lost->depth <= named->depth && is_rival(search, lost->type))
                         return true;
         }
         return false;
 }
 
 bool merged_access(const struct flow_walk *walk, struct flow_state *state, size_t step,
-                   const struct type_access *access, bool lineless)
+                   const struct type_access *access)
 {
         const struct flow_step *at = &walk->code->steps[step];
         const struct memory_operand *memory = &at->instruction.memory;
@@ -242,7 +233,7 @@ bool merged_access(const struct flow_walk *walk, struct flow_state *state, size_
                 return false;
         }
         bool met = (search.other_count > 0 && follow_all(&search, step)) ||
-                   met_lost(&search, at->vaddr, lineless);
+                   met_lost(&search, at->vaddr);
 
         free(search.others);
         return met;

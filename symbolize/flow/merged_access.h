@@ -7,10 +7,9 @@
 #include "flow_walk.h"
 
 /* Whether the access of step number STEP of WALK's code, before which STATE holds, may as
- * well be one by another variable, which points to something else that ACCESS fits.
- * LINELESS: the line table says of no line. False where nothing tells, and where memory
- * is short: -ENOMEM is put into the reader. */
+ * well be one by another variable, which points to something else that ACCESS fits. False
+ * where nothing tells, and where memory is short: -ENOMEM is put into the reader. */
 bool merged_access(const struct flow_walk *walk, struct flow_state *state, size_t step,
-                   const struct type_access *access, bool lineless);
+                   const struct type_access *access);
 
 #endif

@@ -19,16 +19,12 @@ enum { N = 6000 };
 struct a { uint32_t ax, ay; double av; };
 struct b { uint32_t bx, by; double bv; };
 struct c { uint64_t cx; int64_t cv; };
-struct d { uint64_t dh; uint32_t dn; float dw; };
-struct e { uint64_t eh; uint32_t en, ew; };
 struct any { uint16_t family; char pad[126]; };
 struct in4 { uint16_t family, port; uint32_t addr; };
 struct in6 { uint16_t family, port; uint32_t flow; uint8_t bytes[16]; uint32_t scope; };
 static void *obj[N];
 static uint8_t kind[N];
 static struct any *addrs;
-static char *zone;
-static uintptr_t tagged[N];
 static volatile double result;
 #define NOINLINE __attribute__((noinline))
 NOINLINE static double cases(void)
@@ -90,58 +86,6 @@ NOINLINE static double value(void *o, int k)
         }
         return 0;
 }
-NOINLINE static double chosen(void **o)
-{
-        double d = 0;
-        for (int i = 0; i < N; i++) {
-                struct a *a = kind[i] == 0 ? o[i] : NULL;
-                if (a) {
-                        d += a->av;
-                } else {
-                        struct b *b = kind[i] == 1 ? o[i] : NULL;
-                        if (b)
-                                d += b->bv;
-                }
-        }
-        return d;
-}
-NOINLINE static uint64_t turned(const uintptr_t *tagged)
-{
-        uint64_t k = 0;
-        for (int i = 0; i < N; i++) {
-                struct d *d;
-                struct e *e;
-                switch (tagged[i] & 7) {
-                case 1:
-                        d = (struct d *)(tagged[i] & ~(uintptr_t)7);
-                        k += d->dh & 1;
-                        d->dh |= 2;
-                        break;
-                case 3:
-                        e = (struct e *)(tagged[i] & ~(uintptr_t)7);
-                        k += e->eh & 1;
-                        e->eh |= 2;
-                        break;
-                }
-        }
-        return k;
-}
-NOINLINE static double zoned(uint32_t o)
-{
-        double sum = 0;
-        while (o) {
-                struct d *d = (struct d *)(zone + (size_t)o * 16);
-                if (kind[o - 1] % 2) {
-                        sum += d->dw;
-                        o = d->dn;
-                } else {
-                        struct e *e = (struct e *)(zone + (size_t)o * 16);
-                        sum += e->ew;
-                        o = e->en;
-                }
-        }
-        return sum;
-}
 NOINLINE static uint64_t moved(void)
 {
         uint64_t s = 0;
@@ -160,16 +104,13 @@ int main(void)
 {
         char *pool = calloc(N, sizeof(struct a));
         addrs = calloc(N, sizeof *addrs);
-        zone = calloc(N + 1, sizeof(struct d));
         for (int i = 0; i < N; i++) {
                 obj[i] = pool + (size_t)i * sizeof(struct a);
                 kind[i] = (uint8_t)(i * 7 % 3);
                 addrs[i].family = i & 1 ? 2 : 10;
-                ((struct d *)zone)[i + 1].dn = (uint32_t)i;
-                tagged[i] = (uintptr_t)(zone + 16 * (size_t)(i + 1)) + (kind[i] % 2 ? 1 : 3);
         }
         for (int r = 0; r < 20; r++) {
-                result += zoned(N) + (double)turned(tagged) + cases() + chosen(obj) + (double)(both(obj) + calls(obj) + moved());
+                result += cases() + (double)(both(obj) + calls(obj) + moved());
                 for (int i = 0; i < N; i++)
                         result += value(obj[i], kind[i]);
         }
@@ -187,10 +128,8 @@ for compiler in clang gcc; do
                         FROM sample_view v JOIN attribution a USING (sample_id)
                         WHERE v.object_kind = 'heap' AND v.field IS NOT NULL)
                 SELECT count(*) FROM said
-                WHERE (function IN ('cases', 'both', 'calls', 'value', 'chosen') AND
+                WHERE (function IN ('cases', 'both', 'calls', 'value') AND
                         type <> 'struct ' || substr('abc', 1 + at / 16 * 7 % 3, 1)) OR
-                        (function IN ('turned', 'zoned') AND
-                        type IN ('struct d', 'struct e')) OR
                         (function = 'moved' AND field NOT IN ('family', 'scope') AND
                         type <> CASE WHEN at / 128 % 2 THEN 'struct in4'
                                 ELSE 'struct in6' END)")
