@@ -59,6 +59,27 @@ static bool is_placed(const struct types *types, const struct place_value *place
                (place->stride_bytes > 0 && bytes > 0 && place->stride_bytes % bytes == 0);
 }
 
+/* Whether FOUND is a number of which ACCESS is to a part, by an index in smaller steps
+ * than that: bytes and other small items are, which lie at its offset by chance. */
+static bool is_in_steps(const struct types *types, const struct place_value *place,
+                        const struct type_access *access, const struct sample_type *found)
+{
+        uint64_t step =
+            place->unknown_index || place->stride_bytes == 0 ? 1 : place->stride_bytes;
+        uint64_t bytes = type_size(types, found->field.type);
+
+        if (!place->indexed || access->bytes == 0 || access->bytes >= bytes)
+                return false;
+        switch (types->items[found->field.type].kind) {
+        case TYPE_INTEGER:
+        case TYPE_FLOAT:
+        case TYPE_POINTER:
+                return step % bytes != 0;
+        default:
+                return false;
+        }
+}
+
 /* What the instruction at PLACE accesses behind a pointer, whichever sample it is. */
 static struct sample_type pointee(struct sample_types *finder, uint32_t place)
 {
@@ -74,6 +95,9 @@ static struct sample_type pointee(struct sample_types *finder, uint32_t place)
                                                &flow->access);
                 if (known->reason == TYPED && !is_placed(finder->types, &flow->place))
                         known->access_bytes = 0;
+                if (known->reason == TYPED &&
+                    is_in_steps(finder->types, &flow->place, &flow->access, known))
+                        *known = type_left_open(UNTYPED_INDEX);
         }
         return *known;
 }
