@@ -298,6 +298,25 @@ static struct place_value loaded_by(const struct flow_context *flow,
         return value;
 }
 
+/* Whether PLACE is before what its pointer is to: in what has that as a member. */
+static bool is_before(const struct place_value *place)
+{
+        return place->kind == PLACE_POINTER && !place->indexed && place->offset < 0;
+}
+
+/* One of A and B. These are no steps of a loop: where one is before a member and the
+ * other at it, as a cast that keeps the null pointer has them, no items are counted. */
+static struct place_value chosen(const struct flow_context *flow,
+                                 const struct place_value *a, const struct place_value *b)
+{
+        bool apart = a->kind == PLACE_POINTER && b->kind == PLACE_POINTER &&
+                     a->offset != b->offset;
+
+        return apart && (is_before(a) || is_before(b))
+                   ? place_unknown
+                   : place_meet(flow->input->reader->types, a, b);
+}
+
 /* The destination's new value; the operations that only write memory or change the
  * stack pointer are elsewhere. */
 static struct place_value result_of(const struct flow_context *flow,
@@ -314,12 +333,12 @@ static struct place_value result_of(const struct flow_context *flow,
                 place =
                     flow_state_held(flow, state, instruction->destination, step->vaddr);
                 other = flow_state_held(flow, state, instruction->source, step->vaddr);
-                return place_meet(flow->input->reader->types, &place, &other);
+                return chosen(flow, &place, &other);
         case OPERATION_CHOOSE_LOAD:
                 place =
                     flow_state_held(flow, state, instruction->destination, step->vaddr);
                 other = loaded_by(flow, state, step);
-                return place_meet(flow->input->reader->types, &place, &other);
+                return chosen(flow, &place, &other);
         case OPERATION_CONSTANT:
                 return flow->has_absolute_addresses &&
                                elf_file_segment(flow->input->file,

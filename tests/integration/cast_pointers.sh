@@ -198,6 +198,44 @@ struct text.object.kind|1
 struct text.object.next|1" ] || fail "what is made is said to be $said"
 }
 
+cat >bases.cc <<'END'
+template <int Tag> struct Hook { Hook *next, *prev; };
+struct Task : Hook<0>, Hook<1> { unsigned long id; double cost; unsigned state, priority; };
+static Hook<1> all = {&all, &all};
+static volatile unsigned long result;
+__attribute__((noinline)) static unsigned long walk()
+{
+        unsigned long sum = 0;
+        for (Hook<1> *h = all.next; h != &all; h = h->next)
+                sum += static_cast<Task *>(h)->priority;
+        return sum;
+}
+int main()
+{
+        for (int i = 0; i < 3000; i++) {
+                Task *task = new Task();
+                Hook<1> *h = task;
+                h->next = all.next;
+                all.next = h;
+        }
+        for (int i = 0; i < 20; i++)
+                result += walk();
+}
+END
+
+# A cast from the second base class leaves the null pointer as it is, by a conditional move:
+# the base and what is its size before that are no two items.
+check_bases()
+{
+        g++ -g -O1 -o bases bases.cc
+        "$MEMLAG" record --force -o bases.db --source sim --period 37 -- ./bases >bases.out 2>&1 ||
+                fail "$(cat bases.out)"
+        said=$(sqlite3 -readonly bases.db "SELECT type, field, count(*) > 100 FROM sample_view
+                WHERE function LIKE '%walk%' AND object_kind = 'heap' GROUP BY 1, 2")
+        [ "$said" = "Task|Hook<1>::next|1
+Task|priority|1" ] || fail "what base classes are in is said to be $said"
+}
+
 # check_heads COMPILER HEAD: HEAD is what the heads are said to be whose blocks have no type.
 check_heads()
 {
@@ -378,6 +416,7 @@ check gcc
 check_heads gcc open
 check_slots gcc
 check_made
+check_bases
 if command -v clang >/dev/null; then
         check clang
         check_heads clang 'struct link.next'
