@@ -16,8 +16,9 @@ enum { VARIABLES_REGISTERS = 16 };
 struct register_variable {
         uint64_t low;
         uint64_t high;
-        uint64_t
-            block_low; /* from there on, up to BLOCK_HIGH, is the code of its block */
+        /* From BLOCK_LOW up to BLOCK_HIGH is the code of its block (gcc's, of no inlined
+         * function; else anywhere). */
+        uint64_t block_low;
         uint64_t block_high;
         uint32_t type;
         uint32_t name;
