@@ -9,6 +9,7 @@
 #include "byte_call.h"
 #include "flow_ahead.h"
 #include "flow_effect.h"
+#include "flow_operand.h"
 #include "flow_result.h"
 #include "flow_walk.h"
 #include "merged_access.h"
@@ -100,7 +101,7 @@ static void answer_operand(const struct flow_walk *walk, struct flow_state *stat
         }
         answer->restores = instruction->operation == OPERATION_POP ||
                            instruction->operation == OPERATION_END;
-        answer->place = flow_state_operand(flow, state, step);
+        answer->place = flow_operand(flow, state, step);
         if (answer->place.kind == PLACE_THREAD && answer->place.indexed)
                 answer->place = place_unknown;
         answer->place =

@@ -5,6 +5,7 @@
 
 #include "behind_header.h"
 #include "callee.h"
+#include "flow_operand.h"
 
 static void set(struct flow_state *state, uint8_t reg, const struct place_value *value)
 {
@@ -138,8 +139,8 @@ static struct place_value described(const struct flow_context *flow,
 
         return instruction->has_memory && memory->base == REGISTER_RAX &&
                        memory->index == REGISTER_NONE && memory->displacement == 0
-                   ? flow_state_slot(flow, &state->registers[REGISTER_RAX],
-                                     THREAD_SLOT_DESCRIPTOR)
+                   ? flow_thread_slot(flow, &state->registers[REGISTER_RAX],
+                                      THREAD_SLOT_DESCRIPTOR)
                    : place_unknown;
 }
 
@@ -170,7 +171,7 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
                                       step->instruction.target))
                 type = TYPE_NONE;
         struct place_value result =
-            flow_state_slot(flow, &state->registers[REGISTER_RDI], THREAD_SLOT_PAIR);
+            flow_thread_slot(flow, &state->registers[REGISTER_RDI], THREAD_SLOT_PAIR);
 
         if (result.kind == PLACE_UNKNOWN)
                 result = place_pointer(type_pointee(flow->input->reader, type), 0);
@@ -234,7 +235,7 @@ static struct place_value sum_of(const struct flow_context *flow,
         struct place_value number =
             sum_number(state, instruction->destination, instruction->source, 1);
 
-        return number.kind == PLACE_UNREACHED ? flow_state_sum(flow, &a, &b, 1) : number;
+        return number.kind == PLACE_UNREACHED ? flow_sum(flow, &a, &b, 1) : number;
 }
 
 static struct place_value address_of(const struct flow_context *flow,
@@ -253,7 +254,7 @@ static struct place_value address_of(const struct flow_context *flow,
                   ? place_unreached
                   : sum_number(state, memory->base, memory->index, memory->scale);
         return sum.kind == PLACE_UNREACHED
-                   ? flow_state_operand(flow, state, step)
+                   ? flow_operand(flow, state, step)
                    : place_add_constant(&sum, memory->displacement);
 }
 
@@ -286,7 +287,7 @@ static struct place_value loaded_by(const struct flow_context *flow,
                                     const struct flow_step *step)
 {
         const struct memory_operand *memory = &step->instruction.memory;
-        struct place_value place = flow_state_operand(flow, state, step);
+        struct place_value place = flow_operand(flow, state, step);
 
         if (!flow->has_absolute_addresses && !memory->thread_local &&
             memory->base < REGISTER_COUNT && memory->scale > 1 &&
@@ -359,7 +360,7 @@ static struct place_value result_of(const struct flow_context *flow,
                 other = loaded_by(flow, state, step);
                 place =
                     flow_state_held(flow, state, instruction->destination, step->vaddr);
-                return flow_state_sum(flow, &place, &other, 1);
+                return flow_sum(flow, &place, &other, 1);
         case OPERATION_ADD_CONSTANT:
                 place =
                     flow_state_held(flow, state, instruction->destination, step->vaddr);
@@ -417,7 +418,7 @@ static void write_memory(const struct flow_context *flow, struct flow_state *sta
         struct place_value place;
 
         if (instruction->writes_memory) {
-                place = flow_state_operand(flow, state, step);
+                place = flow_operand(flow, state, step);
                 flow_state_store(flow, state, &place, NULL, bytes);
         }
         if (instruction->copies) {
@@ -456,12 +457,12 @@ void flow_effect(const struct flow_context *flow, struct flow_state *state,
                 step_stack(flow, state, step);
                 return;
         case OPERATION_STORE:
-                place = flow_state_operand(flow, state, step);
+                place = flow_operand(flow, state, step);
                 value = flow_state_held(flow, state, instruction->source, step->vaddr);
                 flow_state_store(flow, state, &place, &value, 8);
                 return;
         case OPERATION_STORE_CONSTANT:
-                place = flow_state_operand(flow, state, step);
+                place = flow_operand(flow, state, step);
                 value = place_number(0, instruction->immediate);
                 flow_state_store(flow, state, &place, &value, 8);
                 return;
@@ -478,7 +479,7 @@ void flow_effect(const struct flow_context *flow, struct flow_state *state,
         default:
                 if (instruction->destination == REGISTER_RSP &&
                     instruction->operation == OPERATION_ALIGN)
-                        state->slot_count = 0; /* those were of the frame above */
+                        state->frame.count = 0; /* those were of the frame above */
                 value = result_of(flow, state, step);
                 multiple = multiple_of(state, instruction);
                 forget(state, instruction->written, step);

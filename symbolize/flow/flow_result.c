@@ -5,6 +5,7 @@
 
 #include "divided_count.h"
 #include "flow_effect.h"
+#include "flow_operand.h"
 #include "merged_call.h"
 #include "pointer_name.h"
 #include "type_field.h"
@@ -231,10 +232,10 @@ static void consider_store(const struct flow_context *flow, struct pursuit *purs
             state->registers[step->instruction.source].kind != PLACE_RESULT)
                 return;
         const struct place_value *value = &state->registers[step->instruction.source];
-        struct place_value place = flow_state_operand(flow, state, step);
+        struct place_value place = flow_operand(flow, state, step);
         struct flow_state without_slots = *state;
 
-        without_slots.slot_count = 0;
+        without_slots.frame.count = 0;
         struct place_value there =
             flow_state_load(flow, &without_slots, &place, step->vaddr);
 
@@ -274,8 +275,8 @@ static bool has_result(const struct flow_state *state)
         for (int i = 0; i < REGISTER_COUNT; i++)
                 if (state->registers[i].kind == PLACE_RESULT)
                         return true;
-        for (uint32_t i = 0; i < state->slot_count; i++)
-                if (state->slots[i].value.kind == PLACE_RESULT)
+        for (uint32_t i = 0; i < state->frame.count; i++)
+                if (state->frame.slots[i].value.kind == PLACE_RESULT)
                         return true;
         return false;
 }

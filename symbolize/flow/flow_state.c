@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "behind_header.h"
+#include "flow_operand.h"
 #include "rival_variables.h"
 #include "type_field.h"
 
@@ -262,137 +263,6 @@ struct place_value flow_state_held(const struct flow_context *flow,
         return *value;
 }
 
-static struct place_value thread_local_at(uint64_t offset)
-{
-        return (struct place_value){.kind = PLACE_ADDRESS,
-                                    .type = TYPE_NONE,
-                                    .offset = (int64_t)(offset | ELF_THREAD_LOCAL)};
-}
-
-struct place_value flow_state_slot(const struct flow_context *flow,
-                                   const struct place_value *place,
-                                   enum thread_slot_kind kind)
-{
-        const struct thread_slot *slot =
-            place->kind == PLACE_ADDRESS && !place->indexed
-                ? thread_slots_find(flow->input->slots, (uint64_t)place->offset, kind)
-                : NULL;
-
-        return slot ? thread_local_at(slot->offset) : place_unknown;
-}
-
-/* A program's own variables lie right below the thread pointer. Of what is added to it
- * there, an index is only known for one where no code adds the place of a variable. */
-static struct place_value own_variable(const struct flow_context *flow,
-                                       const struct place_value *place)
-{
-        uint64_t bytes = flow->input->file->thread_bytes;
-        uint64_t offset = bytes + (uint64_t)place->offset;
-
-        struct place_value own = *place;
-
-        if (place->kind != PLACE_THREAD || offset >= bytes ||
-            (place->indexed && !thread_slots_none(flow->input->slots)))
-                return own;
-        own.kind = PLACE_ADDRESS;
-        own.offset = thread_local_at(offset).offset;
-        return own;
-}
-
-/* Where the virtual base of OBJECT is that WORD of its table is about. */
-static struct place_value virtual_base(const struct flow_context *flow,
-                                       const struct place_value *object,
-                                       const struct place_value *word)
-{
-        if (object->kind != PLACE_POINTER || object->indexed || object->offset < 0)
-                return place_unknown;
-        struct place_value base = place_pointer(
-            type_virtual_base(flow->input->reader, object->type, (uint64_t)object->offset,
-                              0 - (uint64_t)word->offset),
-            0);
-
-        if (base.kind == PLACE_POINTER)
-                base.origin = object->origin;
-        return base;
-}
-
-struct place_value flow_state_sum(const struct flow_context *flow,
-                                  const struct place_value *a,
-                                  const struct place_value *b, uint64_t scale)
-{
-        if (b->kind == PLACE_TABLE_WORD && scale == 1)
-                return virtual_base(flow, a, b);
-        if (a->kind == PLACE_TABLE_WORD && scale == 1)
-                return virtual_base(flow, b, a);
-        return place_add(flow->input->reader->types, a, b, scale);
-}
-
-/* BASE and the index of STEP's operand. */
-static struct place_value add_index(const struct flow_context *flow,
-                                    struct flow_state *state,
-                                    const struct flow_step *step,
-                                    const struct place_value *base)
-{
-        const struct memory_operand *memory = &step->instruction.memory;
-        struct place_value index = place_unknown, sum = *base;
-
-        if (memory->index < REGISTER_COUNT)
-                index = flow_state_held(flow, state, memory->index, step->vaddr);
-        if (memory->index != REGISTER_NONE)
-                sum =
-                    flow_state_sum(flow, base, &index, memory->scale ? memory->scale : 1);
-        return sum;
-}
-
-/* Where an operand relative to the thread pointer is; a register may hold the offset of a
- * variable. */
-static struct place_value thread_operand(const struct flow_context *flow,
-                                         struct flow_state *state,
-                                         const struct flow_step *step)
-{
-        const struct memory_operand *memory = &step->instruction.memory;
-        const struct place_value thread_pointer = {.kind = PLACE_THREAD,
-                                                   .type = TYPE_NONE};
-        struct place_value place = thread_pointer;
-
-        if (memory->base < REGISTER_COUNT)
-                place = flow_state_held(flow, state, memory->base, step->vaddr);
-        if (memory->base != REGISTER_NONE && !place_in_thread(&place))
-                place = place_add(flow->input->reader->types, &thread_pointer, &place, 1);
-        place = place_add_constant(&place, memory->displacement);
-        place = own_variable(flow, &place);
-        return add_index(flow, state, step, &place);
-}
-
-struct place_value flow_state_operand(const struct flow_context *flow,
-                                      struct flow_state *state,
-                                      const struct flow_step *step)
-{
-        const struct memory_operand *memory = &step->instruction.memory;
-        struct place_value base = place_unknown;
-        bool absolute = false;
-
-        if (memory->thread_local)
-                return thread_operand(flow, state, step);
-        if (memory->base < REGISTER_COUNT) {
-                base = flow_state_held(flow, state, memory->base, step->vaddr);
-        } else if (memory->base == REGISTER_NONE) {
-                absolute = true;
-        }
-        if ((absolute && memory->index == REGISTER_NONE) ||
-            (flow->has_absolute_addresses && place_is_number(&base) &&
-             elf_file_segment(flow->input->file, (uint64_t)memory->displacement)))
-                return (struct place_value){.kind = PLACE_ADDRESS,
-                                            .indexed = !absolute ||
-                                                       memory->index != REGISTER_NONE,
-                                            .type = TYPE_NONE,
-                                            .offset = memory->displacement};
-        base = behind_header(flow, state, &base, memory->displacement, step->vaddr);
-        base = add_index(flow, state, step, &base);
-        base = place_add_constant(&base, memory->displacement);
-        return own_variable(flow, &base);
-}
-
 bool flow_state_in(const struct flow_context *flow, const struct flow_state *state,
                    const struct place_value *place, const struct frame_variable *variable,
                    int64_t *offset)
@@ -448,26 +318,6 @@ const struct frame_variable *flow_state_variable(const struct flow_context *flow
         return best;
 }
 
-static const struct flow_slot *find_slot(const struct flow_state *state, int64_t offset)
-{
-        for (uint32_t i = 0; i < state->slot_count; i++)
-                if (state->slots[i].offset == offset)
-                        return &state->slots[i];
-        return NULL;
-}
-
-static void drop_slots(struct flow_state *state, int64_t offset, uint64_t bytes)
-{
-        for (uint32_t i = 0; i < state->slot_count;) {
-                uint64_t behind = (uint64_t)state->slots[i].offset - (uint64_t)offset;
-
-                if (behind < bytes || 0 - behind < 8)
-                        state->slots[i] = state->slots[--state->slot_count];
-                else
-                        i++;
-        }
-}
-
 /* As far as the variable there reaches; where none is named, anything above may be its.
  */
 void flow_state_hand_over(const struct flow_context *flow, struct flow_state *state,
@@ -481,19 +331,7 @@ void flow_state_hand_over(const struct flow_context *flow, struct flow_state *st
         if (variable && !place->indexed)
                 bytes = flow->input->reader->types->items[variable->type].size_bytes -
                         (uint64_t)inside;
-        drop_slots(state, place->offset, bytes);
-}
-
-static void put_slot(struct flow_state *state, int64_t offset,
-                     const struct place_value *value)
-{
-        drop_slots(state, offset, 8);
-        if (value->kind == PLACE_UNKNOWN)
-                return;
-        if (state->slot_count == FLOW_SLOTS) /* one goes */
-                memmove(state->slots, state->slots + 1,
-                        (--state->slot_count) * sizeof(*state->slots));
-        state->slots[state->slot_count++] = (struct flow_slot){offset, *value};
+        frame_slots_drop(&state->frame, place->offset, bytes);
 }
 
 static const struct type_access pointer_access = {.bytes = 8, .number = NUMBER_INTEGER};
@@ -568,20 +406,19 @@ static struct place_value load_from(const struct flow_context *flow,
                            : load_pointer(flow, place);
         case PLACE_FRAME:
         case PLACE_ALIGNED: {
-                const struct flow_slot *slot =
-                    place->indexed ? NULL : find_slot(state, place->offset);
-
+                const struct place_value *stored =
+                    place->indexed ? NULL : frame_slots_at(&state->frame, place->offset);
                 const struct frame_variable *variable =
                     flow_state_variable(flow, state, place, vaddr, &in_variable);
                 struct place_value named =
                     variable ? pointed_to(flow, variable->type, (uint64_t)in_variable)
                              : place_unknown;
 
-                return slot ? believed(flow, &slot->value, &named) : named;
+                return stored ? believed(flow, stored, &named) : named;
         }
         case PLACE_ADDRESS: {
                 struct place_value meant =
-                    flow_state_slot(flow, place, THREAD_SLOT_OFFSET);
+                    flow_thread_slot(flow, place, THREAD_SLOT_OFFSET);
 
                 if (meant.kind != PLACE_UNKNOWN)
                         return meant;
@@ -622,33 +459,6 @@ struct place_value flow_state_load(const struct flow_context *flow,
         return value;
 }
 
-static bool is_exposed(const struct flow_state *state, int64_t offset)
-{
-        for (uint32_t i = 0; i < state->exposed_count; i++)
-                if (offset >= state->exposed[i].low && offset < state->exposed[i].high)
-                        return true;
-        return false;
-}
-
-/* One more than there is room for is joined with the last one. Returns whether anything
- * is new. */
-static bool add_exposed(struct flow_state *state, struct flow_exposed added)
-{
-        struct flow_exposed *last = &state->exposed[FLOW_EXPOSED - 1];
-
-        for (uint32_t i = 0; i < state->exposed_count; i++)
-                if (added.low >= state->exposed[i].low &&
-                    added.high <= state->exposed[i].high)
-                        return false;
-        if (state->exposed_count < FLOW_EXPOSED) {
-                state->exposed[state->exposed_count++] = added;
-                return true;
-        }
-        last->low = added.low < last->low ? added.low : last->low;
-        last->high = added.high > last->high ? added.high : last->high;
-        return true;
-}
-
 /* All of the variable that it is in; where none is named, anything above may be its. */
 void flow_state_expose(const struct flow_context *flow, struct flow_state *state,
                        const struct place_value *place, uint64_t vaddr)
@@ -659,7 +469,7 @@ void flow_state_expose(const struct flow_context *flow, struct flow_state *state
                 return;
         const struct frame_variable *variable =
             flow_state_variable(flow, state, place, vaddr, &inside);
-        struct flow_exposed exposed = {place->offset, INT64_MAX};
+        struct frame_exposed exposed = {place->offset, INT64_MAX};
 
         if (variable && !place->indexed && inside >= 0 && inside <= INT32_MAX) {
                 exposed.low = (int64_t)((uint64_t)place->offset - (uint64_t)inside);
@@ -667,64 +477,13 @@ void flow_state_expose(const struct flow_context *flow, struct flow_state *state
                                          flow->input->reader->types->items[variable->type]
                                              .size_bytes);
         }
-        if (exposed.low < exposed.high)
-                add_exposed(state, exposed);
-}
-
-/* Pointers that may have been written, VALUE or (NULL) anything, where they are not known
- * to be what they were. */
-static void forget_exposed(const struct flow_context *flow, struct flow_state *state,
-                           const struct place_value *value)
-{
-        const struct types *types = flow->input->reader->types;
-
-        for (uint32_t i = 0; i < state->slot_count;) {
-                struct flow_slot *slot = &state->slots[i];
-
-                if (slot->value.kind != PLACE_POINTER ||
-                    !is_exposed(state, slot->offset)) {
-                        i++;
-                        continue;
-                }
-                struct place_value both =
-                    value ? place_meet(types, &slot->value, value) : place_unknown;
-
-                if (both.kind == PLACE_UNKNOWN)
-                        *slot = state->slots[--state->slot_count];
-                else
-                        state->slots[i++].value = both;
-        }
-}
-
-static void forget_numbers(struct flow_state *state)
-{
-        for (uint32_t i = 0; i < state->slot_count;) {
-                if (state->slots[i].value.kind == PLACE_NUMBER)
-                        state->slots[i] = state->slots[--state->slot_count];
-                else
-                        i++;
-        }
+        frame_slots_expose(&state->frame, exposed);
 }
 
 void flow_state_forget_written(const struct flow_context *flow, struct flow_state *state)
 {
-        forget_numbers(state);
-        forget_exposed(flow, state, NULL);
-}
-
-/* VALUE may be in one of the slots that PLACE is one of. */
-static void put_in_one(const struct flow_context *flow, struct flow_state *state,
-                       const struct place_value *place, const struct place_value *value)
-{
-        for (uint64_t i = 0; i < place_choices(place); i++) {
-                struct place_value one = place_choice(place, i);
-                const struct flow_slot *slot = find_slot(state, one.offset);
-                struct place_value either =
-                    slot ? place_meet(flow->input->reader->types, &slot->value, value)
-                         : place_unknown;
-
-                put_slot(state, one.offset, &either);
-        }
+        frame_slots_forget_numbers(&state->frame);
+        frame_slots_forget_exposed(&state->frame, flow->input->reader->types, NULL);
 }
 
 /* Whether PLACE, which is not known as one in the frame, may be there all the same: a
@@ -752,10 +511,11 @@ static void store_anywhere(const struct flow_context *flow, struct flow_state *s
                            const struct place_value *place,
                            const struct place_value *value, uint64_t bytes)
 {
-        forget_numbers(state);
-        if (state->exposed_count > 0 && bytes >= sizeof(uint64_t) &&
+        frame_slots_forget_numbers(&state->frame);
+        if (state->frame.exposed_count > 0 && bytes >= sizeof(uint64_t) &&
             !is_number_there(flow->input->reader->types, place))
-                forget_exposed(flow, state, value);
+                frame_slots_forget_exposed(&state->frame, flow->input->reader->types,
+                                           value);
 }
 
 void flow_state_store(const struct flow_context *flow, struct flow_state *state,
@@ -767,29 +527,30 @@ void flow_state_store(const struct flow_context *flow, struct flow_state *state,
         if (!place_in_frame(place))
                 return;
         if (value && place_choices(place) > 1)
-                put_in_one(flow, state, place, value);
+                frame_slots_put_in_one(&state->frame, flow->input->reader->types, place,
+                                       value);
         else if (place->indexed)
-                forget_numbers(state);
+                frame_slots_forget_numbers(&state->frame);
         else if (value)
-                put_slot(state, place->offset, value);
+                frame_slots_put(&state->frame, place->offset, value);
         else
-                drop_slots(state, place->offset, bytes);
+                frame_slots_drop(&state->frame, place->offset, bytes);
 }
 
 bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,
                       const struct flow_state *from)
 {
-        bool changed = false;
+        const struct types *types = flow->input->reader->types;
 
         if (!into->reached) {
                 *into = *from;
                 return true;
         }
-        for (uint32_t i = 0; i < from->exposed_count; i++)
-                changed |= add_exposed(into, from->exposed[i]);
+        bool changed = frame_slots_merge(&into->frame, &from->frame, types);
+
         for (int i = 0; i < REGISTER_COUNT; i++) {
-                struct place_value value = place_meet(
-                    flow->input->reader->types, &into->registers[i], &from->registers[i]);
+                struct place_value value =
+                    place_meet(types, &into->registers[i], &from->registers[i]);
 
                 changed |= !place_same(&value, &into->registers[i]);
                 changed |= add_writes(&into->writes[i], &from->writes[i]);
@@ -800,23 +561,6 @@ bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,
                         changed = true;
                         into->multiples[i].factor = 0;
                 }
-        }
-        for (uint32_t i = 0; i < into->slot_count;) {
-                const struct flow_slot *other = find_slot(from, into->slots[i].offset);
-                struct place_value value =
-                    other ? place_meet(flow->input->reader->types, &into->slots[i].value,
-                                       &other->value)
-                          : place_unknown;
-
-                if (place_same(&value, &into->slots[i].value)) {
-                        i++;
-                        continue;
-                }
-                changed = true;
-                if (value.kind == PLACE_UNKNOWN)
-                        into->slots[i] = into->slots[--into->slot_count];
-                else
-                        into->slots[i++].value = value;
         }
         return changed;
 }

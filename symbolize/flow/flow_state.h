@@ -6,13 +6,7 @@
 
 #include "flow.h"
 #include "flow_code.h"
-
-enum { FLOW_SLOTS = 24 }; /* spilled pointers; more are forgotten */
-
-struct flow_slot {
-        int64_t offset; /* in the frame */
-        struct place_value value;
-};
+#include "frame_slots.h"
 
 /* A register is FACTOR times what the register OF is now; 0: that is not known. */
 struct flow_multiple {
@@ -29,23 +23,11 @@ struct flow_writes {
         uint8_t count; /* more than FLOW_WRITES: too many to tell */
 };
 
-enum { FLOW_EXPOSED = 6 };
-
-/* Bytes of the frame whose address was let out, from LOW up to HIGH: what a pointer of
- * which nothing is known may lead to. */
-struct flow_exposed {
-        int64_t low;
-        int64_t high;
-};
-
 struct flow_state {
         struct place_value registers[REGISTER_COUNT];
         struct flow_writes writes[REGISTER_COUNT];
         struct flow_multiple multiples[REGISTER_COUNT];
-        struct flow_slot slots[FLOW_SLOTS];
-        uint32_t slot_count;
-        struct flow_exposed exposed[FLOW_EXPOSED];
-        uint32_t exposed_count;
+        struct frame_slots frame;
         bool reached;
 };
 
@@ -79,23 +61,6 @@ struct place_value flow_state_called(const struct flow_context *flow,
 /* What REG points to, by that or by what was followed. */
 struct place_value flow_state_held(const struct flow_context *flow,
                                    struct flow_state *state, uint8_t reg, uint64_t vaddr);
-/* Where the memory operand of STEP is. */
-struct place_value flow_state_operand(const struct flow_context *flow,
-                                      struct flow_state *state,
-                                      const struct flow_step *step);
-
-/* A plus SCALE times B, of which one may be an object's place and the other where its
- * virtual base is. */
-struct place_value flow_state_sum(const struct flow_context *flow,
-                                  const struct place_value *a,
-                                  const struct place_value *b, uint64_t scale);
-
-/* The thread-local variable that is meant by what the dynamic linker puts at PLACE, of
- * KIND. PLACE_UNKNOWN: no such. */
-struct place_value flow_state_slot(const struct flow_context *flow,
-                                   const struct place_value *place,
-                                   enum thread_slot_kind kind);
-
 /* What a pointer that is stored at PLACE points to. */
 struct place_value flow_state_load(const struct flow_context *flow,
                                    struct flow_state *state,

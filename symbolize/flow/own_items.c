@@ -2,6 +2,7 @@
 /* The load is looked at with what is known before it on all ways. */
 #include "own_items.h"
 
+#include "flow_operand.h"
 #include "type_limits.h"
 
 struct search {
@@ -45,7 +46,7 @@ static struct place_value loaded_from(const struct flow_walk *walk, size_t at)
         walk->names->work_left -= work;
         struct flow_state state = flow_walk_before(walk, at);
 
-        return flow_state_operand(walk->context, &state, step);
+        return flow_operand(walk->context, &state, step);
 }
 
 bool own_items(const struct flow_walk *walk, const struct place_value *pointer)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "flow_effect.h"
+#include "flow_operand.h"
 
 const struct frame_variable *place_sharer_variable(const struct place_sharers *sharers,
                                                    const struct sharer *sharer)
@@ -197,7 +198,7 @@ static void touch_by(struct place_sharers *sharers, struct flow_state *state, si
         const struct flow_step *at = &sharers->walk->code->steps[step];
 
         if (at->instruction.has_memory && at->instruction.access_bytes > 0) {
-                struct place_value place = flow_state_operand(flow, state, at);
+                struct place_value place = flow_operand(flow, state, at);
 
                 touch(sharers, state, &place, step);
         }

@@ -3,6 +3,7 @@
  * what is known before it on all ways. */
 #include "pointer_name.h"
 
+#include "flow_operand.h"
 #include "name.h"
 #include "type_field.h"
 
@@ -161,7 +162,7 @@ static struct flow_name loaded_name(const struct flow_walk *walk, size_t at,
         walk->names->work_left -= work;
 
         struct flow_state state = flow_walk_before(walk, at);
-        struct place_value place = flow_state_operand(walk->context, &state, step);
+        struct place_value place = flow_operand(walk->context, &state, step);
         struct flow_name loaded =
             stored_name(walk, &state, &place, step->vaddr, loads_left - 1);
 

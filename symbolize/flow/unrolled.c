@@ -10,6 +10,7 @@
 #include "compare.h"
 #include "die_walk.h"
 #include "flow_effect.h"
+#include "flow_operand.h"
 #include "line_program.h"
 #include "type_field.h"
 
@@ -63,7 +64,7 @@ static int add_load(struct loads *loads, struct flow_state *state,
             instruction->memory.thread_local || instruction->repeated)
                 return 0;
         struct flow_state before = *state;
-        struct place_value place = flow_state_operand(flow, &before, step);
+        struct place_value place = flow_operand(flow, &before, step);
 
         if (!counts_structures(loads, &place))
                 return 0;

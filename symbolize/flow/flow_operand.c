@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "flow_operand.h"
+
+#include "behind_header.h"
+
+static struct place_value thread_local_at(uint64_t offset)
+{
+        return (struct place_value){.kind = PLACE_ADDRESS,
+                                    .type = TYPE_NONE,
+                                    .offset = (int64_t)(offset | ELF_THREAD_LOCAL)};
+}
+
+struct place_value flow_thread_slot(const struct flow_context *flow,
+                                    const struct place_value *place,
+                                    enum thread_slot_kind kind)
+{
+        const struct thread_slot *slot =
+            place->kind == PLACE_ADDRESS && !place->indexed
+                ? thread_slots_find(flow->input->slots, (uint64_t)place->offset, kind)
+                : NULL;
+
+        return slot ? thread_local_at(slot->offset) : place_unknown;
+}
+
+/* A program's own variables lie right below the thread pointer. Of what is added to it
+ * there, an index is only known for one where no code adds the place of a variable. */
+static struct place_value own_variable(const struct flow_context *flow,
+                                       const struct place_value *place)
+{
+        uint64_t bytes = flow->input->file->thread_bytes;
+        uint64_t offset = bytes + (uint64_t)place->offset;
+
+        struct place_value own = *place;
+
+        if (place->kind != PLACE_THREAD || offset >= bytes ||
+            (place->indexed && !thread_slots_none(flow->input->slots)))
+                return own;
+        own.kind = PLACE_ADDRESS;
+        own.offset = thread_local_at(offset).offset;
+        return own;
+}
+
+/* Where the virtual base of OBJECT is that WORD of its table is about. */
+static struct place_value virtual_base(const struct flow_context *flow,
+                                       const struct place_value *object,
+                                       const struct place_value *word)
+{
+        if (object->kind != PLACE_POINTER || object->indexed || object->offset < 0)
+                return place_unknown;
+        struct place_value base = place_pointer(
+            type_virtual_base(flow->input->reader, object->type, (uint64_t)object->offset,
+                              0 - (uint64_t)word->offset),
+            0);
+
+        if (base.kind == PLACE_POINTER)
+                base.origin = object->origin;
+        return base;
+}
+
+struct place_value flow_sum(const struct flow_context *flow, const struct place_value *a,
+                            const struct place_value *b, uint64_t scale)
+{
+        if (b->kind == PLACE_TABLE_WORD && scale == 1)
+                return virtual_base(flow, a, b);
+        if (a->kind == PLACE_TABLE_WORD && scale == 1)
+                return virtual_base(flow, b, a);
+        return place_add(flow->input->reader->types, a, b, scale);
+}
+
+/* BASE and the index of STEP's operand. */
+static struct place_value add_index(const struct flow_context *flow,
+                                    struct flow_state *state,
+                                    const struct flow_step *step,
+                                    const struct place_value *base)
+{
+        const struct memory_operand *memory = &step->instruction.memory;
+        struct place_value index = place_unknown, sum = *base;
+
+        if (memory->index < REGISTER_COUNT)
+                index = flow_state_held(flow, state, memory->index, step->vaddr);
+        if (memory->index != REGISTER_NONE)
+                sum = flow_sum(flow, base, &index, memory->scale ? memory->scale : 1);
+        return sum;
+}
+
+/* Where an operand relative to the thread pointer is; a register may hold the offset of a
+ * variable. */
+static struct place_value thread_operand(const struct flow_context *flow,
+                                         struct flow_state *state,
+                                         const struct flow_step *step)
+{
+        const struct memory_operand *memory = &step->instruction.memory;
+        const struct place_value thread_pointer = {.kind = PLACE_THREAD,
+                                                   .type = TYPE_NONE};
+        struct place_value place = thread_pointer;
+
+        if (memory->base < REGISTER_COUNT)
+                place = flow_state_held(flow, state, memory->base, step->vaddr);
+        if (memory->base != REGISTER_NONE && !place_in_thread(&place))
+                place = place_add(flow->input->reader->types, &thread_pointer, &place, 1);
+        place = place_add_constant(&place, memory->displacement);
+        place = own_variable(flow, &place);
+        return add_index(flow, state, step, &place);
+}
+
+struct place_value flow_operand(const struct flow_context *flow, struct flow_state *state,
+                                const struct flow_step *step)
+{
+        const struct memory_operand *memory = &step->instruction.memory;
+        struct place_value base = place_unknown;
+        bool absolute = false;
+
+        if (memory->thread_local)
+                return thread_operand(flow, state, step);
+        if (memory->base < REGISTER_COUNT) {
+                base = flow_state_held(flow, state, memory->base, step->vaddr);
+        } else if (memory->base == REGISTER_NONE) {
+                absolute = true;
+        }
+        if ((absolute && memory->index == REGISTER_NONE) ||
+            (flow->has_absolute_addresses && place_is_number(&base) &&
+             elf_file_segment(flow->input->file, (uint64_t)memory->displacement)))
+                return (struct place_value){.kind = PLACE_ADDRESS,
+                                            .indexed = !absolute ||
+                                                       memory->index != REGISTER_NONE,
+                                            .type = TYPE_NONE,
+                                            .offset = memory->displacement};
+        base = behind_header(flow, state, &base, memory->displacement, step->vaddr);
+        base = add_index(flow, state, step, &base);
+        base = place_add_constant(&base, memory->displacement);
+        return own_variable(flow, &base);
+}

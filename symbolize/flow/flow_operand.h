@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Where an instruction's memory operand is, by what its registers hold. */
+#ifndef MEMLAG_SYMBOLIZE_FLOW_OPERAND_H
+#define MEMLAG_SYMBOLIZE_FLOW_OPERAND_H
+
+#include "flow_state.h"
+
+/* Where the memory operand of STEP is. */
+struct place_value flow_operand(const struct flow_context *flow, struct flow_state *state,
+                                const struct flow_step *step);
+
+/* A plus SCALE times B, of which one may be an object's place and the other where its
+ * virtual base is. */
+struct place_value flow_sum(const struct flow_context *flow, const struct place_value *a,
+                            const struct place_value *b, uint64_t scale);
+
+/* The thread-local variable that is meant by what the dynamic linker puts at PLACE, of
+ * KIND. PLACE_UNKNOWN: no such. */
+struct place_value flow_thread_slot(const struct flow_context *flow,
+                                    const struct place_value *place,
+                                    enum thread_slot_kind kind);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* What code has put into its frame, by where: pointers and numbers that were spilled, and
+ * which bytes others may write. Knows no variables and no instructions. */
+#ifndef MEMLAG_SYMBOLIZE_FRAME_SLOTS_H
+#define MEMLAG_SYMBOLIZE_FRAME_SLOTS_H
+
+#include "place_value.h"
+
+enum {
+        FRAME_SLOTS = 24, /* what was spilled; more is forgotten */
+        FRAME_EXPOSED = 6
+};
+
+struct frame_slot {
+        int64_t offset; /* in the frame */
+        struct place_value value;
+};
+
+/* Bytes of the frame whose address was let out, from LOW up to HIGH: what a pointer of
+ * which nothing is known may lead to. */
+struct frame_exposed {
+        int64_t low;
+        int64_t high;
+};
+
+struct frame_slots {
+        struct frame_slot slots[FRAME_SLOTS];
+        uint32_t count;
+        struct frame_exposed exposed[FRAME_EXPOSED];
+        uint32_t exposed_count;
+};
+
+/* What was put at OFFSET; NULL: that is not known. */
+const struct place_value *frame_slots_at(const struct frame_slots *slots, int64_t offset);
+/* VALUE is now in the eight bytes at OFFSET. */
+void frame_slots_put(struct frame_slots *slots, int64_t offset,
+                     const struct place_value *value);
+/* VALUE may be in one of the places that PLACE is one of. */
+void frame_slots_put_in_one(struct frame_slots *slots, const struct types *types,
+                            const struct place_value *place,
+                            const struct place_value *value);
+/* BYTES at OFFSET are now something else. */
+void frame_slots_drop(struct frame_slots *slots, int64_t offset, uint64_t bytes);
+/* The address of EXPOSED is held by more than the stack pointer. */
+void frame_slots_expose(struct frame_slots *slots, struct frame_exposed exposed);
+
+/* An unknown pointer may have been written through: it is no number's place that is known
+ * to be what it was. */
+void frame_slots_forget_numbers(struct frame_slots *slots);
+/* Pointers in exposed bytes may have become VALUE, or (NULL) anything. */
+void frame_slots_forget_exposed(struct frame_slots *slots, const struct types *types,
+                                const struct place_value *value);
+
+/* Keeps of INTO what FROM, on another way, knows as well; returns whether that changed
+ * anything. */
+bool frame_slots_merge(struct frame_slots *into, const struct frame_slots *from,
+                       const struct types *types);
+
+#endif
