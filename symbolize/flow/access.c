@@ -11,6 +11,7 @@
 #include "data.h"
 #include "folded.h"
 #include "globals.h"
+#include "signature.h"
 #include "type_field.h"
 
 static int compare_accesses(const void *left, const void *right)
@@ -84,6 +85,19 @@ static uint32_t written_by(void *context, uint64_t vaddr)
         return callee_written(&of->globals, of->globals.file, vaddr);
 }
 
+static bool takes_structure(void *context, uint64_t vaddr)
+{
+        const struct context *of = context;
+        const struct global_function *function = globals_function(&of->globals, vaddr);
+
+        if (!function)
+                return true;
+        struct signature signature =
+            signature_of(of->globals.reader->dwarf, &function->die);
+
+        return signature_takes_structure(&signature);
+}
+
 static enum memory_function memory_called(void *context, const struct instruction *call)
 {
         const struct context *of = context;
@@ -117,6 +131,7 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                                    .returns = return_type,
                                    .calls_folded = calls_folded,
                                    .written = written_by,
+                                   .takes_structure = takes_structure,
                                    .called = memory_called,
                                    .global_context = context};
         struct flow_answer *answers;

@@ -18,9 +18,9 @@ enum { ARGUMENTS = 0x0336 };
 enum { RESULT_HIGH = 1 };
 
 struct use {
+        const struct flow_context *flow;
         const struct flow_code *code;
         const struct flow_step *load;
-        bool returns;  /* the function may return something in a register */
         uint64_t word; /* the mask of all of its bits */
         uint64_t used;
         uint64_t perhaps; /* bits that may be used where they are not followed to */
@@ -76,6 +76,8 @@ static bool store(struct use *use, struct bit_watch *watch, const struct flow_st
                 if (moved.parts[i].up == up)
                         moved.parts[i].bits = 0;
         use->used |= changed | bit_seen(&moved, mask);
+        if (before == 0 && (mask & use->word) == use->word)
+                watch->stored |= UINT32_C(1) << from;
         return true;
 }
 
@@ -195,6 +197,7 @@ static void note_registers(struct bit_watch *watch, const struct decoded *decode
         for (size_t i = 0; i < decoded->instruction.operand_count; i++)
                 watch->fresh &= ~registers_read(&decoded->operands[i]);
         watch->fresh |= written;
+        watch->stored &= ~written;
         if (flags && flags->tested)
                 watch->fresh &= ~watch->tested;
         if (sets_flags(decoded))
@@ -273,22 +276,32 @@ static void fork_way(struct use *use, const struct bit_watch *watch, uint64_t ta
 }
 
 /* What goes to another function in the register NUMBER, or is only left over there: where
- * something has read it already, or perhaps, where that is the word as it was. */
-static void hand_on(struct use *use, const struct bit_watch *watch, int number)
+ * something has read it already, or perhaps, where that is the word as it was, or as it
+ * was stored again and a structure may be handed on. */
+static void hand_on(struct use *use, const struct bit_watch *watch, int number,
+                    bool takes_structure)
 {
         const struct bit_held *held = &watch->registers[number];
 
         if (watch->fresh >> number & 1)
                 use->used |= bit_all(held);
-        else if (held->parts[0].bits == use->word && !(held->other & use->word))
+        else if ((takes_structure && watch->stored >> number & 1) ||
+                 (held->parts[0].bits == use->word && !(held->other & use->word)))
                 use->perhaps |= use->word;
 }
 
-static void hand_on_arguments(struct use *use, const struct bit_watch *watch)
+/* To the function at TARGET; 0: not known. */
+static void hand_on_arguments(struct use *use, const struct bit_watch *watch,
+                              uint64_t target)
 {
+        const struct flow_input *input = use->flow->input;
+        bool takes_structure =
+            watch->stored & ARGUMENTS &&
+            (target == 0 || input->takes_structure(input->global_context, target));
+
         for (int i = 0; i < REGISTER_COUNT; i++)
                 if (ARGUMENTS >> i & 1)
-                        hand_on(use, watch, i);
+                        hand_on(use, watch, i, takes_structure);
 }
 
 /* A call, whose target may be read by what is held. */
@@ -302,7 +315,7 @@ static void call(struct use *use, struct bit_watch *watch, const struct flow_ste
         }
         read_all(use, watch, &decoded);
         read_addresses(use, watch, &decoded);
-        hand_on_arguments(use, watch);
+        hand_on_arguments(use, watch, step->instruction.target);
         bit_watch_forget(watch, CALL_CLOBBERED);
         bit_watch_flags(watch, 0, 0);
 }
@@ -321,7 +334,7 @@ static void give_back(struct use *use, const struct bit_watch *watch)
 /* Goes to another function, or to a part of this one that is not known. */
 static void leave(struct use *use, const struct bit_watch *watch)
 {
-        hand_on_arguments(use, watch);
+        hand_on_arguments(use, watch, 0);
         use->perhaps |= in_registers(watch);
 }
 
@@ -338,7 +351,7 @@ static void follow(struct use *use, struct bit_watch *watch, size_t at)
                 use->steps_left--;
                 switch (step->instruction.operation) {
                 case OPERATION_END:
-                        if (use->returns)
+                        if (use->flow->returns)
                                 give_back(use, watch);
                         return;
                 case OPERATION_JUMP:
@@ -502,12 +515,13 @@ static void look_back(const struct flow_code *code, size_t step, struct bit_watc
         bit_watch_flags(watch, 0, 0);
 }
 
-uint64_t bit_use(const struct flow_code *code, size_t step,
-                 const struct flow_state *state, bool returns, bool *unused)
+uint64_t bit_use(const struct flow_context *flow, size_t step,
+                 const struct flow_state *state, bool *unused)
 {
+        const struct flow_code *code = flow->code;
         const struct instruction *instruction = &code->steps[step].instruction;
-        struct use use = {.code = code,
-                          .returns = returns,
+        struct use use = {.flow = flow,
+                          .code = code,
                           .load = &code->steps[step],
                           .word = bit_low(instruction->access_bytes * 8),
                           .steps_left = STEPS_LIMIT};

@@ -8,11 +8,10 @@
 
 #include "flow_state.h"
 
-/* The bits of the memory operand of STEP, of CODE, that are tested or changed by it and
- * by what follows, from the lowest of its first byte on, as a mask. STATE is what is
- * known before it; RETURNS is whether the function may return something. 0: all of them,
- * or not known, or none, which is when *UNUSED. */
-uint64_t bit_use(const struct flow_code *code, size_t step,
-                 const struct flow_state *state, bool returns, bool *unused);
+/* The bits of the memory operand of STEP, of FLOW's code, that are tested or changed by
+ * it and by what follows, from the lowest of its first byte on, as a mask. STATE is what
+ * is known before it. 0: all of them, or not known, or none, which is when *UNUSED. */
+uint64_t bit_use(const struct flow_context *flow, size_t step,
+                 const struct flow_state *state, bool *unused);
 
 #endif

@@ -20,6 +20,7 @@ struct bit_watch {
         uint32_t partly; /* registers of which only a part was written last */
         uint32_t fresh;  /* that nothing has read since they were written */
         uint32_t tested; /* that hold what the flags tell of */
+        uint32_t stored; /* that hold the word as it was stored again */
         uint32_t known;  /* registers that hold numbers: these */
         uint64_t numbers[REGISTER_COUNT];
 };

@@ -81,6 +81,9 @@ typedef bool flow_folded(void *context, uint64_t vaddr);
 /* The registers that a call of VADDR in the file may change, as a mask. */
 typedef uint32_t flow_written(void *context, uint64_t vaddr);
 
+/* Whether a call of VADDR in the file may hand on a structure by value. */
+typedef bool flow_takes_structure(void *context, uint64_t vaddr);
+
 /* Which memory function CALL, an instruction of the file, calls; ALLOCATE_ITEMS is told
  * here, too. */
 typedef enum memory_function flow_called(void *context, const struct instruction *call);
@@ -98,6 +101,7 @@ struct flow_input {
         flow_returns *returns;
         flow_folded *calls_folded;
         flow_written *written;
+        flow_takes_structure *takes_structure;
         flow_called *called;
         void *global_context;
 };

@@ -126,3 +126,58 @@ for compiler in gcc clang; do
         "$compiler" -g -O2 -o "union_$compiler" union.c
         record_and_check "union_$compiler" 40
 done
+
+# A word of bit-fields of which one is changed, and which is handed on as a whole afterwards.
+cat >handed.c <<'END'
+#include <stdint.h>
+#include <stdlib.h>
+enum { ITEMS = 4096, READS = 20000 };
+struct small { unsigned a : 5, b : 7, c : 9, d : 11; };
+struct large { uint64_t a : 5, b : 7, c : 9, d : 43; };
+static unsigned long total;
+static volatile unsigned by = 3;
+#define NOINLINE static __attribute__((noinline))
+NOINLINE void take_small(struct small s) { total += s.a ^ s.b ^ s.c ^ s.d; }
+NOINLINE void take_large(struct large s) { total += s.a ^ s.b ^ s.c ^ s.d; }
+NOINLINE void take_number(unsigned number) { total += number; }
+#define CHANGE(name, of, what) \
+        NOINLINE void of##_##name(struct of *items) \
+        { \
+                for (unsigned i = 0, at = 1; i < READS; i++, at = at * 5 + 3) { \
+                        struct of *item = &items[at % ITEMS]; \
+                        what; \
+                } \
+        }
+#define ALL(of) \
+        CHANGE(add, of, item->b += by; take_##of(*item)) \
+        CHANGE(count, of, item->b++; take_##of(*item)) \
+        CHANGE(turn, of, item->c ^= 1; take_##of(*item)) \
+        CHANGE(alone, of, item->b++; take_number(i)) \
+        NOINLINE void of(void) \
+        { \
+                struct of *items = calloc(ITEMS, sizeof(*items)); \
+                of##_add(items); \
+                of##_count(items); \
+                of##_turn(items); \
+                of##_alone(items); \
+        }
+ALL(small)
+ALL(large)
+int main(void)
+{
+        small();
+        large();
+        return 0;
+}
+END
+for of in small large; do
+        for change in 'add a&b&c&d' 'count a&b&c&d' 'turn a&b&c&d' 'alone b'; do
+                printf '%s_%s\tstruct %s\t%s\n' "$of" "${change% *}" "$of" "${change#* }"
+        done
+done >handed_gcc.truth
+cp handed_gcc.truth handed_clang.truth
+for compiler in gcc clang; do
+        command -v "$compiler" >/dev/null || continue
+        "$compiler" -g -O2 -o "handed_$compiler" handed.c
+        record_and_check "handed_$compiler" 20 --bits
+done
