@@ -201,30 +201,6 @@ static void note_registers(struct pursuit *pursuit, const struct flow_state *sta
                         pursuit->held |= UINT32_C(1) << i;
 }
 
-/* gcc merges equal ends of branches, and keeps the variables and lines of one. Of
- * another's variable that was in a register nothing is left but that register, in a block
- * in which nothing sets it. */
-static bool is_merged(const struct flow_context *flow, const struct pursuit *pursuit)
-{
-        const struct types *types = flow->input->reader->types;
-        const struct variables *variables = flow->variables;
-
-        for (size_t i = 0; i < variables->value_count && pursuit->type != TYPE_NONE;
-             i++) {
-                const struct register_variable *variable = &variables->values[i];
-                uint32_t to = type_pointee(flow->input->reader, variable->type);
-
-                if (variable->from_set && !variable->given &&
-                    (variable->writes == 0 || variable->codeless) &&
-                    pursuit->held >> variable->reg & 1 && to != TYPE_NONE &&
-                    types->items[to].size_bytes ==
-                        types->items[pursuit->type].size_bytes &&
-                    unlike(types, pursuit->type, to))
-                        return true;
-        }
-        return false;
-}
-
 static void consider_store(const struct flow_context *flow, struct pursuit *pursuit,
                            struct flow_state *state, const struct flow_step *step)
 {
@@ -410,8 +386,7 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
         }
         pursuit.several |= pursuit.lineless && !pursuit.parted;
         pursuit.type = pursuit.type_elsewhere;
-        if (pursuit.several || is_merged(flow, &pursuit) ||
-            merged_call_beside(walk, at, pursuit.held))
+        if (pursuit.several || merged_call_beside(walk, pursuit.held, pursuit.type))
                 pursuit.type = TYPE_NONE;
         uint32_t returned = pursuit.returned
                                 ? type_pointee(flow->input->reader, return_type(flow))

@@ -4,59 +4,41 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { STEPS_BETWEEN = 32 };
-
-/* Whether STEP leads to CALL and nowhere else, after few others. */
-static bool leads_straight(const struct flow_code *code, size_t step, size_t call)
-{
-        for (int i = 0; i < STEPS_BETWEEN && step < code->step_count; i++) {
-                if (step == call)
-                        return true;
-                switch (code->steps[step].instruction.operation) {
-                case OPERATION_JUMP:
-                        step = flow_code_at(code, code->steps[step].instruction.target);
-                        break;
-                case OPERATION_CALL:
-                case OPERATION_BRANCH:
-                case OPERATION_JUMP_INDIRECT:
-                case OPERATION_END:
-                        return false;
-                default:
-                        if (++step < code->step_count && !flow_code_follows(code, step))
-                                return false;
-                        break;
-                }
-        }
-        return false;
-}
+#include "type_field.h"
 
 /* Whether the pointer tells no more than that there are bytes. */
-static bool tells_nothing(const struct flow_context *flow, uint32_t pointer)
+static bool tells_nothing(const struct types *types, uint32_t to)
 {
-        const struct types *types = flow->input->reader->types;
-        uint32_t to = type_pointee(flow->input->reader, pointer);
-
         return to == TYPE_NONE || types->items[to].kind == TYPE_OPAQUE ||
                types->items[to].size_bytes <= 1;
 }
 
-/* The block may not be one in which the result was already there. */
-bool merged_call_beside(const struct flow_walk *walk, size_t call, uint32_t held)
+/* Whether what is known to be of TYPE may be something else, by a pointer to TO. */
+static bool may_be_other(const struct types *types, uint32_t type, uint32_t to)
 {
-        const struct flow_code *code = walk->code;
-        const struct variables *variables = walk->context->variables;
+        if (tells_nothing(types, to))
+                return true;
+        if (types->items[type].kind != TYPE_STRUCT ||
+            types->items[to].kind != TYPE_STRUCT || type_same(types, type, to))
+                return false;
+        return types->items[to].size_bytes == types->items[type].size_bytes
+                   ? !type_holds(types, type, 0, to) && !type_holds(types, to, 0, type)
+                   : type_holds(types, type, 0, to);
+}
 
-        for (size_t i = 0; i < variables->value_count; i++) {
+bool merged_call_beside(const struct flow_walk *walk, uint32_t held, uint32_t type)
+{
+        const struct variables *variables = walk->context->variables;
+        struct type_reader *reader = walk->context->input->reader;
+
+        for (size_t i = 0; i < variables->value_count && type != TYPE_NONE; i++) {
                 const struct register_variable *variable = &variables->values[i];
 
-                if (!variable->from_set || variable->given || variable->codeless ||
-                    variable->writes > 0 || !(held >> variable->reg & 1))
-                        continue;
-                size_t behind = flow_code_from(code, variable->high);
-
-                if (behind > 0 && code->steps[behind - 1].vaddr >= variable->low &&
-                    behind - 1 != call && leads_straight(code, behind - 1, call) &&
-                    tells_nothing(walk->context, variable->type))
+                if (variable->from_set && !variable->given &&
+                    (variable->writes == 0 || variable->codeless) &&
+                    held >> variable->reg & 1 &&
+                    may_be_other(reader->types, type,
+                                 type_pointee(reader, variable->type)))
                         return true;
         }
         return false;

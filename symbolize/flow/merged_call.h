@@ -6,9 +6,10 @@
 
 #include "flow_walk.h"
 
-/* Whether a block leads to step CALL of which nothing is left but a variable of no type
- * that a pointer tells, in one of the registers HELD that the result was in. */
-bool merged_call_beside(const struct flow_walk *walk, size_t call, uint32_t held);
+/* Whether a block in which nothing sets one of the registers HELD, which the call's
+ * result was in, has a variable there that may be to something else than TYPE: of a
+ * branch whose call became the other's that is all that is left. */
+bool merged_call_beside(const struct flow_walk *walk, uint32_t held, uint32_t type);
 /* Whether CALL is in the midst of the block of VARIABLE, and the other branch leads
  * there.
  */

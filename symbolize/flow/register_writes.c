@@ -5,11 +5,15 @@
 
 enum { STEPS_AT_MOST = 1 << 24 };
 
-/* Of a call, what it returns; what else it leaves is read by nobody. */
-static bool may_set(const struct instruction *instruction, uint8_t reg)
+/* Of a call, what it returns; what else it leaves is read by nobody. One that nothing
+ * follows does not return. */
+static bool may_set(const struct flow_code *code, size_t step, uint8_t reg)
 {
+        const struct instruction *instruction = &code->steps[step].instruction;
+
         if (instruction->operation == OPERATION_CALL)
-                return reg == REGISTER_RAX;
+                return reg == REGISTER_RAX && step + 1 < code->step_count &&
+                       flow_code_follows(code, step + 1);
         return (instruction->written & ~instruction->numbers) >> reg & 1;
 }
 
@@ -23,7 +27,7 @@ static uint32_t count_range(const struct flow_code *code,
                 if (*steps_left == 0)
                         return VARIABLES_MANY_WRITES;
                 --*steps_left;
-                count += may_set(&code->steps[i].instruction, variable->reg);
+                count += may_set(code, i, variable->reg);
         }
         return count;
 }

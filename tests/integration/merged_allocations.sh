@@ -234,6 +234,81 @@ int main(void)
 }
 END
 
+# A function that allocates is inlined on both ways: of one copy nothing is left but what it
+# does without memory, or after the call.
+for copy in bytes heads; do
+        kind=void
+        [ "$copy" = heads ] && kind="struct head"
+        cat >"$copy.c" <<END
+#include "blocks.h"
+static inline $kind *get(size_t bytes)
+{
+        $kind *block = malloc(bytes);
+        if (!block)
+                abort();
+        ((struct head *)block)->kind = 3;
+        return block;
+}
+static inline struct width *new_width(long i)
+{
+        struct width *d = (void *)get(sizeof *d);
+        d->width = i;
+        return d;
+}
+static inline struct ticks *new_ticks(long i)
+{
+        struct ticks *d = (void *)get(sizeof *d);
+        d->ticks = i;
+        return d;
+}
+__attribute__((noinline)) static void *make(int i)
+{
+        if (i & 1)
+                return new_width(i);
+        else
+                return new_ticks(i);
+}
+int main(void)
+{
+        for (int i = 0; i < COUNT; i++)
+                note(i, make(i));
+        read_all();
+}
+END
+done
+cat >after.c <<'END'
+#include "blocks.h"
+static inline struct width *new_width(long i)
+{
+        struct width *d = malloc(sizeof *d);
+        if (!d)
+                abort();
+        d->width = i;
+        return d;
+}
+static inline void *new_ticks(long i)
+{
+        void *d = malloc(sizeof(struct ticks));
+        if (!d)
+                abort();
+        ((long *)d)[2] = i;
+        return d;
+}
+__attribute__((noinline)) static void *make(int i)
+{
+        if (i & 1)
+                return new_width(i);
+        else
+                return new_ticks(i);
+}
+int main(void)
+{
+        for (int i = 0; i < COUNT; i++)
+                note(i, make(i));
+        read_all();
+}
+END
+
 # check PROGRAM COMPILER OPTION: where the calls are merged, what reads the blocks as numbers
 # has no type, and what reads them by a pointer to struct head has that.
 check()
@@ -258,6 +333,10 @@ check tails gcc -Os
 check inlined gcc -Os
 check untold gcc -O2
 check entered gcc -Os
+check bytes gcc -O2
+check bytes gcc -Os
+check heads gcc -O2
+check after gcc -Os
 if ! command -v clang >/dev/null; then
         echo "merged_allocations.sh: SKIPPED: clang is not installed" >&2
         exit 77
