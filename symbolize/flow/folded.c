@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "copied_name.h"
 #include "die_walk.h"
 #include "mangled_name.h"
 #include "signature.h"
@@ -43,8 +44,10 @@ struct function {
         Dwarf_Addr entry;
         const char *others[OTHERS_LIMIT]; /* symbols there that are not its own */
         size_t other_count;
-        bool unnamed; /* no symbol is there */
-        bool copied;  /* one there is of a copy that the compiler made of a function */
+        bool unnamed;    /* no symbol is there */
+        bool copied;     /* one there is of a copy that the compiler made of a function */
+        const char *own; /* a symbol there that is its own; NULL: none is */
+        bool twins;      /* another is that of another file's function of its name */
 };
 
 /* Where the function at DIE is entered. */
@@ -343,9 +346,45 @@ static bool is_used(const struct folded *search, const struct folded_definition 
                                                  sizeof(*search->used), compare_entries);
 }
 
-/* Whether UNIT, which FUNCTION or what it is an instance of is in, has a function without
- * code that takes and returns the same, or may: gcc has merged them before it made the
- * copy that is left. */
+/* Once for all functions: of those that are nowhere, what they take. */
+static int read_lost(struct folded *search)
+{
+        Dwarf_Die die, entries;
+        struct folded_unit unit;
+        int error = read_used(search);
+
+        for (size_t i = 0; i < search->dwarf->unit_count && !search->lost_read && !error;
+             i++)
+                if (die_open_unit(search->dwarf, i, &die, &entries))
+                        error = read_unit(search, &entries, &unit);
+        for (size_t i = 0; i < search->count && !search->lost_read && !error; i++) {
+                if (!search->items[i].codeless || is_used(search, &search->items[i]))
+                        continue;
+                if (array_reserve(&search->lost, &search->lost_capacity,
+                                  search->lost_count, sizeof(*search->lost)) < 0)
+                        return -ENOMEM;
+                search->lost[search->lost_count++] =
+                    signature_of(search->dwarf, &search->items[i].die);
+        }
+        search->lost_read |= !error;
+        return error;
+}
+
+/* Whether a function that takes and returns what WHOLE does is nowhere in a program
+ * optimised as a whole, or may be. */
+static bool has_lost(struct folded *search, const Dwarf_Die *whole)
+{
+        struct signature own = signature_of(search->dwarf, whole);
+
+        search->looked_at += search->lost_count;
+        for (size_t i = 0; i < search->lost_count; i++)
+                if (signature_same(&own, &search->lost[i]))
+                        return true;
+        return search->looked_at > LOOKED_AT_LIMIT;
+}
+
+/* Whether UNIT, which FUNCTION is in, has a function without code that takes and returns
+ * the same, or may: gcc has merged them before it made the copy that is left. */
 static bool has_codeless(struct folded *search, const struct folded_unit *unit,
                          const struct function *function)
 {
@@ -358,9 +397,7 @@ static bool has_codeless(struct folded *search, const struct folded_unit *unit,
         struct signature own = {0};
 
         for (size_t i = unit->first, known = 0; i < unit->end; i++) {
-                if (!search->items[i].codeless ||
-                    search->items[i].die.addr == whole.addr ||
-                    is_used(search, &search->items[i]))
+                if (!search->items[i].codeless || search->items[i].die.addr == whole.addr)
                         continue;
                 if (known++ == 0)
                         own = signature_of(search->dwarf, &whole);
@@ -375,12 +412,6 @@ static bool has_codeless(struct folded *search, const struct folded_unit *unit,
 
 /* ---- all ---- */
 
-static bool is_copy(const char *symbol)
-{
-        return strstr(symbol, ".constprop.") || strstr(symbol, ".isra.") ||
-               strstr(symbol, ".part.");
-}
-
 /* Finds the symbols at FUNCTION's entry that are of others. */
 static void look_at_symbols(struct folded *search, struct function *function)
 {
@@ -394,10 +425,15 @@ static void look_at_symbols(struct folded *search, struct function *function)
                 if (!symbol->function || symbol->stub)
                         continue;
                 function->unnamed = false;
-                function->copied |= is_copy(symbol->name);
-                if (!is_symbol_of(search, symbol->name, &own) &&
-                    function->other_count < OTHERS_LIMIT)
+                function->copied |= copied_name(symbol->name);
+                if (is_symbol_of(search, symbol->name, &own)) {
+                        function->twins |=
+                            function->own &&
+                            copied_names_differ(function->own, symbol->name);
+                        function->own = symbol->name;
+                } else if (function->other_count < OTHERS_LIMIT) {
                         function->others[function->other_count++] = symbol->name;
+                }
         }
 }
 
@@ -443,11 +479,11 @@ static int look_in_units(struct folded *search, const struct function *function,
             origin.cu == function->die->cu)
                 return error;
         error = read_unit(search, &origin, &unit); /* of what was linked */
-        if (!error && may_be_copied)
-                error = read_used(search);
-        if (!error)
-                *folded = defines_other(search, &unit, function) ||
-                          (may_be_copied && has_codeless(search, &unit, function));
+        *folded = !error && defines_other(search, &unit, function);
+        if (error || *folded || !may_be_copied)
+                return error;
+        error = read_lost(search);
+        *folded = !error && has_lost(search, &origin);
         return error;
 }
 
@@ -461,7 +497,8 @@ int folded_function(struct folded *search, Dwarf_Die *die, bool *folded)
                 return 0;
         look_at_symbols(search, &function);
         others = function.other_count > 0;
-        *folded = others && (search->by_linker || is_of_rust(search, die));
+        *folded =
+            function.twins || (others && (search->by_linker || is_of_rust(search, die)));
         return *folded || !(search->by_linker || others || function.copied ||
                             function.unnamed)
                    ? 0
@@ -473,5 +510,6 @@ void folded_free(struct folded *search)
         free(search->items);
         free(search->units);
         free(search->used);
+        free(search->lost);
         *search = (struct folded){0};
 }

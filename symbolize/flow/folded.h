@@ -12,6 +12,7 @@
 
 struct folded_definition;
 struct folded_unit;
+struct signature;
 
 struct folded {
         struct dwarf_file *dwarf;
@@ -30,6 +31,10 @@ struct folded {
         size_t used_count;
         size_t used_capacity;
         bool used_read;
+        struct signature *lost; /* of functions without code that are not used */
+        size_t lost_count;
+        size_t lost_capacity;
+        bool lost_read;
 };
 
 /* Whether the linker of FILE, whose debug information is that of DEBUG, may have. */

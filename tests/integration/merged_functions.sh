@@ -247,6 +247,38 @@ gcc -g -O2 -ffunction-sections -fuse-ld=gold -Wl,--icf=all -o walks walks.c walk
 [ "$(nm walks | grep -c ' walk$')" -eq 1 ] || fail "gold has not merged the functions of two files"
 gcc -g -O2 -o apart walks.c walk_first.c walk_second.c
 
+# In a program optimised as a whole the symbols of both are left, of one name but for what
+# tells the files.
+cat >pools.c <<'END'
+#include <stdlib.h>
+long run_first(void *pool, int count);
+long run_second(void *pool, int count);
+static char *pool;
+__attribute__((noinline)) static char *take(int at)
+{
+        return pool + at;
+}
+int main(void)
+{
+        pool = malloc(2000 * 64);
+        return run_first(take(0), 2000) + run_second(take(64000), 2000) == 0;
+}
+END
+gcc -g -O2 -flto -o twins pools.c walk_first.c walk_second.c
+[ "$(nm twins | grep ' t walk' | cut -d' ' -f1 | uniq -c | awk '{ print $1 }')" = 2 ] ||
+        fail "gcc has not merged the functions of two files: $(nm twins)"
+clang -g -O2 -flto -fuse-ld=lld -Wl,--icf=all -o llvm_twins pools.c walk_first.c walk_second.c
+[ "$(nm llvm_twins | grep ' t walk' | cut -d' ' -f1 | uniq -c | awk '{ print $1 }')" = 2 ] ||
+        fail "LLD has not merged the functions of two files: $(nm llvm_twins)"
+# Of what gcc then copied no symbol is left, and an entry in another unit.
+for unit in first second; do
+        sed 's/walk(struct \(.*\) \*at)/walk(struct \1 *at, long by)/; s/walk(list)/walk(list, 3)/
+             s/\(sum += at->.*\);/\1 * by;/' "walk_$unit.c" >"copied_$unit.c"
+done
+gcc -g -O2 -flto -o copied_twins pools.c copied_first.c copied_second.c
+[ "$(nm copied_twins | grep -c ' t walk.*\.constprop\.0$')" -eq 1 ] ||
+        fail "gcc has not merged what it copied of two files: $(nm copied_twins)"
+
 # Of functions that gcc merged, and then made a copy of, no symbol is left.
 cat >copies.c <<'END'
 #include <stdlib.h>
@@ -362,6 +394,9 @@ while read -r program expected; do
         [ "$said" = "$expected" ] || fail "$program: the blocks are said to be $said"
 done <<'END'
 walks walk=open
+twins walk=open
+llvm_twins walk=open
+copied_twins walk=open
 apart walk=first.first walk=first.next walk=second.next walk=second.second
 copies read_lefts=big_left.left read_rights=big_right.right walk=open
 whole read_lefts=big_left.left read_rights=big_right.right walk=open
