@@ -47,9 +47,12 @@ static bool bit_field(struct type_reader *reader, Dwarf_Die *die, struct member 
         if (!die_number(reader->dwarf, die, DW_AT_byte_size, &storage) &&
             member->type < reader->types->count)
                 storage = reader->types->items[member->type].size_bytes;
-        if (storage > 16 || offset > storage * 8 || size > storage * 8 - offset)
+        /* clang lets those of packed structures go on behind the storage: less than 0. */
+        int64_t low = (int64_t)(storage * 8) - (int64_t)offset - (int64_t)size;
+
+        if (storage > 16 || (int64_t)offset < -128 || (int64_t)offset > 128 || low < 0)
                 return false;
-        member->bit_offset = (uint32_t)(storage * 8 - offset - size);
+        member->bit_offset = (uint32_t)low;
         return true;
 }
 

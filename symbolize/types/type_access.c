@@ -81,10 +81,13 @@ int access_fit_bits(const struct member *member, uint64_t offset_bytes,
                 return 3;
         case NUMBER_LOW:
         case NUMBER_INTEGER:
-                return member->bit_size == access->bytes * 8 &&
-                               member->bit_offset % 8 == 0 &&
-                               member->offset_bytes + member->bit_offset / 8 ==
-                                   offset_bytes
+                /* Of which some bits alone are used: it was counted with as it was read.
+                 */
+                return access->bits != 0 ||
+                               (member->bit_size == access->bytes * 8 &&
+                                member->bit_offset % 8 == 0 &&
+                                member->offset_bytes + member->bit_offset / 8 ==
+                                    offset_bytes)
                            ? 3
                            : 1;
         default:

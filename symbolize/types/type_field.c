@@ -176,6 +176,18 @@ static bool is_own_item(const struct search *search, uint32_t type_id)
                search->types->items[type_id].size_bytes == search->access->bytes;
 }
 
+/* Whether the access may be to an item of TYPE, a vector: clang reads four bytes where an
+ * integer of two or one is meant. */
+static bool is_item_of_vector(const struct search *search, const struct type *type)
+{
+        const struct type_access *access = search->access;
+        const struct type *item = &search->types->items[type->element];
+
+        return type->is_vector && item->kind == TYPE_INTEGER && access->bytes == 4 &&
+               item->size_bytes < access->bytes && access->number > NUMBER_ANY &&
+               access->number < NUMBER_FLOATS;
+}
+
 static int find_in(struct search *search, uint32_t type_id, uint64_t offset_bytes,
                    struct type_path *path)
 {
@@ -212,6 +224,10 @@ static int find_in(struct search *search, uint32_t type_id, uint64_t offset_byte
 
                 if (fit > 0 && is_own_item(search, type->element))
                         path->fit = fit = OWN_ITEM_FIT;
+                if (fit > 0 && is_item_of_vector(search, type)) {
+                        path->fit = fit = 3;
+                        path->contradicted = false;
+                }
                 return fit;
         }
         default:
@@ -282,14 +298,30 @@ static int find_accessed(const struct types *types, uint32_t type, uint64_t offs
         return fit;
 }
 
+/* Of ACCESS the part that begins with the first byte of which bits are used, in *USED;
+ * returns how many are before it. */
+static uint64_t skip_unused(const struct type_access *access, struct type_access *used)
+{
+        uint32_t bytes = (uint32_t)__builtin_ctzll(access->bits) / 8;
+
+        *used = *access;
+        used->bits >>= 8 * bytes;
+        used->bytes -= bytes;
+        return bytes;
+}
+
 enum field_outcome type_field(const struct types *types, struct string_pool *names,
                               uint32_t type, uint64_t offset_bytes,
                               const struct type_access *access, struct field *field)
 {
         struct type_path path, copied;
-        struct type_access whole = *access;
+        struct type_access whole = *access, used;
 
         whole.bits = 0;
+        if (access->bits >> 8 && !(access->bits & 0xff)) {
+                offset_bytes += skip_unused(access, &used);
+                access = &used;
+        }
         *field = (struct field){.type = TYPE_NONE};
         if (type >= types->count || types->items[type].kind == TYPE_OPAQUE)
                 return FIELD_OPAQUE;

@@ -88,6 +88,20 @@ for options in "gcc -O2" "clang -O1" "clang -O2" "clang++ -O3"; do
         record_and_check "$name" 80 --bits
 done
 
+# Members of all kinds: packed structures, vectors, bit-fields of enumerations, in unions without
+# a name, at the end without a length.
+for options in "gcc -O2 36" "clang -O1 39" "g++ -O3 44" "clang -O3 55"; do
+        seed=${options##* } options=${options% *}
+        compiler=${options% *} language=c name=kinds_$seed
+        command -v "$compiler" >/dev/null || continue
+        [ "$compiler" = "${compiler%++}" ] || language=c++
+        python3 "$SOURCE_DIR/tests/integration/nested/kinds.py" "$seed" 40 "$name.c" "$name.truth"
+        # shellcheck disable=SC2086 # the compiler and its option
+        $options -g -w -x "$language" -o "$name" "$name.c" 2>"$name.out" ||
+                fail "$name: $(cat "$name.out")"
+        record_and_check "$name" 45
+done
+
 # Members of a union in one place: integers that clang converts in vector registers are moved
 # there as numbers of floating point are.
 cat >union.c <<'END'
