@@ -61,17 +61,6 @@ bool variables_called_same(const struct frame_variable *a, const struct frame_va
                a->offset == b->offset;
 }
 
-const struct register_variable *variables_in_register(const struct variables *variables,
-                                                      uint8_t reg, uint64_t vaddr)
-{
-        const struct range *range = NULL;
-
-        if (reg < VARIABLES_REGISTERS)
-                range = range_map_find(&variables->registers[reg], vaddr)
-                            ?: range_map_find(&variables->pointed[reg], vaddr);
-        return range ? &variables->values[range->value] : NULL;
-}
-
 static const struct register_variable *variable_at(const struct variables *variables,
                                                    const struct range_map *maps,
                                                    uint8_t reg, uint64_t vaddr)
@@ -79,7 +68,16 @@ static const struct register_variable *variable_at(const struct variables *varia
         const struct range *range =
             reg < VARIABLES_REGISTERS ? range_map_find(&maps[reg], vaddr) : NULL;
 
-        return range ? &variables->values[range->value] : NULL;
+        return range && !variables->values[range->value].lineless
+                   ? &variables->values[range->value]
+                   : NULL;
+}
+
+const struct register_variable *variables_in_register(const struct variables *variables,
+                                                      uint8_t reg, uint64_t vaddr)
+{
+        return variable_at(variables, variables->registers, reg, vaddr)
+                   ?: variable_at(variables, variables->pointed, reg, vaddr);
 }
 
 const struct register_variable *

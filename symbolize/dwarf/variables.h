@@ -38,6 +38,9 @@ struct register_variable {
         uint64_t rival_high;
         bool pointed;   /* it lies where the register points to */
         uint16_t depth; /* of the blocks around it */
+        /* None but instructions without a line are by it: it counts for nothing, as these
+         * may be another's. */
+        bool lineless;
 };
 
 /* A pointer that is nowhere: the code of its block may have become a part of another's.

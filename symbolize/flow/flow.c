@@ -12,6 +12,7 @@
 #include "flow_operand.h"
 #include "flow_result.h"
 #include "flow_walk.h"
+#include "lineless_variables.h"
 #include "merged_access.h"
 #include "merged_code.h"
 #include "number_use.h"
@@ -310,6 +311,8 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
         if (!error)
                 error = flow_code_read(&code, input->reader->dwarf, input->file,
                                        input->function);
+        if (!error)
+                error = lineless_variables_find(&variables, input, &code, answers, count);
         if (!error)
                 register_writes_count(&variables, &code);
         if (!error)

@@ -11,7 +11,7 @@
 #include "die_walk.h"
 #include "flow_effect.h"
 #include "flow_operand.h"
-#include "line_program.h"
+#include "function_lines.h"
 #include "type_field.h"
 
 enum { COPIES_LIMIT = 64 };
@@ -99,58 +99,17 @@ static int find_loads(struct loads *loads)
 
 /* ---- expressions of the source ---- */
 
-static bool unit_is_below(const void *item, const void *key)
-{
-        return ((const struct dwarf_unit *)item)->die_offset < *(const uint64_t *)key;
-}
-
-/* Whether the program of UNIT's lines may run once more. */
-static bool may_run(struct dwarf_file *dwarf, Dwarf_Die *unit)
-{
-        uint64_t offset = dwarf_dieoffset(unit);
-        size_t at = array_count_before(dwarf->units, dwarf->unit_count,
-                                       sizeof(*dwarf->units), unit_is_below, &offset);
-
-        return dwarf_cu_getdwarf(unit->cu) == dwarf->dwarf && at < dwarf->unit_count &&
-               dwarf->units[at].die_offset == offset &&
-               dwarf->units[at].line_runs++ < DWARF_LINE_RUNS;
-}
-
-/* Of all of them or of none: 0, -ENOENT or -ENOMEM. Takes nothing from the budget that
- * other readers share: the whole unit's program runs for one function. */
-static int run_lines(struct dwarf_file *dwarf, Dwarf_Die *unit,
-                     struct line_answer *answers, size_t count)
-{
-        uint64_t budget = dwarf->budget;
-        struct line_table table;
-
-        if (dwarf->line_budget == 0 || !may_run(dwarf, unit))
-                return -ENOENT;
-        dwarf->budget = dwarf->line_budget;
-        int error = die_line_table(dwarf, unit, &table);
-
-        if (!error) {
-                error = line_program_run(&table, answers, count, &dwarf->budget);
-                line_table_free(&table);
-        }
-        dwarf->line_budget = dwarf->budget;
-        dwarf->budget = budget;
-        return !error && dwarf->line_budget == 0 ? -ENOENT : error;
-}
-
 static int find_lines(struct loads *loads)
 {
         const struct flow_input *input = loads->walk->context->input;
         struct line_answer *answers = calloc(loads->count, sizeof(*answers));
-        Dwarf_Die unit;
 
         if (!answers)
                 return -ENOMEM;
         for (size_t i = 0; i < loads->count; i++)
                 answers[i].vaddr = loads->items[i].vaddr;
-        int error = dwarf_diecu(input->function, &unit, NULL, NULL)
-                        ? run_lines(input->reader->dwarf, &unit, answers, loads->count)
-                        : -ENOENT;
+        int error = function_lines(input->reader->dwarf, input->function, answers,
+                                   loads->count);
 
         for (size_t i = 0; i < loads->count && !error; i++) {
                 if (!answers[i].found)

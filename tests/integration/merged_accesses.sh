@@ -19,12 +19,14 @@ enum { N = 6000 };
 struct a { uint32_t ax, ay; double av; };
 struct b { uint32_t bx, by; double bv; };
 struct c { uint64_t cx; int64_t cv; };
+struct d { uint64_t dx, dy; };
 struct any { uint16_t family; char pad[126]; };
 struct in4 { uint16_t family, port; uint32_t addr; };
 struct in6 { uint16_t family, port; uint32_t flow; uint8_t bytes[16]; uint32_t scope; };
 static void *obj[N];
 static uint8_t kind[N];
 static struct any *addrs;
+static uintptr_t tagged[N];
 static volatile double result;
 #define NOINLINE __attribute__((noinline))
 NOINLINE static double cases(void)
@@ -86,6 +88,64 @@ NOINLINE static double value(void *o, int k)
         }
         return 0;
 }
+NOINLINE static double next(void)
+{
+        double d = 0;
+        for (int i = 0; i < N; i++) {
+                if (kind[i] == 2)
+                        continue;
+                if (kind[i]) {
+                        const struct b *b = obj[i];
+                        d += b->bv;
+                        continue;
+                }
+                const struct a *a = obj[i];
+                d += a->av;
+        }
+        return d;
+}
+NOINLINE static uint64_t end(void)
+{
+        uint64_t s = 0;
+        for (int i = 0; i < N; i++) {
+                struct a *a;
+                struct b *b;
+                uint32_t v;
+                if (kind[i] == 2)
+                        continue;
+                if (kind[i]) {
+                        b = obj[i];
+                        v = b->by;
+                        goto add;
+                }
+                a = obj[i];
+                v = a->ay;
+        add:
+                s += v;
+        }
+        return s;
+}
+NOINLINE static uint64_t turned(uintptr_t *tagged)
+{
+        uint64_t k = 0;
+        for (int i = 0; i < N; i++) {
+                struct c *c;
+                struct d *d;
+                switch (tagged[i] & 7) {
+                case 1:
+                        c = (struct c *)(tagged[i] & ~(uintptr_t)7);
+                        k += c->cx & 1;
+                        c->cx |= 2;
+                        break;
+                case 3:
+                        d = (struct d *)(tagged[i] & ~(uintptr_t)7);
+                        k += d->dx & 1;
+                        d->dx |= 2;
+                        break;
+                }
+        }
+        return k;
+}
 NOINLINE static uint64_t moved(void)
 {
         uint64_t s = 0;
@@ -108,12 +168,16 @@ int main(void)
                 obj[i] = pool + (size_t)i * sizeof(struct a);
                 kind[i] = (uint8_t)(i * 7 % 3);
                 addrs[i].family = i & 1 ? 2 : 10;
+                tagged[i] = (uintptr_t)obj[i] + (kind[i] == 2 ? 1 : 3);
         }
         for (int r = 0; r < 20; r++) {
-                result += cases() + (double)(both(obj) + calls(obj) + moved());
+                result += cases() + next() +
+                          (double)(both(obj) + calls(obj) + end() + moved());
                 for (int i = 0; i < N; i++)
                         result += value(obj[i], kind[i]);
         }
+        for (int r = 0; r < 20; r++)
+                result += (double)turned(tagged);
         return 0;
 }
 END
@@ -128,8 +192,10 @@ for compiler in clang gcc; do
                         FROM sample_view v JOIN attribution a USING (sample_id)
                         WHERE v.object_kind = 'heap' AND v.field IS NOT NULL)
                 SELECT count(*) FROM said
-                WHERE (function IN ('cases', 'both', 'calls', 'value') AND
+                WHERE (function IN ('cases', 'both', 'calls', 'value', 'next', 'end') AND
                         type <> 'struct ' || substr('abc', 1 + at / 16 * 7 % 3, 1)) OR
+                        ('$compiler' = 'clang' AND function = 'turned' AND
+                        type IN ('struct c', 'struct d')) OR
                         (function = 'moved' AND field NOT IN ('family', 'scope') AND
                         type <> CASE WHEN at / 128 % 2 THEN 'struct in4'
                                 ELSE 'struct in6' END)")
