@@ -87,6 +87,15 @@ static bool counts_from_one(Dwarf_Die *function)
                dwarf_default_lower_bound(dwarf_srclang(&unit), &lower) == 0 && lower == 1;
 }
 
+/* Whether INSTRUCTION takes back what a call or push has saved. Compilers say of
+ * variables of the frame that they are there until the function has returned, at one
+ * offset from a stack pointer that has moved already. */
+static bool restores(const struct instruction *instruction)
+{
+        return instruction->operation == OPERATION_POP ||
+               instruction->operation == OPERATION_END;
+}
+
 static void answer_operand(const struct flow_walk *walk, struct flow_state *state,
                            const struct flow_step *step, struct flow_answer *answer)
 {
@@ -100,8 +109,7 @@ static void answer_operand(const struct flow_walk *walk, struct flow_state *stat
                 answer->outcome = FLOW_NO_OPERAND;
                 return;
         }
-        answer->restores = instruction->operation == OPERATION_POP ||
-                           instruction->operation == OPERATION_END;
+        answer->restores = restores(instruction);
         answer->place = flow_operand(flow, state, step);
         if (answer->place.kind == PLACE_THREAD && answer->place.indexed)
                 answer->place = place_unknown;
@@ -122,7 +130,7 @@ static void answer_operand(const struct flow_walk *walk, struct flow_state *stat
                                 &answer->place);
         answer->pointer = pointer_name(walk, &answer->place);
         answer->access.own_items = own_items(walk, &answer->place);
-        if (!place_in_frame(&answer->place))
+        if (!place_in_frame(&answer->place) || answer->restores)
                 return;
         name_variable(flow, state, step->vaddr, answer);
         if (answer->variable.type == TYPE_NONE)
@@ -143,7 +151,8 @@ static void answer_frame(const struct flow_context *flow, struct flow_state *sta
             .kind = PLACE_FRAME, .type = TYPE_NONE, .offset = answer->cfa_offset_bytes};
         answer->outcome = FLOW_FOUND;
         answer->place = place;
-        name_variable(flow, state, step->vaddr, answer);
+        if (!restores(&step->instruction))
+                name_variable(flow, state, step->vaddr, answer);
 }
 
 /* What both A and B point to, of which a function reads either. What lies in the frame or

@@ -5,6 +5,9 @@
 
 #include "sample_field.h"
 #include "type_by_function.h"
+#include "type_field.h"
+
+enum { POINTER_LIMIT_BYTES = 1024 };
 
 const struct type_access *instruction_access(const struct place *place)
 {
@@ -134,6 +137,39 @@ static struct sample_type by_pointer(struct sample_types *finder,
                                                     TYPE_SOURCE_NO_PLACE});
 }
 
+/* Whether compilers align structures of TYPE to a pointer, which it holds near its
+ * beginning. */
+static bool is_of_pointers(const struct types *types, uint32_t type)
+{
+        const struct type_access pointer = {.bytes = sizeof(uint64_t),
+                                            .number = NUMBER_INTEGER};
+        uint64_t bytes = type_size(types, type);
+
+        if (types->items[type].kind != TYPE_STRUCT || bytes % sizeof(uint64_t) != 0)
+                return false;
+        for (uint64_t at = 0; at < bytes && at < POINTER_LIMIT_BYTES;
+             at += sizeof(uint64_t)) {
+                uint32_t part = type_part(types, type, at, &pointer);
+
+                if (part != TYPE_NONE && types->items[part].kind == TYPE_POINTER)
+                        return true;
+        }
+        return false;
+}
+
+/* Whether PLACE, INSIDE a block, is of a structure that would lie where none is put: the
+ * pointer has a tag in its lowest bits, and what is accessed is elsewhere. */
+static bool is_tagged(const struct types *types, const struct place_value *place,
+                      uint64_t inside)
+{
+        uint64_t beside = (inside - place_offset(types, place)) % sizeof(uint64_t);
+
+        return beside != 0 &&
+               (!place->indexed ||
+                (!place->unknown_index && place->stride_bytes % sizeof(uint64_t) == 0)) &&
+               is_of_pointers(types, place->type);
+}
+
 bool instruction_refuted(struct sample_types *finder,
                          const struct sample_location *location)
 {
@@ -142,8 +178,11 @@ bool instruction_refuted(struct sample_types *finder,
         const struct place_value *place = &flow->place;
         const struct target *target = &location->target;
 
-        if (place->type >= finder->types->count ||
-            !(place->guessed || is_tested(finder, target, place)))
+        if (place->type >= finder->types->count)
+                return false;
+        if (is_tagged(finder->types, place, target->offset_bytes))
+                return true;
+        if (!place->guessed && !is_tested(finder, target, place))
                 return false;
         struct sample_type found = pointee(finder, location->place);
 

@@ -59,13 +59,15 @@ static void share(struct type_path *best, const struct type_path *so_far,
         best->fit = fit;
 }
 
-/* Takes note of a structure that the access, which is to its beginning, copies. */
+/* Takes note of a structure that the access, which is to its beginning, copies: not one
+ * that only aligns its union. */
 static void note_copied(struct search *search, uint32_t type_id,
                         const struct type_path *path)
 {
         const struct type *type = &search->types->items[type_id];
 
-        if (type->kind != TYPE_STRUCT || type->size_bytes < search->access->bytes)
+        if (type->kind != TYPE_STRUCT || type->member_count == 0 ||
+            type->size_bytes < search->access->bytes)
                 return;
         search->copied = *path;
         search->copied.type = type_id;

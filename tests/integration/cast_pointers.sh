@@ -412,13 +412,67 @@ let_out_holder|0|1
 let_out_store|0|1" ] || fail "$1: what slots of the frame lead to is said to be $said"
 }
 
+# Links to nodes that are told by their lowest bit, which is taken off in each access.
+cat >tagged.c <<'END'
+#include <stdint.h>
+#include <stdlib.h>
+struct node { struct node *child[2]; uint32_t byte; uint8_t others, third, fourth; };
+__attribute__((noinline)) static struct node *tagged(struct node *p, const uint8_t *key, size_t length)
+{
+        while ((uintptr_t)p & 1) {
+                struct node *q = (struct node *)((uintptr_t)p - 1);
+                uint8_t c = q->byte < length ? key[q->byte] : 0;
+                p = q->child[(1 + (q->others | c)) >> 8];
+        }
+        return p;
+}
+int main(int argc, char **argv)
+{
+        enum { COUNT = 1 << 13 };
+        (void)argv;
+        char *pool = argc > 1 ? NULL : malloc(COUNT * 32);
+        struct node **all = malloc(COUNT * sizeof(*all));
+        uint8_t key[8] = {0};
+        size_t sum = 0;
+        for (size_t i = 0; i < COUNT; i++)
+                all[i] = pool ? (struct node *)(pool + 32 * (i * 793 % COUNT))
+                              : malloc(sizeof(struct node));
+        for (size_t i = 0; i < COUNT; i++) {
+                all[i]->child[0] = (struct node *)((char *)all[i + 1 < COUNT ? i + 1 : 0] +
+                                                   (i + 1 < COUNT));
+                all[i]->child[1] = all[i]->child[0];
+                all[i]->byte = i % 8;
+                all[i]->others = 3;
+        }
+        for (int pass = 0; pass < 20; pass++)
+                sum += (uintptr_t)tagged((struct node *)((char *)all[0] + 1), key, sizeof(key));
+        return sum == 1;
+}
+END
+
+# check_tagged COMPILER: of the reads of one byte none is said to be of a wider number.
+check_tagged()
+{
+        "$1" -g -O2 -w -o "tagged_$1" tagged.c
+        for blocks in '' single; do
+                "$MEMLAG" record --force -o tagged.db --source sim --ldlat 1 --period 37 -- \
+                        "./tagged_$1" $blocks >tagged.out 2>&1 || fail "$1: $(cat tagged.out)"
+                said=$(sqlite3 -readonly tagged.db "SELECT count(*) > 100,
+                        sum(coalesce(field <> 'others', 0)) FROM sample_view
+                        WHERE object_kind = 'heap' AND function = 'tagged' AND access_bytes = 1")
+                [ "$said" = '1|0' ] || fail "$1 $blocks: bytes behind tagged pointers: $said"
+        done
+}
+
 check gcc
+check_tagged gcc
 check_heads gcc open
 check_slots gcc
 check_made
 check_bases
 if command -v clang >/dev/null; then
         check clang
+        check_tagged clang
         check_heads clang 'struct link.next'
         check_slots clang
 else

@@ -163,3 +163,36 @@ said=$(sqlite3 -readonly by_value.db "SELECT count(*) > 1000, count(type), min(o
         FROM sample_view WHERE object_kind = 'stack' AND function LIKE 'of_%'")
 [ "$said" = "1|0|of_red::red|of_blue::blue|of_red::red|of_blue::blue" ] ||
         fail "parameters at one place are read as $said"
+
+# Variables that clang says are there until the function has returned, at a constant distance
+# from a stack pointer that moves before it does: what is taken back there was saved.
+cat >returns.c <<'END'
+__attribute__((noinline)) static long returns(long depth, long *sum)
+{
+        long kept = depth * 3;
+        char room[200];
+        __asm__ volatile("" : : "r"(room) : "memory", "rbx", "rbp", "r12", "r13", "r14", "r15",
+                         "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11");
+        long result = depth ? returns(depth - 1, sum) : 0;
+        *sum += kept;
+        return result + 1;
+}
+int main(void)
+{
+        long sum = 0, depth = 0;
+        for (int i = 0; i < 20; i++)
+                depth += returns(1000, &sum);
+        return depth + sum == 1;
+}
+END
+for compiler in gcc clang; do
+        command -v $compiler >/dev/null || continue
+        $compiler -g -O2 -o returns returns.c
+        "$MEMLAG" record --force -o returns.db --source sim --ldlat 1 --period 3 -- \
+                ./returns >returns.out 2>&1 || fail "returns: $(cat returns.out)"
+        said=$(sqlite3 -readonly returns.db "SELECT count(*) > 1000, count(type),
+                count(DISTINCT object), min(object) FROM sample_view WHERE function = 'returns'
+                AND (instruction LIKE 'pop %' OR instruction LIKE 'ret%')")
+        [ "$said" = "1|0|1|returns's stack" ] ||
+                fail "what $compiler has saved is said to be $said"
+done
