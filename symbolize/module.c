@@ -9,6 +9,7 @@
 
 #include "code_instruction.h"
 #include "module_reading.h"
+#include "source_members.h"
 #include "thread_slots.h"
 
 /* Where the kernel's file has the symbol that perf tells the kernel's place by. */
@@ -118,6 +119,9 @@ static int name_all(struct module_reading *reading, const struct module_question
         if (!error && dwarf)
                 error = access_find(&reader, file, symbols, answers->frames,
                                     ask->accesses, ask->access_count);
+        if (!error && dwarf)
+                error = source_members_find(ask->accesses, ask->access_count, file->path,
+                                            answers->names, dwarf->package.looked_for);
         type_reader_close(&reader);
         return error;
 }

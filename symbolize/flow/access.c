@@ -13,6 +13,7 @@
 #include "globals.h"
 #include "signature.h"
 #include "type_field.h"
+#include "unit_kind.h"
 
 static int compare_accesses(const void *left, const void *right)
 {
@@ -120,7 +121,7 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                             const struct linkage *linkage, struct context *context,
                             struct access **accesses, size_t count)
 {
-        Dwarf_Die function;
+        Dwarf_Die function, unit;
         struct flow_input input = {.reader = reader,
                                    .file = file,
                                    .slots = &linkage->threads,
@@ -157,8 +158,12 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                 error = flow_function(&input, answers, count);
         if (!error)
                 error = context->error;
+        bool of_gcc = dwarf_diecu(&function, &unit, NULL, NULL) &&
+                      unit_is_of_gcc(reader->dwarf, &unit);
+
         for (size_t i = 0; i < count && !error; i++) {
                 accesses[i]->flow = answers[i];
+                accesses[i]->flow.access.members_of_one = of_gcc;
                 accesses[i]->asked = true;
         }
         free(answers);

@@ -37,6 +37,11 @@ struct type_access {
         /* By a pointer to such numbers that may be to an array in the structure which the
          * pointer is in. */
         bool own_items;
+        /* The members by which the source has what is accessed, see source_expression.h;
+         * 0: not known. Where the compiler makes one access of several that are equal, it
+         * may be those of one. */
+        uint32_t members;
+        bool members_of_one;
 };
 
 /* Of one number of TYPE: complex ones are two. */

@@ -129,8 +129,9 @@ static struct sample_type by_pointer(struct sample_types *finder,
 
         if (found.reason != TYPED)
                 return found;
-        return finder->refuted[location->place] ||
-                       (place->guessed && target->kind != TARGET_BLOCK)
+        return (finder->refuted[location->place] && !found.field.named) ||
+                       (place->guessed && !found.field.named &&
+                        target->kind != TARGET_BLOCK)
                    ? type_left_open(UNTYPED_INDEX)
                    : type_told(found,
                                (struct type_source){TYPE_BY_INSTRUCTION, flow->pointer,
@@ -222,10 +223,11 @@ struct sample_type type_by_instruction(struct sample_types *finder,
         if (flow->variable.type == TYPE_NONE)
                 return type_left_open(flow->variable.name ? UNTYPED_SEVERAL
                                                           : UNTYPED_NO_VARIABLE);
-        return flow->place.guessed
+        const struct sample_type found = sample_field_at(
+            finder, flow->variable.type, (uint64_t)flow->variable_offset, &flow->access);
+
+        return flow->place.guessed && !found.field.named
                    ? type_left_open(UNTYPED_INDEX)
-                   : type_told(
-                         sample_field_at(finder, flow->variable.type,
-                                         (uint64_t)flow->variable_offset, &flow->access),
-                         (struct type_source){TYPE_BY_VARIABLE, 0, TYPE_SOURCE_NO_PLACE});
+                   : type_told(found, (struct type_source){TYPE_BY_VARIABLE, 0,
+                                                           TYPE_SOURCE_NO_PLACE});
 }

@@ -5,6 +5,7 @@
 
 #include "type_index.h"
 #include "type_limits.h"
+#include "type_named.h"
 #include "type_path.h"
 
 enum { OWN_ITEM_FIT = 4 }; /* better than all that access_fit() says */
@@ -12,6 +13,7 @@ enum { OWN_ITEM_FIT = 4 }; /* better than all that access_fit() says */
 struct search {
         const struct types *types;
         const struct type_access *access;
+        const struct string_pool *names; /* NULL: what the source says does not count */
         unsigned work_left;
         unsigned nesting; /* of calls: members without a name make the way no longer */
         uint64_t stride_bytes;   /* asked about; 0: nothing is */
@@ -113,6 +115,45 @@ static struct member beside_bits(const struct search *search, const struct membe
         return bits;
 }
 
+/* Ways to members that share their place, and the one of them that the source names. */
+struct choice {
+        struct type_path way;
+        size_t named;   /* how much of its end; 0: none is */
+        bool several;   /* are named as well */
+        bool bits;      /* there are bit-fields */
+        unsigned equal; /* numbers of as many bytes as are accessed, or several members */
+};
+
+static void choose(const struct search *search, const struct type_path *way,
+                   struct choice *choice)
+{
+        const char *members =
+            search->names ? string_pool_text(search->names, search->access->members)
+                          : NULL;
+        size_t named =
+            members && !way->shared_count ? type_named(search->names, way, members) : 0;
+
+        choice->bits |= way->bits;
+        choice->equal += way->shared_count || way->size_bytes == search->access->bytes;
+        if (named < choice->named || named == 0)
+                return;
+        choice->several = named == choice->named;
+        choice->named = named;
+        choice->way = *way;
+}
+
+/* Whether the source says that it is CHOICE's way. Where its members may be those of an
+ * equal access that is made with this one, no other may be equal. */
+static bool is_chosen(const struct search *search, const struct choice *choice)
+{
+        const struct type_access *access = search->access;
+
+        return choice->named > 0 && !choice->several && !choice->bits &&
+               access->bytes <= choice->way.size_bytes &&
+               (!access->members_of_one ||
+                (choice->way.size_bytes == access->bytes && choice->equal == 1));
+}
+
 static int find_member(struct search *search, uint32_t type_id, uint64_t offset_bytes,
                        struct type_path *path)
 {
@@ -120,6 +161,7 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
         const struct type *type = &types->items[type_id];
         const struct member *members = types->members + type->first_member;
         struct type_path best = {0};
+        struct choice choice = {0};
         uint64_t mask = 0;
 
         if (offset_bytes == 0)
@@ -141,13 +183,18 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
 
                 if (fit == 0 || fit < best.fit)
                         continue;
-                if (fit > best.fit)
+                if (fit > best.fit) {
                         mask = 0;
+                        choice = (struct choice){0};
+                }
+                choose(search, &way, &choice);
                 mask |= i < 64 ? UINT64_C(1) << i : 0;
                 if (fit > best.fit)
                         best = way;
         }
-        if (mask & (mask - 1)) {
+        if ((mask & (mask - 1)) && is_chosen(search, &choice)) {
+                best = choice.way;
+        } else if (mask & (mask - 1)) {
                 uint64_t start = best.offset_bytes, bytes = best.size_bytes;
                 bool bits = members[__builtin_ctzll(mask)].bit_size != 0;
 
@@ -275,13 +322,15 @@ static bool in_doubt(const struct search *search, const struct type_path *path)
 /* Finds what ACCESS fits best, and in *COPIED the innermost structure that it begins.
  * Where floating point lies as well, what is also done to its bits tells nothing; where
  * it lies alone, more likely the type is another. */
-static int find_accessed(const struct types *types, uint32_t type, uint64_t offset_bytes,
+static int find_accessed(const struct types *types, const struct string_pool *names,
+                         uint32_t type, uint64_t offset_bytes,
                          const struct type_access *access, struct type_path *path,
                          struct type_path *copied)
 {
         struct type_access any = *access;
         struct search search = {.types = types,
                                 .access = access,
+                                .names = names,
                                 .work_left = TYPE_WORK_LIMIT,
                                 .inner = TYPE_NONE};
 
@@ -295,7 +344,7 @@ static int find_accessed(const struct types *types, uint32_t type, uint64_t offs
 
         any.number = NUMBER_ANY;
         any.perhaps_float = any.perhaps_several = any.unproved = false;
-        fit = find_accessed(types, type, offset_bytes, &any, path, copied);
+        fit = find_accessed(types, names, type, offset_bytes, &any, path, copied);
         path->contradicted = contradicted && !path->shared_count;
         return fit;
 }
@@ -310,6 +359,17 @@ static uint64_t skip_unused(const struct type_access *access, struct type_access
         used->bits >>= 8 * bytes;
         used->bytes -= bytes;
         return bytes;
+}
+
+/* Whether the source has all of PATH. */
+static bool is_named(const struct string_pool *names, const struct type_path *path,
+                     const struct type_access *access)
+{
+        const char *members = string_pool_text(names, access->members);
+
+        return members && !path->shared_count && !path->bits &&
+               access->bytes <= path->size_bytes &&
+               type_named_whole(names, path, members);
 }
 
 enum field_outcome type_field(const struct types *types, struct string_pool *names,
@@ -330,7 +390,8 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
         if (offset_bytes >= types->items[type].size_bytes &&
             !type_open_ended(types, type))
                 return FIELD_BEYOND;
-        if (find_accessed(types, type, offset_bytes, access, &path, &copied) == 0) {
+        if (find_accessed(types, names, type, offset_bytes, access, &path, &copied) ==
+            0) {
                 if (access->bits == 0)
                         return FIELD_PADDING;
                 return type_field(types, names, type, offset_bytes, &whole, field);
@@ -343,6 +404,7 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
         if (path.bits && access->unused)
                 return FIELD_UNUSED;
         type_path_field(names, &path, field);
+        field->named = is_named(names, &path, access);
         return field->name ? FIELD_FOUND : FIELD_WHOLE;
 }
 
@@ -353,7 +415,7 @@ uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_byt
 {
         struct type_path path, copied;
 
-        return find_accessed(types, type, offset_bytes, access, &path, &copied) &&
+        return find_accessed(types, NULL, type, offset_bytes, access, &path, &copied) &&
                        !path.shared_count
                    ? path.type
                    : TYPE_NONE;
@@ -365,7 +427,8 @@ bool type_contradicted(const struct types *types, uint32_t type, uint64_t offset
         struct type_path path, copied;
 
         return access->number != NUMBER_ANY &&
-               find_accessed(types, type, offset_bytes, access, &path, &copied) != 0 &&
+               find_accessed(types, NULL, type, offset_bytes, access, &path, &copied) !=
+                   0 &&
                path.contradicted;
 }
 

@@ -32,6 +32,7 @@ struct field {
         uint64_t offset_bytes;
         uint64_t size_bytes;
         bool shared; /* NAME has several members */
+        bool named;  /* the source has all of NAME */
 };
 
 /* Finds the field of TYPE at OFFSET_BYTES that ACCESS fits best. Of a structure that

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* Goes along the line in both directions, from name to name. */
+#include "source_expression.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { MEMBERS_LIMIT = 16 };
+
+struct line {
+        const char *text;
+        size_t length;
+};
+
+struct name {
+        size_t begin, end;
+        char link; /* '.', or '>' for "->"; 0: no member */
+};
+
+static char at(const struct line *line, size_t index)
+{
+        return index < line->length ? line->text[index] : '\0';
+}
+
+static bool in_name(char c)
+{
+        return isalnum((unsigned char)c) || c == '_';
+}
+
+static size_t skip_blanks(const struct line *line, size_t index)
+{
+        while (at(line, index) == ' ' || at(line, index) == '\t')
+                index++;
+        return index;
+}
+
+/* The end of what blanks before END follow. */
+static size_t end_before(const struct line *line, size_t end)
+{
+        while (end > 0 && (at(line, end - 1) == ' ' || at(line, end - 1) == '\t'))
+                end--;
+        return end;
+}
+
+/* Whether a '.' or "->" is at INDEX; *LINK is which, *END is behind it. */
+static bool link_at(const struct line *line, size_t index, char *link, size_t *end)
+{
+        bool arrow = at(line, index) == '-' && at(line, index + 1) == '>';
+
+        if (!arrow && at(line, index) != '.')
+                return false;
+        *link = arrow ? '>' : '.';
+        *end = index + 1 + arrow;
+        return true;
+}
+
+/* The same of what ends at END; *BEGIN is where it begins. */
+static bool link_before(const struct line *line, size_t end, char *link, size_t *begin)
+{
+        bool arrow = end > 1 && at(line, end - 1) == '>' && at(line, end - 2) == '-';
+
+        if (end == 0 || (!arrow && at(line, end - 1) != '.'))
+                return false;
+        *link = arrow ? '>' : '.';
+        *begin = end - 1 - arrow;
+        return true;
+}
+
+static bool name_at(const struct line *line, size_t begin, struct name *name)
+{
+        size_t end = begin;
+
+        while (in_name(at(line, end)))
+                end++;
+        *name = (struct name){.begin = begin, .end = end};
+        return end > begin && !isdigit((unsigned char)at(line, begin));
+}
+
+/* The name that ends at END. */
+static bool name_before(const struct line *line, size_t end, struct name *name)
+{
+        size_t begin = end;
+
+        while (begin > 0 && in_name(at(line, begin - 1)))
+                begin--;
+        return name_at(line, begin, name) && name->end == end;
+}
+
+/* Where the bracket begins that ends at END, which is the line's length or less; END
+ * where none does. */
+static size_t bracket_begin(const struct line *line, size_t end)
+{
+        unsigned depth = 0;
+
+        for (size_t i = end; i > 0; i--) {
+                char c = at(line, i - 1);
+
+                depth += c == ']' || c == ')';
+                if ((c == '[' || c == '(') && --depth == 0)
+                        return i - 1;
+                if (depth == 0)
+                        break;
+        }
+        return end;
+}
+
+static size_t bracket_end(const struct line *line, size_t begin)
+{
+        unsigned depth = 0;
+
+        for (size_t i = begin; i < line->length; i++) {
+                char c = at(line, i);
+
+                depth += c == '[' || c == '(';
+                if ((c == ']' || c == ')') && --depth == 0)
+                        return i + 1;
+                if (depth == 0)
+                        break;
+        }
+        return begin;
+}
+
+/* Sets NAME's link, by which it is a member; *BEGIN is where that begins. */
+static bool find_link(const struct line *line, struct name *name, size_t *begin)
+{
+        return link_before(line, end_before(line, name->begin), &name->link, begin);
+}
+
+/* The member before that whose link begins at BEGIN: of a[i].b that is a. */
+static bool member_before(const struct line *line, size_t begin, struct name *name,
+                          size_t *link)
+{
+        size_t end = end_before(line, begin);
+
+        while (end > 0 && at(line, end - 1) == ']') {
+                size_t bracket = bracket_begin(line, end);
+
+                if (bracket == end)
+                        return false;
+                end = end_before(line, bracket);
+        }
+        return name_before(line, end, name) && find_link(line, name, link);
+}
+
+/* The member behind END: of a[i].b that is b. */
+static bool member_behind(const struct line *line, size_t end, struct name *name)
+{
+        char link;
+
+        end = skip_blanks(line, end);
+        while (at(line, end) == '[') {
+                size_t behind = bracket_end(line, end);
+
+                if (behind == end)
+                        return false;
+                end = skip_blanks(line, behind);
+        }
+        if (!link_at(line, end, &link, &end) ||
+            !name_at(line, skip_blanks(line, end), name))
+                return false;
+        name->link = link;
+        return at(line, skip_blanks(line, name->end)) != '('; /* it is called */
+}
+
+/* The last member of the expression that begins at INDEX; *BEGIN is where its link
+ * begins. */
+static bool last_behind(const struct line *line, size_t index, struct name *name,
+                        size_t *begin)
+{
+        bool found = false;
+
+        if (!name_at(line, index, name))
+                return false;
+        for (struct name next = *name; member_behind(line, next.end, &next); found = true)
+                *name = next;
+        return found && find_link(line, name, begin);
+}
+
+/* The last member of the expression that INDEX stands for; *BEGIN is where its link
+ * begins. */
+static bool last_member(const struct line *line, size_t index, struct name *name,
+                        size_t *begin)
+{
+        size_t end;
+
+        if (at(line, index) == '[')
+                return member_before(line, index, name, begin);
+        if (link_at(line, index, &name->link, &end)) {
+                char link = name->link;
+
+                *begin = index;
+                if (!name_at(line, skip_blanks(line, end), name))
+                        return false;
+                name->link = link;
+                return true;
+        }
+        if ((index > 0 && in_name(at(line, index - 1))) || !name_at(line, index, name))
+                return false;
+        return find_link(line, name, begin) || last_behind(line, index, name, begin);
+}
+
+/* Adds to TEXT, of which *USED bytes are used, the members of the expression that ends
+ * with LAST, whose link begins at BEGIN. */
+static bool add_members(const struct line *line, struct name last, size_t begin,
+                        char *text, size_t size, size_t *used)
+{
+        struct name members[MEMBERS_LIMIT] = {last};
+        size_t count = 1;
+
+        while (count < MEMBERS_LIMIT &&
+               member_before(line, begin, &members[count], &begin))
+                count++;
+        while (count-- > 0) {
+                size_t bytes = members[count].end - members[count].begin;
+
+                if (*used + 1 + bytes >= size)
+                        return false;
+                text[(*used)++] = members[count].link;
+                memcpy(text + *used, line->text + members[count].begin, bytes);
+                *used += bytes;
+        }
+        text[*used] = '\0';
+        return true;
+}
+
+static bool is_operator(char c)
+{
+        return c && strchr("+-*/%<>=!&|^", c);
+}
+
+/* Whether the operator at INDEX compares: compilers keep its operands with it, and change
+ * those of sums. */
+static bool compares(const struct line *line, size_t index)
+{
+        char c = at(line, index), next = at(line, index + 1);
+
+        return ((c == '<' || c == '>') && next != c) ||
+               ((c == '=' || c == '!') && next == '=');
+}
+
+/* What is on both sides of the operator at INDEX. */
+static bool operands(const struct line *line, size_t index, char *text, size_t size)
+{
+        size_t used = 0, begin, behind = index;
+        struct name name;
+        bool found = false;
+
+        while (is_operator(at(line, behind)))
+                behind++;
+        if (member_before(line, index, &name, &begin)) {
+                found = add_members(line, name, begin, text, size, &used);
+                if (!found || used + 1 >= size)
+                        return false;
+                text[used++] = ' ';
+                text[used] = '\0';
+        }
+        if (last_behind(line, skip_blanks(line, behind), &name, &begin))
+                found = add_members(line, name, begin, text, size, &used);
+        return found;
+}
+
+enum source_expression source_expression(const char *line, size_t length, size_t column,
+                                         char *text, size_t size)
+{
+        const struct line whole = {line, length};
+        struct name name;
+        size_t begin, used = 0;
+
+        if (column == 0 || column > length)
+                return SOURCE_NO_MEMBERS;
+        if (last_member(&whole, column - 1, &name, &begin))
+                return add_members(&whole, name, begin, text, size, &used)
+                           ? SOURCE_MEMBERS
+                           : SOURCE_NO_MEMBERS;
+        if (!is_operator(line[column - 1]) || !operands(&whole, column - 1, text, size))
+                return SOURCE_NO_MEMBERS;
+        return compares(&whole, column - 1) ? SOURCE_MEMBERS : SOURCE_OPERANDS;
+}

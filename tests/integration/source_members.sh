@@ -1,0 +1,125 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Members of a union that instructions do not tell apart: the source at their line and column
+# does, unless it has changed since, or the compiler made one access of two.
+set -eu
+
+fail()
+{
+        echo "source_members.sh: $*" >&2
+        exit 1
+}
+
+cat >members.c <<'END'
+#include <stdint.h>
+#include <stdlib.h>
+enum { RECORDS = 4096, READS = 20000 };
+struct record {
+        uint32_t version, id;
+        union {
+                struct { uint16_t port, weight; uint32_t ttl; } service;
+                struct { uint32_t serial, refresh; const struct record *primary; } zone;
+                struct { uint64_t first; const struct record *target; } name;
+                uint8_t address[16];
+        } u;
+        uint64_t rest[5];
+};
+static volatile uint64_t result;
+static volatile uint8_t kinds[RECORDS];
+#define READ(name, expression) \
+        static __attribute__((noinline)) void name(const struct record *records) \
+        { \
+                uint64_t sum = 0; \
+                for (unsigned i = 0, at = 1; i < READS; i++, at = at * 5 + 3) { \
+                        const struct record *r = &records[at % RECORDS]; \
+                        sum += expression(r); \
+                } \
+                result = sum; \
+        }
+static inline uint64_t get_port(const struct record *r) { return r->u.service.port; }
+static inline uint64_t get_weight(const struct record *r) { return r->u.service.weight; }
+static inline uint64_t get_third(const struct record *r) { return r->u.address[3]; }
+static inline uint64_t get_refresh(const struct record *r) { return r->u.zone.refresh; }
+static inline uint64_t get_primary(const struct record *r) { return r->u.zone.primary->id; }
+static inline uint64_t get_compared(const struct record *r) { return r->u.zone.serial < 77; }
+READ(port, get_port)
+READ(weight, get_weight)
+READ(third, get_third)
+READ(refresh, get_refresh)
+READ(primary, get_primary)
+READ(compared, get_compared)
+
+/* gcc makes one of two cases: what is said of it must not be the other one's. */
+static __attribute__((noinline)) void cases(const struct record *records)
+{
+        uint64_t sum = 0;
+        for (unsigned i = 0, at = 1; i < READS; i++, at = at * 5 + 3) {
+                const struct record *r = &records[at % RECORDS];
+                switch (kinds[at % RECORDS]) {
+                case 5:
+                        sum += r->u.service.ttl;
+                        break;
+                case 6:
+                        sum ^= at;
+                        break;
+                default:
+                        sum += r->u.zone.refresh;
+                        break;
+                }
+        }
+        result = sum;
+}
+
+int main(void)
+{
+        char *memory = calloc(RECORDS, sizeof(struct record));
+        struct record *records = (struct record *)memory;
+        for (int i = 0; i < RECORDS; i++)
+                records[i].u.zone.primary = records;
+        port(records);
+        weight(records);
+        third(records);
+        refresh(records);
+        compared(records);
+        primary(records);
+        for (int i = 0; i < RECORDS; i++)
+                kinds[i] = 5;
+        cases(records);
+        return 0;
+}
+END
+printf '%s\tstruct record\t%s\n' get_port u.service.port get_weight u.service.weight \
+        get_third 'u.address[]' >small.truth
+printf '%s\tstruct record\t%s\n' get_refresh u.zone.refresh get_compared u.zone.serial >wide.truth
+printf 'cases\tstruct record\tu.service.ttl\n' >cases.truth
+
+check()
+{
+        python3 "$SOURCE_DIR/tests/integration/nested/check.py" "$@" ||
+                fail "$1: not as it is known to be"
+}
+
+for compiler in gcc clang; do
+        command -v "$compiler" >/dev/null || continue
+        "$compiler" -g -O2 -o "$compiler.out" members.c
+        "$MEMLAG" record -o "$compiler.db" --source sim --ldlat 1 --period 7 -- \
+                "./$compiler.out" >record.out 2>&1 || fail "$compiler: $(cat record.out)"
+        check "$compiler.db" small.truth 99
+        check "$compiler.db" cases.truth 0
+        # Of equal members gcc may have made one access.
+        [ "$compiler" = gcc ] || check "$compiler.db" wide.truth 99
+        cp "$compiler.db" "$compiler.later.db"
+done
+
+# Lines may have moved in what is newer than the program.
+touch -d 'next year' members.c
+for compiler in gcc clang; do
+        [ -e "$compiler.later.db" ] || continue
+        "$MEMLAG" symbolize --drop-names "$compiler.later.db" >record.out 2>&1 ||
+                fail "$compiler: $(cat record.out)"
+        if python3 "$SOURCE_DIR/tests/integration/nested/check.py" "$compiler.later.db" \
+                small.truth 99 >record.out; then
+                fail "$compiler: what changed was read"
+        fi
+        ! grep -q wrong record.out || fail "$compiler: $(cat record.out)"
+done

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns as gcc and clang have them in what they compile, and what stands there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "source_expression.h"
+
+/* What LINE has at the column of the '@' in it, which is taken out; NULL: nothing. */
+static const char *members(const char *line, enum source_expression wanted)
+{
+        static char text[64];
+        char whole[256];
+        const char *mark = strchr(line, '@');
+        size_t column = (size_t)(mark - line) + 1;
+
+        assert_true(strlen(line) < sizeof(whole));
+        memcpy(whole, line, column - 1);
+        memcpy(whole + column - 1, mark + 1, strlen(mark + 1));
+        assert_int_equal(
+            source_expression(whole, strlen(line) - 1, column, text, sizeof(text)),
+            wanted);
+        return wanted == SOURCE_NO_MEMBERS ? NULL : text;
+}
+
+static void columns_of_gcc(void **state)
+{
+        (void)state;
+        assert_string_equal(members("r += d->u.srv@.port * 3;", SOURCE_MEMBERS),
+                            ">u.srv.port");
+        assert_string_equal(members("r += d->u.mx.target@->hash;", SOURCE_MEMBERS),
+                            ">u.mx.target>hash");
+        assert_string_equal(members("r * 3 + d->u.a6.addr@[k];", SOURCE_MEMBERS),
+                            ">u.a6.addr");
+        assert_string_equal(
+            members("s += pages[n & 7].u.le[k + 1] @. key;", SOURCE_MEMBERS),
+            ".u.le.key");
+        assert_string_equal(members("x@->u.a += y->u.b;", SOURCE_MEMBERS), ">u");
+}
+
+static void columns_of_clang(void **state)
+{
+        (void)state;
+        assert_string_equal(members("r += d->u.srv.@port * 3;", SOURCE_MEMBERS),
+                            ">u.srv.port");
+        assert_string_equal(members("d->u.mx.@target->hash;", SOURCE_MEMBERS),
+                            ">u.mx.target");
+        assert_string_equal(members("r * 3 + @d->u.a6.addr[k];", SOURCE_MEMBERS),
+                            ">u.a6.addr");
+        assert_string_equal(members("@list.head->next(3);", SOURCE_MEMBERS), ".head");
+}
+
+static void operators_have_operands(void **state)
+{
+        (void)state;
+        assert_string_equal(members("if (p->u.le[m].key @< q.k)", SOURCE_MEMBERS),
+                            ">u.le.key .k");
+        assert_string_equal(members("if (p->a @== c)", SOURCE_MEMBERS), ">a ");
+        assert_string_equal(members("c @+= a.v.cst;", SOURCE_OPERANDS), ".v.cst");
+        assert_string_equal(members("e.x.spells@++;", SOURCE_OPERANDS), ".x.spells ");
+        assert_string_equal(members("n = x->a @<< 3", SOURCE_OPERANDS), ">a ");
+}
+
+static void others_have_none(void **state)
+{
+        (void)state;
+        members("@count = 3;", SOURCE_NO_MEMBERS);
+        members("x = 1@.5;", SOURCE_NO_MEMBERS);
+        members("f@(x->a);", SOURCE_NO_MEMBERS);
+        members("x->le@ngth", SOURCE_NO_MEMBERS);
+        members("a + @(b)->c", SOURCE_NO_MEMBERS);
+        members("@", SOURCE_NO_MEMBERS);
+        members("@]", SOURCE_NO_MEMBERS);
+        members("]@[", SOURCE_NO_MEMBERS);
+        members("@.", SOURCE_NO_MEMBERS);
+        members("->@", SOURCE_NO_MEMBERS);
+        members("a[[[@[", SOURCE_NO_MEMBERS);
+        assert_string_equal(members(")]@.b", SOURCE_MEMBERS), ".b");
+}
+
+static void what_is_too_long_has_none(void **state)
+{
+        char text[8];
+
+        (void)state;
+        assert_int_equal(source_expression("a.b", 3, 4, text, sizeof(text)),
+                         SOURCE_NO_MEMBERS);
+        assert_int_equal(source_expression("a.b", 3, SIZE_MAX, text, sizeof(text)),
+                         SOURCE_NO_MEMBERS);
+        assert_int_equal(source_expression("a.b", 3, 0, text, sizeof(text)),
+                         SOURCE_NO_MEMBERS);
+        assert_int_equal(source_expression("a.bbbbbb", 8, 2, text, sizeof(text)),
+                         SOURCE_MEMBERS);
+        assert_int_equal(source_expression("a.bbbbbbb", 9, 2, text, sizeof(text)),
+                         SOURCE_NO_MEMBERS);
+        assert_int_equal(source_expression("a.bbbbb == c.d", 14, 9, text, sizeof(text)),
+                         SOURCE_NO_MEMBERS);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(columns_of_gcc),
+            cmocka_unit_test(columns_of_clang),
+            cmocka_unit_test(operators_have_operands),
+            cmocka_unit_test(others_have_none),
+            cmocka_unit_test(what_is_too_long_has_none),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
