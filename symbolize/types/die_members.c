@@ -48,9 +48,11 @@ static bool bit_field(struct type_reader *reader, Dwarf_Die *die, struct member 
             member->type < reader->types->count)
                 storage = reader->types->items[member->type].size_bytes;
         /* clang lets those of packed structures go on behind the storage: less than 0. */
+        if (storage > 16 || (int64_t)offset < -128 || (int64_t)offset > 128)
+                return false;
         int64_t low = (int64_t)(storage * 8) - (int64_t)offset - (int64_t)size;
 
-        if (storage > 16 || (int64_t)offset < -128 || (int64_t)offset > 128 || low < 0)
+        if (low < 0)
                 return false;
         member->bit_offset = (uint32_t)low;
         return true;
