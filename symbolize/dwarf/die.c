@@ -169,13 +169,6 @@ bool die_open_unit(struct dwarf_file *file, size_t unit, Dwarf_Die *die,
         return true;
 }
 
-bool die_has_files(const struct dwarf_file *file, const Dwarf_Die *die)
-{
-        const struct split_unit *split = split_of(file, die);
-
-        return !split || split->has_files;
-}
-
 bool die_origin(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *origin)
 {
         return die_reference(file, die, DW_AT_abstract_origin, origin) ||

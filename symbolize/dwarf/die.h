@@ -20,10 +20,6 @@
 bool die_open_unit(struct dwarf_file *file, size_t unit, Dwarf_Die *die,
                    Dwarf_Die *entries);
 
-/* Whether DIE's unit has a table of the files that entries refer to by number; else it
- * is the one of the unit in the program. */
-bool die_has_files(const struct dwarf_file *file, const Dwarf_Die *die);
-
 /* The attribute NAME of DIE itself; false when absent or unreadable. */
 bool die_attribute(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                    Dwarf_Attribute *attribute);

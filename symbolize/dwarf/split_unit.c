@@ -112,7 +112,6 @@ int split_unit_make(struct split_unit *unit, unsigned version,
                 unit->lists_at = lists->sh_offset;
                 unit->lists_size = lists->sh_size;
         }
-        unit->has_files = parts[SPLIT_LINE].data != NULL;
         unit->work =
             UINT64_C(16) * (parts[SPLIT_INFO].size + parts[SPLIT_TYPES].size) + 65536;
         if (error)

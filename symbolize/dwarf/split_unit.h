@@ -34,8 +34,7 @@ struct split_unit {
         unsigned version;
         uint64_t lists_at; /* of .debug_rnglists in image; 0: none */
         uint64_t lists_size;
-        bool has_files; /* a table of its own for the numbers of files */
-        uint64_t work;  /* that its entries may cost, as in dwarf_file.budget */
+        uint64_t work; /* that its entries may cost, as in dwarf_file.budget */
 };
 
 /* Opens the rest of SKELETON's unit: 0, -ENOENT when it is nowhere or is not the one,

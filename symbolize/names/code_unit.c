@@ -38,10 +38,7 @@ struct unit {
         const char *directory;
         uint64_t base; /* that its lists of ranges begin with */
         struct line_table lines;
-        uint32_t *files;      /* names of the table's files, once asked for; 0: not yet */
-        bool has_split_files; /* entries mean these, not those of the table */
-        Dwarf_Files *split_files;
-        size_t split_file_count;
+        uint32_t *files; /* names of the table's files, once asked for; 0: not yet */
         struct line_answer *answers; /* of the places, by address */
         struct code_entries entries;
         struct node *nodes;
@@ -203,19 +200,6 @@ static int visit_function(void *context, struct die_entry *entry, uint32_t paren
         }
 }
 
-/* The table of lines, and of the files that entries mean. */
-static int open_lines(struct unit *unit, Dwarf_Die *entries)
-{
-        int error = die_line_table(unit->with->dwarf, &unit->die, &unit->lines);
-
-        unit->has_split_files =
-            entries->cu != unit->die.cu && die_has_files(unit->with->dwarf, entries);
-        if (unit->has_split_files &&
-            dwarf_getsrcfiles(entries, &unit->split_files, &unit->split_file_count) != 0)
-                unit->split_file_count = 0;
-        return error == -ENOMEM ? error : 0;
-}
-
 static uint32_t file_of_entry(void *context, uint64_t number);
 
 static int open_unit(struct unit *unit, size_t number)
@@ -226,7 +210,7 @@ static int open_unit(struct unit *unit, size_t number)
 
         if (!die_open_unit(dwarf, number, &unit->die, &entries))
                 return 0;
-        if (open_lines(unit, &entries) < 0)
+        if (die_line_table(dwarf, &unit->die, &unit->lines) == -ENOMEM)
                 return -ENOMEM;
         unit->directory = die_string(dwarf, &unit->die, DW_AT_comp_dir);
         /* The assembler makes an entry of any one of a function's names. */
@@ -284,8 +268,10 @@ static uint32_t put_path(struct unit *unit, const char *path)
         return id;
 }
 
-/* The name of the file of that number in the table of lines. */
-static uint32_t put_line_file(struct unit *unit, uint64_t number)
+/* The name of the file of that number in the table of lines, which entries in a file of
+ * their own mean, too: a table beside them is that of units of types (DWARF 5, section
+ * 7.3.2.2). */
+static uint32_t put_file_number(struct unit *unit, uint64_t number)
 {
         if (number >= unit->lines.file_count || !unit->lines.files[number].name)
                 return 0;
@@ -297,16 +283,6 @@ static uint32_t put_line_file(struct unit *unit, uint64_t number)
                 free(path);
         }
         return unit->files[number];
-}
-
-/* That which entries mean by it. */
-static uint32_t put_file_number(struct unit *unit, uint64_t number)
-{
-        if (!unit->has_split_files)
-                return put_line_file(unit, number);
-        return number < unit->split_file_count
-                   ? put_path(unit, dwarf_filesrc(unit->split_files, number, NULL, NULL))
-                   : 0;
 }
 
 static uint32_t file_of_entry(void *context, uint64_t number)
@@ -451,7 +427,7 @@ static int find_lines(struct unit *unit)
                 struct code_place *place = unit->asked[i].place;
 
                 if (answer->found && answer->line)
-                        place->file = put_line_file(unit, answer->file);
+                        place->file = put_file_number(unit, answer->file);
                 place->line = place->file ? answer->line : 0;
                 place->column = place->line ? answer->column : 0;
                 place->lineless = answer->found && answer->line == 0;

@@ -8,11 +8,13 @@ Counted are the addresses at which the two references agree with each other, at 
 of those memlag agrees too, and the kinds of difference, each with an example. It is none,
 but counted apart, that memlag writes the scope of a function that has no name for linking,
 and the references its name alone, when the scope is the one that readelf shows; and that it
-tells lambdas by where they begin, when readelf shows one there, and functions that something
-is local to by their name without parameters. Where llvm-symbolizer is installed, it is asked
-too, and the kinds say with whom it agrees. The exit status is 1 when memlag agrees with both
-references, or with llvm-symbolizer against both, at fewer than --limit percent of the
-addresses at which the two agree.
+tells lambdas by where they begin, when readelf shows one there, functions that something is
+local to by their name without parameters, and writes "const" before a type, as entries do.
+Where llvm-symbolizer is installed, it is asked too: the kinds say with whom it agrees, and
+the same is counted where it agrees with one of the references, whose faults are not the
+other's. The exit status is 1 when memlag agrees with both references, or with
+llvm-symbolizer against both, at fewer than --limit percent of the addresses at which the
+two agree.
 
     agreement.py MEMLAG [OPTION...] FILE[=DEBUG-FILE]...
 
@@ -173,27 +175,48 @@ def without_outer_parameters(text):
     return re.sub("(?: (?:const|volatile|&&?))+::", "::", kept)
 
 
-def entry_lambdas(name):
-    """The lambdas in NAME as entries call them, "<lambda(int)>"."""
-    found, at = [], name.find("<lambda(")
-    while at >= 0:
-        depth, end = 0, at
-        for end in range(at + len("<lambda"), len(name)):
+def lambdas_by_parameters(name):
+    """The lambdas in NAME as entries and symbols call them, "<lambda(int)>" and
+    "{lambda(int)#1}"."""
+    found = []
+    for opened in re.finditer(r"[<{]lambda(?=\()", name):
+        depth, end = 0, opened.end()
+        for end in range(opened.end(), len(name)):
             depth += (name[end] == "(") - (name[end] == ")")
             if depth == 0:
                 break
-        found.append(name[at:end + 2])
-        at = name.find("<lambda(", end)
+        close = re.compile(r">|#\d+\}").match(name, end + 1)
+        if close:
+            found.append(name[opened.start():close.end()])
     return found
 
 
+def with_const_behind(name):
+    """NAME with "const" behind the types that it is of, as symbols have it."""
+    while found := re.search(r"(?<=[<( ])const (?=[\w(])", name):
+        depth, end = 0, found.end()
+        while end < len(name):
+            if depth == 0 and not re.match(r"[\w:<]|\(anonymous namespace\)", name[end:]):
+                more = re.match(r" (?:long|short|int|char|double)\b", name[end:])
+                if not more:
+                    break
+                end += more.end()
+                continue
+            anonymous = name.startswith("(anonymous namespace)", end)
+            depth += (name[end] == "<") - (name[end] == ">")
+            end += len("(anonymous namespace)") if anonymous else 1
+        name = name[:found.start()] + name[found.end():end] + " const" + name[end:]
+    return name
+
+
 def in_one_spelling(name):
-    """NAME without what entries and memlag call otherwise: lambdas, by their parameters and
-    by where they begin, and the functions that classes are local to, with parameters and
-    without."""
-    for text in entry_lambdas(name):
+    """NAME without what entries, symbols and memlag call otherwise: lambdas, by their
+    parameters and by where they begin, the functions that classes are local to, with
+    parameters and without, and where "const" stands."""
+    for text in lambdas_by_parameters(name):
         name = name.replace(text, "{lambda}")
-    return without_outer_parameters(LAMBDA.sub("{lambda}", name)).replace(" >", ">")
+    name = without_outer_parameters(LAMBDA.sub("{lambda}", name))
+    return with_const_behind(name).replace(" >", ">").replace(" (", "(")
 
 
 class Entries:
@@ -307,26 +330,30 @@ class Comparison:
         demangle(self.elfutils, self.binutils)
         self.llvm = umpire(path, self.addresses)
         demangle(self.llvm)
-        wanted = {frame[FUNCTION] for address in self.addresses if self.only_names(address)
-                  for frame in self.elfutils[address]}
+        readers = [self.elfutils, self.binutils] + ([self.llvm] if self.llvm else [])
+        wanted = {frame[FUNCTION] for address in self.addresses for answers in readers
+                  if self.only_names(address, answers) for frame in answers[address]}
         self.entries = Entries(debug, wanted) if wanted else None
 
-    def only_names(self, address):
-        """Whether the references agree, and memlag differs from them in names alone."""
-        chain, wanted = self.memlag[address], self.elfutils[address]
+    def only_names(self, address, answers):
+        """Whether memlag differs from ANSWERS in names alone."""
+        chain, wanted = self.memlag[address], answers[address]
         named_so = [[other[FUNCTION], *frame[1:]] for frame, other in zip(chain, wanted)]
         return (len(chain) == len(wanted) and difference(chain, wanted) is not None and
-                not difference(named_so, wanted) and
-                not difference(wanted, self.binutils[address]))
+                not difference(named_so, wanted))
 
-    def by_spelling(self, address):
-        """Whether memlag differs from both references in nothing but true scopes, and in how
-        lambdas and what is local to functions are called."""
-        return self.only_names(address) and all(
+    def spelled_otherwise(self, address, answers):
+        """Whether memlag differs from ANSWERS in nothing but true scopes, and in how lambdas,
+        what is local to functions and what is const are called."""
+        return self.only_names(address, answers) and all(
             frame[FUNCTION] == other[FUNCTION] or (
                 frame[FUNCTION] and other[FUNCTION] and
                 self.entries.are_one(frame[FUNCTION], other[FUNCTION]))
-            for frame, other in zip(self.memlag[address], self.elfutils[address]))
+            for frame, other in zip(self.memlag[address], answers[address]))
+
+    def by_spelling(self, address):
+        return (self.spelled_otherwise(address, self.elfutils) and
+                not difference(self.elfutils[address], self.binutils[address]))
 
     def unanimous(self, address):
         return not (difference(self.memlag[address], self.elfutils[address]) or
@@ -348,8 +375,19 @@ class Comparison:
         if address not in self.llvm:
             return text
         sides = [name for name, chain in chains_here.items()
-                 if not difference(chain, self.llvm[address])]
+                 if not difference(chain, self.llvm[address]) or
+                 (name == "memlag" and self.spelled_otherwise(address, self.llvm))]
         return text + "; llvm-symbolizer with " + (" and ".join(sides) or "none")
+
+    def report_pairs(self):
+        """Prints how far memlag agrees with llvm-symbolizer and one of the references."""
+        for name, answers in (("eu-addr2line", self.elfutils), ("addr2line", self.binutils)):
+            agreed = [a for a in self.addresses if not difference(answers[a], self.llvm[a])]
+            so = sum(not difference(self.memlag[a], self.llvm[a]) or
+                     self.spelled_otherwise(a, self.llvm) for a in agreed)
+            rate = 100 * so / len(agreed) if agreed else 0
+            print(f"  {len(agreed):6} at which {name} and llvm-symbolizer agree, memlag with"
+                  f" both at {so} ({rate:.2f} %)")
 
     def report(self):
         """Prints it; whether memlag agrees often enough."""
@@ -376,9 +414,10 @@ class Comparison:
         if self.llvm:
             alike = sum(not difference(self.memlag[a], self.llvm[a]) for a in self.addresses)
             print(f"  {alike:6} as llvm-symbolizer has it")
+            self.report_pairs()
         if scoped:
             kinds["no difference: memlag has the scope, as readelf, of what both references"
-                  " call by its name alone, or tells a lambda by its place"] = scoped
+                  " call by its name alone, or another spelling of it"] = scoped
         for kind, found in sorted(kinds.items(), key=lambda item: -len(item[1])):
             print(f"  {len(found):6} {kind}")
             for address in found[:self.options.examples]:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Functions, files, lines and inlined calls at random addresses, against eu-addr2line and
 # binutils' addr2line (tests/bench/agreement.py; doc/experiments/agreement.md has its figures of
-# large programs): glibc, and a C++ program by gcc and clang, also optimised at link time.
+# large programs): glibc, and a C++ program by gcc and clang, also split, and optimised at link
+# time.
 set -eu
 
 command -v eu-addr2line >/dev/null || {
@@ -29,11 +30,26 @@ agree()
         }
 }
 
+# same_code ONE OTHER
+same_code()
+{
+        for program; do
+                objcopy -O binary -j .text "$program" "$program.text"
+        done
+        cmp "$1.text" "$2.text"
+}
+
 libc=$(ldd "$MEMLAG" | sed -n 's/.*libc\.so\.6 => \([^ ]*\).*/\1/p')
 agree "$libc"
 
 build gcc g++ -g
 agree gcc
+
+# In files of its own, and the types in sections of their own; the references read the same
+# code's own.
+build gcc-split g++ -g -gsplit-dwarf -fdebug-types-section
+same_code gcc gcc-split
+agree gcc-split=gcc
 
 # At most places eu-addr2line finds no inlined calls in these.
 build gcc-lto g++ -g -flto=1
@@ -43,15 +59,6 @@ if ! command -v clang++ >/dev/null; then
         echo "agreement: SKIPPED with clang: it is not installed" >&2
         exit 0
 fi
-
-# same_code ONE OTHER
-same_code()
-{
-        for program; do
-                objcopy -O binary -j .text "$program" "$program.text"
-        done
-        cmp "$1.text" "$2.text"
-}
 
 # The references do not read all of clang's DWARF 5. They get the same code with DWARF 4.
 for link in "" -flto; do
@@ -63,4 +70,7 @@ for link in "" -flto; do
         same_code "clang5$link" "clang4$link"
 done
 agree "clang4" "clang5=clang4"
+build clang5-split clang++ -gdwarf-5 -gdwarf-aranges -gsplit-dwarf -fdebug-types-section
+same_code clang4 clang5-split
+agree clang5-split=clang4
 agree --agreeing 10 "clang5-flto=clang4-flto"
