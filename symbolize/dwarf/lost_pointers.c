@@ -42,6 +42,22 @@ int lost_pointers_add(struct variables *variables, struct type_reader *reader,
         return 0;
 }
 
+int lost_pointers_unplaced(struct variables *variables, struct type_reader *reader,
+                           Dwarf_Die *die, const struct code_range *ranges, size_t count)
+{
+        if (!die_spend(reader->dwarf, count + 1))
+                return 0;
+        for (size_t i = 0; i < count; i++) {
+                if (array_reserve(&variables->unplaced, &variables->unplaced_capacity,
+                                  variables->unplaced_count,
+                                  sizeof(*variables->unplaced)) < 0)
+                        return -ENOMEM;
+                variables->unplaced[variables->unplaced_count++] =
+                    (struct unplaced_variable){ranges[i].low, ranges[i].high, *die};
+        }
+        return 0;
+}
+
 static int compare_offsets(const void *left, const void *right)
 {
         const Dwarf_Off *a = left, *b = right;

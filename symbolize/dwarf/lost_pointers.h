@@ -17,6 +17,11 @@ int lost_pointers_add(struct variables *variables, struct type_reader *reader,
                       Dwarf_Die *die, uint16_t depth, const struct code_range *ranges,
                       size_t count);
 
+/* Adds the variable at DIE, which is nowhere in its block with RANGES, to VARIABLES'
+ * unplaced ones. 0 or -ENOMEM. */
+int lost_pointers_unplaced(struct variables *variables, struct type_reader *reader,
+                           Dwarf_Die *die, const struct code_range *ranges, size_t count);
+
 /* Adds those in the blocks of ORIGIN, the entry that a function with RANGES is an
  * instance of, that are not among KEPT, the offsets of KEPT_COUNT blocks, which it puts
  * in order. 0 or -ENOMEM. */

@@ -376,6 +376,21 @@ static int add_lost(struct collector *collector)
                    : 0;
 }
 
+/* The code of its block, which may lead to what was made of it, is kept. */
+static int add_nowhere(struct collector *collector)
+{
+        const struct scope *scope = collector->scope;
+
+        if (scope->codeless)
+                return add_lost(collector);
+        return collector->of_gcc && scope->depth > 0 &&
+                       dwarf_tag(collector->die) == DW_TAG_variable
+                   ? lost_pointers_unplaced(
+                         collector->variables, collector->reader, collector->die,
+                         &collector->ranges[scope->first], scope->count)
+                   : 0;
+}
+
 static bool is_null(const Dwarf_Op *ops, size_t count)
 {
         return count == 2 && ops[0].atom == DW_OP_lit0 &&
@@ -418,9 +433,7 @@ static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t sc
         collector->type_read = collector->name_read = false;
         collector->name = 0;
         if (!die_attribute(collector->reader->dwarf, die, DW_AT_location, &attribute))
-                return collector->scope && collector->scope->codeless
-                           ? add_lost(collector)
-                           : 0;
+                return collector->scope ? add_nowhere(collector) : 0;
         switch (dwarf_whatform(&attribute)) {
         case DW_FORM_sec_offset:
         case DW_FORM_loclistx:

@@ -52,6 +52,13 @@ struct lost_pointer {
         uint16_t depth; /* of the blocks around it */
 };
 
+/* A variable that is nowhere, of a block with code from low up to high. */
+struct unplaced_variable {
+        uint64_t low;
+        uint64_t high;
+        Dwarf_Die die;
+};
+
 /* In memory, while the instruction is between low and high. */
 struct frame_variable {
         uint64_t low;
@@ -97,6 +104,9 @@ struct variables {
         struct lost_pointer *lost;
         size_t lost_count;
         size_t lost_capacity;
+        struct unplaced_variable *unplaced; /* gcc's */
+        size_t unplaced_count;
+        size_t unplaced_capacity;
         struct call_result *calls; /* by address */
         size_t call_count;
         size_t call_capacity;

@@ -386,7 +386,8 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
         }
         pursuit.several |= pursuit.lineless && !pursuit.parted;
         pursuit.type = pursuit.type_elsewhere;
-        if (pursuit.several || merged_call_beside(walk, pursuit.held, pursuit.type))
+        if (pursuit.several || merged_call_beside(walk, pursuit.held, pursuit.type) ||
+            merged_call_before(walk, at, pursuit.type))
                 pursuit.type = TYPE_NONE;
         uint32_t returned = pursuit.returned
                                 ? type_pointee(flow->input->reader, return_type(flow))

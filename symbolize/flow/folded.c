@@ -412,6 +412,22 @@ static bool has_codeless(struct folded *search, const struct folded_unit *unit,
 
 /* ---- all ---- */
 
+/* Whether SYMBOL may be OWN's by all that is known, which g++ gave no name for linking.
+ */
+static bool may_be_own(const struct folded_definition *own, const char *symbol)
+{
+        return !own->linkage && strncmp(symbol, "_Z", strlen("_Z")) == 0;
+}
+
+/* Whether A and B, symbols of what g++ gave no name for linking, are of two functions. */
+static bool are_unlike(const char *a, const char *b)
+{
+        size_t length = strcspn(a, ".@");
+
+        return (strcspn(b, ".@") != length || strncmp(a, b, length) != 0) &&
+               !mangled_same_constructor(a, b);
+}
+
 /* Finds the symbols at FUNCTION's entry that are of others. */
 static void look_at_symbols(struct folded *search, struct function *function)
 {
@@ -426,10 +442,13 @@ static void look_at_symbols(struct folded *search, struct function *function)
                         continue;
                 function->unnamed = false;
                 function->copied |= copied_name(symbol->name);
-                if (is_symbol_of(search, symbol->name, &own)) {
+                bool unlinked = !is_symbol_of(search, symbol->name, &own);
+
+                if (!unlinked || may_be_own(&own, symbol->name)) {
                         function->twins |=
                             function->own &&
-                            copied_names_differ(function->own, symbol->name);
+                            (copied_names_differ(function->own, symbol->name) ||
+                             (unlinked && are_unlike(function->own, symbol->name)));
                         function->own = symbol->name;
                 } else if (function->other_count < OTHERS_LIMIT) {
                         function->others[function->other_count++] = symbol->name;

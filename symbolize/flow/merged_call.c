@@ -13,17 +13,24 @@ static bool tells_nothing(const struct types *types, uint32_t to)
                types->items[to].size_bytes <= 1;
 }
 
+/* Whether a block of TYPE, a structure, cannot be one of TO, another of its size. */
+static bool is_other(const struct types *types, uint32_t type, uint32_t to)
+{
+        return to != TYPE_NONE && types->items[type].kind == TYPE_STRUCT &&
+               types->items[to].kind == TYPE_STRUCT &&
+               types->items[to].size_bytes == types->items[type].size_bytes &&
+               !type_holds(types, type, 0, to) && !type_holds(types, to, 0, type);
+}
+
 /* Whether what is known to be of TYPE may be something else, by a pointer to TO. */
 static bool may_be_other(const struct types *types, uint32_t type, uint32_t to)
 {
-        if (tells_nothing(types, to))
+        if (tells_nothing(types, to) || is_other(types, type, to))
                 return true;
-        if (types->items[type].kind != TYPE_STRUCT ||
-            types->items[to].kind != TYPE_STRUCT || type_same(types, type, to))
-                return false;
-        return types->items[to].size_bytes == types->items[type].size_bytes
-                   ? !type_holds(types, type, 0, to) && !type_holds(types, to, 0, type)
-                   : type_holds(types, type, 0, to);
+        return types->items[type].kind == TYPE_STRUCT &&
+               types->items[to].kind == TYPE_STRUCT &&
+               types->items[to].size_bytes < types->items[type].size_bytes &&
+               type_holds(types, type, 0, to);
 }
 
 bool merged_call_beside(const struct flow_walk *walk, uint32_t held, uint32_t type)
@@ -39,6 +46,61 @@ bool merged_call_beside(const struct flow_walk *walk, uint32_t held, uint32_t ty
                     held >> variable->reg & 1 &&
                     may_be_other(reader->types, type,
                                  type_pointee(reader, variable->type)))
+                        return true;
+        }
+        return false;
+}
+
+enum { STEPS_BETWEEN = 32 };
+
+/* Whether STEP leads to CALL and nowhere else, after few others. */
+static bool leads_straight(const struct flow_code *code, size_t step, size_t call)
+{
+        for (int i = 0; i < STEPS_BETWEEN && step < code->step_count; i++) {
+                if (step == call)
+                        return true;
+                switch (code->steps[step].instruction.operation) {
+                case OPERATION_JUMP:
+                        step = flow_code_at(code, code->steps[step].instruction.target);
+                        break;
+                case OPERATION_CALL:
+                case OPERATION_BRANCH:
+                case OPERATION_JUMP_INDIRECT:
+                case OPERATION_END:
+                        return false;
+                default:
+                        if (++step < code->step_count && !flow_code_follows(code, step))
+                                return false;
+                        break;
+                }
+        }
+        return false;
+}
+
+/* Whether CALL is in the range of VARIABLE's block, or comes next after it. */
+static bool is_reached(const struct flow_code *code, size_t call,
+                       const struct unplaced_variable *variable)
+{
+        uint64_t vaddr = code->steps[call].vaddr;
+        size_t behind = flow_code_from(code, variable->high);
+
+        return (vaddr >= variable->low && vaddr < variable->high) ||
+               (behind > 0 && code->steps[behind - 1].vaddr >= variable->low &&
+                leads_straight(code, behind - 1, call));
+}
+
+bool merged_call_before(const struct flow_walk *walk, size_t call, uint32_t type)
+{
+        const struct variables *variables = walk->context->variables;
+        struct type_reader *reader = walk->context->input->reader;
+
+        for (size_t i = 0; i < variables->unplaced_count && type != TYPE_NONE; i++) {
+                const struct unplaced_variable *variable = &variables->unplaced[i];
+                Dwarf_Die die = variable->die;
+
+                if (is_reached(walk->code, call, variable) &&
+                    is_other(reader->types, type,
+                             type_pointee(reader, type_of_variable(reader, &die))))
                         return true;
         }
         return false;

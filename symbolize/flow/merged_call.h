@@ -10,6 +10,9 @@
  * result was in, has a variable there that may be to something else than TYPE: of a
  * branch whose call became the other's that is all that is left. */
 bool merged_call_beside(const struct flow_walk *walk, uint32_t held, uint32_t type);
+/* Whether CALL is in a block, or the next thing after it, of which a variable is nowhere
+ * that was one to another structure of TYPE's size. */
+bool merged_call_before(const struct flow_walk *walk, size_t call, uint32_t type);
 /* Whether CALL is in the midst of the block of VARIABLE, and the other branch leads
  * there.
  */

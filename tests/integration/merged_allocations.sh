@@ -33,8 +33,8 @@ READS(read_widths, 1, plain[i][2] * 7)
 READS(read_heads, 0, all[i]->id * 3)
 static inline void note(int i, void *block)
 {
-        all[i] = block;
-        plain[i] = block;
+        all[i] = (struct head *)block;
+        plain[i] = (long *)block;
 }
 static inline void read_all(void)
 {
@@ -337,6 +337,40 @@ check bytes gcc -O2
 check bytes gcc -Os
 check heads gcc -O2
 check after gcc -Os
+# Of the other branch's variable is left that it is nowhere, in code that leads to the call.
+cat >nowhere.cc <<'END'
+extern "C" {
+#include "blocks.h"
+}
+__attribute__((noinline)) static void *make(int i)
+{
+        if (i & 1) {
+                width *a = new width;
+                a->width = i;
+                return a;
+        }
+        ticks *b = new ticks;
+        b->ticks = i;
+        return b;
+}
+int main()
+{
+        for (int i = 0; i < COUNT; i++)
+                note(i, make(i));
+        read_all();
+}
+END
+g++ -g -O2 -o nowhere nowhere.cc
+[ "$(objdump -d --no-show-raw-insn nowhere | grep -c 'call.*<_Znwm@plt>')" -eq 1 ] ||
+        fail "g++ has not merged the calls"
+"$MEMLAG" record -o nowhere.db --source sim --period 7 -- ./nowhere >nowhere.out 2>&1 ||
+        fail "nowhere: $(cat nowhere.out)"
+said=$(sqlite3 -readonly nowhere.db "SELECT function, coalesce(type || '.' || field, 'open'),
+        count(*) > 100 FROM sample_view
+        WHERE function LIKE 'read_%' AND object_kind = 'heap' GROUP BY 1, 2")
+[ "$said" = "read_heads|head.id|1
+read_ticks|open|1
+read_widths|open|1" ] || fail "nowhere: the blocks are said to be $said"
 if ! command -v clang >/dev/null; then
         echo "merged_allocations.sh: SKIPPED: clang is not installed" >&2
         exit 77
