@@ -205,6 +205,39 @@ static bool met_lost(const struct search *search, uint64_t vaddr)
         return false;
 }
 
+/* Whether all that is accessed by the register of VALUE, which has it for a part of its
+ * block, is so by other variables there. */
+static bool is_others(struct search *search, const struct register_variable *value)
+{
+        const struct flow_code *code = search->walk->code;
+
+        search->steps_left = STEPS_LIMIT;
+        for (size_t i = flow_code_from(code, value->low);
+             i < code->step_count && code->steps[i].vaddr < value->high; i++) {
+                const struct instruction *instruction = &code->steps[i].instruction;
+
+                if (search->steps_left == 0)
+                        return false;
+                search->steps_left--;
+                if (instruction->has_memory && instruction->memory.base == value->reg &&
+                    !variables_in_register(search->walk->context->variables, value->reg,
+                                           code->steps[i].vaddr))
+                        return false;
+        }
+        return true;
+}
+
+/* Whether a variable that has the base register for a part of its block has no code left
+ * there but what another one names. */
+static bool met_set(struct search *search, uint64_t vaddr)
+{
+        const struct register_variable *set = variables_set_in_register(
+            search->walk->context->variables, search->base, vaddr);
+
+        return set && !set->given && is_rival(search, set->type) &&
+               is_others(search, set);
+}
+
 bool merged_access(const struct flow_walk *walk, struct flow_state *state, size_t step,
                    const struct type_access *access)
 {
@@ -233,7 +266,7 @@ bool merged_access(const struct flow_walk *walk, struct flow_state *state, size_
                 return false;
         }
         bool met = (search.other_count > 0 && follow_all(&search, step)) ||
-                   met_lost(&search, at->vaddr);
+                   met_lost(&search, at->vaddr) || met_set(&search, at->vaddr);
 
         free(search.others);
         return met;

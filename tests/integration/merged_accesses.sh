@@ -194,8 +194,7 @@ for compiler in clang gcc; do
                 SELECT count(*) FROM said
                 WHERE (function IN ('cases', 'both', 'calls', 'value', 'next', 'end') AND
                         type <> 'struct ' || substr('abc', 1 + at / 16 * 7 % 3, 1)) OR
-                        ('$compiler' = 'clang' AND function = 'turned' AND
-                        type IN ('struct c', 'struct d')) OR
+                        (function = 'turned' AND type IN ('struct c', 'struct d')) OR
                         (function = 'moved' AND field NOT IN ('family', 'scope') AND
                         type <> CASE WHEN at / 128 % 2 THEN 'struct in4'
                                 ELSE 'struct in6' END)")
