@@ -111,21 +111,27 @@ int batch_begin_row(struct batch *batch, size_t statement, sqlite3_stmt **row,
         return batch->in_transaction ? 0 : begin_transaction(batch, diag);
 }
 
-int batch_end_row(struct batch *batch, int64_t *id, struct diag *diag)
+int batch_end_rows(struct batch *batch, uint64_t count, struct diag *diag)
 {
         int rc = step(batch->statements[batch->row]);
         if (rc == SQLITE_CONSTRAINT || rc == SQLITE_MISMATCH)
                 return db_error(batch->db, "write a row to", diag);
         if (rc)
                 return fail(batch, diag);
-        if (id)
-                *id = sqlite3_last_insert_rowid(batch->db->sqlite);
         batch->samples += batch->row == batch->sample;
-        batch->rows++;
+        batch->rows += count;
         if (batch->rows >= batch->rows_a_commit ||
             now_ns() - batch->begin_ns >= NS_A_COMMIT)
                 return batch_flush(batch, diag);
         return 0;
+}
+
+int batch_end_row(struct batch *batch, int64_t *id, struct diag *diag)
+{
+        int code = batch_end_rows(batch, 1, diag);
+        if (!code && id)
+                *id = sqlite3_last_insert_rowid(batch->db->sqlite);
+        return code;
 }
 
 /* ---- making and freeing ---- */

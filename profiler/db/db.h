@@ -237,6 +237,7 @@ int writer_allocation(struct writer *writer, const struct allocation_row *row,
                       int64_t *id, struct diag *diag);
 int writer_allocation_end(struct writer *writer, int64_t allocation_id, int64_t end_ns,
                           struct diag *diag);
+/* FUNCTION must live until writer_flush. */
 int writer_allocation_total(struct writer *writer, int64_t stack_id, const char *function,
                             uint64_t allocations, uint64_t total_bytes,
                             uint64_t peak_bytes, struct diag *diag);

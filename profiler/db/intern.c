@@ -177,7 +177,8 @@ struct context_node *context_intern_place(struct context_intern *table, uint64_t
             context_probe(table->nodes, table->node_count, context, ip);
         if (node->id)
                 return node;
-        if (2 * table->used >= table->node_count) {
+        /* Two thirds full: such tables are large. */
+        if (3 * table->used >= 2 * table->node_count) {
                 if (context_grow(table))
                         return NULL;
                 node = context_probe(table->nodes, table->node_count, context, ip);

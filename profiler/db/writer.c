@@ -10,6 +10,17 @@
 #include "batch.h"
 #include "db_internal.h"
 #include "intern.h"
+#include "row_group.h"
+
+/* Of these many rows come at a time. OR FAIL: SQLite need not note how to take back the
+ * rows of one statement alone, as no row of theirs is there already. */
+#define INSERT_STACK                                                                     \
+        "INSERT OR FAIL INTO stack (stack_id, parent_id, process_id, ip) VALUES "
+#define STACK_ROW "(?, ?, ?, ?)"
+#define INSERT_TOTAL                                                                     \
+        "INSERT OR FAIL INTO allocation_total (stack_id, function, allocations, "        \
+        "total_bytes, peak_bytes) VALUES "
+#define TOTAL_ROW "(?, ?, ?, ?, ?)"
 
 /* X(symbol, sql): every statement of the writer. */
 #define STATEMENTS(X)                                                                    \
@@ -34,7 +45,8 @@
                        "WHERE mapping_id = ?1 AND end_ns IS NULL")                       \
         X(DATA_SOURCE, "INSERT INTO data_source (op, level, tlb, snoop, locked, raw) "   \
                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6)")                                \
-        X(STACK, "INSERT INTO stack (parent_id, process_id, ip) VALUES (?1, ?2, ?3)")    \
+        X(STACK, INSERT_STACK STACK_ROW)                                                 \
+        X(STACKS, INSERT_STACK GROUP_OF(STACK_ROW))                                      \
         X(SAMPLE, "INSERT INTO sample (time_ns, thread_id, cpu, ip, addr, "              \
                   "latency_cycles, data_source_id, stack_id, stall_ns, "                 \
                   "retire_latency_cycles) "                                              \
@@ -56,9 +68,8 @@
                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")                             \
         X(ALLOCATION_END, "UPDATE allocation SET end_ns = ?2 "                           \
                           "WHERE allocation_id = ?1 AND end_ns IS NULL")                 \
-        X(ALLOCATION_TOTAL,                                                              \
-          "INSERT INTO allocation_total (stack_id, function, allocations, total_bytes, " \
-          "peak_bytes) VALUES (?1, ?2, ?3, ?4, ?5)")
+        X(ALLOCATION_TOTAL, INSERT_TOTAL TOTAL_ROW)                                      \
+        X(ALLOCATION_TOTALS, INSERT_TOTAL GROUP_OF(TOTAL_ROW))
 
 enum statement_index {
 #define STATEMENT_ENUM(symbol, sql) STATEMENT_##symbol,
@@ -80,7 +91,10 @@ struct writer {
         struct intern *data_sources;
         struct intern *counters;
         struct context_intern *stacks; /* (path, ip) → stack_id */
-        uint64_t *paths;               /* of the frames of the stack in hand */
+        int64_t last_stack_id;
+        struct row_group stack_rows;
+        struct row_group total_rows;
+        uint64_t *paths; /* of the frames of the stack in hand */
         size_t path_capacity;
 };
 
@@ -158,16 +172,28 @@ int writer_open(struct db *db, struct writer **result, struct diag *diag)
         else
                 code = batch_open(db, statement_sql, STATEMENT_COUNT, STATEMENT_SAMPLE,
                                   &writer->batch, diag);
-        if (code)
+        if (code) {
                 writer_free(writer);
-        else
-                *result = writer;
-        return code;
+                return code;
+        }
+        writer->stack_rows = (struct row_group){.batch = writer->batch,
+                                                .one = STATEMENT_STACK,
+                                                .many = STATEMENT_STACKS,
+                                                .columns = 4};
+        writer->total_rows = (struct row_group){.batch = writer->batch,
+                                                .one = STATEMENT_ALLOCATION_TOTAL,
+                                                .many = STATEMENT_ALLOCATION_TOTALS,
+                                                .columns = 5};
+        *result = writer;
+        return 0;
 }
 
 int writer_flush(struct writer *writer, struct diag *diag)
 {
-        return batch_flush(writer->batch, diag);
+        int code = row_group_write(&writer->stack_rows, diag);
+        if (!code)
+                code = row_group_write(&writer->total_rows, diag);
+        return code ? code : batch_flush(writer->batch, diag);
 }
 
 int writer_close(struct writer *writer, struct diag *diag)
@@ -394,14 +420,12 @@ int writer_data_source(struct writer *writer, const struct data_source_row *row,
 static int insert_stack(struct writer *writer, int64_t parent_id, int64_t process_id,
                         uint64_t ip, int64_t *id, struct diag *diag)
 {
-        sqlite3_stmt *statement;
-        int code = batch_begin_row(writer->batch, STATEMENT_STACK, &statement, diag);
-        if (code)
-                return code;
-        bind_id(statement, 1, parent_id);
-        sqlite3_bind_int64(statement, 2, process_id);
-        sqlite3_bind_int64(statement, 3, (int64_t)ip);
-        return batch_end_row(writer->batch, id, diag);
+        *id = ++writer->last_stack_id;
+        const struct group_value row[] = {{.number = *id},
+                                          {.kind = GROUP_KEY, .number = parent_id},
+                                          {.number = process_id},
+                                          {.number = (int64_t)ip}};
+        return row_group_add(&writer->stack_rows, row, diag);
 }
 
 /* PATH goes on with a call from IP. */
@@ -504,7 +528,9 @@ static int insert_page(struct writer *writer, int64_t sample_id,
 int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag)
 {
         sqlite3_stmt *statement;
-        int code = batch_begin_row(writer->batch, STATEMENT_SAMPLE, &statement, diag);
+        int code = row_group_write(&writer->stack_rows, diag);
+        if (!code)
+                code = batch_begin_row(writer->batch, STATEMENT_SAMPLE, &statement, diag);
         if (code)
                 return code;
         sqlite3_bind_int64(statement, 1, row->time_ns);
@@ -593,7 +619,10 @@ int writer_allocation(struct writer *writer, const struct allocation_row *row,
                       int64_t *id, struct diag *diag)
 {
         sqlite3_stmt *statement;
-        int code = batch_begin_row(writer->batch, STATEMENT_ALLOCATION, &statement, diag);
+        int code = row_group_write(&writer->stack_rows, diag);
+        if (!code)
+                code = batch_begin_row(writer->batch, STATEMENT_ALLOCATION, &statement,
+                                       diag);
         if (code)
                 return code;
         sqlite3_bind_int64(statement, 1, row->process_id);
@@ -616,15 +645,11 @@ int writer_allocation_total(struct writer *writer, int64_t stack_id, const char 
                             uint64_t allocations, uint64_t total_bytes,
                             uint64_t peak_bytes, struct diag *diag)
 {
-        sqlite3_stmt *statement;
-        int code =
-            batch_begin_row(writer->batch, STATEMENT_ALLOCATION_TOTAL, &statement, diag);
-        if (code)
-                return code;
-        sqlite3_bind_int64(statement, 1, stack_id);
-        bind_text(statement, 2, function);
-        sqlite3_bind_int64(statement, 3, (int64_t)allocations);
-        sqlite3_bind_int64(statement, 4, (int64_t)total_bytes);
-        sqlite3_bind_int64(statement, 5, (int64_t)peak_bytes);
-        return batch_end_row(writer->batch, NULL, diag);
+        const struct group_value row[] = {{.number = stack_id},
+                                          {.kind = GROUP_TEXT, .text = function},
+                                          {.number = (int64_t)allocations},
+                                          {.number = (int64_t)total_bytes},
+                                          {.number = (int64_t)peak_bytes}};
+        int code = row_group_write(&writer->stack_rows, diag);
+        return code ? code : row_group_add(&writer->total_rows, row, diag);
 }

@@ -230,6 +230,46 @@ static void leaf_and_caller_are_different_nodes(void **state)
 
 /* ---- what survives ---- */
 
+/* Stacks are written in groups; a commit may come before a group is full. */
+static void committed_samples_have_their_stacks(void **state)
+{
+        (void)state;
+        struct recording r = begin_recording("a.db");
+        for (uint64_t ip = 1; ip <= 60000; ip++) {
+                struct sample_row row = {.thread_id = r.thread, .ip = ip};
+                assert_int_equal(
+                    writer_stack(r.writer, r.process, &ip, 1, &row.stack_id, NULL), 0);
+                assert_int_equal(writer_sample(r.writer, &row, NULL), 0);
+        }
+        assert_true(plain_int("a.db", "SELECT count(*) FROM sample") > 0);
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM sample WHERE stack_id "
+                                           "NOT IN (SELECT stack_id FROM stack)"),
+                         0);
+        end_recording(&r);
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM stack"), 60000);
+}
+
+static void totals_are_all_written(void **state)
+{
+        (void)state;
+        struct recording r = begin_recording("a.db");
+        for (uint64_t ip = 1; ip <= 200; ip++) {
+                int64_t stack;
+                writer_stack(r.writer, r.process, &ip, 1, &stack, NULL);
+                assert_int_equal(writer_allocation_total(r.writer, stack,
+                                                         ip % 2 ? "malloc" : "calloc", ip,
+                                                         10 * ip, 2 * ip, NULL),
+                                 0);
+        }
+        end_recording(&r);
+        assert_int_equal(
+            plain_int("a.db", "SELECT count(*) FROM allocation_total JOIN stack "
+                              "USING (stack_id) WHERE allocations = ip AND total_bytes = "
+                              "10 * ip AND peak_bytes = 2 * ip AND function = "
+                              "iif(ip % 2, 'malloc', 'calloc')"),
+            200);
+}
+
 static void rows_are_committed_by_number(void **state)
 {
         (void)state;
@@ -379,6 +419,8 @@ int main(void)
             db_unit_test(counters_and_readings),
             db_unit_test(stacks_are_one_tree_per_process),
             db_unit_test(leaf_and_caller_are_different_nodes),
+            db_unit_test(committed_samples_have_their_stacks),
+            db_unit_test(totals_are_all_written),
             db_unit_test(rows_are_committed_by_number),
             db_unit_test(rows_are_committed_by_time),
             db_unit_test(committed_rows_survive_sigkill),

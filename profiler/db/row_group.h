@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of integers, of which a table gets many in one go, so that SQLite does for a group
+ * what it would do for each row. */
+#ifndef ROW_GROUP_H
+#define ROW_GROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "batch.h"
+
+enum { GROUP_ROWS = 64, GROUP_COLUMNS = 5 };
+
+/* The parameters of the row in an INSERT, for as many rows as a group has. */
+#define GROUP_FOUR(rows) rows ", " rows ", " rows ", " rows
+#define GROUP_OF(row)    GROUP_FOUR(GROUP_FOUR(GROUP_FOUR(row)))
+
+/* A column's value: NULL is that of a key that is 0. */
+struct group_value {
+        enum { GROUP_INTEGER, GROUP_KEY, GROUP_TEXT } kind;
+        int64_t number;
+        const char *text; /* lives until the group was written */
+};
+
+struct row_group {
+        struct batch *batch;
+        size_t one;  /* the batch's statement that writes a row */
+        size_t many; /* the one that writes a group of them */
+        size_t columns;
+        size_t rows; /* that wait */
+        struct group_value values[GROUP_ROWS * GROUP_COLUMNS];
+};
+
+/* Adds a row of the group's columns; writes the group when it is full. */
+int row_group_add(struct row_group *group, const struct group_value *row,
+                  struct diag *diag);
+
+/* Writes the rows that wait: before a row that refers to one of them, and at the end. */
+int row_group_write(struct row_group *group, struct diag *diag);
+
+#endif
