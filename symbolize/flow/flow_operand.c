@@ -2,6 +2,7 @@
 #include "flow_operand.h"
 
 #include "behind_header.h"
+#include "type_field.h"
 
 static struct place_value thread_local_at(uint64_t offset)
 {
@@ -103,6 +104,41 @@ static struct place_value thread_operand(const struct flow_context *flow,
         return add_index(flow, state, step, &place);
 }
 
+/* BASE, what REG points to, as a pointer to what another variable there is to, where PLUS
+ * bytes from it is not in its structure but in one that begins with it: an inlined
+ * function has taken the base of it, and the debug information calls it so further on. */
+static struct place_value derived(const struct flow_context *flow, uint8_t reg,
+                                  const struct place_value *base, int64_t plus,
+                                  uint64_t vaddr)
+{
+        const struct types *types = flow->input->reader->types;
+        struct place_value found = *base;
+
+        if (base->kind != PLACE_POINTER || base->indexed || base->guessed ||
+            base->offset != 0 || !type_has_fields(types, base->type) || plus < 0 ||
+            (uint64_t)plus < type_size(types, base->type))
+                return found;
+        for (size_t i = 0; i < flow->variables->value_count; i++) {
+                const struct register_variable *variable = &flow->variables->values[i];
+
+                if (variable->reg != reg || variable->offset != 0 || variable->from_set ||
+                    variable->lineless || variable->pointed || vaddr < variable->low ||
+                    vaddr >= variable->high)
+                        continue;
+                uint32_t type = type_pointee(flow->input->reader, variable->type);
+
+                if (!type_has_fields(types, type) ||
+                    (uint64_t)plus >= type_size(types, type) ||
+                    !type_holds(types, type, 0, base->type))
+                        continue;
+                if (found.type != base->type && !type_same(types, found.type, type))
+                        return *base;
+                found = place_pointer(type, 0);
+                found.origin = origin_of_variable(i);
+        }
+        return found;
+}
+
 struct place_value flow_operand(const struct flow_context *flow, struct flow_state *state,
                                 const struct flow_step *step)
 {
@@ -114,6 +150,8 @@ struct place_value flow_operand(const struct flow_context *flow, struct flow_sta
                 return thread_operand(flow, state, step);
         if (memory->base < REGISTER_COUNT) {
                 base = flow_state_held(flow, state, memory->base, step->vaddr);
+                base =
+                    derived(flow, memory->base, &base, memory->displacement, step->vaddr);
         } else if (memory->base == REGISTER_NONE) {
                 absolute = true;
         }
