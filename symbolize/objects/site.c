@@ -47,10 +47,12 @@ static const char *const known_allocators[] = {
     /* the usual names of wrappers that end the program when there is no memory */
     "xmalloc*", "xcalloc*", "xrealloc*", "xreallocarray", "xzalloc*", "x2realloc*",
     "x2nrealloc*", "xnmalloc*", "xnrealloc*", "xstrdup*", "xstrndup*", "xmemdup*",
-    "xasprintf", "emalloc*", "ecalloc*", "erealloc*", "safe_malloc*", "checked_malloc*",
+    "xasprintf", "emalloc*", "ecalloc*", "ezalloc*", "erealloc*", "safe_malloc*",
+    "checked_malloc*",
     /* and of those with a program's or library's own name before it */
-    "*malloc", "*calloc", "*realloc", "*zalloc", "*reallocarray", "*mem_alloc", "*Malloc",
-    "*Calloc", "*Realloc", "*MallocRaw*", "*MallocZero*", "mallocWithAlarm",
+    "*malloc", "*calloc", "*realloc", "*zalloc", "*mallocz", "*malloc64", "*realloc64",
+    "*reallocarray", "*mem_alloc", "*Malloc", "*Calloc", "*Realloc", "*MallocRaw*",
+    "*MallocZero*", "mallocWithAlarm",
     /* libraries */
     "g_malloc*", "g_try_malloc*", "g_realloc*", "g_try_realloc*", "g_slice_*",
     "g_strdup*", "g_memdup*", "g_aligned_alloc*", "zmalloc*", "zcalloc*", "zrealloc*",

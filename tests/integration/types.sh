@@ -827,7 +827,9 @@ cat >wrapped.c <<'END'
 #include <stdlib.h>
 #define NOINLINE __attribute__((noinline))
 NOINLINE static void *zoo_malloc(size_t bytes) { return malloc(bytes); }
-NOINLINE static long *animals_new(size_t count) { return zoo_malloc(count * sizeof(long)); }
+NOINLINE static void *zoo_mallocz(size_t bytes) { return zoo_malloc(bytes); }
+NOINLINE static void *zoo_malloc64(size_t bytes) { return zoo_mallocz(bytes); }
+NOINLINE static long *animals_new(size_t count) { return zoo_malloc64(count * sizeof(long)); }
 NOINLINE static long feed(void)
 {
         volatile long *animals = animals_new(4096);
