@@ -108,8 +108,8 @@ static int find_lines(struct loads *loads)
                 return -ENOMEM;
         for (size_t i = 0; i < loads->count; i++)
                 answers[i].vaddr = loads->items[i].vaddr;
-        int error = function_lines(input->reader->dwarf, input->function, answers,
-                                   loads->count);
+        int error =
+            function_lines(input->reader->dwarf, input->function, answers, loads->count);
 
         for (size_t i = 0; i < loads->count && !error; i++) {
                 if (!answers[i].found)
