@@ -326,12 +326,13 @@ static int read_used(struct folded *search)
         Dwarf_Die die, entries;
         int error = 0;
 
-        for (size_t i = 0; i < search->dwarf->unit_count && !search->used_read && !error;
-             i++)
+        if (search->used_read)
+                return 0;
+        for (size_t i = 0; i < search->dwarf->unit_count && !error; i++)
                 if (die_open_unit(search->dwarf, i, &die, &entries) &&
                     die_walk_code(search->dwarf, &entries, visit_used, search) == -ENOMEM)
                         error = -ENOMEM;
-        if (!error && !search->used_read && search->used_count > 1)
+        if (!error && search->used_count > 1)
                 qsort(search->used, search->used_count, sizeof(*search->used),
                       compare_entries);
         search->used_read = true;
@@ -351,13 +352,15 @@ static int read_lost(struct folded *search)
 {
         Dwarf_Die die, entries;
         struct folded_unit unit;
+
+        if (search->lost_read)
+                return 0;
         int error = read_used(search);
 
-        for (size_t i = 0; i < search->dwarf->unit_count && !search->lost_read && !error;
-             i++)
+        for (size_t i = 0; i < search->dwarf->unit_count && !error; i++)
                 if (die_open_unit(search->dwarf, i, &die, &entries))
                         error = read_unit(search, &entries, &unit);
-        for (size_t i = 0; i < search->count && !search->lost_read && !error; i++) {
+        for (size_t i = 0; i < search->count && !error; i++) {
                 if (!search->items[i].codeless || is_used(search, &search->items[i]))
                         continue;
                 if (array_reserve(&search->lost, &search->lost_capacity,
@@ -366,7 +369,7 @@ static int read_lost(struct folded *search)
                 search->lost[search->lost_count++] =
                     signature_of(search->dwarf, &search->items[i].die);
         }
-        search->lost_read |= !error;
+        search->lost_read = !error;
         return error;
 }
 

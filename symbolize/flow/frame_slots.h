@@ -44,8 +44,7 @@ void frame_slots_drop(struct frame_slots *slots, int64_t offset, uint64_t bytes)
 /* The address of EXPOSED is held by more than the stack pointer. */
 void frame_slots_expose(struct frame_slots *slots, struct frame_exposed exposed);
 
-/* An unknown pointer may have been written through: it is no number's place that is known
- * to be what it was. */
+/* Something was written to a place that is not known, which may be that of any number. */
 void frame_slots_forget_numbers(struct frame_slots *slots);
 /* Pointers in exposed bytes may have become VALUE, or (NULL) anything. */
 void frame_slots_forget_exposed(struct frame_slots *slots, const struct types *types,
