@@ -236,6 +236,21 @@ END
 
 # A function that allocates is inlined on both ways: of one copy nothing is left but what it
 # does without memory, or after the call.
+cat >ways.h <<'END'
+__attribute__((noinline)) static void *make(int i)
+{
+        if (i & 1)
+                return new_width(i);
+        else
+                return new_ticks(i);
+}
+int main(void)
+{
+        for (int i = 0; i < COUNT; i++)
+                note(i, make(i));
+        read_all();
+}
+END
 for copy in bytes heads; do
         kind=void
         [ "$copy" = heads ] && kind="struct head"
@@ -261,19 +276,7 @@ static inline struct ticks *new_ticks(long i)
         d->ticks = i;
         return d;
 }
-__attribute__((noinline)) static void *make(int i)
-{
-        if (i & 1)
-                return new_width(i);
-        else
-                return new_ticks(i);
-}
-int main(void)
-{
-        for (int i = 0; i < COUNT; i++)
-                note(i, make(i));
-        read_all();
-}
+#include "ways.h"
 END
 done
 cat >after.c <<'END'
@@ -294,19 +297,7 @@ static inline void *new_ticks(long i)
         ((long *)d)[2] = i;
         return d;
 }
-__attribute__((noinline)) static void *make(int i)
-{
-        if (i & 1)
-                return new_width(i);
-        else
-                return new_ticks(i);
-}
-int main(void)
-{
-        for (int i = 0; i < COUNT; i++)
-                note(i, make(i));
-        read_all();
-}
+#include "ways.h"
 END
 
 # check PROGRAM COMPILER OPTION: where the calls are merged, what reads the blocks as numbers
