@@ -174,15 +174,15 @@ int access_find_in_functions(struct type_reader *reader, const struct elf_file *
                              const struct linkage *linkage, struct access **accesses,
                              size_t count)
 {
-        struct context context = {.globals = {.reader = reader,
-                                              .symbols = linkage->symbols,
-                                              .memory_slots = &linkage->memory,
-                                              .file = file},
-                                  .folded = {.dwarf = reader->dwarf,
-                                             .file = file,
-                                             .symbols = linkage->symbols,
-                                             .starts = &linkage->starts,
-                                             .by_linker = linkage->may_fold}};
+        struct context context = {
+            .globals = {.reader = reader,
+                        .symbols = linkage->symbols,
+                        .memory_slots = &linkage->memory,
+                        .file = file},
+            .folded = {.functions = {.dwarf = reader->dwarf, .file = file},
+                       .symbols = linkage->symbols,
+                       .starts = &linkage->starts,
+                       .by_linker = linkage->may_fold}};
         int error = 0;
 
         for (size_t i = 0, end; i < count && !error; i = end) {

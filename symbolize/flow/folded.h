@@ -5,36 +5,18 @@
 #ifndef MEMLAG_SYMBOLIZE_FOLDED_H
 #define MEMLAG_SYMBOLIZE_FOLDED_H
 
-#include "die.h"
-#include "elf_file.h"
+#include "lost_functions.h"
 #include "symbol_table.h"
+#include "unit_functions.h"
 #include "unit_starts.h"
 
-struct folded_definition;
-struct folded_unit;
-struct signature;
-
 struct folded {
-        struct dwarf_file *dwarf;
-        const struct elf_file *file;
-        const struct symbol_table *symbols; /* of FILE */
-        const struct unit_starts *starts;   /* of DWARF; NULL: not known */
-        bool by_linker;            /* it may have folded functions of any units */
-        struct folded_unit *units; /* that were read, in order of address */
-        size_t unit_count;
-        size_t unit_capacity;
-        struct folded_definition *items; /* of all these */
-        size_t count;
-        size_t capacity;
-        uint64_t looked_at; /* of the items */
-        const void **used;  /* entries whose code is described in other units, sorted */
-        size_t used_count;
-        size_t used_capacity;
-        bool used_read;
-        struct signature *lost; /* of functions without code that are not used */
-        size_t lost_count;
-        size_t lost_capacity;
-        bool lost_read;
+        struct unit_functions functions;
+        const struct symbol_table *symbols; /* of FUNCTIONS' file */
+        const struct unit_starts *starts; /* of its debug information; NULL: not known */
+        bool by_linker;                   /* it may have folded functions of any units */
+        uint64_t looked_at;               /* of FUNCTIONS */
+        struct lost_functions lost;
 };
 
 /* Whether the linker of FILE, whose debug information is that of DEBUG, may have. */

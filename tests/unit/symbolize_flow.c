@@ -624,8 +624,9 @@ static void reads_units_once_to_find_folded_functions(void **state)
         struct elf_file file;
 
         open_own_dwarf(&file, &dwarf);
-        struct folded search = {
-            .dwarf = &dwarf, .file = &file, .symbols = &symbols, .by_linker = true};
+        struct folded search = {.functions = {.dwarf = &dwarf, .file = &file},
+                                .symbols = &symbols,
+                                .by_linker = true};
 
         for (size_t i = 0; i < 4; i++) {
                 struct code_place place = beginning_of(&dwarf, functions[i]);
