@@ -207,8 +207,9 @@ static void answer_argument(const struct flow_walk *walk, struct flow_state *sta
                 : FLOW_UNKNOWN_BASE;
 }
 
-/* Has what is not known of the base of the operand of STEP from what comes after it. */
-static void look_ahead(const struct flow_walk *walk, struct flow_state *state,
+/* Has what is not known of the base of the operand of STEP from what comes after it.
+ * Whether there is something. */
+static bool look_ahead(const struct flow_walk *walk, struct flow_state *state,
                        size_t step)
 {
         const struct flow_step *at = &walk->code->steps[step];
@@ -216,16 +217,18 @@ static void look_ahead(const struct flow_walk *walk, struct flow_state *state,
 
         if (!at->instruction.has_memory || memory->thread_local ||
             memory->base >= REGISTER_COUNT || memory->index != REGISTER_NONE)
-                return;
+                return false;
         struct place_value base =
             flow_state_held(walk->context, state, memory->base, at->vaddr);
 
         if (!place_says_nothing(&base) && !(base.kind == PLACE_POINTER && base.guessed))
-                return;
+                return false;
         base = flow_ahead(walk->context, walk->code, step, memory->base,
                           memory->displacement);
-        if (base.kind != PLACE_UNKNOWN)
-                state->registers[memory->base] = base;
+        if (base.kind == PLACE_UNKNOWN)
+                return false;
+        state->registers[memory->base] = base;
+        return true;
 }
 
 /* What is behind the pointers of a function that is several is not known. */
@@ -250,6 +253,7 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
         if (step == SIZE_MAX)
                 return;
         struct flow_state state = flow_walk_before(walk, step);
+        bool ahead;
 
         switch (answer->question) {
         case FLOW_RESULT:
@@ -262,7 +266,7 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 answer_frame(walk->context, &state, &code->steps[step], answer);
                 break;
         case FLOW_OPERAND:
-                look_ahead(walk, &state, step);
+                ahead = look_ahead(walk, &state, step);
                 answer_operand(walk, &state, &code->steps[step], answer);
                 answer->access.bits =
                     bit_use(walk->context, step, &state, &answer->access.unused);
@@ -270,7 +274,7 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 if (answer->access.vector)
                         vector_use(code, step, &answer->access);
                 if (answer->place.kind == PLACE_POINTER &&
-                    merged_access(walk, &state, step, &answer->access)) {
+                    merged_access(walk, &state, step, &answer->access, ahead)) {
                         answer->place = place_unknown;
                         answer->outcome = FLOW_UNKNOWN_BASE;
                         answer->disputed = true;

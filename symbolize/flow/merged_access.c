@@ -238,8 +238,30 @@ static bool met_set(struct search *search, uint64_t vaddr)
                is_others(search, set);
 }
 
+/* Whether a pointer that is nowhere is declared in a block with this code. */
+static bool met_unplaced(const struct search *search, uint64_t vaddr)
+{
+        const struct variables *variables = search->walk->context->variables;
+        struct type_reader *reader = search->walk->context->input->reader;
+
+        for (size_t i = 0; i < variables->unplaced_count; i++) {
+                const struct unplaced_variable *variable = &variables->unplaced[i];
+                Dwarf_Die die = variable->die;
+
+                if (vaddr < variable->low || vaddr >= variable->high)
+                        continue;
+                uint32_t type = type_of_variable(reader, &die);
+
+                if (type != TYPE_NONE &&
+                    reader->types->items[type].kind == TYPE_POINTER &&
+                    is_rival(search, type))
+                        return true;
+        }
+        return false;
+}
+
 bool merged_access(const struct flow_walk *walk, struct flow_state *state, size_t step,
-                   const struct type_access *access)
+                   const struct type_access *access, bool ahead)
 {
         const struct flow_step *at = &walk->code->steps[step];
         const struct memory_operand *memory = &at->instruction.memory;
@@ -266,7 +288,8 @@ bool merged_access(const struct flow_walk *walk, struct flow_state *state, size_
                 return false;
         }
         bool met = (search.other_count > 0 && follow_all(&search, step)) ||
-                   met_lost(&search, at->vaddr) || met_set(&search, at->vaddr);
+                   met_lost(&search, at->vaddr) || met_set(&search, at->vaddr) ||
+                   (ahead && met_unplaced(&search, at->vaddr));
 
         free(search.others);
         return met;

@@ -88,6 +88,16 @@ NOINLINE static double value(void *o, int k)
         }
         return 0;
 }
+NOINLINE int compare(const void *x, const void *y, int k);
+int compare(const void *x, const void *y, int k)
+{
+        if (k) {
+                const struct b *p = x, *q = y;
+                return p->by < q->by ? -1 : p->by > q->by;
+        }
+        const struct a *p = x, *q = y;
+        return p->ay < q->ay ? -1 : p->ay > q->ay;
+}
 NOINLINE static double next(void)
 {
         double d = 0;
@@ -175,6 +185,9 @@ int main(void)
                           (double)(both(obj) + calls(obj) + end() + moved());
                 for (int i = 0; i < N; i++)
                         result += value(obj[i], kind[i]);
+                for (int i = 3; i < N; i++)
+                        if (kind[i] < 2)
+                                result += compare(obj[i], obj[i - 3], kind[i]);
         }
         for (int r = 0; r < 20; r++)
                 result += (double)turned(tagged);
@@ -192,7 +205,8 @@ for compiler in clang gcc; do
                         FROM sample_view v JOIN attribution a USING (sample_id)
                         WHERE v.object_kind = 'heap' AND v.field IS NOT NULL)
                 SELECT count(*) FROM said
-                WHERE (function IN ('cases', 'both', 'calls', 'value', 'next', 'end') AND
+                WHERE (function IN ('cases', 'both', 'calls', 'value', 'next', 'end',
+                                'compare') AND
                         type <> 'struct ' || substr('abc', 1 + at / 16 * 7 % 3, 1)) OR
                         (function = 'turned' AND type IN ('struct c', 'struct d')) OR
                         (function = 'moved' AND field NOT IN ('family', 'scope') AND
