@@ -204,15 +204,20 @@ static int put_register(struct collector *collector, struct range_map *map,
                 return -ENOMEM;
         const struct scope *scope = collector->scope;
         const struct code_range *ranges =
-            collector->of_gcc && scope && scope->count > 0 && scope->level == 0
-                ? &collector->ranges[scope->first]
-                : NULL;
+            scope && scope->count > 0 ? &collector->ranges[scope->first] : NULL;
+        const struct code_range code =
+            ranges ? (struct code_range){ranges[0].low, ranges[scope->count - 1].high}
+                   : (struct code_range){0, UINT64_MAX};
+        bool bounded = ranges && collector->of_gcc && scope->level == 0;
 
         variables->values[variables->value_count] = (struct register_variable){
             .low = collector->low,
             .high = collector->high,
-            .block_low = ranges ? ranges[0].low : 0,
-            .block_high = ranges ? ranges[scope->count - 1].high : UINT64_MAX,
+            .block_low = bounded ? code.low : 0,
+            .block_high = bounded ? code.high : UINT64_MAX,
+            .inlined_low = code.low,
+            .inlined_high = code.high,
+            .level = scope ? scope->level : 0,
             .type = type,
             .name = name_in_work(collector),
             .offset = location->kind == LOCATION_VALUE ? location->offset : 0,

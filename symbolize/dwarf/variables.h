@@ -36,8 +36,11 @@ struct register_variable {
          * none has. */
         uint64_t rival_low;
         uint64_t rival_high;
-        bool pointed;   /* it lies where the register points to */
-        uint16_t depth; /* of the blocks around it */
+        bool pointed;         /* it lies where the register points to */
+        uint16_t depth;       /* of the blocks around it */
+        uint16_t level;       /* of inlined functions around it; of one that is in any: */
+        uint64_t inlined_low; /* where the code of its block begins, */
+        uint64_t inlined_high; /* and ends */
         /* None but instructions without a line are by it: it counts for nothing, as these
          * may be another's. */
         bool lineless;

@@ -104,9 +104,31 @@ static struct place_value thread_operand(const struct flow_context *flow,
         return add_index(flow, state, step, &place);
 }
 
+static bool is_in(const struct register_variable *variable, uint8_t reg, uint64_t vaddr)
+{
+        return variable->reg == reg && vaddr >= variable->low && vaddr < variable->high;
+}
+
+/* How many inlined functions the code at VADDR is in, one in the other, as far as these
+ * have variables in REG. */
+static uint16_t level_of(const struct variables *variables, uint8_t reg, uint64_t vaddr)
+{
+        uint16_t level = 0;
+
+        for (size_t i = 0; i < variables->value_count; i++) {
+                const struct register_variable *variable = &variables->values[i];
+
+                if (is_in(variable, reg, vaddr) && vaddr >= variable->inlined_low &&
+                    vaddr < variable->inlined_high && variable->level > level)
+                        level = variable->level;
+        }
+        return level;
+}
+
 /* BASE, what REG points to, as a pointer to what another variable there is to, where PLUS
  * bytes from it is not in its structure but in one that begins with it: an inlined
- * function has taken the base of it, and the debug information calls it so further on. */
+ * function has taken the base of it, and the debug information calls it so further on.
+ * What that function itself reads there may be of any such structure. */
 static struct place_value derived(const struct flow_context *flow, uint8_t reg,
                                   const struct place_value *base, int64_t plus,
                                   uint64_t vaddr)
@@ -118,12 +140,14 @@ static struct place_value derived(const struct flow_context *flow, uint8_t reg,
             base->offset != 0 || !type_has_fields(types, base->type) || plus < 0 ||
             (uint64_t)plus < type_size(types, base->type))
                 return found;
+        uint16_t level = level_of(flow->variables, reg, vaddr);
+
         for (size_t i = 0; i < flow->variables->value_count; i++) {
                 const struct register_variable *variable = &flow->variables->values[i];
 
-                if (variable->reg != reg || variable->offset != 0 || variable->from_set ||
-                    variable->lineless || variable->pointed || vaddr < variable->low ||
-                    vaddr >= variable->high)
+                if (!is_in(variable, reg, vaddr) || variable->offset != 0 ||
+                    variable->from_set || variable->lineless || variable->pointed ||
+                    variable->level < level)
                         continue;
                 uint32_t type = type_pointee(flow->input->reader, variable->type);
 
