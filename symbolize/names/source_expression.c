@@ -15,7 +15,7 @@ struct line {
 
 struct name {
         size_t begin, end;
-        char link; /* '.', or '>' for "->"; 0: no member */
+        char link; /* '.', or '>' for "->"; ':': an expression begins; 0: no member */
 };
 
 static char at(const struct line *line, size_t index)
@@ -127,9 +127,8 @@ static bool find_link(const struct line *line, struct name *name, size_t *begin)
         return link_before(line, end_before(line, name->begin), &name->link, begin);
 }
 
-/* The member before that whose link begins at BEGIN: of a[i].b that is a. */
-static bool member_before(const struct line *line, size_t begin, struct name *name,
-                          size_t *link)
+/* The name before BEGIN, where a link or operator is: of a[i].b that is a. */
+static bool name_of_before(const struct line *line, size_t begin, struct name *name)
 {
         size_t end = end_before(line, begin);
 
@@ -140,7 +139,14 @@ static bool member_before(const struct line *line, size_t begin, struct name *na
                         return false;
                 end = end_before(line, bracket);
         }
-        return name_before(line, end, name) && find_link(line, name, link);
+        return name_before(line, end, name);
+}
+
+/* The same of a member, whose link is at *LINK then. */
+static bool member_before(const struct line *line, size_t begin, struct name *name,
+                          size_t *link)
+{
+        return name_of_before(line, begin, name) && find_link(line, name, link);
 }
 
 /* The member behind END: of a[i].b that is b. */
@@ -177,6 +183,17 @@ static bool last_behind(const struct line *line, size_t index, struct name *name
         return found && find_link(line, name, begin);
 }
 
+/* Whether the member that ends at END is an array of which an item is meant, or what a
+ * function is called for: clang's column is where such expressions begin. At that of
+ * others the variable is loaded that they begin with. */
+static bool leads_on(const struct line *line, size_t end)
+{
+        char link;
+
+        end = skip_blanks(line, end);
+        return at(line, end) == '[' || link_at(line, end, &link, &end);
+}
+
 /* The last member of the expression that INDEX stands for; *BEGIN is where its link
  * begins. */
 static bool last_member(const struct line *line, size_t index, struct name *name,
@@ -197,30 +214,40 @@ static bool last_member(const struct line *line, size_t index, struct name *name
         }
         if ((index > 0 && in_name(at(line, index - 1))) || !name_at(line, index, name))
                 return false;
-        return find_link(line, name, begin) || last_behind(line, index, name, begin);
+        return find_link(line, name, begin) ||
+               (last_behind(line, index, name, begin) && leads_on(line, name->end));
+}
+
+static bool add_name(const struct line *line, struct name name, char *text, size_t size,
+                     size_t *used)
+{
+        size_t bytes = name.end - name.begin;
+
+        if (*used + 1 + bytes >= size)
+                return false;
+        text[(*used)++] = name.link;
+        memcpy(text + *used, line->text + name.begin, bytes);
+        *used += bytes;
+        text[*used] = '\0';
+        return true;
 }
 
 /* Adds to TEXT, of which *USED bytes are used, the members of the expression that ends
- * with LAST, whose link begins at BEGIN. */
+ * with LAST, whose link begins at BEGIN, behind the name that it begins with. */
 static bool add_members(const struct line *line, struct name last, size_t begin,
                         char *text, size_t size, size_t *used)
 {
-        struct name members[MEMBERS_LIMIT] = {last};
+        struct name members[MEMBERS_LIMIT + 1] = {last};
         size_t count = 1;
 
         while (count < MEMBERS_LIMIT &&
                member_before(line, begin, &members[count], &begin))
                 count++;
-        while (count-- > 0) {
-                size_t bytes = members[count].end - members[count].begin;
-
-                if (*used + 1 + bytes >= size)
+        if (name_of_before(line, begin, &members[count]))
+                members[count++].link = ':';
+        while (count-- > 0)
+                if (!add_name(line, members[count], text, size, used))
                         return false;
-                text[(*used)++] = members[count].link;
-                memcpy(text + *used, line->text + members[count].begin, bytes);
-                *used += bytes;
-        }
-        text[*used] = '\0';
         return true;
 }
 
@@ -239,24 +266,43 @@ static bool compares(const struct line *line, size_t index)
                ((c == '=' || c == '!') && next == '=');
 }
 
+/* Adds one side of an operator: the members of an expression, in *FOUND then, or the name
+ * that there is. */
+static bool add_side(const struct line *line, struct name name, bool members,
+                     size_t begin, char *text, size_t size, size_t *used, bool *found)
+{
+        *found |= members;
+        if (members)
+                return add_members(line, name, begin, text, size, used);
+        name.link = ':';
+        return add_name(line, name, text, size, used);
+}
+
 /* What is on both sides of the operator at INDEX. */
 static bool operands(const struct line *line, size_t index, char *text, size_t size)
 {
-        size_t used = 0, begin, behind = index;
+        size_t used = 0, begin = 0, behind = index;
         struct name name;
         bool found = false;
 
         while (is_operator(at(line, behind)))
                 behind++;
-        if (member_before(line, index, &name, &begin)) {
-                found = add_members(line, name, begin, text, size, &used);
-                if (!found || used + 1 >= size)
+        behind = skip_blanks(line, behind);
+        if (name_of_before(line, index, &name)) {
+                bool members = find_link(line, &name, &begin);
+
+                if (!add_side(line, name, members, begin, text, size, &used, &found) ||
+                    used + 1 >= size)
                         return false;
                 text[used++] = ' ';
                 text[used] = '\0';
         }
-        if (last_behind(line, skip_blanks(line, behind), &name, &begin))
-                found = add_members(line, name, begin, text, size, &used);
+        if (name_at(line, behind, &name)) {
+                bool members = last_behind(line, behind, &name, &begin);
+
+                if (!add_side(line, name, members, begin, text, size, &used, &found))
+                        return false;
+        }
         return found;
 }
 

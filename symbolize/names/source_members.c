@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +30,22 @@ static int compare_lines(const void *left, const void *right)
         COMPARE(a->line, b->line);
         COMPARE(a->vaddr, b->vaddr);
         return 0;
+}
+
+/* Whether compilers read PATH as it is. What another program made code of, and names in
+ * it by #line, has other columns. */
+static bool is_compiled(const char *path)
+{
+        static const char *const endings[] = {
+            ".c",   ".h", ".cc", ".hh",  ".cpp", ".hpp", ".cxx", ".hxx", ".c++",
+            ".h++", ".C", ".H",  ".inc", ".inl", ".ipp", ".tcc", ".def", ".rs"};
+        const char *name = strrchr(path, '/');
+        const char *ending = strrchr(name ? name : path, '.');
+
+        for (size_t i = 0; ending && i < sizeof(endings) / sizeof(endings[0]); i++)
+                if (strcmp(ending, endings[i]) == 0)
+                        return true;
+        return !ending; /* as <variant> */
 }
 
 /* Opens PATH if that is a file that was there when the program of STATUS was made. */
@@ -104,8 +121,9 @@ int source_members_find(struct access **accesses, size_t count, const char *prog
 
                 for (end = i + 1; end < count && accesses[end]->code->file == name;)
                         end++;
+                const char *path = name ? string_pool_text(names, name) : NULL;
                 FILE *file =
-                    name ? open_source(string_pool_text(names, name), &status) : NULL;
+                    path && is_compiled(path) ? open_source(path, &status) : NULL;
 
                 if (!file)
                         continue;

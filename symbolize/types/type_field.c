@@ -120,6 +120,7 @@ struct choice {
         struct type_path way;
         size_t named;   /* how much of its end; 0: none is */
         bool several;   /* are named as well */
+        bool first;     /* the source's expression may begin with one */
         bool bits;      /* there are bit-fields */
         unsigned equal; /* numbers of as many bytes as are accessed, or several members */
 };
@@ -133,6 +134,8 @@ static void choose(const struct search *search, const struct type_path *way,
         size_t named =
             members && !way->shared_count ? type_named(search->names, way, members) : 0;
 
+        choice->first |= members && !way->shared_count &&
+                         type_named_first(search->names, way, members);
         choice->bits |= way->bits;
         choice->equal += way->shared_count || way->size_bytes == search->access->bytes;
         if (named < choice->named || named == 0)
@@ -148,7 +151,7 @@ static bool is_chosen(const struct search *search, const struct choice *choice)
 {
         const struct type_access *access = search->access;
 
-        return choice->named > 0 && !choice->several && !choice->bits &&
+        return choice->named > 0 && !choice->several && !choice->first && !choice->bits &&
                access->bytes <= choice->way.size_bytes &&
                (!access->members_of_one ||
                 (choice->way.size_bytes == access->bytes && choice->equal == 1));

@@ -52,6 +52,20 @@ size_t type_named(const struct string_pool *names, const struct type_path *path,
         return most;
 }
 
+bool type_named_first(const struct string_pool *names, const struct type_path *path,
+                      const char *members)
+{
+        const char *last = NULL;
+
+        for (size_t i = path->length; i > 0 && !last; i--)
+                last = string_pool_text(names, path->names[i - 1]);
+        for (const char *at = strchr(members, ':'); at && last; at = strchr(at + 1, ':'))
+                if (strcspn(at + 1, ".> ") == strlen(last) &&
+                    strncmp(at + 1, last, strlen(last)) == 0)
+                        return true;
+        return false;
+}
+
 bool type_named_whole(const struct string_pool *names, const struct type_path *path,
                       const char *members)
 {

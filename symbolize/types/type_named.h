@@ -10,6 +10,11 @@
 size_t type_named(const struct string_pool *names, const struct type_path *path,
                   const char *members);
 
+/* Whether an expression there begins with the last name of PATH, which may be that of a
+ * variable, or of a member of what the code is in: C++ does not say `this->`. */
+bool type_named_first(const struct string_pool *names, const struct type_path *path,
+                      const char *members);
+
 /* Whether they name all members of PATH. */
 bool type_named_whole(const struct string_pool *names, const struct type_path *path,
                       const char *members);

@@ -177,3 +177,47 @@ for compiler in gcc clang; do
                 AND object LIKE 'main%' AND instruction LIKE 'mov    0x18(%' ORDER BY 1")
         [ "$said" = 'struct list.items' ] || fail "$compiler: behind a base: $said"
 done
+
+# What the inlined function itself reads behind the base need not be of that structure.
+cat >inside.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+struct base { long kind, flags; };
+struct one { struct base base; long x, y, rest[4]; };
+struct other { struct base base; long u, v, w, rest[3]; };
+static inline __attribute__((always_inline)) long w_of(const struct base *b)
+{
+        return ((const struct other *)b)->w;
+}
+__attribute__((noinline)) long inside(const struct base *b)
+{
+        const struct one *a = (const struct one *)b;
+        long result = w_of(b);
+        if (b->kind == 1)
+                result += a->y;
+        return result;
+}
+int main(void)
+{
+        enum { ALL = 4000 };
+        static void *all[ALL];
+        char *pool = malloc(ALL * 64L);
+        long two = 2, sum = 0;
+        for (long i = 0; i < ALL; i++)
+                memcpy(all[i] = pool + (i * 793 % ALL) * 64, &two, sizeof(two));
+        for (int pass = 0; pass < 30; pass++)
+                for (long i = 0; i < ALL; i++)
+                        sum += inside(all[i]);
+        return sum == 1;
+}
+END
+for compiler in gcc clang; do
+        command -v $compiler >/dev/null || continue
+        $compiler -g -O2 -o inside inside.c
+        "$MEMLAG" record --force -o inside.db --source sim --period 37 --ldlat 1 -- \
+                ./inside >inside.out 2>&1 || fail "$(cat inside.out)"
+        said=$(sqlite3 -readonly inside.db "SELECT DISTINCT coalesce(type || '.' || field, 'open')
+                FROM sample_view WHERE function = 'w_of' AND object LIKE 'main%'
+                AND instruction LIKE '%0x20(%'")
+        [ "$said" = open ] || fail "$compiler: inside an inlined function: $said"
+done

@@ -31,38 +31,39 @@ static void columns_of_gcc(void **state)
 {
         (void)state;
         assert_string_equal(members("r += d->u.srv@.port * 3;", SOURCE_MEMBERS),
-                            ">u.srv.port");
+                            ":d>u.srv.port");
         assert_string_equal(members("r += d->u.mx.target@->hash;", SOURCE_MEMBERS),
-                            ">u.mx.target>hash");
+                            ":d>u.mx.target>hash");
         assert_string_equal(members("r * 3 + d->u.a6.addr@[k];", SOURCE_MEMBERS),
-                            ">u.a6.addr");
+                            ":d>u.a6.addr");
         assert_string_equal(
             members("s += pages[n & 7].u.le[k + 1] @. key;", SOURCE_MEMBERS),
-            ".u.le.key");
-        assert_string_equal(members("x@->u.a += y->u.b;", SOURCE_MEMBERS), ">u");
+            ":pages.u.le.key");
+        assert_string_equal(members("x@->u.a += y->u.b;", SOURCE_MEMBERS), ":x>u");
 }
 
 static void columns_of_clang(void **state)
 {
         (void)state;
         assert_string_equal(members("r += d->u.srv.@port * 3;", SOURCE_MEMBERS),
-                            ">u.srv.port");
+                            ":d>u.srv.port");
         assert_string_equal(members("d->u.mx.@target->hash;", SOURCE_MEMBERS),
-                            ">u.mx.target");
+                            ":d>u.mx.target");
         assert_string_equal(members("r * 3 + @d->u.a6.addr[k];", SOURCE_MEMBERS),
-                            ">u.a6.addr");
-        assert_string_equal(members("@list.head->next(3);", SOURCE_MEMBERS), ".head");
+                            ":d>u.a6.addr");
+        assert_string_equal(members("@list.head->next(3);", SOURCE_MEMBERS),
+                            ":list.head");
 }
 
 static void operators_have_operands(void **state)
 {
         (void)state;
         assert_string_equal(members("if (p->u.le[m].key @< q.k)", SOURCE_MEMBERS),
-                            ">u.le.key .k");
-        assert_string_equal(members("if (p->a @== c)", SOURCE_MEMBERS), ">a ");
-        assert_string_equal(members("c @+= a.v.cst;", SOURCE_OPERANDS), ".v.cst");
-        assert_string_equal(members("e.x.spells@++;", SOURCE_OPERANDS), ".x.spells ");
-        assert_string_equal(members("n = x->a @<< 3", SOURCE_OPERANDS), ">a ");
+                            ":p>u.le.key :q.k");
+        assert_string_equal(members("if (p->a @== c)", SOURCE_MEMBERS), ":p>a :c");
+        assert_string_equal(members("c @+= a.v.cst;", SOURCE_OPERANDS), ":c :a.v.cst");
+        assert_string_equal(members("e.x.spells@++;", SOURCE_OPERANDS), ":e.x.spells ");
+        assert_string_equal(members("n = x->a @<< 3", SOURCE_OPERANDS), ":x>a ");
 }
 
 static void others_have_none(void **state)
@@ -73,6 +74,7 @@ static void others_have_none(void **state)
         members("f@(x->a);", SOURCE_NO_MEMBERS);
         members("x->le@ngth", SOURCE_NO_MEMBERS);
         members("a + @(b)->c", SOURCE_NO_MEMBERS);
+        members("return @ptr->i;", SOURCE_NO_MEMBERS);
         members("@", SOURCE_NO_MEMBERS);
         members("@]", SOURCE_NO_MEMBERS);
         members("]@[", SOURCE_NO_MEMBERS);
@@ -93,11 +95,11 @@ static void what_is_too_long_has_none(void **state)
                          SOURCE_NO_MEMBERS);
         assert_int_equal(source_expression("a.b", 3, 0, text, sizeof(text)),
                          SOURCE_NO_MEMBERS);
-        assert_int_equal(source_expression("a.bbbbbb", 8, 2, text, sizeof(text)),
+        assert_int_equal(source_expression("a.bbbb", 6, 2, text, sizeof(text)),
                          SOURCE_MEMBERS);
-        assert_int_equal(source_expression("a.bbbbbbb", 9, 2, text, sizeof(text)),
+        assert_int_equal(source_expression("a.bbbbb", 7, 2, text, sizeof(text)),
                          SOURCE_NO_MEMBERS);
-        assert_int_equal(source_expression("a.bbbbb == c.d", 14, 9, text, sizeof(text)),
+        assert_int_equal(source_expression("a.bbbb == c.d", 13, 8, text, sizeof(text)),
                          SOURCE_NO_MEMBERS);
 }
 
