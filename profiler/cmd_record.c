@@ -424,13 +424,24 @@ static void drop_recording(struct recording *recording)
                 db_remove(recording->options->output, &ignored);
 }
 
-/* A signal from outside, such as Ctrl-C, was faster than the source. */
+/* A signal from outside, such as Ctrl-C, was faster than the source. What a short run
+ * left may be held back for its order until the source stops. */
 static bool ended_before_it_began(struct recording *recording)
 {
         if (!recording->end.signalled || !launch_ends_program(recording->end.status))
                 return false;
         drain(recording, false);
-        return sink_images(recording->sink) == 0 && !recording->failed;
+        if (sink_images(recording->sink) > 0 || recording->failed)
+                return false;
+        struct diag diag;
+        int rc = finish_source(recording, &diag);
+        if (sink_images(recording->sink) == 0)
+                return true;
+        if (rc < 0) {
+                diag_print(name, &diag);
+                note_failure(recording, &diag);
+        }
+        return false;
 }
 
 static int record(struct recording *recording)

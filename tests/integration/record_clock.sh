@@ -550,3 +550,14 @@ expect "CPUs" "$(ask one.db "SELECT group_concat(DISTINCT cpu) FROM sample")" 0
 "$MEMLAG" report none.db >none.txt
 grep -q " timer samples, " none.txt || fail "no timer's report: $(cat none.txt)"
 ! grep -q "DRAM" none.txt || fail "a timer's report with memory's columns: $(cat none.txt)"
+
+# A command that soon ends itself by a signal has begun all the same. Whether its records
+# come before its end is a matter of chance.
+for number in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        status=0
+        record short.db -- sh -c 'kill -TERM $$' || status=$?
+        expect "status" $status 143
+        ! grep -q "nothing was recorded" err || fail "run $number that ends itself: $(cat err)"
+        expect "its processes" "$(ask short.db 'SELECT count(*) FROM process')" 1
+        rm short.db
+done
