@@ -55,6 +55,18 @@ static bool repeats(const struct types *types, const struct place_value *value,
         return type_repeats(types, value->type, (uint64_t)value->offset, stride);
 }
 
+/* The step of an index in TYPE that is the sum of one in steps of A and one in steps of B
+ * (0: none). Whole items of TYPE lead to the same place of another. */
+static uint64_t common_step(const struct types *types, uint32_t type, uint64_t a,
+                            uint64_t b)
+{
+        bool whole = a > 0 && type_counted_whole(types, type, a);
+
+        if (a == 0 || b == 0 || whole == type_counted_whole(types, type, b))
+                return common_factor(a, b);
+        return whole ? b : a;
+}
+
 /* ---- numbers: REMAINDER plus a multiple of MODULUS; 0: exactly that, 1: any ---- */
 
 static uint64_t modulus(const struct place_value *value)
@@ -276,8 +288,9 @@ struct place_value place_meet(const struct types *types, const struct place_valu
                 result.ahead = 0;
         result.origin = origin_meet(a->origin, b->origin);
         result.indexed |= b->indexed || apart != 0; /* a step of a loop */
-        result.stride_bytes =
-            common_factor(common_factor(a->stride_bytes, b->stride_bytes), apart);
+        result.stride_bytes = common_step(
+            types, a->type, common_step(types, a->type, a->stride_bytes, b->stride_bytes),
+            apart);
         if (apart == 0 || place_in_frame(a) || a->kind == PLACE_ADDRESS)
                 return result;
         return a->kind == PLACE_POINTER && repeats(types, a, apart) ? result
@@ -360,7 +373,8 @@ static struct place_value add_index(const struct types *types,
                 result.guessed |= !repeats(types, &result, stride);
                 return result;
         }
-        result.stride_bytes = common_factor(value->stride_bytes, stride);
+        result.stride_bytes =
+            common_step(types, value->type, value->stride_bytes, stride);
         if (is_exact(value) && index->kind == PLACE_NUMBER)
                 result.span_bytes = index->span_bytes;
         return result;

@@ -44,8 +44,10 @@ struct place_value {
         uint32_t type;
         origin origin; /* of a POINTER */
         int64_t offset;
-        uint64_t stride_bytes; /* of the index, which is any multiple of that */
-        uint64_t span_bytes;   /* and at most this; 0: not known */
+        /* Of the index, which is any multiple of that; of a POINTER's whole items of its
+         * type may have been added. */
+        uint64_t stride_bytes;
+        uint64_t span_bytes; /* and at most this; 0: not known */
         /* What was added to an index, or to a number of which nothing is known, and is
          * not in OFFSET, which then is known but for multiples of the step. */
         int64_t ahead;

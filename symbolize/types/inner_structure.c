@@ -82,18 +82,54 @@ static bool lists_part(const struct types *types, uint32_t type, unsigned depth,
         return false;
 }
 
-bool inner_untold(const struct types *types, uint32_t type, uint64_t offset)
-{
-        unsigned work_left = TYPE_WORK_LIMIT;
-        bool in_array = false;
+struct untold {
+        const struct types *types;
+        unsigned work_left;
+        bool untold;  /* a member leaves it open */
+        bool pointer; /* one is a pointer */
+};
 
-        for (int i = 0; i < TYPE_NESTING_LIMIT; i++) {
-                if (lists_part(types, type, 0, &work_left))
-                        return true;
-                if (!enter(types, &type, &offset))
-                        break;
-                in_array |= type < types->count && types->items[type].kind == TYPE_ARRAY;
+/* Goes into all that lies at OFFSET of TYPE, IN_ARRAY or not. */
+static void look_into(struct untold *untold, uint32_t type, uint64_t offset,
+                      bool in_array, unsigned depth)
+{
+        const struct types *types = untold->types;
+
+        if (depth == TYPE_NESTING_LIMIT || untold->work_left == 0 || type >= types->count)
+                return;
+        untold->work_left--;
+        const struct type *outer = &types->items[type];
+        const struct member *members = types->members + outer->first_member;
+        uint64_t bytes;
+
+        untold->untold |= lists_part(types, type, 0, &untold->work_left);
+        switch (outer->kind) {
+        case TYPE_ARRAY:
+                bytes = type_size(types, outer->element);
+                if (bytes > 0)
+                        look_into(untold, outer->element, offset % bytes, true,
+                                  depth + 1);
+                break;
+        case TYPE_STRUCT:
+        case TYPE_UNION:
+                for (uint32_t i = 0; i < outer->member_count; i++)
+                        if (!members[i].bit_size &&
+                            type_in_member(types, outer, i, offset))
+                                look_into(untold, members[i].type,
+                                          offset - members[i].offset_bytes, in_array,
+                                          depth + 1);
+                break;
+        default:
+                untold->pointer |= outer->kind == TYPE_POINTER;
+                untold->untold |=
+                    outer->kind == TYPE_INTEGER && (in_array || outer->size_bytes == 1);
         }
-        return type < types->count && types->items[type].kind == TYPE_INTEGER &&
-               (in_array || types->items[type].size_bytes == 1);
+}
+
+bool inner_untold(const struct types *types, uint32_t type, uint64_t offset, bool pointer)
+{
+        struct untold untold = {.types = types, .work_left = TYPE_WORK_LIMIT};
+
+        look_into(&untold, type, offset, false, 0);
+        return untold.untold && untold.work_left > 0 && !(pointer && untold.pointer);
 }

@@ -14,7 +14,10 @@ bool inner_structure_shared(const struct types *types, uint32_t a, uint64_t a_of
                             uint32_t b, uint64_t b_offset);
 
 /* Whether TYPE leaves it open what lies at OFFSET: bytes or an array of integers, in
- * which a program may keep anything, or members that are not listed. */
-bool inner_untold(const struct types *types, uint32_t type, uint64_t offset);
+ * which a program may keep anything, or members that are not listed. Of a union one such
+ * member is enough, unless a POINTER is read where another has one: bytes beside that may
+ * only give the union its size. */
+bool inner_untold(const struct types *types, uint32_t type, uint64_t offset,
+                  bool pointer);
 
 #endif

@@ -37,6 +37,9 @@ struct type_access {
         /* By a pointer to such numbers that may be to an array in the structure which the
          * pointer is in. */
         bool own_items;
+        /* The step of an index that counts items of an array which what is accessed is
+         * in; 0: there is none, or it may count something else. */
+        uint64_t step_bytes;
         /* The members by which the source has what is accessed, see source_expression.h;
          * 0: not known. Where the compiler makes one access of several that are equal, it
          * may be those of one. */

@@ -37,11 +37,16 @@ static struct sample_type by_allocation(struct sample_types *finder,
              !block_type_agrees(finder->types, holds->type, target->offset_bytes,
                                 pointed)))
                 return type_left_open(UNTYPED_UNKNOWN_BASE);
+        const struct type_access access =
+            pointed && type_same(finder->types, pointed->type, holds->type)
+                ? instruction_counted_access(finder->types, place)
+                : *instruction_access(place);
+
         return told_by_allocation(
             sample_field_at(
                 finder, holds->type,
                 block_type_offset(finder->types, holds->type, target->offset_bytes),
-                instruction_access(place)),
+                &access),
             holds);
 }
 
@@ -53,10 +58,15 @@ static bool is_number(const struct types *types, uint32_t type)
                types->items[type].size_bytes > 1;
 }
 
+static bool is_pointer(const struct types *types, uint32_t type)
+{
+        return type < types->count && types->items[type].kind == TYPE_POINTER;
+}
+
 /* Numbers and pointers. */
 static bool is_single(const struct types *types, uint32_t type)
 {
-        return is_number(types, type) || types->items[type].kind == TYPE_POINTER;
+        return is_number(types, type) || is_pointer(types, type);
 }
 
 static bool has_members(const struct types *types, uint32_t type)
@@ -190,7 +200,9 @@ static struct sample_type by_member(struct sample_types *finder,
                                            place_offset(types, pointed), holds->type, at))
                         return there.reason == TYPED ? told_by_allocation(there, holds)
                                                      : there;
-                if (!inner_untold(types, holds->type, at))
+                if (!inner_untold(types, holds->type, at,
+                                  !found->field.shared &&
+                                      is_pointer(types, found->field.type)))
                         return type_left_open(UNTYPED_OTHER_TYPE);
         }
         return finder->relations[location->place] & BLOCK_BEFORE && holds->before

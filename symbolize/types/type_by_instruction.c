@@ -6,6 +6,7 @@
 #include "sample_field.h"
 #include "type_by_function.h"
 #include "type_field.h"
+#include "type_index.h"
 
 enum { POINTER_LIMIT_BYTES = 1024 };
 
@@ -25,6 +26,18 @@ bool instruction_points(const struct place *place)
         return place_asks(place)->access.asked &&
                place_asks(place)->access.flow.outcome == FLOW_FOUND &&
                place_asks(place)->access.flow.place.kind == PLACE_POINTER;
+}
+
+struct type_access instruction_counted_access(const struct types *types,
+                                              const struct place *place)
+{
+        const struct place_value *pointed = &place_asks(place)->access.flow.place;
+        struct type_access access = *instruction_access(place);
+
+        if (pointed->strided && !pointed->guessed && !pointed->unknown_index &&
+            !type_counts(pointed->stride_bytes, type_size(types, pointed->type)))
+                access.step_bytes = pointed->stride_bytes;
+        return access;
 }
 
 /* Whether the address, INSIDE a block, is where FOUND lies when items of TYPE fill it. */
@@ -88,6 +101,8 @@ static struct sample_type pointee(struct sample_types *finder, uint32_t place)
 {
         const struct flow_answer *flow =
             &place_asks(&finder->sweep->places[place])->access.flow;
+        const struct type_access access =
+            instruction_counted_access(finder->types, &finder->sweep->places[place]);
         struct sample_type *known = &finder->pointees[place];
 
         if (known->reason == UNTYPED_COUNT) {
@@ -95,7 +110,7 @@ static struct sample_type pointee(struct sample_types *finder, uint32_t place)
                              ? type_left_open(UNTYPED_OUTSIDE)
                              : sample_field_at(finder, flow->place.type,
                                                place_offset(finder->types, &flow->place),
-                                               &flow->access);
+                                               &access);
                 if (known->reason == TYPED && !is_placed(finder->types, &flow->place))
                         known->access_bytes = 0;
                 if (known->reason == TYPED &&
@@ -185,10 +200,12 @@ bool instruction_refuted(struct sample_types *finder,
                 return true;
         if (!place->guessed && !is_tested(finder, target, place))
                 return false;
+        const struct type_access access = instruction_counted_access(
+            finder->types, &finder->sweep->places[location->place]);
         struct sample_type found = pointee(finder, location->place);
 
         return found.reason == TYPED &&
-               !agrees(finder, place->type, target->offset_bytes, &flow->access, &found);
+               !agrees(finder, place->type, target->offset_bytes, &access, &found);
 }
 
 struct sample_type type_by_instruction(struct sample_types *finder,

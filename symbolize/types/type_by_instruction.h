@@ -7,6 +7,11 @@
 
 /* The memory operand's access, as far as its instruction has been decoded. */
 const struct type_access *instruction_access(const struct place *place);
+/* The same of PLACE's, which is what a pointer leads to: of the members of a union in
+ * that only an array is meant whose items its index counts, unless it may count whole
+ * ones of the pointer's type. */
+struct type_access instruction_counted_access(const struct types *types,
+                                              const struct place *place);
 /* Whether the operand is what a pointer leads to. */
 bool instruction_points(const struct place *place);
 /* Whether the address of a sample is not where its instruction's index seems to lead. */

@@ -19,6 +19,12 @@ bool type_counted_whole(const struct types *types, uint32_t type, uint64_t strid
         return types->items[type].kind != TYPE_STRUCT || (items & (items - 1)) == 0;
 }
 
+bool type_counts(uint64_t stride_bytes, uint64_t bytes)
+{
+        return stride_bytes > 0 && bytes > 0 &&
+               (stride_bytes % bytes == 0 || bytes % stride_bytes == 0);
+}
+
 /* Compilers add what is constant in several indexes to the offset or to the index, so
  * that the offset need not be in the array that is meant. */
 struct reach {
@@ -111,7 +117,7 @@ static void reach_items(struct reach *reach, const struct type *type,
 
         if (bytes == 0 || bytes > INT32_MAX)
                 return;
-        bool counts = reach->stride % bytes == 0 || bytes % reach->stride == 0;
+        bool counts = type_counts(reach->stride, bytes);
 
         next.counted |= counts;
         if (counts || items == 0 || items > ITEMS_LIMIT) {

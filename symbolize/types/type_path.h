@@ -26,6 +26,7 @@ struct type_path {
         uint64_t shared_mask; /* which of them, the first 64 */
         int fit;              /* how well the access fits, from 1; 0: not found */
         bool bits;            /* the end is a bit-field, or several */
+        bool counted;         /* the access's index counts items of an array on the way */
         bool contradicted;    /* the access is not to what is there */
 };
 

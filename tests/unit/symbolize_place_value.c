@@ -252,6 +252,30 @@ static void pointers_of_two_ways(void **state)
         assert_int_equal(one.kind, PLACE_UNKNOWN);
 }
 
+/* What counts in 24 bytes does so in each of the nodes; of two that count nodes, or
+ * numbers, what they have in common is known. */
+static void whole_items_change_no_step(void **state)
+{
+        const struct fixture *f = *state;
+        const uint32_t number = 1; /* the second type that was put */
+        const struct step {
+                uint32_t type;
+                uint64_t a, b, sum;
+        } cases[] = {{f->node, 24, 16, 24}, {f->node, 16, 24, 24}, {f->node, 24, 8, 8},
+                     {f->node, 32, 16, 16}, {number, 24, 16, 8},   {number, 12, 8, 12}};
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+                const struct place_value pointer = place_pointer(cases[i].type, 0);
+                const struct place_value a = place_number(cases[i].a, 0);
+                const struct place_value b = place_number(cases[i].b, 0);
+                struct place_value sum = place_add(&f->types, &pointer, &a, 1);
+
+                sum = place_add(&f->types, &sum, &b, 1);
+                assert_int_equal(sum.kind, PLACE_POINTER);
+                assert_int_equal(sum.stride_bytes, cases[i].sum);
+        }
+}
+
 /* Nothing is accessed near address 0, so that the pointer is what was; further away are
  * numbers that an index may be. */
 static void null_pointers_of_two_ways(void **state)
@@ -467,6 +491,7 @@ int main(void)
             cmocka_unit_test(numbers_end_where_indexes_do),
             cmocka_unit_test(numbers_that_are_the_same_look_the_same),
             cmocka_unit_test_setup_teardown(pointers_of_two_ways, begin, end),
+            cmocka_unit_test_setup_teardown(whole_items_change_no_step, begin, end),
             cmocka_unit_test_setup_teardown(null_pointers_of_two_ways, begin, end),
             cmocka_unit_test_setup_teardown(what_null_pointers_lead_to, begin, end),
             cmocka_unit_test_setup_teardown(few_places_by_an_index, begin, end),

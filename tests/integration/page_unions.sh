@@ -1,0 +1,156 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Pages that are a header and a union of arrays, with bytes in which rows lie: the step of an
+# index tells which array is meant, from page to page too, and what is in the bytes has the type
+# of the pointer to it. Bytes that only give a union its size tell nothing of a list's head in it.
+set -eu
+
+fail()
+{
+        echo "page_unions.sh: $*" >&2
+        exit 1
+}
+
+cat >pages.c <<'END'
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+enum { PAGES = 600, PAGE_BYTES = 1024, LEAVES = 40, ROWS = 20, READS = 12000 };
+struct branch { uint64_t from; uint32_t child, sum; };
+struct leaf { uint64_t key; uint32_t row; uint16_t version; uint8_t dead, flags; double value; };
+struct page {
+        uint64_t number, count;
+        union {
+                struct { uint64_t first; struct branch items[62]; } inner;
+                struct { uint64_t last; struct leaf items[LEAVES]; } outer;
+                uint8_t raw[PAGE_BYTES - 16];
+        } u;
+};
+struct row { uint32_t id; uint16_t width, length; int64_t balance; char text[16]; };
+static volatile uint64_t result;
+static struct row *all[PAGES * ROWS];
+static unsigned used[PAGES], after[PAGES];
+
+static __attribute__((noinline)) void search(const struct page *pages)
+{
+        uint64_t found = 0;
+        for (unsigned i = 0, at = 1; i < READS; i++, at = at * 5 + 3) {
+                const struct page *page = &pages[at % PAGES];
+                unsigned low = 0, high = LEAVES;
+                while (low < high) {
+                        unsigned middle = (low + high) / 2;
+                        if (page->u.outer.items[middle].key < (at & 255))
+                                low = middle + 1;
+                        else
+                                high = middle;
+                }
+                found += low;
+        }
+        result = found;
+}
+
+static __attribute__((noinline)) void walk(const struct page *pages)
+{
+        unsigned at = 1;
+        const struct page *page = &pages[at];
+        double sum = 0;
+        for (unsigned i = 0; i < PAGES; i++) {
+                for (unsigned k = 0; k < used[at]; k++) {
+                        const struct leaf *leaf = &page->u.outer.items[k];
+                        sum += leaf->value;
+                }
+                page = &pages[at = after[at]];
+        }
+        result = (uint64_t)sum;
+}
+
+static __attribute__((noinline)) void rows(struct row *const *rows)
+{
+        int64_t sum = 0;
+        for (unsigned i = 0, at = 1; i < READS; i++, at = at * 5 + 3)
+                sum += rows[at % (PAGES * ROWS)]->balance;
+        result = (uint64_t)sum;
+}
+
+/* As the macros of <sys/queue.h> do: the link of an entry is taken for a list's head, to come
+ * by its second word to the entry before. */
+struct head { struct entry *first, **last; };
+struct entry {
+        uint64_t id;
+        union {
+                struct { struct entry *next, **before; } in;
+                char size[48];
+        } u;
+        uint64_t cost;
+};
+static __attribute__((noinline)) void back(struct entry *entries)
+{
+        uint64_t sum = 0;
+        for (unsigned i = 0; i < READS; i++) {
+                struct head *head = (struct head *)entries[i * 7919u % READS].u.in.before;
+                sum += (uintptr_t)head->last;
+        }
+        result = sum;
+}
+
+int main(void)
+{
+        char *memory = calloc(PAGES, PAGE_BYTES);
+        struct page *pages = (struct page *)memory;
+        for (unsigned i = 0; i < PAGES; i++) {
+                used[i] = LEAVES;
+                after[i] = (i * 7 + 1) % PAGES;
+                for (unsigned k = 0; k < LEAVES; k++)
+                        pages[i].u.outer.items[k].key = k * 8;
+        }
+        for (int i = 0; i < 4; i++) {
+                search(pages);
+                walk(pages);
+        }
+        struct page *kept = calloc(PAGES, sizeof(struct page));
+        for (unsigned i = 0; i < PAGES * ROWS; i++) {
+                struct page *page = &kept[i / ROWS];
+                struct row *row = (struct row *)(page->u.raw + 8 + i % ROWS * 40);
+                page->count++;
+                row->balance = row->id = i;
+                all[i] = row;
+        }
+        for (int i = 0; i < 4; i++)
+                rows(all);
+        struct entry *entries = calloc(READS, sizeof(struct entry));
+        for (unsigned i = 0; i < READS; i++) {
+                entries[i].id = i;
+                entries[i].u.in.next = &entries[(i + 1) % READS];
+                entries[i].u.in.before = &entries[(i + READS - 1) % READS].u.in.next;
+        }
+        for (int i = 0; i < 4; i++)
+                back(entries);
+        return 0;
+}
+END
+printf '%s\t%s\t%s\n' search 'struct page' 'u.outer.items[].key' rows 'struct row' balance \
+        >pages.truth
+printf 'walk\tstruct page\tu.outer.items[].value\n' >walk.truth
+printf 'back\tstruct entry\tu.in.before\n' >back.truth
+
+check()
+{
+        python3 "$SOURCE_DIR/tests/integration/nested/check.py" "$@" ||
+                fail "$1: not as it is known to be"
+}
+
+for compiler in gcc clang; do
+        command -v "$compiler" >/dev/null || continue
+        "$compiler" -g -O2 -o "$compiler.out" pages.c
+        "$MEMLAG" record -o "$compiler.db" --source sim --ldlat 1 --period 7 -- \
+                "./$compiler.out" >record.out 2>&1 || fail "$compiler: $(cat record.out)"
+        mv pages.c hidden.c # the source names members, too
+        "$MEMLAG" symbolize --drop-names "$compiler.db" >record.out 2>&1 ||
+                fail "$compiler: $(cat record.out)"
+        mv hidden.c pages.c
+        check "$compiler.db" pages.truth 99
+        # Of four copies of the loop clang reads two before what its pointer is to.
+        check "$compiler.db" walk.truth "$([ "$compiler" = gcc ] && echo 99 || echo 45)"
+        check "$compiler.db" back.truth 0
+done
