@@ -17,11 +17,12 @@ struct bit_watch {
         uint64_t below; /* those that tell whether it is below what it is compared with */
         uint64_t above; /* those that tell whether it is above */
         bool moved;     /* registers of the operand's address have changed */
-        uint32_t partly; /* registers of which only a part was written last */
-        uint32_t fresh;  /* that nothing has read since they were written */
-        uint32_t tested; /* that hold what the flags tell of */
-        uint32_t stored; /* that hold the word as it was stored again */
-        uint32_t known;  /* registers that hold numbers: these */
+        int64_t advanced; /* but by so many bytes in all, which are known */
+        uint32_t partly;  /* registers of which only a part was written last */
+        uint32_t fresh;   /* that nothing has read since they were written */
+        uint32_t tested;  /* that hold what the flags tell of */
+        uint32_t stored;  /* that hold the word as it was stored again */
+        uint32_t known;   /* registers that hold numbers: these */
         uint64_t numbers[REGISTER_COUNT];
 };
 
