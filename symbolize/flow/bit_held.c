@@ -19,12 +19,13 @@ uint64_t bit_from(uint64_t bits)
         return bits ? ~bit_low((unsigned)__builtin_ctzll(bits)) : 0;
 }
 
-/* What the bits of MASK tell of: all below them, too, where sums carry. */
+/* What the bits of MASK tell of: where sums carry, all of the sum below them, too. */
 static uint64_t reach(const struct bit_held *held, uint64_t mask)
 {
-        return mask ? mask |
-                          (held->carried & bit_low(64 - (unsigned)__builtin_clzll(mask)))
-                    : 0;
+        uint64_t sum = held->carried & mask;
+
+        return sum ? mask | (held->carried & bit_low(64 - (unsigned)__builtin_clzll(sum)))
+                   : mask;
 }
 
 uint64_t bit_seen(const struct bit_held *held, uint64_t mask)
@@ -64,19 +65,23 @@ uint64_t bit_nonzero(const struct bit_held *held)
 
 /* ---- changes ---- */
 
-/* What is told of outside of MASK stays where it was, but is not there any more. */
+/* Of what is not in MASK any more, the bits of sums above it that are tell. */
 void bit_keep(struct bit_held *held, uint64_t mask)
 {
-        uint64_t told = reach(held, mask);
-        uint64_t gone = places(held) & told & ~mask;
+        uint64_t below = reach(held, held->carried & mask) & ~mask;
+        uint64_t above = held->carried & mask & bit_from(below);
+        uint64_t gone = held->spread_over & below ? held->spread : 0;
 
-        for (int i = 0; i < BIT_PARTS; i++)
-                held->parts[i].bits &= bit_shifted(told, -held->parts[i].up);
-        held->spread_over &= told;
+        for (int i = 0; i < BIT_PARTS; i++) {
+                gone |= held->parts[i].bits & bit_shifted(below, -held->parts[i].up);
+                held->parts[i].bits &= bit_shifted(mask, -held->parts[i].up);
+        }
+        held->spread_over &= mask;
         if (held->spread_over == 0)
                 held->spread = 0;
-        held->other = (held->other & mask) | gone;
-        held->carried = bit_holds(held) ? held->carried & told : 0;
+        bit_spread(held, gone, above);
+        held->other &= mask;
+        held->carried = bit_holds(held) ? held->carried & mask : 0;
 }
 
 void bit_spread(struct bit_held *held, uint64_t bits, uint64_t over)

@@ -19,7 +19,7 @@ struct bit_held {
         uint64_t spread;
         uint64_t spread_over;
         uint64_t other; /* bits of the register that may be neither zero nor the word's */
-        uint64_t carried; /* bits of the register that all above them tell of, too */
+        uint64_t carried; /* bits of sums, of which those above tell of those below */
 };
 
 /* The lowest COUNT bits; BITS moved UP, or down; those from the lowest of BITS on. */
