@@ -94,6 +94,26 @@ static uint64_t in_address(const struct bit_watch *watch,
                (index < REGISTER_COUNT ? bit_all(&watch->registers[index]) : 0);
 }
 
+/* Whether OPERAND, which holds HELD, is moved to a vector with bits of another word: the
+ * two are pieces of one, of which some bits are taken there. */
+static bool is_piece(const struct decoded *decoded, const ZydisDecodedOperand *operand,
+                     const struct bit_held *held)
+{
+        switch (decoded->instruction.mnemonic) {
+        case ZYDIS_MNEMONIC_MOVD:
+        case ZYDIS_MNEMONIC_VMOVD:
+        case ZYDIS_MNEMONIC_MOVQ:
+        case ZYDIS_MNEMONIC_VMOVQ:
+        case ZYDIS_MNEMONIC_PINSRD:
+        case ZYDIS_MNEMONIC_VPINSRD:
+        case ZYDIS_MNEMONIC_PINSRQ:
+        case ZYDIS_MNEMONIC_VPINSRQ:
+                return held->carried == 0 && held->other & bit_mask(operand);
+        default:
+                return false;
+        }
+}
+
 /* Whatever else reads registers uses what they hold: that. */
 static uint64_t read_all(struct use *use, const struct bit_watch *watch,
                          const struct decoded *decoded)
@@ -105,11 +125,18 @@ static uint64_t read_all(struct use *use, const struct bit_watch *watch,
                 uint8_t number = bit_register(operand);
 
                 if (number < REGISTER_COUNT &&
-                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
-                        bits |= bit_seen(&watch->registers[number], bit_mask(operand));
-                else if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-                         operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
+                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) {
+                        const struct bit_held *held = &watch->registers[number];
+                        uint64_t seen = bit_seen(held, bit_mask(operand));
+
+                        if (is_piece(decoded, operand, held))
+                                use->perhaps |= seen;
+                        else
+                                bits |= seen;
+                } else if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                           operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN) {
                         bits |= in_address(watch, operand);
+                }
         }
         use->used |= bits;
         return bits;
