@@ -469,7 +469,13 @@ struct place_value place_settled(const struct types *types,
         struct place_value settled = *value;
         uint64_t found;
 
-        if (value->kind != PLACE_POINTER || value->guessed || value->stride_bytes == 0)
+        if (value->kind != PLACE_POINTER || value->guessed)
+                return settled;
+        if (value->unknown_index && !repeats(types, value, 1)) {
+                settled.guessed = true; /* bytes are elsewhere */
+                return settled;
+        }
+        if (value->stride_bytes == 0)
                 return settled;
         enum index_outcome outcome =
             indexed(types, value, value->offset, access_bytes, &found);
