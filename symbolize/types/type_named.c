@@ -17,9 +17,10 @@ static bool ends_with(const char *members, size_t end, const char *name, size_t 
         return members[*begin] == '.' || members[*begin] == '>';
 }
 
-/* How many of PATH's members, from its end, MEMBERS have before END. */
+/* How many of PATH's members, from its end, MEMBERS have before END; *BEGIN is where the
+ * first of them is. */
 static size_t named_before(const struct string_pool *names, const struct type_path *path,
-                           const char *members, size_t end)
+                           const char *members, size_t end, size_t *begin)
 {
         size_t count = 0;
 
@@ -34,22 +35,44 @@ static size_t named_before(const struct string_pool *names, const struct type_pa
                 if (members[end] == '>')
                         break;
         }
+        *begin = end;
         return count;
+}
+
+/* Whether the member at BEGIN of MEMBERS is a variable's, or behind a pointer that is
+ * loaded: not one of another member. */
+static bool is_first(const char *members, size_t begin)
+{
+        if (members[begin] == '>')
+                return true;
+        while (begin > 0 && !strchr(".> :", members[begin - 1]))
+                begin--;
+        return begin == 0 || members[begin - 1] == ':' || members[begin - 1] == ' ';
+}
+
+/* The same as type_named(); FIRST: no more members may be before. */
+static size_t most_named(const struct string_pool *names, const struct type_path *path,
+                         const char *members, bool first)
+{
+        size_t length = strlen(members), most = 0;
+
+        for (size_t end = 1; end <= length; end++) {
+                size_t begin;
+
+                if (end < length && members[end] != '>' && members[end] != ' ')
+                        continue;
+                size_t named = named_before(names, path, members, end, &begin);
+
+                if (named > most && (!first || is_first(members, begin)))
+                        most = named;
+        }
+        return most;
 }
 
 size_t type_named(const struct string_pool *names, const struct type_path *path,
                   const char *members)
 {
-        size_t length = strlen(members), most = 0;
-
-        for (size_t end = 1; end <= length; end++) {
-                if (end < length && members[end] != '>' && members[end] != ' ')
-                        continue;
-                size_t named = named_before(names, path, members, end);
-
-                most = named > most ? named : most;
-        }
-        return most;
+        return most_named(names, path, members, false);
 }
 
 bool type_named_first(const struct string_pool *names, const struct type_path *path,
@@ -73,5 +96,5 @@ bool type_named_whole(const struct string_pool *names, const struct type_path *p
 
         for (size_t i = 0; i < path->length; i++)
                 count += path->names[i] != 0;
-        return count > 0 && type_named(names, path, members) == count;
+        return count > 0 && most_named(names, path, members, true) == count;
 }

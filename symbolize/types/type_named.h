@@ -15,7 +15,7 @@ size_t type_named(const struct string_pool *names, const struct type_path *path,
 bool type_named_first(const struct string_pool *names, const struct type_path *path,
                       const char *members);
 
-/* Whether they name all members of PATH. */
+/* Whether they name all members of PATH, and none before that PATH's type is in. */
 bool type_named_whole(const struct string_pool *names, const struct type_path *path,
                       const char *members);
 
