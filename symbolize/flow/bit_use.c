@@ -63,10 +63,8 @@ static bool store(struct use *use, struct bit_watch *watch, const struct flow_st
                 return false;
         const struct bit_held *held = &watch->registers[from];
         uint64_t mask = bit_mask(&decoded->operands[1]), changed = 0;
-        int up = (int)before * 8;
+        int up = (int)before * 8 + __builtin_ctzll(mask); /* from 8 on of ah, say */
 
-        if (!(mask & 1))
-                return false;
         if (!bit_stored(held, mask, up, use->word, &changed)) {
                 if (before != 0)
                         return false;
