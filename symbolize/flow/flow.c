@@ -113,9 +113,8 @@ static void answer_operand(const struct flow_walk *walk, struct flow_state *stat
         answer->place = flow_operand(flow, state, step);
         if (answer->place.kind == PLACE_THREAD && answer->place.indexed)
                 answer->place = place_unknown;
-        answer->place =
-            place_settled(flow->input->reader->types, &answer->place,
-                          instruction->vector ? 0 : instruction->access_bytes);
+        answer->place = place_guess(flow->input->reader->types, &answer->place,
+                                    instruction->vector ? 0 : instruction->access_bytes);
         answer->place.shifted &= !flow->counts_from_one;
         if (answer->place.kind == PLACE_UNREACHED)
                 answer->place = place_unknown;

@@ -491,6 +491,19 @@ struct place_value place_settled(const struct types *types,
         return settled;
 }
 
+struct place_value place_guess(const struct types *types, const struct place_value *value,
+                               uint64_t access_bytes)
+{
+        struct place_value guess = place_settled(types, value, access_bytes);
+        bool is_open = guess.strided && guess.guessed && guess.offset == value->offset;
+
+        if (is_open && place_begin(value) >= 0) {
+                guess.offset = place_begin(value);
+                guess.ahead = 0;
+        }
+        return guess;
+}
+
 uint64_t place_offset(const struct types *types, const struct place_value *place)
 {
         const struct type *type = &types->items[place->type];

@@ -110,6 +110,9 @@ struct place_value place_subtract(const struct types *types, const struct place_
  * there (compilers have such where that saves an addition). */
 struct place_value place_settled(const struct types *types,
                                  const struct place_value *value, uint64_t access_bytes);
+/* The same, but where nothing is found GUESSED to be where the index begins. */
+struct place_value place_guess(const struct types *types, const struct place_value *value,
+                               uint64_t access_bytes);
 struct place_value place_multiply(const struct place_value *value, int64_t by);
 
 #endif
