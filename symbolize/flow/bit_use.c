@@ -5,6 +5,7 @@
  */
 #include "bit_use.h"
 
+#include "bit_address.h"
 #include "bit_watch.h"
 #include "callee.h"
 
@@ -32,21 +33,6 @@ struct use {
         size_t way_count;
 };
 
-/* How many bytes the operand of the load begins behind that of STEP; false: that is not
- * known. */
-static bool distance(const struct use *use, const struct bit_watch *watch,
-                     const struct flow_step *step, int64_t *bytes)
-{
-        const struct memory_operand *left = &use->load->instruction.memory;
-        const struct memory_operand *right = &step->instruction.memory;
-
-        *bytes = (int64_t)((uint64_t)left->displacement - (uint64_t)right->displacement -
-                           (uint64_t)watch->advanced);
-        return !watch->moved && left->base == right->base &&
-               left->index == right->index && left->scale == right->scale &&
-               left->thread_local == right->thread_local;
-}
-
 /* The word, or a part of it, is stored where it came from: what is not the same any more
  * is meant. What is stored in the same place from a register that holds none of it was
  * changed by what is not followed. */
@@ -58,7 +44,9 @@ static bool store(struct use *use, struct bit_watch *watch, const struct flow_st
 
         if (decoded->instruction.mnemonic != ZYDIS_MNEMONIC_MOV ||
             decoded->operands[0].type != ZYDIS_OPERAND_TYPE_MEMORY ||
-            from >= REGISTER_COUNT || !distance(use, watch, step, &before) ||
+            from >= REGISTER_COUNT ||
+            !bit_address_before(watch, &use->load->instruction, &step->instruction,
+                                &before) ||
             before <= -8 || before >= 8)
                 return false;
         const struct bit_held *held = &watch->registers[from];
@@ -242,52 +230,6 @@ static void note_registers(struct bit_watch *watch, const struct decoded *decode
         }
 }
 
-/* Whether DECODED adds the constant *BYTES to the register REG. */
-static bool adds_constant(const struct decoded *decoded, uint8_t reg, int64_t *bytes)
-{
-        const ZydisDecodedOperand *first = &decoded->operands[0];
-        const ZydisDecodedOperand *second = &decoded->operands[1];
-
-        if (bit_register(first) != reg || first->size != 64)
-                return false;
-        switch (decoded->instruction.mnemonic) {
-        case ZYDIS_MNEMONIC_ADD:
-        case ZYDIS_MNEMONIC_SUB:
-                if (second->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
-                        return false;
-                *bytes = decoded->instruction.mnemonic == ZYDIS_MNEMONIC_ADD
-                             ? second->imm.value.s
-                             : -second->imm.value.s;
-                return true;
-        case ZYDIS_MNEMONIC_LEA:
-                *bytes = second->mem.disp.value;
-                return instruction_register(second->mem.base) == reg &&
-                       second->mem.index == ZYDIS_REGISTER_NONE;
-        default:
-                return false;
-        }
-}
-
-/* The address of the load's operand after STEP, which may change its registers: compilers
- * count loops on between a load and the store behind it. */
-static void move_address(const struct use *use, struct bit_watch *watch,
-                         const struct flow_step *step, const struct decoded *decoded)
-{
-        const struct memory_operand *memory = &use->load->instruction.memory;
-
-        for (uint8_t reg = 0; reg < REGISTER_COUNT; reg++) {
-                int64_t bytes;
-
-                if (!(step->instruction.written >> reg & 1) ||
-                    (reg != memory->base && reg != memory->index))
-                        continue;
-                if (reg == memory->index || !adds_constant(decoded, reg, &bytes))
-                        watch->moved = true;
-                else
-                        watch->advanced += bytes;
-        }
-}
-
 static void pass(struct use *use, struct bit_watch *watch, const struct flow_step *step)
 {
         struct decoded decoded;
@@ -314,7 +256,8 @@ static void pass(struct use *use, struct bit_watch *watch, const struct flow_ste
                 write_made(watch, &decoded, step->instruction.written,
                            read_all(use, &before, &decoded));
         note_registers(watch, &decoded, step->instruction.written);
-        move_address(use, watch, step, &decoded);
+        bit_address_change(watch, &use->load->instruction, step->instruction.written,
+                           &decoded);
 }
 
 /* ---- the ways on ---- */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the operand of a load is after registers of its address have changed. */
+#ifndef MEMLAG_SYMBOLIZE_BIT_ADDRESS_H
+#define MEMLAG_SYMBOLIZE_BIT_ADDRESS_H
+
+#include "bit_watch.h"
+
+/* How many bytes the operand of LOAD begins behind that of LATER, by what WATCH has of
+ * the registers between; false: that is not known. */
+bool bit_address_before(const struct bit_watch *watch, const struct instruction *load,
+                        const struct instruction *later, int64_t *bytes);
+
+/* Takes note in WATCH that DECODED changes the registers of the mask WRITTEN. */
+void bit_address_change(struct bit_watch *watch, const struct instruction *load,
+                        uint32_t written, const struct decoded *decoded);
+
+#endif
