@@ -179,8 +179,8 @@ void sample_types_learn(struct sample_types *finder,
 
         if (target->kind != TARGET_BLOCK)
                 return;
-        if (instruction_points(place) && !finder->refuted[location->place])
-                finder->refuted[location->place] = instruction_refuted(finder, location);
+        if (instruction_points(place))
+                instruction_learn(finder, location);
         uint32_t stack = finder->sweep->raw->allocations[target->index].stack;
 
         /* The C library's allocator reads its own lists in blocks that are nobody's any
@@ -219,10 +219,10 @@ int sample_types_open(struct sample_types *sample_types, const struct sweep *swe
             .records =
                 calloc(sweep->raw->stack_count + 1, sizeof(*sample_types->records)),
             .relations = calloc(sweep->place_count + 1, sizeof(*sample_types->relations)),
-            .refuted = calloc(sweep->place_count + 1, sizeof(*sample_types->refuted))};
+            .shown = calloc(sweep->place_count + 1, sizeof(*sample_types->shown))};
         if (!sample_types->blocks || !sample_types->pointees || !sample_types->groups ||
-            !sample_types->records || !sample_types->relations ||
-            !sample_types->refuted || recursion_groups(sweep, sample_types->groups) < 0)
+            !sample_types->records || !sample_types->relations || !sample_types->shown ||
+            recursion_groups(sweep, sample_types->groups) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < sweep->place_count; i++)
                 sample_types->pointees[i].reason = UNTYPED_COUNT;
@@ -237,6 +237,6 @@ void sample_types_free(struct sample_types *sample_types)
         free(sample_types->groups);
         free(sample_types->records);
         free(sample_types->relations);
-        free(sample_types->refuted);
+        free(sample_types->shown);
         *sample_types = (struct sample_types){0};
 }

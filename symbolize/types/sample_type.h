@@ -30,8 +30,8 @@ struct sample_types {
         bool *records;                /* in blocks of a group there are structures */
         struct sample_type *pointees; /* of the sweep's places, once found */
         uint8_t *relations;           /* of the sweep's places to the blocks they met */
-        bool *refuted;                /* of the sweep's places: an address is elsewhere */
-        bool learns;        /* what some blocks or indexes are is to be tested */
+        uint8_t *shown; /* of the sweep's places: what addresses show of their pointers */
+        bool learns;    /* what some blocks or indexes are is to be tested */
         uint32_t character; /* the program's type char; TYPE_NONE: none */
 };
 

@@ -10,6 +10,13 @@
 
 enum { POINTER_LIMIT_BYTES = 1024 };
 
+/* What the addresses of an instruction's samples show. */
+enum {
+        SHOWN_ELSEWHERE = 1, /* one is not where the index leads to */
+        SHOWN_UNALIGNED = 2, /* by one the structure would lie where compilers put none */
+        SHOWN_ALIGNED = 4    /* by one it lies where they do */
+};
+
 const struct type_access *instruction_access(const struct place *place)
 {
         static const struct type_access not_known;
@@ -134,6 +141,17 @@ static bool is_tested(const struct sample_types *finder, const struct target *ta
                finder->sweep->raw->allocations[target->index].size_bytes % bytes == 0;
 }
 
+/* Whether the addresses of PLACE's samples show that it reads something else. Structures
+ * that all seem to be beside their place are read by a pointer with a tag in its lowest
+ * bits; where some are in theirs, an allocator puts them anywhere. */
+static bool is_refuted(const struct sample_types *finder, uint32_t place)
+{
+        uint8_t shown = finder->shown[place];
+
+        return shown & SHOWN_ELSEWHERE ||
+               (shown & SHOWN_UNALIGNED && !(shown & SHOWN_ALIGNED));
+}
+
 static struct sample_type by_pointer(struct sample_types *finder,
                                      const struct sample_location *location,
                                      const struct flow_answer *flow)
@@ -144,7 +162,7 @@ static struct sample_type by_pointer(struct sample_types *finder,
 
         if (found.reason != TYPED)
                 return found;
-        return (finder->refuted[location->place] && !found.field.named) ||
+        return (is_refuted(finder, location->place) && !found.field.named) ||
                        (place->guessed && !found.field.named &&
                         target->kind != TARGET_BLOCK)
                    ? type_left_open(UNTYPED_INDEX)
@@ -173,39 +191,43 @@ static bool is_of_pointers(const struct types *types, uint32_t type)
         return false;
 }
 
-/* Whether PLACE, INSIDE a block, is of a structure that would lie where none is put: the
- * pointer has a tag in its lowest bits, and what is accessed is elsewhere. */
-static bool is_tagged(const struct types *types, const struct place_value *place,
-                      uint64_t inside)
+/* Whether the structure of PLACE, INSIDE a block, lies where a pointer may; SHOWN_*, or 0
+ * where that says nothing. */
+static uint8_t alignment(const struct types *types, const struct place_value *place,
+                         uint64_t inside)
 {
-        uint64_t beside = (inside - place_offset(types, place)) % sizeof(uint64_t);
-
-        return beside != 0 &&
-               (!place->indexed ||
-                (!place->unknown_index && place->stride_bytes % sizeof(uint64_t) == 0)) &&
-               is_of_pointers(types, place->type);
+        if ((place->indexed &&
+             (place->unknown_index || place->stride_bytes % sizeof(uint64_t) != 0)) ||
+            !is_of_pointers(types, place->type))
+                return 0;
+        return (inside - place_offset(types, place)) % sizeof(uint64_t) == 0
+                   ? SHOWN_ALIGNED
+                   : SHOWN_UNALIGNED;
 }
 
-bool instruction_refuted(struct sample_types *finder,
-                         const struct sample_location *location)
+void instruction_learn(struct sample_types *finder,
+                       const struct sample_location *location)
 {
         const struct flow_answer *flow =
             &place_asks(&finder->sweep->places[location->place])->access.flow;
         const struct place_value *place = &flow->place;
         const struct target *target = &location->target;
+        uint8_t *shown = &finder->shown[location->place];
 
         if (place->type >= finder->types->count)
-                return false;
-        if (is_tagged(finder->types, place, target->offset_bytes))
-                return true;
-        if (!place->guessed && !is_tested(finder, target, place))
-                return false;
+                return;
+        if (!(*shown & SHOWN_ALIGNED))
+                *shown |= alignment(finder->types, place, target->offset_bytes);
+        if (*shown & SHOWN_ELSEWHERE ||
+            (!place->guessed && !is_tested(finder, target, place)))
+                return;
         const struct type_access access = instruction_counted_access(
             finder->types, &finder->sweep->places[location->place]);
         struct sample_type found = pointee(finder, location->place);
 
-        return found.reason == TYPED &&
-               !agrees(finder, place->type, target->offset_bytes, &access, &found);
+        if (found.reason == TYPED &&
+            !agrees(finder, place->type, target->offset_bytes, &access, &found))
+                *shown |= SHOWN_ELSEWHERE;
 }
 
 struct sample_type type_by_instruction(struct sample_types *finder,

@@ -14,9 +14,10 @@ struct type_access instruction_counted_access(const struct types *types,
                                               const struct place *place);
 /* Whether the operand is what a pointer leads to. */
 bool instruction_points(const struct place *place);
-/* Whether the address of a sample is not where its instruction's index seems to lead. */
-bool instruction_refuted(struct sample_types *finder,
-                         const struct sample_location *location);
+/* Takes note of what the address of a sample, whose instruction points, shows of where
+ * its pointer and index seem to lead. */
+void instruction_learn(struct sample_types *finder,
+                       const struct sample_location *location);
 
 struct sample_type type_by_instruction(struct sample_types *finder,
                                        const struct sample_location *location);
