@@ -203,30 +203,37 @@ ORDER BY l.latency_share DESC, f.line_id, f.samples DESC, f.asker_id;
 
 -- Every field of each type that samples met, in layout order, the type that held up most
 -- first, or that with the most latency. cache_line counts from the type's first byte. A row
--- of several fields, "u.word|half", tells of the last step of their names, in which each may
--- have more: "u.half[].low".
+-- of several fields has last steps, "u.word|half", whole names, "u.word|u.half[].low|.other",
+-- or these and how many more, "a|4 more": then each that lies there may be meant. An earlier
+-- memlag named structures, in which each field may be.
 CREATE VIEW type_view (
         type_id, type, type_size_bytes, field, field_type, offset_bytes, size_bytes, cache_line,
         samples, dram_samples, mean_latency_cycles, latency_share, contended_samples,
         verdict, stalled_ratio, wide_samples, field_id, undecided_samples, cache_level,
         level_samples) AS
 WITH several AS MATERIALIZED (
-        SELECT type_id, offset_bytes, size_bytes, samples, way,
-               '|' || substr(name, length(way) + 1) || '|' AS steps
+        SELECT type_id, offset_bytes, size_bytes, samples, way, '|' || name || '|' AS names,
+               '|' || substr(name, length(way) + 1) || '|' AS steps,
+               name GLOB '*|[0-9]* more' AS has_more
         FROM (SELECT *, rtrim(substr(name, 1, instr(name, '|') - 1),
                            replace(substr(name, 1, instr(name, '|') - 1), '.', '')) AS way
               FROM type_field JOIN field_finding USING (field_id)
               WHERE instr(name, '|'))),
 undecided AS MATERIALIZED (
         SELECT field_id, sum(samples) AS samples
-        FROM (SELECT field_id, s.samples, steps, substr(name, length(way) + 1) AS rest
+        FROM (SELECT field_id, s.samples, names, steps, has_more, t.name,
+                     iif(substr(name, 1, length(way)) = way,
+                         substr(name, length(way) + 1), NULL) AS rest,
+                     t.offset_bytes < s.offset_bytes + s.size_bytes
+                     AND t.offset_bytes + t.size_bytes > s.offset_bytes AS lies_there
               FROM several AS s JOIN type_field AS t USING (type_id)
-              WHERE NOT instr(name, '|') AND substr(name, 1, length(way)) = way
-              AND t.offset_bytes < s.offset_bytes + s.size_bytes
-              AND t.offset_bytes + t.size_bytes > s.offset_bytes)
-        WHERE instr(steps, '|(anonymous)|')
-        OR instr(steps, '|' || substr(rest, 1, min(instr(rest || '.', '.'),
-                                                   instr(rest || '[', '[')) - 1) || '|')
+              WHERE NOT instr(name, '|'))
+        WHERE instr(names, '|' || name || '|') OR instr(names, '|.' || name || '|')
+        OR instr(steps, '|' || rest || '|')
+        OR (lies_there AND (
+                has_more OR (rest IS NOT NULL AND instr(steps, '|(anonymous)|'))
+                OR instr(steps, '|' || substr(rest, 1, min(instr(rest || '.', '.'),
+                                                           instr(rest || '[', '[')) - 1) || '|')))
         GROUP BY field_id)
 SELECT
         t.type_id, d.name, d.size_bytes, t.name, t.type, t.offset_bytes, t.size_bytes,

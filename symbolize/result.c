@@ -334,7 +334,8 @@ static int write_fields(struct writing *writing)
                 put_int(writing, 0, i + 1);
                 put_int(writing, 1, rows->fields[i].type + UINT64_C(1));
                 put_name(writing, 2, field->name);
-                put_name(writing, 3, types->items[field->type].name);
+                put_name(writing, 3,
+                         field->type == TYPE_NONE ? 0 : types->items[field->type].name);
                 put_int(writing, 4, field->offset_bytes);
                 put_int(writing, 5, field->size_bytes);
                 error = end_row(writing);

@@ -290,7 +290,8 @@ CREATE TABLE object_stack (
 -- The types that samples met, each with all of its fields in the order of their
 -- offsets. A field of an array's items stands for all items: its offset is that in
 -- the first. name is NULL where the type has no fields (a number, a pointer), and has
--- several names, as "a|b", where these share their place.
+-- several names, as "a|b", where these share their place: it begins where the last of them
+-- does, and ends with the longest; type is NULL where they differ in it.
 CREATE TABLE data_type (
         type_id    INTEGER PRIMARY KEY,
         name       TEXT,

@@ -91,7 +91,8 @@ static bool is_in_steps(const struct types *types, const struct place_value *pla
             place->unknown_index || place->stride_bytes == 0 ? 1 : place->stride_bytes;
         uint64_t bytes = type_size(types, found->field.type);
 
-        if (!place->indexed || access->bytes == 0 || access->bytes >= bytes)
+        if (!place->indexed || found->field.shared || access->bytes == 0 ||
+            access->bytes >= bytes)
                 return false;
         switch (types->items[found->field.type].kind) {
         case TYPE_INTEGER:

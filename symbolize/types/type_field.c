@@ -7,6 +7,7 @@
 #include "type_limits.h"
 #include "type_named.h"
 #include "type_path.h"
+#include "type_shared.h"
 
 enum { OWN_ITEM_FIT = 4 }; /* better than all that access_fit() says */
 
@@ -56,13 +57,12 @@ static int enter(struct search *search, const struct member *member,
 }
 
 static void share(struct type_path *best, const struct type_path *so_far,
-                  const struct type *type, uint32_t type_id, const struct member *members,
-                  uint64_t mask, int fit)
+                  const struct type *type, uint32_t type_id, uint64_t mask,
+                  uint64_t offset_bytes, int fit)
 {
         *best = *so_far;
-        best->shared = members;
-        best->shared_count = type->member_count;
-        best->shared_mask = mask;
+        best->shared = mask;
+        best->shared_offset_bytes = offset_bytes;
         best->contradicted = false;
         best->type = type_id;
         best->size_bytes = type->size_bytes;
@@ -123,46 +123,28 @@ static struct member beside_bits(const struct search *search, const struct membe
         return bits;
 }
 
-/* Ways to members that share their place, and the one of them that the source names. */
-struct choice {
-        struct type_path way;
-        size_t named;   /* how much of its end; 0: none is */
-        bool several;   /* are named as well */
-        bool first;     /* the source's expression may begin with one */
-        bool bits;      /* there are bit-fields */
-        unsigned equal; /* numbers of as many bytes as are accessed, or several members */
-};
-
-static void choose(const struct search *search, const struct type_path *way,
-                   struct choice *choice)
+/* Whether bit-fields in TYPE are told from each other, and from their neighbours. */
+static bool has_bits(struct search *search, const struct type *type,
+                     uint64_t offset_bytes)
 {
-        const char *members =
-            search->names ? string_pool_text(search->names, search->access->members)
-                          : NULL;
-        size_t named =
-            members && !way->shared_count ? type_named(search->names, way, members) : 0;
-
-        choice->first |= members && !way->shared_count &&
-                         type_named_first(search->names, way, members);
-        choice->bits |= way->bits;
-        choice->equal += way->shared_count || way->size_bytes == search->access->bytes;
-        if (named < choice->named || named == 0)
-                return;
-        choice->several = named == choice->named;
-        choice->named = named;
-        choice->way = *way;
+        return type->kind == TYPE_STRUCT &&
+               (meets_bits(search, type, offset_bytes) || search->access->bits);
 }
 
-/* Whether the source says that it is CHOICE's way. Where its members may be those of an
- * equal access that is made with this one, no other may be equal. */
-static bool is_chosen(const struct search *search, const struct choice *choice)
+/* Goes on from *WAY, which leads to TYPE, by its member INDEX. 0: it does not lie at
+ * OFFSET_BYTES. */
+static int find_by_member(struct search *search, const struct type *type, uint32_t index,
+                          bool bits, uint64_t offset_bytes, struct type_path *way)
 {
-        const struct type_access *access = search->access;
+        const struct types *types = search->types;
+        const struct member *of_type = &types->members[type->first_member + index];
+        const struct member member =
+            bits ? beside_bits(search, of_type, offset_bytes) : *of_type;
 
-        return choice->named > 0 && !choice->several && !choice->first && !choice->bits &&
-               access->bytes <= choice->way.size_bytes &&
-               (!access->members_of_one ||
-                (choice->way.size_bytes == access->bytes && choice->equal == 1));
+        if (member.bit_size ? !access_in_bits(&member, offset_bytes, search->access)
+                            : !type_in_member(types, type, index, offset_bytes))
+                return 0;
+        return enter(search, &member, offset_bytes, way);
 }
 
 static int find_member(struct search *search, uint32_t type_id, uint64_t offset_bytes,
@@ -170,51 +152,36 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
 {
         const struct types *types = search->types;
         const struct type *type = &types->items[type_id];
-        const struct member *members = types->members + type->first_member;
         struct type_path best = {0};
-        struct choice choice = {0};
+        struct type_choice choice = {0};
         uint64_t mask = 0;
 
         if (offset_bytes == 0)
                 note_copied(search, type_id, path);
-        bool has_bits = type->kind == TYPE_STRUCT &&
-                        (meets_bits(search, type, offset_bytes) || search->access->bits);
+        bool bits = has_bits(search, type, offset_bytes);
 
         for (uint32_t i = 0; i < type->member_count; i++) {
                 struct type_path way = *path;
-                const struct member member =
-                    has_bits ? beside_bits(search, &members[i], offset_bytes)
-                             : members[i];
-
-                if (member.bit_size
-                        ? !access_in_bits(&member, offset_bytes, search->access)
-                        : !type_in_member(types, type, i, offset_bytes))
-                        continue;
-                int fit = enter(search, &member, offset_bytes, &way);
+                int fit = find_by_member(search, type, i, bits, offset_bytes, &way);
 
                 if (fit == 0 || fit < best.fit)
                         continue;
                 if (fit > best.fit) {
                         mask = 0;
-                        choice = (struct choice){0};
+                        choice = (struct type_choice){0};
                 }
-                choose(search, &way, &choice);
+                type_choice_add(&choice, search->names, search->access, &way);
                 mask |= i < 64 ? UINT64_C(1) << i : 0;
                 if (fit > best.fit)
                         best = way;
         }
-        if ((mask & (mask - 1)) && is_chosen(search, &choice)) {
+        if ((mask & (mask - 1)) && type_choice_made(&choice, search->access)) {
                 best = choice.way;
         } else if (mask & (mask - 1)) {
-                uint64_t start = best.offset_bytes, bytes = best.size_bytes;
-                bool bits = members[__builtin_ctzll(mask)].bit_size != 0;
+                size_t first = type->first_member + (size_t)__builtin_ctzll(mask);
 
-                share(&best, path, type, type_id, members, mask, best.fit);
-                if (bits) {
-                        best.bits = true;
-                        best.offset_bytes = start;
-                        best.size_bytes = bytes;
-                }
+                share(&best, path, type, type_id, mask, offset_bytes, best.fit);
+                best.bits = types->members[first].bit_size != 0;
         }
         *path = best;
         return best.fit;
@@ -327,17 +294,61 @@ static bool in_doubt(const struct search *search, const struct type_path *path)
                (is_integer && !access->vector && search->met_wider) ||
                (access->perhaps_several && search->met_several) ||
                (access->unproved && search->met_bytes &&
-                (path->shared_count ||
-                 !type_only_bytes(search->types, path->type, access)));
+                (path->shared || !type_only_bytes(search->types, path->type, access)));
 }
 
-/* Finds what ACCESS fits best, and in *COPIED the innermost structure that it begins.
+/* Adds to *SHARED all that is at the end of WAY, where members share their place. */
+static void collect(struct search *search, const struct type_path *way,
+                    struct type_shared *shared)
+{
+        const struct type *type = &search->types->items[way->type];
+
+        if (search->nesting == TYPE_NESTING_LIMIT)
+                return;
+        search->nesting++;
+        bool bits = has_bits(search, type, way->shared_offset_bytes);
+
+        for (uint32_t i = 0; i < type->member_count && i < 64; i++) {
+                struct type_path further = *way;
+
+                further.shared = 0;
+                further.bits = false;
+                if (!(way->shared >> i & 1) ||
+                    find_by_member(search, type, i, bits, way->shared_offset_bytes,
+                                   &further) == 0)
+                        continue;
+                if (further.shared)
+                        collect(search, &further, shared);
+                else if (shared->count++ < TYPE_SHARED_LIMIT)
+                        shared->items[shared->count - 1] = further;
+        }
+        search->nesting--;
+}
+
+/* All that PATH leads to, which ACCESS fits; none where that is too much work. */
+static void collect_all(const struct types *types, const struct string_pool *names,
+                        const struct type_access *access, const struct type_path *path,
+                        struct type_shared *shared)
+{
+        struct search search = {.types = types,
+                                .access = access,
+                                .names = names,
+                                .work_left = TYPE_WORK_LIMIT,
+                                .inner = TYPE_NONE};
+
+        collect(&search, path, shared);
+        if (search.work_left == 0)
+                shared->count = 0;
+}
+
+/* Finds what ACCESS fits best, of several all in *SHARED if that is not NULL, and in
+ * *COPIED the innermost structure that it begins.
  * Where floating point lies as well, what is also done to its bits tells nothing; where
  * it lies alone, more likely the type is another. */
 static int find_accessed(const struct types *types, const struct string_pool *names,
                          uint32_t type, uint64_t offset_bytes,
                          const struct type_access *access, struct type_path *path,
-                         struct type_path *copied)
+                         struct type_path *copied, struct type_shared *shared)
 {
         struct type_access any = *access;
         struct search search = {.types = types,
@@ -351,18 +362,21 @@ static int find_accessed(const struct types *types, const struct string_pool *na
 
         if (fit == 0 && access->step_bytes > 0) { /* it counts none of the type's */
                 any.step_bytes = 0;
-                return find_accessed(types, names, type, offset_bytes, &any, path,
-                                     copied);
+                return find_accessed(types, names, type, offset_bytes, &any, path, copied,
+                                     shared);
         }
         *copied = search.copied;
-        if (!in_doubt(&search, path))
+        if (!in_doubt(&search, path)) {
+                if (path->shared && shared)
+                        collect_all(types, names, access, path, shared);
                 return fit;
+        }
         bool contradicted = path->contradicted && search.met_float;
 
         any.number = NUMBER_ANY;
         any.perhaps_float = any.perhaps_several = any.unproved = false;
-        fit = find_accessed(types, names, type, offset_bytes, &any, path, copied);
-        path->contradicted = contradicted && !path->shared_count;
+        fit = find_accessed(types, names, type, offset_bytes, &any, path, copied, shared);
+        path->contradicted = contradicted && !path->shared;
         return fit;
 }
 
@@ -384,7 +398,7 @@ static bool is_named(const struct string_pool *names, const struct type_path *pa
 {
         const char *members = string_pool_text(names, access->members);
 
-        return members && !path->shared_count && !path->bits &&
+        return members && !path->shared && !path->bits &&
                access->bytes <= path->size_bytes &&
                type_named_whole(names, path, members);
 }
@@ -394,6 +408,7 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
                               const struct type_access *access, struct field *field)
 {
         struct type_path path, copied;
+        struct type_shared shared;
         struct type_access whole = *access, used;
 
         whole.bits = 0;
@@ -407,20 +422,25 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
         if (offset_bytes >= types->items[type].size_bytes &&
             !type_open_ended(types, type))
                 return FIELD_BEYOND;
-        if (find_accessed(types, names, type, offset_bytes, access, &path, &copied) ==
-            0) {
+        shared.count = 0;
+        if (find_accessed(types, names, type, offset_bytes, access, &path, &copied,
+                          &shared) == 0) {
                 if (access->bits == 0)
                         return FIELD_PADDING;
                 return type_field(types, names, type, offset_bytes, &whole, field);
         }
-        if (!path.shared_count && type_only_bytes(types, path.type, access) &&
+        if (!path.shared && type_only_bytes(types, path.type, access) &&
             copied.length > 0)
                 path = copied;
         if (path.contradicted)
                 return FIELD_OTHER;
         if (path.bits && access->unused)
                 return FIELD_UNUSED;
-        type_path_field(names, &path, field);
+        if (shared.count > 0)
+                type_shared_field(types, names, &shared, access->bytes, field);
+        else
+                type_path_field(names, &path, field);
+        field->shared = path.shared;
         field->named = is_named(names, &path, access);
         return field->name ? FIELD_FOUND : FIELD_WHOLE;
 }
@@ -432,8 +452,9 @@ uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_byt
 {
         struct type_path path, copied;
 
-        return find_accessed(types, NULL, type, offset_bytes, access, &path, &copied) &&
-                       !path.shared_count
+        return find_accessed(types, NULL, type, offset_bytes, access, &path, &copied,
+                             NULL) &&
+                       !path.shared
                    ? path.type
                    : TYPE_NONE;
 }
@@ -444,8 +465,8 @@ bool type_contradicted(const struct types *types, uint32_t type, uint64_t offset
         struct type_path path, copied;
 
         return access->number != NUMBER_ANY &&
-               find_accessed(types, NULL, type, offset_bytes, access, &path, &copied) !=
-                   0 &&
+               find_accessed(types, NULL, type, offset_bytes, access, &path, &copied,
+                             NULL) != 0 &&
                path.contradicted;
 }
 

@@ -23,15 +23,15 @@ enum field_outcome {
 
 /* What lies at an offset. Array indexes are left out: NAME is "a.b[].c", and
  * offset_bytes is the place that all of these have in common, with every index 0.
- * Where members share their place and the access fits several, NAME has them all:
- * "u.word|half". Fields of a base class whose names others of the type have, too, are
- * told with the class, the innermost of several: "Base::a". */
+ * Where several share their place and the access fits each, NAME has them as
+ * type_shared.h says: "u.word|half". Fields of a base class whose names others of the
+ * type have, too, are told with the class, the innermost of several: "Base::a". */
 struct field {
         uint32_t name; /* 0 unless FOUND */
-        uint32_t type;
+        uint32_t type; /* TYPE_NONE: SHARED ones have several */
         uint64_t offset_bytes;
         uint64_t size_bytes;
-        bool shared; /* NAME has several members */
+        bool shared; /* NAME has several fields */
         bool named;  /* the source has all of NAME */
 };
 

@@ -50,7 +50,9 @@ static bool is_first(const char *members, size_t begin)
         return begin == 0 || members[begin - 1] == ':' || members[begin - 1] == ' ';
 }
 
-/* The same as type_named(); FIRST: no more members may be before. */
+/* How much of PATH, from its end, MEMBERS name as source_expression() writes them: how
+ * many members that lie in each other, 0 where not its end. FIRST: no more members may be
+ * before. */
 static size_t most_named(const struct string_pool *names, const struct type_path *path,
                          const char *members, bool first)
 {
@@ -69,14 +71,10 @@ static size_t most_named(const struct string_pool *names, const struct type_path
         return most;
 }
 
-size_t type_named(const struct string_pool *names, const struct type_path *path,
-                  const char *members)
-{
-        return most_named(names, path, members, false);
-}
-
-bool type_named_first(const struct string_pool *names, const struct type_path *path,
-                      const char *members)
+/* Whether an expression there begins with the last name of PATH, which may be that of a
+ * variable, or of a member of what the code is in: C++ does not say `this->`. */
+static bool may_be_first(const struct string_pool *names, const struct type_path *path,
+                         const char *members)
 {
         const char *last = NULL;
 
@@ -87,6 +85,31 @@ bool type_named_first(const struct string_pool *names, const struct type_path *p
                     strncmp(at + 1, last, strlen(last)) == 0)
                         return true;
         return false;
+}
+
+void type_choice_add(struct type_choice *choice, const struct string_pool *names,
+                     const struct type_access *access, const struct type_path *way)
+{
+        const char *members = names ? string_pool_text(names, access->members) : NULL;
+        size_t named =
+            members && !way->shared ? most_named(names, way, members, false) : 0;
+
+        choice->first |= members && !way->shared && may_be_first(names, way, members);
+        choice->bits |= way->bits;
+        choice->equal += way->shared || way->size_bytes == access->bytes;
+        if (named < choice->named || named == 0)
+                return;
+        choice->several = named == choice->named;
+        choice->named = named;
+        choice->way = *way;
+}
+
+bool type_choice_made(const struct type_choice *choice, const struct type_access *access)
+{
+        return choice->named > 0 && !choice->several && !choice->first && !choice->bits &&
+               access->bytes <= choice->way.size_bytes &&
+               (!access->members_of_one ||
+                (choice->way.size_bytes == access->bytes && choice->equal == 1));
 }
 
 bool type_named_whole(const struct string_pool *names, const struct type_path *path,

@@ -5,17 +5,26 @@
 
 #include "type_path.h"
 
-/* How much of PATH, from its end, MEMBERS name as source_expression() writes them: how
- * many members that lie in each other. 0: not its end. */
-size_t type_named(const struct string_pool *names, const struct type_path *path,
-                  const char *members);
+/* Ways to members that share their place, and the one of them that the source names. */
+struct type_choice {
+        struct type_path way;
+        size_t named;   /* how much of its end; 0: none is */
+        bool several;   /* are named as well */
+        bool first;     /* the source's expression may begin with one */
+        bool bits;      /* there are bit-fields */
+        unsigned equal; /* numbers of as many bytes as are accessed, or several members */
+};
 
-/* Whether an expression there begins with the last name of PATH, which may be that of a
- * variable, or of a member of what the code is in: C++ does not say `this->`. */
-bool type_named_first(const struct string_pool *names, const struct type_path *path,
-                      const char *members);
+/* Adds WAY to those of CHOICE, from {0} on, to which ACCESS may be. NAMES may be NULL. */
+void type_choice_add(struct type_choice *choice, const struct string_pool *names,
+                     const struct type_access *access, const struct type_path *way);
 
-/* Whether they name all members of PATH, and none before that PATH's type is in. */
+/* Whether the source says that it is CHOICE's way. Where its members may be those of an
+ * equal access that is made with this one, no other may be equal. */
+bool type_choice_made(const struct type_choice *choice, const struct type_access *access);
+
+/* Whether MEMBERS, as source_expression() writes them, name all members of PATH, and none
+ * before that PATH's type is in. */
 bool type_named_whole(const struct string_pool *names, const struct type_path *path,
                       const char *members);
 

@@ -29,14 +29,14 @@ bool type_path_enter(struct type_path *path, const struct member *member)
         return true;
 }
 
-static uint32_t path_name(struct string_pool *names, const struct type_path *path)
+char *type_path_text(const struct string_pool *names, const struct type_path *path)
 {
         char *text = NULL;
         size_t bytes = 0;
         FILE *out = open_memstream(&text, &bytes);
 
         if (!out)
-                return string_pool_put(names, NULL);
+                return NULL;
         const char *dot = "";
 
         for (size_t i = 0; i < path->length; i++) {
@@ -48,29 +48,18 @@ static uint32_t path_name(struct string_pool *names, const struct type_path *pat
                         fputs("[]", out);
                 dot = is_base(path, i) ? "::" : ".";
         }
-        for (uint32_t i = 0; i < path->shared_count; i++) {
-                const char *name = string_pool_text(names, path->shared[i].name);
-
-                if (i < 64 && !(path->shared_mask >> i & 1))
-                        continue;
-                if (i >= 64)
-                        break;
-                fprintf(out, "%s%s", dot, name ? name : "(anonymous)");
-                dot = "|";
-        }
         fclose(out);
-        uint32_t id = text && *text ? string_pool_put(names, text) : 0;
-
-        free(text);
-        return id;
+        return text;
 }
 
 void type_path_field(struct string_pool *names, const struct type_path *path,
                      struct field *field)
 {
-        *field = (struct field){.name = path_name(names, path),
+        char *text = type_path_text(names, path);
+
+        *field = (struct field){.name = text && *text ? string_pool_put(names, text) : 0,
                                 .type = path->type,
                                 .offset_bytes = path->offset_bytes,
-                                .size_bytes = path->size_bytes,
-                                .shared = path->shared_count != 0};
+                                .size_bytes = path->size_bytes};
+        free(text);
 }

@@ -20,14 +20,14 @@ struct type_path {
         uint64_t offset_bytes; /* with every index 0 */
         uint32_t type;
         uint64_t size_bytes;
-        /* Members that share the place at the end of the way; 0: none do. */
-        const struct member *shared;
-        uint32_t shared_count;
-        uint64_t shared_mask; /* which of them, the first 64 */
-        int fit;              /* how well the access fits, from 1; 0: not found */
-        bool bits;            /* the end is a bit-field, or several */
-        bool counted;         /* the access's index counts items of an array on the way */
-        bool contradicted;    /* the access is not to what is there */
+        /* Which members of TYPE, the first 64, share the place at the end of the way; 0:
+         * none do. */
+        uint64_t shared;
+        uint64_t shared_offset_bytes; /* of the place in TYPE */
+        int fit;                      /* how well the access fits, from 1; 0: not found */
+        bool bits;                    /* the end is a bit-field, or several */
+        bool counted;      /* the access's index counts items of an array on the way */
+        bool contradicted; /* the access is not to what is there */
 };
 
 /* Goes on with NAME, that of a member, or 0 into an array's element. False: the way is as
@@ -42,5 +42,8 @@ bool type_path_enter(struct type_path *path, const struct member *member);
  * without memory. */
 void type_path_field(struct string_pool *names, const struct type_path *path,
                      struct field *field);
+
+/* The name of PATH, to be freed; NULL without memory. */
+char *type_path_text(const struct string_pool *names, const struct type_path *path);
 
 #endif

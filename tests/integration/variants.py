@@ -77,7 +77,7 @@ variable "link" option link
 end
 """
 WANTED = {("one_shape", 0): "(discriminant)", ("one_shape", 4): "Circle.tag",
-          ("one_shape", 8): "Circle|Rect", ("one_shape", 16): "Rect.h", ("link", 0): "Some.__0"}
+          ("one_shape", 8): "Circle.r|Rect.w", ("one_shape", 16): "Rect.h", ("link", 0): "Some.__0"}
 RUST = """
 struct Node { val: u64, next: Option<Box<Node>> }
 #[inline(never)]

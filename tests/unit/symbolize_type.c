@@ -230,21 +230,22 @@ static void wider_members_are_told_as_far_as_the_access_shows(void **state)
                 enum access_number number;
                 const char *name;
         } cases[] = {
-            {0, 8, NUMBER_ANY, "real|wide|number|byte|pair"},
-            {0, 4, NUMBER_ANY, "real|wide|number|byte|pair"},
+            /* Those of the access's size are the first. */
+            {0, 8, NUMBER_ANY, "real|wide|number|byte|pair.x"},
+            {0, 4, NUMBER_ANY, "number|pair.x|real|wide|byte"},
             {0, 8, NUMBER_FLOAT, "real"},
-            {0, 8, NUMBER_FLOATS, "real|pair"},
+            {0, 8, NUMBER_FLOATS, "real|pair.x"},
             {0, 4, NUMBER_FLOAT, "pair.x"},
             {4, 4, NUMBER_FLOAT, "pair.y"},
             {0, 8, NUMBER_INTEGER, "wide"},
             {0, 8, NUMBER_BITS, "wide"},
             {0, 8, NUMBER_LOW, "wide"},
             /* Any integer may be cut out of a wider number. */
-            {0, 4, NUMBER_INTEGER, "real|wide|number|byte|pair"},
-            {0, 1, NUMBER_LOW, "real|wide|number|byte|pair"},
-            {4, 4, NUMBER_LOW, "real|wide|pair"},
-            {2, 2, NUMBER_INTEGER, "real|wide|number|pair"},
-            {4, 4, NUMBER_ANY, "real|wide|pair"},
+            {0, 4, NUMBER_INTEGER, "number|pair.x|real|wide|byte"},
+            {0, 1, NUMBER_LOW, "byte|real|wide|number|pair.x"},
+            {4, 4, NUMBER_LOW, "pair.y|.real|.wide"},
+            {2, 2, NUMBER_INTEGER, "real|wide|number|pair.x"},
+            {4, 4, NUMBER_ANY, "pair.y|.real|.wide"},
         };
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -272,11 +273,11 @@ static void bytes_may_be_what_an_unproved_index_leads_to(void **state)
 
         assert_string_equal(field_at(f, page, 16, access), "keys[]");
         access.unproved = true;
-        assert_string_equal(field_at(f, page, 16, access), "keys|reals|raw");
-        assert_string_equal(field_at(f, page, 56, access), "keys|reals|raw");
+        assert_string_equal(field_at(f, page, 16, access), "keys[]|reals[]|raw[]");
+        assert_string_equal(field_at(f, page, 56, access), "keys[]|reals[]|raw[]");
         assert_string_equal(field_at(f, word, 0, access), "wide");
         access.number = NUMBER_FLOAT;
-        assert_string_equal(field_at(f, page, 16, access), "keys|reals|raw");
+        assert_string_equal(field_at(f, page, 16, access), "keys[]|reals[]|raw[]");
 }
 
 /* An index among the bytes of a member tells of no further items, wherever it leads. */
@@ -314,8 +315,8 @@ static void bits_of_floating_point_are_told_from_no_integer(void **state)
         uint32_t among = put_record(f, TYPE_UNION, "union among", 8, reals, 3);
         uint32_t none = put_record(f, TYPE_UNION, "union none", 8, reals + 1, 2);
 
-        assert_string_equal(field_at(f, among, 0, access), "real|wide|number");
-        assert_string_equal(field_at(f, none, 0, access), "wide|number");
+        assert_string_equal(field_at(f, among, 0, access), "number|real|wide");
+        assert_string_equal(field_at(f, none, 0, access), "number|wide");
         assert_string_equal(field_at(f, none, 2, access), "wide");
         access.bytes = 8;
         assert_string_equal(field_at(f, among, 0, access), "real|wide|number");
@@ -342,7 +343,7 @@ static void neighbours_are_tested_at_once(void **state)
 
         assert_string_equal(field_at(f, value, 0, access), "wide");
         access.perhaps_several = true;
-        assert_string_equal(field_at(f, value, 0, access), "wide|halves");
+        assert_string_equal(field_at(f, value, 0, access), "wide|halves.lo");
         assert_string_equal(field_at(f, alone, 0, access), "wide");
         assert_string_equal(field_at(f, pair, 0, access), "lo");
         halves[0].bit_size = 4;
@@ -356,7 +357,7 @@ static void neighbours_are_tested_at_once(void **state)
         uint32_t flags = put_record(f, TYPE_UNION, "union flags", 4, bits, 2);
 
         access.bytes = 4;
-        assert_string_equal(field_at(f, flags, 0, access), "word|bits");
+        assert_string_equal(field_at(f, flags, 0, access), "word|bits.lo|bits.high");
 }
 
 static void halves_of_a_complex_number_are_its_own(void **state)
@@ -377,14 +378,14 @@ static void halves_of_a_complex_number_are_its_own(void **state)
         const struct type_access half = {.bytes = 4, .number = NUMBER_FLOAT};
         const struct type_access whole = {.bytes = 8, .number = NUMBER_FLOAT};
 
-        assert_string_equal(field_at(f, value, 0, half), "both|half");
+        assert_string_equal(field_at(f, value, 0, half), "half|both");
         assert_string_equal(field_at(f, value, 4, half), "both");
         assert_string_equal(field_at(f, value, 0, whole), "real");
         /* Each half is handed on in a register of its own, or both in one. */
         assert_string_equal(
             field_at(f, value, 0,
                      (struct type_access){.bytes = 4, .number = NUMBER_FLOATS}),
-            "both|half");
+            "half|both");
 }
 
 static void bit_fields_beside_a_number_are_told_by_their_width(void **state)
@@ -408,11 +409,114 @@ static void bit_fields_beside_a_number_are_told_by_their_width(void **state)
         assert_string_equal(
             field_at(f, flags, 0,
                      (struct type_access){.bytes = 4, .number = NUMBER_BITS, .bits = 1}),
-            "bits|word");
+            "word|bits.low");
         assert_string_equal(
             field_at(f, flags, 0,
                      (struct type_access){.bytes = 1, .number = NUMBER_INTEGER}),
-            "bits|word");
+            "bits.low|.word");
+}
+
+/* Structures in unions in structures, with and without names: what lies at the offset is
+ * named, and where it lies. */
+static void fields_of_structures_in_unions_are_those_at_the_offset(void **state)
+{
+        struct fixture *f = *state;
+        struct field field;
+        const struct type_access word = {.bytes = 8}, half = {.bytes = 4};
+        uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
+        struct member flags[] = {member(f, "low", f->number, 4),
+                                 member(f, "high", f->number, 4)};
+
+        flags[0].bit_size = 3;
+        flags[1].bit_offset = 3;
+        flags[1].bit_size = 5;
+        const struct member marks[] = {member(f, "count", f->number, 0), flags[0],
+                                       flags[1]};
+        const struct member hash[] = {member(f, "next", f->pointer, 0),
+                                      member(f, "code", wide, 8),
+                                      member(f, "name", f->pointer, 16)};
+        const struct member items[] = {member(f, "next", f->pointer, 0),
+                                       member(f, "val", put_array(f, f->pointer, 2), 8)};
+        const struct member unnamed[] = {
+            member(f, "hs", put_record(f, TYPE_STRUCT, "struct hash", 24, hash, 3), 0),
+            member(f, "hi", put_record(f, TYPE_STRUCT, "struct items", 24, items, 2), 0),
+            member(f, NULL, put_record(f, TYPE_STRUCT, NULL, 8, marks, 3), 0)};
+        const struct member members[] = {
+            member(f, "id", wide, 0),
+            member(f, NULL, put_record(f, TYPE_UNION, NULL, 24, unnamed, 3), 8)};
+        uint32_t item = put_record(f, TYPE_STRUCT, "struct item", 32, members, 2);
+        const struct member outer[] = {member(f, "list", put_array(f, item, 3), 16)};
+        uint32_t list = put_record(f, TYPE_STRUCT, "struct list", 112, outer, 1);
+        const struct {
+                uint64_t offset;
+                const struct type_access *access;
+                const char *name;
+                uint64_t start, bytes;
+                const char *type;
+        } cases[] = {
+            {8, &word, "hs.next|hi.next|.count|.low|.high", 8, 8, NULL},
+            {8, &half, "count|hs.next|hi.next", 8, 8, NULL},
+            {12, &half, "hs.next|hi.next|.low|.high", 8, 8, NULL},
+            {16, &word, "hs.code|hi.val[]", 16, 8, NULL},
+            /* The array's second item, where the other begins. */
+            {24, &word, "hs.name|hi.val[]", 24, 8, "struct sample *"},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                assert_string_equal(field_at(f, item, cases[i].offset, *cases[i].access),
+                                    cases[i].name);
+                type_field(&f->types, f->names, item, cases[i].offset, cases[i].access,
+                           &field);
+                assert_true(field.shared);
+                assert_int_equal(field.offset_bytes, cases[i].start);
+                assert_int_equal(field.size_bytes, cases[i].bytes);
+                if (cases[i].type)
+                        assert_string_equal(
+                            string_pool_text(f->names, f->types.items[field.type].name),
+                            cases[i].type);
+                else
+                        assert_int_equal(field.type, TYPE_NONE);
+        }
+        assert_string_equal(field_at(f, list, 16 + 32 + 24, word),
+                            "list[].hs.name|list[].hi.val[]");
+        type_field(&f->types, f->names, list, 16 + 32 + 24, &word, &field);
+        assert_int_equal(field.offset_bytes, 16 + 24);
+}
+
+/* Of a union of many the first are named, and of bit-fields all. */
+static void of_many_fields_at_a_place_the_first_are_named(void **state)
+{
+        struct fixture *f = *state;
+        struct member members[70], bits[12];
+        char name[8];
+
+        for (int i = 0; i < 70; i++) {
+                snprintf(name, sizeof(name), "m%d", i);
+                members[i] = member(f, name, i == 20 ? f->number : f->real, 0);
+        }
+        for (int i = 0; i < 12; i++) {
+                snprintf(name, sizeof(name), "b%d", i);
+                bits[i] = member(f, name, f->number, 0);
+                bits[i].bit_offset = (uint32_t)i;
+                bits[i].bit_size = 1;
+        }
+        uint32_t few = put_record(f, TYPE_UNION, "union few", 8, members, 8);
+        uint32_t many = put_record(f, TYPE_UNION, "union many", 8, members, 21);
+        uint32_t flags = put_record(f, TYPE_STRUCT, "struct flags", 4, bits, 12);
+
+        assert_string_equal(field_at(f, few, 0, (struct type_access){.bytes = 8}),
+                            "m0|m1|m2|m3|m4|m5|m6|m7");
+        assert_string_equal(field_at(f, many, 0, (struct type_access){.bytes = 8}),
+                            "m0|m1|m2|m3|m4|m5|m6|m7|13 more");
+        assert_string_equal(field_at(f, many, 0, (struct type_access){.bytes = 4}),
+                            "m20|m0|m1|m2|m3|m4|m5|m6|13 more");
+        assert_string_equal(field_at(f, flags, 0, (struct type_access){.bytes = 2}),
+                            "b0|b1|b2|b3|b4|b5|b6|b7|b8|b9|b10|b11");
+        /* No more than the first 64 are told from each other. */
+        assert_string_equal(
+            field_at(f, put_record(f, TYPE_UNION, "union most", 8, members, 70), 0,
+                     (struct type_access){.bytes = 8}),
+            "m0|m1|m2|m3|m4|m5|m6|m7|56 more");
 }
 
 static void bit_fields_of_the_bytes_are_named_together(void **state)
@@ -988,6 +1092,10 @@ int main(void)
                                             begin, end),
             cmocka_unit_test_setup_teardown(
                 bit_fields_are_told_apart_by_the_bits_that_are_used, begin, end),
+            cmocka_unit_test_setup_teardown(
+                fields_of_structures_in_unions_are_those_at_the_offset, begin, end),
+            cmocka_unit_test_setup_teardown(of_many_fields_at_a_place_the_first_are_named,
+                                            begin, end),
             cmocka_unit_test_setup_teardown(a_bit_field_of_no_known_type_has_its_name,
                                             begin, end),
             cmocka_unit_test_setup_teardown(what_repeats_and_what_holds, begin, end),

@@ -9,20 +9,25 @@ import sqlite3
 import sys
 
 
+def fields_of(said):
+    """Those of "a.b|c", a.b and a.c, and of "a.b|c.d|.e", a.b, c.d and e."""
+    first, *others = (said or "").split("|")
+    way = first[:first.rfind(".") + 1]
+    return [first] + [name.removeprefix(".") if "." in name else way + name for name in others]
+
+
 def verdict(said_type, said, true_type, true):
     if said_type is None:
         return "open"
     same_type = said_type.removeprefix("struct ") == true_type.removeprefix("struct ")
     if same_type and (said == true or (said or "").startswith(true + ".")):
         return "right"
-    before, _, last = (said or "").rpartition(".")
-    several = [f"{before}.{name}" if before else name for name in last.split("|")]
+    several = fields_of(said)
     if true.endswith(".*"):  # a union as a whole: no one of its members
-        return "open" if len(several) > 1 and before + ".*" == true else "wrong"
-    is_one = any(true == name or true.startswith((name + ".", name + "["))
+        whole = all(name.startswith(true[:-1]) for name in several)
+        return "open" if len(several) > 1 and whole else "wrong"
+    is_one = any(true == name or name.startswith((true + ".", true + "["))
                  for name in several)
-    if "(anonymous)" in last.split("|") and (not before or true.startswith(before + ".")):
-        return "open"  # one of its members
     if true.startswith(f"{said}."):
         return "open"  # the structure that it is in
     return "open" if len(several) > 1 and is_one else "wrong"
@@ -36,7 +41,7 @@ def verdict_bits(said_type, said, true_type, true):
         return "open"
     if said_type.removeprefix("struct ") != true_type.removeprefix("struct "):
         return "wrong"
-    names, used = set((said or "").split("|")), set(re.split("[|&]", true))
+    names, used = set(fields_of(said)), set(re.split("[|&]", true))
     if names <= used:
         return "right"
     return "open" if len(names) > 1 else "wrong"
@@ -63,7 +68,7 @@ def main():
             continue
         met.add(function)
         which = (verdict_bits if bits else verdict)(said_type, said, *truth[function])
-        said_of[function].update((said or "").split("|") if said_type else
+        said_of[function].update(fields_of(said) if said_type else
                                  () if reason == "padding" else ("*",))
         counts[which] += samples
         if which == "wrong" or (which == "open" and "--all" in sys.argv):

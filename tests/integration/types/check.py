@@ -85,24 +85,24 @@ def same_type(said, true):
     return said is not None and plain(said) == plain(true)
 
 
+def fields_of(said):
+    """Those of "a.b|c", a.b and a.c, and of "a.b|c.d|.e", a.b, c.d and e."""
+    first, *others = (said or "").split("|")
+    way = first[:first.rfind(".") + 1]
+    return [first] + [name.removeprefix(".") if "." in name else way + name for name in others]
+
+
 def one_of_several(field, answers):
-    """Whether FIELD, "a.b|c", has a true one among its members, and is not one itself."""
-    before, dot, members = (field or "").rpartition(".")
-    names = [before + dot + member for member in members.split("|")]
+    """Whether FIELD, "a.b|c", has a true one among its fields, and is not one itself."""
+    names = fields_of(field)
     return len(names) > 1 and all(f != field for _, f in answers) and any(
-        f == name or f.startswith((name + ".", name + "["))
-        for _, f in answers for name in names)
+        f == name for _, f in answers for name in names)
 
 
 def some_of_several(field, answers):
     """Whether an answer names bit-fields, "a.b|c|d", of which FIELD has some. Which of
     them a load is for, the truth does not know: types.sh does, for a few functions."""
-    before, _, members = (field or "").rpartition(".")
-    for _, answer in answers:
-        true_before, _, true_members = answer.rpartition(".")
-        if before == true_before and set(members.split("|")) <= set(true_members.split("|")):
-            return True
-    return False
+    return any(set(fields_of(field)) <= set(fields_of(answer)) for _, answer in answers)
 
 
 def check(database, truth_path):
