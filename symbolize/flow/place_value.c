@@ -4,6 +4,7 @@
 
 #include "common_factor.h"
 #include "elf_file.h"
+#include "inner_structure.h"
 #include "type_field.h"
 #include "type_index.h"
 
@@ -255,6 +256,17 @@ bool place_is_number(const struct place_value *value)
                value->kind == PLACE_UNKNOWN;
 }
 
+/* Whether A, a pointer, is to or into what has as a member the structure that B is to, at
+ * the same place of that: either of them points there. */
+static bool is_around(const struct types *types, const struct place_value *a,
+                      const struct place_value *b)
+{
+        return a->kind == PLACE_POINTER && b->kind == PLACE_POINTER && is_exact(a) &&
+               is_exact(b) && a->ahead == 0 && b->ahead == 0 && a->offset >= b->offset &&
+               inner_structure_begins(types, a->type, distance(a->offset, b->offset),
+                                      b->type);
+}
+
 struct place_value place_meet(const struct types *types, const struct place_value *a,
                               const struct place_value *b)
 {
@@ -269,6 +281,10 @@ struct place_value place_meet(const struct types *types, const struct place_valu
         if (place_is_null(a) && b->kind == PLACE_POINTER)
                 return *b;
         if (place_is_null(b) && a->kind == PLACE_POINTER)
+                return *a;
+        if (is_around(types, a, b))
+                return *b;
+        if (is_around(types, b, a))
                 return *a;
         if (a->kind != b->kind || a->type != b->type)
                 return place_unknown;

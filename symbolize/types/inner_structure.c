@@ -59,6 +59,17 @@ bool inner_structure_shared(const struct types *types, uint32_t a, uint64_t a_of
                type_holds(types, b, b_offset - inside, inner);
 }
 
+bool inner_structure_begins(const struct types *types, uint32_t outer, uint64_t offset,
+                            uint32_t inner)
+{
+        if (inner >= types->count || types->items[inner].kind != TYPE_STRUCT)
+                return false;
+        for (int i = 0; i < TYPE_NESTING_LIMIT && enter(types, &outer, &offset); i++)
+                if (offset == 0 && type_same(types, outer, inner))
+                        return true;
+        return false;
+}
+
 /* Whether TYPE or one of its base classes has members that are not listed, such as
  * virtual bases, which lie behind all others. */
 static bool lists_part(const struct types *types, uint32_t type, unsigned depth,

@@ -13,6 +13,11 @@
 bool inner_structure_shared(const struct types *types, uint32_t a, uint64_t a_offset,
                             uint32_t b, uint64_t b_offset);
 
+/* Whether a structure INNER begins at OFFSET in OUTER, and shares its place there with
+ * nothing, as members of a union do. */
+bool inner_structure_begins(const struct types *types, uint32_t outer, uint64_t offset,
+                            uint32_t inner);
+
 /* Whether TYPE leaves it open what lies at OFFSET: bytes or an array of integers, in
  * which a program may keep anything, or members that are not listed. Of a union one such
  * member is enough, unless a POINTER is read where another has one: bytes beside that may
