@@ -178,6 +178,50 @@ for compiler in gcc clang; do
         [ "$said" = 'struct list.items' ] || fail "$compiler: behind a base: $said"
 done
 
+# A header's own fields, while the debug information has what lies behind it, whose size is a
+# multiple of the header's, a constant away from its register.
+cat >header.c <<'END'
+#include <stdlib.h>
+struct head { struct head *next, *before; };
+struct object { long count; const long *kind; };
+enum { COUNT = 20000 };
+static volatile long result;
+__attribute__((noipa)) static void visit(struct object *object, void *with)
+{
+        result += object == with;
+}
+__attribute__((noinline)) static void walk(struct head *list)
+{
+        for (struct head *h = list->next; h != list; h = h->next) {
+                struct object *object = (struct object *)(h + 1);
+                visit(object, object);
+        }
+}
+int main(void)
+{
+        static struct head list;
+        char *pool = malloc(COUNT * 48);
+        struct head *last = &list;
+        for (int i = 0; i < COUNT; i++) {
+                struct head *h = (struct head *)(pool + 48 * (i * 7919L % COUNT));
+                h->next = last;
+                last = h;
+        }
+        list.next = last;
+        for (int round = 0; round < 10; round++)
+                walk(&list);
+}
+END
+for compiler in gcc clang; do
+        command -v $compiler >/dev/null || continue
+        $compiler -g -O2 -w -o header header.c
+        "$MEMLAG" record --force -o header.db --source sim --period 37 --ldlat 1 -- \
+                ./header >header.out 2>&1 || fail "$(cat header.out)"
+        said=$(sqlite3 -readonly header.db "SELECT coalesce(type || '.' || field, 'open'), count(*) > 100
+                FROM sample_view WHERE function = 'walk' AND object_kind = 'heap' GROUP BY 1")
+        [ "$said" = 'struct head.next|1' ] || fail "$compiler: a header's own field: $said"
+done
+
 # What the inlined function itself reads behind the base need not be of that structure.
 cat >inside.c <<'END'
 #include <stdlib.h>
