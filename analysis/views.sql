@@ -328,18 +328,23 @@ node AS MATERIALIZED (
                 sum(samples) AS samples, sum(allocations) AS allocations,
                 sum(total_bytes) AS total_bytes, sum(peak_bytes) AS peak_bytes
         FROM up GROUP BY object_id, path),
-ordered(object_id, path, place) AS (
-        SELECT object_id, path, printf('%019d %s', 9e18 - samples, path)
-        FROM node WHERE below IS NULL
+ranked AS MATERIALIZED ( -- of those below one step, the most samples first
+        SELECT *, printf('%06x', row_number() OVER (
+                        PARTITION BY object_id, below ORDER BY samples DESC, path)) AS rank
+        FROM node),
+ordered(object_id, path, depth, stack_id, inlined, samples, allocations, total_bytes,
+        peak_bytes, place) AS (
+        SELECT object_id, path, depth, stack_id, inlined, samples, allocations, total_bytes,
+                peak_bytes, rank
+        FROM ranked WHERE below IS NULL
         UNION ALL
-        SELECT object_id, n.path,
-                printf('%s %019d %s', place, 9e18 - n.samples, substr(n.path, length(n.below) + 2))
-        FROM ordered AS o JOIN node AS n USING (object_id) WHERE n.below = o.path)
+        SELECT object_id, n.path, n.depth, n.stack_id, n.inlined, n.samples, n.allocations,
+                n.total_bytes, n.peak_bytes, place || rank
+        FROM ordered AS o JOIN ranked AS n USING (object_id) WHERE n.below = o.path)
 SELECT
-        object_id, d.kind, d.name, path, depth, s.function, s.file, s.line, n.samples,
+        object_id, d.kind, d.name, path, n.depth, s.function, s.file, s.line, n.samples,
         n.allocations, n.total_bytes, n.peak_bytes, place, s.module, s.function_offset
-FROM ordered
-JOIN node AS n USING (object_id, path)
+FROM ordered AS n
 JOIN step AS s USING (stack_id, inlined)
 JOIN data_object AS d USING (object_id)
 LEFT JOIN object_finding AS f USING (object_id)

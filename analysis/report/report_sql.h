@@ -191,7 +191,9 @@
  * none of its own, so that those that are there are where paths part. */
 #define REPORT_ALLOCATIONS(shares) \
         "WITH found AS MATERIALIZED (" \
-        "        SELECT *," REPORT_BASE("file") "AS base" \
+        "        SELECT object_id, object, depth, function, module, function_offset, file, line," \
+        "         samples, allocations, total_bytes, peak_bytes, place," \
+        REPORT_BASE("file") "AS base" \
         "        FROM allocation_view WHERE object_id IN" REPORT_TOP_ALLOCATED ")," \
         " shown AS (" \
         "        SELECT *, lag(object_id) OVER above IS NULL AS first," \

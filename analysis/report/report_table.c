@@ -191,7 +191,10 @@ static int explain_untyped(struct db *db, const struct report_options *options, 
 /* Objects of at least a tenth of the latency whose allocating function at least four
  * others call, none of them for half of the samples: it may only hand memory on. */
 static const char pools_sql[] =
-    "WITH path AS MATERIALIZED (SELECT * FROM allocation_view),"
+    "WITH path AS MATERIALIZED ("
+    " SELECT object_id, path, depth, function, line, samples FROM allocation_view"
+    " WHERE object_id IN (SELECT object_id FROM object_finding WHERE latency_share >= "
+    "0.1)),"
     " caller AS ("
     " SELECT d.object_id, d.alloc_function, c.function, sum(c.samples) AS samples"
     " FROM data_object AS d JOIN object_finding AS f USING (object_id)"
