@@ -13,7 +13,7 @@
 #include "signature.h"
 
 /* What a file made for it could ask for is more than any has that is not. */
-enum { LOOKED_AT_LIMIT = 100000000 };
+enum { LOOKED_AT_LIMIT = 100000000, SYMBOLS_LOOKED_AT_LIMIT = 10000000 };
 
 /* More names of one function are not looked at. */
 enum { OTHERS_LIMIT = 16 };
@@ -213,9 +213,10 @@ static bool has_empty_code(struct folded *search, const struct function *functio
              external = die_attribute(search->functions.dwarf, &codeless->die,
                                       DW_AT_external, &attribute);
 
-        search->looked_at += symbols->count;
-        for (size_t i = 0; i < symbols->count && search->looked_at <= LOOKED_AT_LIMIT;
-             i++) {
+        search->symbols_looked_at += symbols->count;
+        if (search->symbols_looked_at > SYMBOLS_LOOKED_AT_LIMIT)
+                return false;
+        for (size_t i = 0; i < symbols->count; i++) {
                 const struct symbol *symbol = &symbols->symbols[i];
 
                 if (!symbol->function || symbol->stub || symbol->local == external ||
