@@ -273,7 +273,7 @@ struct sample_type type_by_block(struct sample_types *finder,
                 return type_left_open(UNTYPED_INDEX);
         if (found.reason == TYPED && !is_texts(finder->types, holds) &&
             copies_bytes(finder, location, &found))
-                return type_left_open(UNTYPED_ASSEMBLER);
+                return type_left_open(UNTYPED_BYTES);
         return found.reason == TYPED && is_single(finder->types, found.type) &&
                        (finder->records[finder->groups[block->stack]] ||
                         holds_members(finder->types, holds))

@@ -150,6 +150,11 @@ for how in "gcc -O2" "gcc -O2 -fno-plt -no-pie" "clang -O2" "gcc -O0"; do
         expect_type copies.db texts char
         expect_type copies.db large 'struct large'
         expect_type copies.db records -
+        reasons=$(sqlite3 -readonly copies.db "SELECT DISTINCT reason FROM unresolved_view
+                JOIN sample_view USING (sample_id) WHERE subject = 'type'
+                AND function LIKE '%memcmp%' AND object LIKE 'records at %'")
+        [ "$reasons" = 'bytes without a type' ] ||
+                fail "$how: compared by pointers to bytes: $reasons"
         # Which of the two is copied is not known.
         expect_type copies.db pairs -
 done
