@@ -57,11 +57,11 @@ static int enter(struct search *search, const struct member *member,
 }
 
 static void share(struct type_path *best, const struct type_path *so_far,
-                  const struct type *type, uint32_t type_id, uint64_t mask,
-                  uint64_t offset_bytes, int fit)
+                  const struct type *type, uint32_t type_id, uint64_t offset_bytes,
+                  int fit)
 {
         *best = *so_far;
-        best->shared = mask;
+        best->shared = true;
         best->shared_offset_bytes = offset_bytes;
         best->contradicted = false;
         best->type = type_id;
@@ -154,7 +154,7 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
         const struct type *type = &types->items[type_id];
         struct type_path best = {0};
         struct type_choice choice = {0};
-        uint64_t mask = 0;
+        uint32_t first = 0, count = 0; /* of those that the access fits best */
 
         if (offset_bytes == 0)
                 note_copied(search, type_id, path);
@@ -167,21 +167,20 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
                 if (fit == 0 || fit < best.fit)
                         continue;
                 if (fit > best.fit) {
-                        mask = 0;
+                        first = i;
+                        count = 0;
                         choice = (struct type_choice){0};
                 }
                 type_choice_add(&choice, search->names, search->access, &way);
-                mask |= i < 64 ? UINT64_C(1) << i : 0;
+                count++;
                 if (fit > best.fit)
                         best = way;
         }
-        if ((mask & (mask - 1)) && type_choice_made(&choice, search->access)) {
+        if (count > 1 && type_choice_made(&choice, search->access)) {
                 best = choice.way;
-        } else if (mask & (mask - 1)) {
-                size_t first = type->first_member + (size_t)__builtin_ctzll(mask);
-
-                share(&best, path, type, type_id, mask, offset_bytes, best.fit);
-                best.bits = types->members[first].bit_size != 0;
+        } else if (count > 1) {
+                share(&best, path, type, type_id, offset_bytes, best.fit);
+                best.bits = types->members[type->first_member + first].bit_size != 0;
         }
         *path = best;
         return best.fit;
@@ -308,14 +307,12 @@ static void collect(struct search *search, const struct type_path *way,
         search->nesting++;
         bool bits = has_bits(search, type, way->shared_offset_bytes);
 
-        for (uint32_t i = 0; i < type->member_count && i < 64; i++) {
+        for (uint32_t i = 0; i < type->member_count; i++) {
                 struct type_path further = *way;
 
-                further.shared = 0;
-                further.bits = false;
-                if (!(way->shared >> i & 1) ||
-                    find_by_member(search, type, i, bits, way->shared_offset_bytes,
-                                   &further) == 0)
+                further.shared = further.bits = false;
+                if (find_by_member(search, type, i, bits, way->shared_offset_bytes,
+                                   &further) != way->fit)
                         continue;
                 if (further.shared)
                         collect(search, &further, shared);

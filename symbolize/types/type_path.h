@@ -20,9 +20,8 @@ struct type_path {
         uint64_t offset_bytes; /* with every index 0 */
         uint32_t type;
         uint64_t size_bytes;
-        /* Which members of TYPE, the first 64, share the place at the end of the way; 0:
-         * none do. */
-        uint64_t shared;
+        /* Several members of TYPE that the access fits so share the place at the end. */
+        bool shared;
         uint64_t shared_offset_bytes; /* of the place in TYPE */
         int fit;                      /* how well the access fits, from 1; 0: not found */
         bool bits;                    /* the end is a bit-field, or several */
