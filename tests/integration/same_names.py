@@ -211,7 +211,7 @@ def functions(database, table="function_finding"):
     """Those of the program, without the linker's and the C library's."""
     rows = sqlite3.connect(database).execute(
         f"SELECT DISTINCT function FROM {table} WHERE module NOT LIKE '%.so%'"
-        " AND function NOT LIKE '\\_%' ESCAPE '\\'").fetchall()
+        " AND function NOT LIKE '\\_%' ESCAPE '\\' AND function NOT LIKE '%@plt'").fetchall()
     return {row[0] for row in rows} - {"main"}
 
 
