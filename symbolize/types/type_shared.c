@@ -97,6 +97,12 @@ static uint32_t make_name(struct string_pool *names, const struct type_shared *s
         return name;
 }
 
+/* The name of the type ID; 0 of one that could not be read, as those of bit-fields may. */
+static uint32_t name_of(const struct types *types, uint32_t id)
+{
+        return id < types->count ? types->items[id].name : 0;
+}
+
 void type_shared_field(const struct types *types, struct string_pool *names,
                        struct type_shared *shared, uint32_t access_bytes,
                        struct field *field)
@@ -113,8 +119,7 @@ void type_shared_field(const struct types *types, struct string_pool *names,
         for (uint32_t i = 0; i < kept(shared); i++) {
                 const struct type_path *item = &shared->items[i];
 
-                if (types->items[item->type].name !=
-                    types->items[shared->items[0].type].name)
+                if (name_of(types, item->type) != name_of(types, shared->items[0].type))
                         field->type = TYPE_NONE;
                 if (bits ? item->offset_bytes < field->offset_bytes
                          : !item->bits && item->offset_bytes > field->offset_bytes)
