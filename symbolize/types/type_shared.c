@@ -97,7 +97,7 @@ static uint32_t make_name(struct string_pool *names, const struct type_shared *s
         return name;
 }
 
-/* The name of the type ID; 0 of one that could not be read, as those of bit-fields may. */
+/* The name of the type ID; 0 of one that could not be read, as that of a bit-field. */
 static uint32_t name_of(const struct types *types, uint32_t id)
 {
         return id < types->count ? types->items[id].name : 0;
