@@ -431,7 +431,7 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
                 path = copied;
         if (path.contradicted)
                 return FIELD_OTHER;
-        if (path.bits && access->unused)
+        if (access->unused && (path.bits || type_shared_bits(&shared)))
                 return FIELD_UNUSED;
         if (shared.count > 0)
                 type_shared_field(types, names, &shared, access->bytes, field);

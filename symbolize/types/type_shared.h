@@ -3,6 +3,7 @@
 #ifndef MEMLAG_SYMBOLIZE_TYPE_SHARED_H
 #define MEMLAG_SYMBOLIZE_TYPE_SHARED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "string_pool.h"
@@ -15,6 +16,9 @@ struct type_shared {
         struct type_path items[TYPE_SHARED_LIMIT];
         uint32_t count; /* of all, perhaps more than are in ITEMS */
 };
+
+/* Whether one of SHARED is a bit-field. */
+bool type_shared_bits(const struct type_shared *shared);
 
 /* Sets *FIELD to those of SHARED, one or more, of which an access of ACCESS_BYTES is to
  * one, those of as many bytes first. It begins where the last begins, bit-fields where
