@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "die_split.h"
 
 enum { CHAIN_LIMIT = 16 };
@@ -163,10 +164,36 @@ bool die_open_unit(struct dwarf_file *file, size_t unit, Dwarf_Die *die,
              !die_string(file, die, DW_AT_comp_dir)))
                 return false;
         if (!opened->split_asked)
-                opened->split = die_split_open(file, die);
+                opened->split = die_split_open(file, die, unit);
         opened->split_asked = true;
         *entries = opened->split ? opened->split->die : *die;
         return true;
+}
+
+static bool unit_is_below(const void *item, const void *key)
+{
+        return ((const struct dwarf_unit *)item)->die_offset < *(const uint64_t *)key;
+}
+
+bool die_lines_unit(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *unit,
+                    size_t *number)
+{
+        const struct split_unit *split = split_of(file, die);
+
+        if (split) {
+                *number = split->number;
+                return split->number < file->unit_count &&
+                       dwarf_offdie(file->dwarf, file->units[split->number].die_offset,
+                                    unit);
+        }
+        if (dwarf_cu_getdwarf(die->cu) != file->dwarf ||
+            !dwarf_diecu(die, unit, NULL, NULL))
+                return false;
+        uint64_t offset = dwarf_dieoffset(unit);
+
+        *number = array_count_before(file->units, file->unit_count, sizeof(*file->units),
+                                     unit_is_below, &offset);
+        return *number < file->unit_count && file->units[*number].die_offset == offset;
 }
 
 bool die_origin(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *origin)

@@ -20,6 +20,11 @@
 bool die_open_unit(struct dwarf_file *file, size_t unit, Dwarf_Die *die,
                    Dwarf_Die *entries);
 
+/* The entry of the program's unit that has the lines of DIE's unit: another one when DIE
+ * is in a separate file. Sets NUMBER to that unit's; false: it is not the program's. */
+bool die_lines_unit(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *unit,
+                    size_t *number);
+
 /* The attribute NAME of DIE itself; false when absent or unreadable. */
 bool die_attribute(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                    Dwarf_Attribute *attribute);

@@ -99,9 +99,11 @@ static int open_within_limit(struct dwarf_file *file, struct split_skeleton *ske
         return split_unit_open(split, skeleton, &file->package);
 }
 
-/* FILE owns SPLIT from now on; there must be room for it in the list. */
-static void keep(struct dwarf_file *file, struct split_unit *split)
+/* FILE owns SPLIT, the rest of its unit NUMBER, from now on; there must be room for it in
+ * the list. */
+static void keep(struct dwarf_file *file, struct split_unit *split, size_t number)
 {
+        split->number = number;
         file->splits[file->split_count++] = split;
         file->split_bytes += split->image_bytes;
         file->budget += split->work;
@@ -113,7 +115,7 @@ static bool has_room(struct dwarf_file *file)
                              sizeof(*file->splits)) == 0;
 }
 
-struct split_unit *die_split_open(struct dwarf_file *file, Dwarf_Die *die)
+struct split_unit *die_split_open(struct dwarf_file *file, Dwarf_Die *die, size_t number)
 {
         struct split_skeleton skeleton;
         struct split_unit *split = NULL;
@@ -130,7 +132,7 @@ struct split_unit *die_split_open(struct dwarf_file *file, Dwarf_Die *die)
                 free(split);
                 return NULL;
         }
-        keep(file, split);
+        keep(file, split, number);
         return split;
 }
 
@@ -150,6 +152,6 @@ bool die_split_type(struct dwarf_file *file, struct dwarf_bytes section,
             split_types_find(&file->types, &file->package, signature, type, &opened);
 
         if (opened)
-                keep(file, opened);
+                keep(file, opened, SIZE_MAX);
         return error == 0;
 }

@@ -6,9 +6,9 @@
 
 #include "die.h"
 
-/* Opens the rest of the unit at DIE, which is then FILE's; NULL when the unit is whole,
- * or its rest cannot be had, which FILE counts. */
-struct split_unit *die_split_open(struct dwarf_file *file, Dwarf_Die *die);
+/* Opens the rest of unit NUMBER, which is at DIE; it is then FILE's. NULL when the unit
+ * is whole, or its rest cannot be had, which FILE counts. */
+struct split_unit *die_split_open(struct dwarf_file *file, Dwarf_Die *die, size_t number);
 
 /* The type that ATTRIBUTE refers to by signature, from an entry in SECTION: one in the
  * package. False when there is none, or no room. */

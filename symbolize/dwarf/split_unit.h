@@ -35,6 +35,7 @@ struct split_unit {
         uint64_t lists_at; /* of .debug_rnglists in image; 0: none */
         uint64_t lists_size;
         uint64_t work; /* that its entries may cost, as in dwarf_file.budget */
+        size_t number; /* of the program's unit of which it is; SIZE_MAX: none */
 };
 
 /* Opens the rest of SKELETON's unit: 0, -ENOENT when it is nowhere or is not the one,

@@ -202,6 +202,14 @@ if command -v clang >/dev/null; then
         measure generic_clang
         build c_clang clang program.c
         measure c_clang
+        # The lines of a split unit, which tell the copies of an unrolled loop's load, are in
+        # the program.
+        build c_split_clang clang program.c -gsplit-dwarf
+        measure c_split_clang
+        [ "$(answer c_split_clang.db "SELECT count(*) > 50, sum(field_id IS NULL)
+                FROM attribution JOIN location USING (location_id)
+                WHERE location.function = 'sum_mapped'")" = '1|0' ] ||
+                fail "not every item of an unrolled loop is known in a split unit"
         build cxx_clang clang++ program.cc
         measure cxx_clang
         build containers_clang clang++ containers.cc -std=c++17
