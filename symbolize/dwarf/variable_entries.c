@@ -14,6 +14,7 @@
 #include "lost_pointers.h"
 #include "name.h"
 #include "type_field.h"
+#include "unit_kind.h"
 
 /* The ranges of one block: a part of collector.ranges. */
 struct scope {
@@ -535,16 +536,6 @@ static void read_frame_base(struct collector *collector, Dwarf_Die *function)
         }
 }
 
-static bool is_of_gcc(struct dwarf_file *dwarf, Dwarf_Die *function)
-{
-        Dwarf_Die unit;
-        const char *producer = dwarf_diecu(function, &unit, NULL, NULL)
-                                   ? die_string(dwarf, &unit, DW_AT_producer)
-                                   : NULL;
-
-        return producer && strncmp(producer, "GNU ", 4) == 0;
-}
-
 int variable_entries_read(struct variables *variables, struct type_reader *reader,
                           Dwarf_Die *function)
 {
@@ -552,7 +543,7 @@ int variable_entries_read(struct variables *variables, struct type_reader *reade
         uint32_t scope = 0;
 
         read_frame_base(&collector, function);
-        collector.of_gcc = is_of_gcc(reader->dwarf, function);
+        collector.of_gcc = function_is_of_gcc(reader->dwarf, function);
         int error = add_scope(&collector, function, &scope);
 
         /* A walk begins with the value 0; the function's own scope is number 1. */

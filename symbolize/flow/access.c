@@ -121,7 +121,7 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                             const struct linkage *linkage, struct context *context,
                             struct access **accesses, size_t count)
 {
-        Dwarf_Die function, unit;
+        Dwarf_Die function;
         struct flow_input input = {.reader = reader,
                                    .file = file,
                                    .slots = &linkage->threads,
@@ -158,8 +158,7 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                 error = flow_function(&input, answers, count);
         if (!error)
                 error = context->error;
-        bool of_gcc = dwarf_diecu(&function, &unit, NULL, NULL) &&
-                      unit_is_of_gcc(reader->dwarf, &unit);
+        bool of_gcc = function_is_of_gcc(reader->dwarf, &function);
 
         for (size_t i = 0; i < count && !error; i++) {
                 accesses[i]->flow = answers[i];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An expression of the source is a line and a column, and the call that it is inlined by:
- * a header and what lies behind it are read by two. */
+ * a header and what lies behind it are read by two. gcc's column may be that of an
+ * operator between both. Where it repeats a statement it says that this begins once more,
+ * unless it makes vectors. */
 #include "unrolled.h"
 
 #include <errno.h>
@@ -13,6 +15,7 @@
 #include "flow_operand.h"
 #include "function_lines.h"
 #include "type_field.h"
+#include "unit_kind.h"
 
 enum { COPIES_LIMIT = 64 };
 
@@ -23,6 +26,7 @@ struct load {
         uint32_t bytes;
         bool vector;
         uint32_t file, line, column; /* 0: not known */
+        uint64_t row;                /* of the table of lines: where it begins */
         uint32_t call; /* the number of the one that it is inlined by; 0: none */
 };
 
@@ -31,6 +35,7 @@ struct loads {
         struct load *items; /* by address */
         size_t count;
         size_t capacity;
+        bool in_rows; /* copies of one expression are in rows of their own */
         const struct load **ordered; /* by what tells expressions apart */
         struct range_map calls;
         uint32_t call_count;
@@ -117,8 +122,10 @@ static int find_lines(struct loads *loads)
                 loads->items[i].file = answers[i].file;
                 loads->items[i].line = answers[i].line;
                 loads->items[i].column = answers[i].column;
+                loads->items[i].row = answers[i].row;
         }
         free(answers);
+        loads->in_rows = function_in_rows(input->reader->dwarf, input->function);
         return error == -ENOMEM ? error : 0;
 }
 
@@ -200,7 +207,15 @@ static int compare_vaddrs(const void *left, const void *right)
         return 0;
 }
 
-/* Whether there is one of the expression of LOAD whose index begins at BEGIN. */
+static bool comes_before(const void *item, const void *key)
+{
+        const struct load *wanted = key;
+
+        return compare_loads(item, &wanted) < 0;
+}
+
+/* Whether there is one of the expression of LOAD whose index begins at BEGIN, and which
+ * is not the same copy of it. */
 static bool begins_at(const struct loads *loads, const struct load *load, int64_t begin)
 {
         struct load key = *load;
@@ -208,8 +223,13 @@ static bool begins_at(const struct loads *loads, const struct load *load, int64_
 
         key.place.offset = begin;
         key.place.ahead = 0;
-        return bsearch(&wanted, loads->ordered, loads->count, sizeof(*loads->ordered),
-                       compare_loads) != NULL;
+        for (size_t i = array_count_before(loads->ordered, loads->count,
+                                           sizeof(*loads->ordered), comes_before, &key);
+             i < loads->count && compare_loads(&loads->ordered[i], &wanted) == 0; i++)
+                if (!loads->in_rows || loads->ordered[i] == load ||
+                    loads->ordered[i]->row != load->row)
+                        return true;
+        return false;
 }
 
 /* Whether the first COPIES items are read as what LOAD is of. */

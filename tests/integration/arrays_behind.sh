@@ -150,6 +150,7 @@ check_files()
         check_own pages "type = 'struct page' AND field NOT LIKE '%raw%'" "$@"
 }
 
+check gcc -O1 50
 check gcc -O2 50
 check gcc -O3 50
 check_files gcc -O2

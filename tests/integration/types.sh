@@ -121,7 +121,7 @@ build structures_gcc gcc structures.c
 measure structures_gcc 95
 # A function of two ranges, with an array of pointers in its frame.
 objdump -d structures_gcc | grep -q '<sum_picked.cold>:' || fail "sum_picked is in one range"
-[ "$(answer structures_gcc.db "SELECT count(*) > 100, sum(field_id IS NULL) FROM attribution
+[ "$(answer structures_gcc.db "SELECT count(*) > 50, sum(field_id IS NULL) FROM attribution
         JOIN location USING (location_id) JOIN data_object USING (object_id) WHERE kind = 'heap'
         AND location.function = 'sum_picked'")" = '1|0' ] ||
         fail "not every field behind a pointer in the frame is known"

@@ -10,9 +10,10 @@ enum {
         LANG_C_PLUS_PLUS_23 = 0x3a,
 };
 
+/* "GNU C17 12.2.0 ..."; what the program optimised as a whole is of "GNU GIMPLE". */
 static bool is_gcc(const char *producer)
 {
-        return strncmp(producer, "GNU C", 5) == 0;
+        return strncmp(producer, "GNU ", 4) == 0 && strncmp(producer, "GNU AS", 6) != 0;
 }
 
 bool unit_classes_declare(struct dwarf_file *dwarf, Dwarf_Die *entries)
@@ -67,4 +68,36 @@ bool unit_is_of_gcc(struct dwarf_file *dwarf, Dwarf_Die *entries)
         const char *producer = die_string(dwarf, entries, DW_AT_producer);
 
         return producer && is_gcc(producer);
+}
+
+/* What compiled the unit that FUNCTION is in; NULL: not known. */
+static const char *producer_of(struct dwarf_file *dwarf, Dwarf_Die *function)
+{
+        Dwarf_Die unit;
+
+        return dwarf_diecu(function, &unit, NULL, NULL)
+                   ? die_string(dwarf, &unit, DW_AT_producer)
+                   : NULL;
+}
+
+bool function_is_of_gcc(struct dwarf_file *dwarf, Dwarf_Die *function)
+{
+        const char *producer = producer_of(dwarf, function);
+
+        return producer && is_gcc(producer);
+}
+
+bool function_in_rows(struct dwarf_file *dwarf, Dwarf_Die *function)
+{
+        static const char *const vectors[] = {"-O3", "-Ofast", "-ftree-vectorize",
+                                              "-ftree-loop-vectorize",
+                                              "-ftree-slp-vectorize"};
+        const char *producer = producer_of(dwarf, function);
+
+        if (!producer || !is_gcc(producer))
+                return false;
+        for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
+                if (strstr(producer, vectors[i]))
+                        return false;
+        return true;
 }

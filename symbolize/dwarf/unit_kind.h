@@ -14,5 +14,11 @@ bool unit_classes_declare(struct dwarf_file *dwarf, Dwarf_Die *entries);
 /* Whether all entries that have others in them, but the last of their level, say where
  * the next one begins. */
 bool unit_is_of_gcc(struct dwarf_file *dwarf, Dwarf_Die *entries);
+/* Whether gcc compiled FUNCTION. */
+bool function_is_of_gcc(struct dwarf_file *dwarf, Dwarf_Die *function);
+/* Whether a statement of FUNCTION that the compiler repeats has a row in the table of
+ * lines for each copy: gcc's, where its options (in DW_AT_producer) let it make no
+ * vectors, of which all parts are in one row. */
+bool function_in_rows(struct dwarf_file *dwarf, Dwarf_Die *function);
 
 #endif
