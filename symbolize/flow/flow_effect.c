@@ -196,6 +196,8 @@ static void step_stack(const struct flow_context *flow, struct flow_state *state
                 if (instruction->source < REGISTER_COUNT)
                         value = flow_state_held(flow, state, instruction->source,
                                                 step->vaddr);
+                else if (instruction->source == REGISTER_NONE)
+                        value = place_number(0, instruction->immediate);
                 *top = place_add_constant(top, -8);
                 flow_state_store(flow, state, top, &value, 8);
         } else {

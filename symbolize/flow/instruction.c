@@ -529,6 +529,10 @@ static void set_operation(struct instruction *result, const struct decoded *deco
         case ZYDIS_MNEMONIC_PUSH:
                 result->operation = OPERATION_PUSH;
                 result->source = whole_register(first);
+                if (first->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+                        result->source = REGISTER_NONE;
+                        result->immediate = first->imm.value.s;
+                }
                 break;
         case ZYDIS_MNEMONIC_POP:
                 result->operation = OPERATION_POP;

@@ -43,7 +43,7 @@ enum operation {
         OPERATION_ALIGN,      /* destination rounded down */
         OPERATION_TRUTH,      /* the destination's lowest byte = 0 or 1 */
         OPERATION_EXTEND,     /* destination = the source's lowest byte */
-        OPERATION_PUSH,       /* source, or REGISTER_OTHER */
+        OPERATION_PUSH,       /* source; REGISTER_NONE: immediate */
         OPERATION_POP,
         OPERATION_CALL,
         OPERATION_JUMP,          /* to TARGET */

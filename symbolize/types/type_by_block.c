@@ -248,6 +248,47 @@ static bool strays(const struct sample_types *finder,
                !block_type_has_item(holds, types, pointed->type, start);
 }
 
+/* Whether PLACE's index counts whole records of BLOCKS, of which more than the first is
+ * not known, and of a number or pointer that the instruction knows, SINGLE, several at a
+ * time. */
+static bool steps_over_records(const struct types *types, const struct block_type *blocks,
+                               const struct place *place, uint32_t single)
+{
+        if (blocks->type == TYPE_NONE || !has_members(types, blocks->type) ||
+            !instruction_points(place))
+                return false;
+        uint64_t record = type_size(types, blocks->type);
+        uint64_t step = place_asks(place)->access.flow.place.stride_bytes;
+
+        return record > type_size(types, single) && step > 0 && step % record == 0;
+}
+
+/* Whether what is counted with is less than the number TYPE that the instruction's
+ * pointer is to: it may be one of a smaller kind behind it. */
+static bool is_less(const struct types *types, uint32_t type,
+                    const struct type_access *access)
+{
+        return access->bytes > 0 && access->bytes < type_size(types, type) &&
+               (access->number == NUMBER_LOW || access->number == NUMBER_INTEGER);
+}
+
+/* FOUND is a number or pointer by one to such, in BLOCKS: it may be a member of what is
+ * there, or something else behind what the pointer was to. */
+static struct sample_type single_by_pointer(struct sample_types *finder,
+                                            const struct sample_location *location,
+                                            const struct block_type *holds, bool records,
+                                            const struct sample_type *found)
+{
+        const struct place *place = &finder->sweep->places[location->place];
+
+        if (records || holds_members(finder->types, holds) ||
+            steps_over_records(finder->types, holds, place, found->type))
+                return type_left_open(UNTYPED_INDEX);
+        return is_less(finder->types, found->type, instruction_access(place))
+                   ? type_left_open(UNTYPED_CONTRADICTED)
+                   : *found;
+}
+
 struct sample_type type_by_block(struct sample_types *finder,
                                  const struct sample_location *location)
 {
@@ -274,9 +315,9 @@ struct sample_type type_by_block(struct sample_types *finder,
         if (found.reason == TYPED && !is_texts(finder->types, holds) &&
             copies_bytes(finder, location, &found))
                 return type_left_open(UNTYPED_BYTES);
-        return found.reason == TYPED && is_single(finder->types, found.type) &&
-                       (finder->records[finder->groups[block->stack]] ||
-                        holds_members(finder->types, holds))
-                   ? type_left_open(UNTYPED_INDEX)
+        return found.reason == TYPED && is_single(finder->types, found.type)
+                   ? single_by_pointer(finder, location, holds,
+                                       finder->records[finder->groups[block->stack]],
+                                       &found)
                    : found;
 }

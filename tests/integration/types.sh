@@ -168,6 +168,9 @@ measure arguments_gcc 20
         fail "not every item of calloc() is known"
 build arguments_gcc_O1 gcc arguments.c -O1
 measure arguments_gcc_O1 20
+# A pointer to numbers that a compiler moves on to smaller ones behind them.
+build shared_gcc_unrolled gcc shared.c -O3 -funroll-loops
+measure shared_gcc_unrolled 50
 # The allocation tells what merged functions read.
 build shared_gcc_lto gcc shared.c -flto
 measure shared_gcc_lto 50
@@ -192,6 +195,9 @@ if command -v clang >/dev/null; then
         measure overlay_clang 33
         build arguments_clang clang arguments.c
         measure arguments_clang 25
+        # Constants in registers by way of the stack, as for calloc()'s items.
+        build arguments_clang_Oz clang arguments.c -Oz
+        measure arguments_clang_Oz 40
         build store_clang clang store.c
         measure store_clang 97
         build world_clang clang++ world.cc -std=c++17
@@ -207,8 +213,8 @@ if command -v clang >/dev/null; then
         build c_split_clang clang program.c -gsplit-dwarf
         measure c_split_clang
         [ "$(answer c_split_clang.db "SELECT count(*) > 50, sum(field_id IS NULL)
-                FROM attribution JOIN location USING (location_id)
-                WHERE location.function = 'sum_mapped'")" = '1|0' ] ||
+                FROM attribution JOIN location USING (location_id) JOIN data_object USING (object_id)
+                WHERE kind = 'mmap' AND location.function = 'sum_mapped'")" = '1|0' ] ||
                 fail "not every item of an unrolled loop is known in a split unit"
         build cxx_clang clang++ program.cc
         measure cxx_clang

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Objects, types and fields against the programs' own word: builds each program of
+tests/integration/types in every way of BUILDS, records it with the simulated PMU, and has
+types/check.py compare what memlag says of each sample with what the program says of its
+memory. Writes objects.csv to DIRECTORY, and prints each class of wrong answers.
+    objects.py build/bin/memlag doc/experiments [--only PROGRAM]"""
+import argparse
+import csv
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TYPES = pathlib.Path(__file__).resolve().parents[1] / "integration" / "types"
+PERIOD = 53
+
+GCC = "gcc -O2; gcc -O1; gcc -O3; gcc -O0; "
+CLANG = "clang -O2; clang -O1; clang -O3; clang -O0; "
+GXX = "g++ -O2; g++ -O1; g++ -O3; g++ -O0; "
+CLANGXX = "clang++ -O2; clang++ -O1; clang++ -O3; clang++ -O0; "
+SPLIT = "-gsplit-dwarf -fdebug-types-section"
+
+# The builds of each program: compiler and options, and what makes a package of the split
+# debug information (dwp or llvm-dwp) behind a '|'. The least optimised come last.
+BUILDS = {
+    "program.c": GCC + "gcc -O2 -gdwarf-3; gcc -O2 -flto; gcc -O2 -no-pie; gcc -O2 -gsplit-dwarf;"
+                 "gcc -O3 -gdwarf-4 -gsplit-dwarf; gcc -O3 -march=x86-64-v3;"
+                 + CLANG + "clang -O2 -gdwarf-4; clang -O2 -no-pie; clang -O2 -gsplit-dwarf;"
+                 "clang -O3 -march=x86-64-v3",
+    "program.cc": GXX + f"g++ -O2 -fdebug-types-section; g++ -O2 {SPLIT} | llvm-dwp;"
+                  f"g++ -O2 -gdwarf-4 {SPLIT}; g++ -O2 -gdwarf-4 {SPLIT} | dwp;"
+                  "g++ -O3 -march=x86-64-v3;"
+                  + CLANGXX + f"clang++ -O2 {SPLIT} | llvm-dwp;"
+                  f"clang++ -O2 -gdwarf-4 {SPLIT} | dwp;"
+                  "clang++ -O2 -stdlib=libc++; clang++ -O3 -stdlib=libc++; clang++ -O0 -stdlib=libc++",
+    "containers.cc": GXX + "g++ -O2 -flto; g++ -O2 -no-pie; g++ -O2 -gdwarf-4;"
+                     + CLANGXX + "clang++ -O2 -flto -fuse-ld=lld; clang++ -O2 -no-pie",
+    "structures.c": GCC + CLANG,
+    "generic.cc": GXX + CLANGXX,
+    "world.cc": GXX + CLANGXX,
+    "store.c": GCC + CLANG,
+    "shared.c": GCC + "gcc -O2 -flto; gcc -O3 -march=x86-64-v3; gcc -Os;"
+                + CLANG + "clang -O3 -march=x86-64-v3; clang -O2 -flto -fuse-ld=lld -Wl,--icf=all",
+    "walks.c": GCC + CLANG,
+    "overlay.c": GCC + CLANG,
+    "arguments.c": GCC + CLANG,
+    "behind.c": GCC + CLANG,
+    "frames.c": GCC + CLANG,
+    "arrays.f90": "gfortran -O2; gfortran -O1; gfortran -O3; gfortran -O0",
+}
+STANDARDS = {("containers.cc", "g++"): "-std=c++17", ("containers.cc", "clang++"): "-std=c++17",
+             ("world.cc", "g++"): "-std=c++17", ("world.cc", "clang++"): "-std=c++17",
+             ("generic.cc", "g++"): "-std=c++20", ("generic.cc", "clang++"): "-std=c++17"}
+COUNTS = ["samples", "object right", "object open", "object wrong", "field right", "field open",
+          "field wrong"]
+
+
+def builds(program):
+    """Each build's words as they are shown, its command, and the tool for a package."""
+    for build in BUILDS[program].split(";"):
+        if not build.strip():
+            continue
+        command, _, package = (part.strip() for part in build.partition("|"))
+        compiler, *options = shlex.split(command)
+        standard = STANDARDS.get((program, compiler))
+        yield (f"{command}, {package}" if package else command,
+               [compiler, "-g", "-pthread", *options, *([standard] if standard else [])], package)
+
+
+def run(command, directory, **environment):
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL, env={**os.environ, **environment})
+    if done.returncode != 0:
+        sys.exit(f"objects.py: {shlex.join(map(str, command))}: status {done.returncode}\n"
+                 f"{done.stdout}{done.stderr}")
+
+
+def measure(memlag, program, command, package):
+    """The counts of types/check.py, and its lines about answers that are wrong."""
+    with tempfile.TemporaryDirectory(prefix="memlag-objects-") as directory:
+        directory = pathlib.Path(directory)
+        (directory / "words").write_bytes(bytes(4096))
+        run([*command, "-o", "program", TYPES / program], directory)
+        if package:
+            parts = list(directory.glob("*.dwo"))
+            run([package, "-o", "program.dwp", *parts], directory)
+            for part in parts:
+                part.unlink()
+        run([memlag, "record", "-o", "run.db", "--source", "sim", "--ldlat", "1", "--period",
+             str(PERIOD), "--", "./program", "words"], directory, TRUTH="truth")
+        done = subprocess.run([sys.executable, TYPES / "check.py", "run.db", "truth"],
+                              cwd=directory, capture_output=True, text=True, check=True)
+        counts, *wrong = done.stdout.splitlines()
+        return json.loads(counts), wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("memlag", help="the program, for instance build/bin/memlag")
+    parser.add_argument("directory", type=pathlib.Path, help="where objects.csv is written")
+    parser.add_argument("--only", metavar="PROGRAM", choices=BUILDS, help="one of the programs")
+    options = parser.parse_args()
+    memlag = os.path.abspath(options.memlag)
+    wrong_samples = 0
+    with open(options.directory / "objects.csv", "w", newline="", encoding="ascii") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["program", "build", *(name.replace(" ", "_") for name in COUNTS)])
+        for program in [options.only] if options.only else BUILDS:
+            for label, command, package in builds(program):
+                missing = [tool for tool in (command[0], package) if tool and not shutil.which(tool)]
+                if missing:
+                    print(f"{program}, {label}: left out, no {missing[0]}", flush=True)
+                    continue
+                counts, wrong = measure(memlag, program, command, package)
+                writer.writerow([program, label, *(counts.get(name, 0) for name in COUNTS)])
+                file.flush()
+                samples = counts["samples"]
+                print(f"{program}, {label}: {samples} samples,"
+                      f" object {counts['object right'] / samples:.1%} right,"
+                      f" field {counts['field right'] / samples:.1%} right", *wrong,
+                      sep="\n", flush=True)
+                wrong_samples += counts.get("object wrong", 0) + counts.get("field wrong", 0)
+    sys.exit(1 if wrong_samples else 0)
+
+
+if __name__ == "__main__":
+    main()
