@@ -184,7 +184,7 @@ static const char keep_stacks[] =
     "CREATE TEMP TABLE calling_stack (stack_id INTEGER PRIMARY KEY);"
     "INSERT INTO temp.calling_stack WITH RECURSIVE caller(stack_id) AS ("
     " SELECT stack_id FROM temp.sampled_stack"
-    " UNION SELECT parent_id FROM caller JOIN stack USING (stack_id)"
+    " UNION SELECT parent_id FROM caller JOIN stack_node USING (stack_id)"
     " WHERE parent_id IS NOT NULL) SELECT stack_id FROM caller ORDER BY stack_id";
 static const char drop_stacks[] =
     "DROP TABLE temp.sampled_stack; DROP TABLE temp.calling_stack";

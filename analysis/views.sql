@@ -96,14 +96,14 @@ LEFT JOIN interval AS i
 CREATE VIEW unresolved_view (sample_id, subject, reason) AS
 WITH RECURSIVE unnamed_stack (stack_id, reason) AS (
         SELECT stack_id, iif(location_id IS NULL, 'no mapping', function_reason)
-        FROM stack LEFT JOIN stack_location USING (stack_id)
+        FROM stack_node LEFT JOIN node_location USING (stack_id)
         LEFT JOIN unnamed USING (location_id)
         WHERE parent_id IS NULL
         UNION ALL
         SELECT s.stack_id,
                 coalesce(iif(l.location_id IS NULL, 'no mapping', u.function_reason), p.reason)
-        FROM unnamed_stack AS p JOIN stack AS s ON s.parent_id = p.stack_id
-        LEFT JOIN stack_location AS l ON l.stack_id = s.stack_id
+        FROM unnamed_stack AS p JOIN stack_node AS s ON s.parent_id = p.stack_id
+        LEFT JOIN node_location AS l ON l.stack_id = s.stack_id
         LEFT JOIN unnamed AS u ON u.location_id = l.location_id)
 SELECT sample_id, 'line', line_reason
 FROM sample_location JOIN unnamed USING (location_id)
@@ -272,25 +272,35 @@ CREATE VIEW allocation_view (
         allocations, total_bytes, peak_bytes, place, module, function_offset) AS
 WITH RECURSIVE
 block AS MATERIALIZED (
-        SELECT object_id, stack_id, samples, -- a stack may ask for both kinds of memory
-                (SELECT sum(allocations) FROM allocation_total AS t
+        SELECT object_id, stack_id, samples, allocations, total_bytes, peak_bytes
+        FROM object_stack WHERE allocations IS NOT NULL
+        UNION ALL -- named by an earlier memlag; a stack may ask for both kinds of memory
+        SELECT object_id, stack_id, samples,
+                (SELECT sum(allocations) FROM allocation_site AS t
                  WHERE t.stack_id = p.stack_id
-                 AND (t.function IN ('mmap', 'mremap')) = (d.kind = 'mmap')) AS allocations,
-                (SELECT sum(total_bytes) FROM allocation_total AS t
+                 AND (t.function IN ('mmap', 'mremap')) = (d.kind = 'mmap')),
+                (SELECT sum(total_bytes) FROM allocation_site AS t
                  WHERE t.stack_id = p.stack_id
-                 AND (t.function IN ('mmap', 'mremap')) = (d.kind = 'mmap')) AS total_bytes,
-                (SELECT sum(peak_bytes) FROM allocation_total AS t
+                 AND (t.function IN ('mmap', 'mremap')) = (d.kind = 'mmap')),
+                (SELECT sum(peak_bytes) FROM allocation_site AS t
                  WHERE t.stack_id = p.stack_id
-                 AND (t.function IN ('mmap', 'mremap')) = (d.kind = 'mmap')) AS peak_bytes
-        FROM object_stack AS p JOIN data_object AS d USING (object_id)),
-needed(stack_id) AS (
-        SELECT stack_id FROM block
+                 AND (t.function IN ('mmap', 'mremap')) = (d.kind = 'mmap'))
+        FROM object_stack AS p JOIN data_object AS d USING (object_id)
+        WHERE p.allocations IS NULL),
+needed(stack_id, parent_id) AS (
+        SELECT stack_id, iif(c.stack_id IS NULL, n.parent_id, c.parent_id)
+        FROM (SELECT DISTINCT stack_id FROM block)
+        LEFT JOIN object_context AS c USING (stack_id)
+        LEFT JOIN stack_node AS n USING (stack_id)
         UNION
-        SELECT parent_id FROM needed JOIN stack USING (stack_id)
-        WHERE parent_id IS NOT NULL),
+        SELECT needed.parent_id, iif(c.stack_id IS NULL, n.parent_id, c.parent_id)
+        FROM needed
+        LEFT JOIN object_context AS c ON c.stack_id = needed.parent_id
+        LEFT JOIN stack_node AS n ON n.stack_id = needed.parent_id
+        WHERE needed.parent_id IS NOT NULL),
 step AS MATERIALIZED (
         SELECT stack_id, coalesce(f.depth, 0) AS inlined,
-                s.parent_id AS parent_id,
+                needed.parent_id AS parent_id,
                 f.depth IS NULL OR f.depth = (
                         SELECT max(depth) FROM inline_frame AS i
                         WHERE i.location_id = f.location_id) AS outermost,
@@ -301,8 +311,7 @@ step AS MATERIALIZED (
                 m.path AS module,
                 iif(f.location_id IS NULL, l.function_offset, NULL) AS function_offset
         FROM needed
-        JOIN stack AS s USING (stack_id)
-        LEFT JOIN stack_location USING (stack_id)
+        LEFT JOIN node_location USING (stack_id)
         LEFT JOIN location AS l USING (location_id)
         LEFT JOIN module AS m USING (module_id)
         LEFT JOIN inline_frame AS f USING (location_id)

@@ -228,7 +228,8 @@ int sink_stack(struct sink *sink, image_key key, const uint64_t *frames, size_t 
         *stack = 0;
         if (!image || !image->begun || depth == 0)
                 return 0;
-        return writer_stack(sink->writer, image->process_id, frames, depth, stack, diag);
+        return writer_allocation_stack(sink->writer, image->process_id, frames, depth,
+                                       stack, diag);
 }
 
 int sink_allocation(struct sink *sink, int64_t time_ns, image_key key, uint32_t tid,

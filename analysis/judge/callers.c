@@ -266,8 +266,8 @@ static int read_tree(struct db *db, struct callers *callers, struct diag *diag)
                 code = statement_each(db,
                                       "SELECT stack_id, parent_id, location_id"
                                       " FROM temp.calling_stack"
-                                      " CROSS JOIN stack USING (stack_id)"
-                                      " LEFT JOIN stack_location USING (stack_id)"
+                                      " CROSS JOIN stack_node USING (stack_id)"
+                                      " LEFT JOIN node_location USING (stack_id)"
                                       " ORDER BY stack_id",
                                       take_stack, callers, diag);
         if (!code)

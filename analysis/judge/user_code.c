@@ -50,7 +50,7 @@ static const char places_sql[] =
     "WITH sampled AS MATERIALIZED ("
     " SELECT location_id FROM ip_location UNION SELECT location_id FROM attribution"
     " UNION SELECT location_id FROM temp.calling_stack"
-    "  JOIN stack_location USING (stack_id)),"
+    "  JOIN node_location USING (stack_id)),"
     " system_file AS MATERIALIZED ("
     " SELECT name_id FROM name WHERE name_id IN (SELECT file_id FROM code_location"
     "  UNION SELECT call_file_id FROM code_frame)"
@@ -226,8 +226,8 @@ int user_code_read(struct db *db, struct user_code *code, struct diag *diag)
                 error = statement_each(db,
                                        "SELECT stack_id, parent_id, location_id"
                                        " FROM temp.calling_stack"
-                                       " CROSS JOIN stack USING (stack_id)"
-                                       " LEFT JOIN stack_location USING (stack_id)"
+                                       " CROSS JOIN stack_node USING (stack_id)"
+                                       " LEFT JOIN node_location USING (stack_id)"
                                        " ORDER BY stack_id",
                                        take_stack, code, diag);
         return error;

@@ -188,7 +188,8 @@ struct data_source_row {
 int writer_data_source(struct writer *writer, const struct data_source_row *row,
                        int64_t *id, struct diag *diag);
 
-/* The id of the calling context given by IPS, innermost first (DEPTH >= 1). */
+/* The id of the calling context given by IPS, innermost first (DEPTH >= 1), for samples.
+ */
 int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
                  size_t depth, int64_t *id, struct diag *diag);
 
@@ -233,6 +234,10 @@ struct allocation_row {
         int64_t stack_id; /* 0: none */
         int64_t start_ns;
 };
+/* The same as writer_stack for allocations. */
+int writer_allocation_stack(struct writer *writer, int64_t process_id,
+                            const uint64_t *ips, size_t depth, int64_t *id,
+                            struct diag *diag);
 int writer_allocation(struct writer *writer, const struct allocation_row *row,
                       int64_t *id, struct diag *diag);
 int writer_allocation_end(struct writer *writer, int64_t allocation_id, int64_t end_ns,

@@ -13,6 +13,22 @@
 #include "db_internal.h"
 #include "memlag_schema_sql.h"
 
+/* Until version 8 each node of the calling-context tree and each allocation site was a
+ * row, and objects' stacks had no totals of their own. Views, also the user's, go on to
+ * mean what they name: legacy_alter_table leaves them alone. */
+#define ROWS_UNTIL_8                                                                     \
+        "PRAGMA legacy_alter_table = ON;"                                                \
+        "ALTER TABLE stack RENAME TO stack_node;"                                        \
+        "ALTER TABLE allocation_total RENAME TO allocation_site;"                        \
+        "PRAGMA legacy_alter_table = OFF;"                                               \
+        "ALTER TABLE object_stack ADD COLUMN allocations INTEGER;"                       \
+        "ALTER TABLE object_stack ADD COLUMN total_bytes INTEGER;"                       \
+        "ALTER TABLE object_stack ADD COLUMN peak_bytes INTEGER;"
+#define LOCATIONS_UNTIL_8                                                                \
+        "PRAGMA legacy_alter_table = ON;"                                                \
+        "ALTER TABLE stack_location RENAME TO node_location;"                            \
+        "PRAGMA legacy_alter_table = OFF;"
+
 /* In version 1 names stood in each location. Views, also the user's, go on to mean tables
  * by their names: legacy_alter_table leaves them alone. */
 static const char put_aside_1[] = "PRAGMA legacy_alter_table = ON;"
@@ -20,7 +36,7 @@ static const char put_aside_1[] = "PRAGMA legacy_alter_table = ON;"
                                   "ALTER TABLE inline_frame RENAME TO inline_frame_1;"
                                   "ALTER TABLE stack_location RENAME TO stack_location_1;"
                                   "ALTER TABLE attribution RENAME TO attribution_1;"
-                                  "PRAGMA legacy_alter_table = OFF;";
+                                  "PRAGMA legacy_alter_table = OFF;" ROWS_UNTIL_8;
 
 static const char take_over_1[] =
     "INSERT INTO name (text)"
@@ -37,7 +53,7 @@ static const char take_over_1[] =
     " SELECT location_id, depth, (SELECT name_id FROM name WHERE text = function),"
     " (SELECT name_id FROM name WHERE text = call_file), call_line FROM inline_frame_1;"
     "DROP INDEX name_of_text;"
-    "INSERT INTO stack_location SELECT * FROM stack_location_1;"
+    "INSERT INTO node_location SELECT * FROM stack_location_1;"
     "INSERT INTO attribution SELECT *, NULL, NULL FROM attribution_1;"
     "DROP TABLE location_1; DROP TABLE inline_frame_1; DROP TABLE stack_location_1;"
     "DROP TABLE attribution_1;";
@@ -51,8 +67,9 @@ static const char take_over_1[] =
         "type_source;"
 
 /* In version 2 nothing said why a sample has no type: names made before do not. */
-static const char put_aside_2[] = "ALTER TABLE attribution ADD COLUMN untyped_id INTEGER "
-                                  "REFERENCES untyped;" TYPE_SOURCES DROP_LOCATION;
+static const char put_aside_2[] =
+    "ALTER TABLE attribution ADD COLUMN untyped_id INTEGER "
+    "REFERENCES untyped;" TYPE_SOURCES DROP_LOCATION ROWS_UNTIL_8 LOCATIONS_UNTIL_8;
 
 /* Early in version 5, as before, samples had no latency of retirement. */
 static const char add_to_samples[] =
@@ -64,11 +81,14 @@ static const char add_to_samples[] =
  * where a type has padding, or which frame of another thread was accessed, nor, early in
  * version 6, what instructions read as: these tables are new. Until version 6 findings
  * had no DRAM samples where no level is known. */
-static const char put_aside_3[] = TYPE_SOURCES DROP_LOCATION;
+static const char put_aside_3[] =
+    TYPE_SOURCES DROP_LOCATION ROWS_UNTIL_8 LOCATIONS_UNTIL_8;
+
+static const char put_aside_7[] = DROP_LOCATION ROWS_UNTIL_8 LOCATIONS_UNTIL_8;
 
 static const char *const put_aside[DB_SCHEMA_VERSION + 1] = {
-    [1] = put_aside_1, [2] = put_aside_2, [3] = put_aside_3,  [4] = put_aside_3,
-    [5] = put_aside_3, [6] = put_aside_3, [7] = DROP_LOCATION};
+    [1] = put_aside_1, [2] = put_aside_2, [3] = put_aside_3, [4] = put_aside_3,
+    [5] = put_aside_3, [6] = put_aside_3, [7] = put_aside_7, [8] = DROP_LOCATION};
 
 static const char drop_findings[] =
     "DROP TABLE IF EXISTS threshold; DROP TABLE IF EXISTS interval;"
@@ -91,7 +111,7 @@ static const char drop_views[] =
     "DROP VIEW IF EXISTS phase_limit_view; DROP VIEW IF EXISTS calibration_view;"
     "DROP VIEW IF EXISTS unresolved_view;";
 
-static const char present_version[] = "PRAGMA user_version = 7;";
+static const char present_version[] = "PRAGMA user_version = 8;";
 
 /* The columns of the table or view ?1, NULL where there is none. */
 static const char columns_sql[] =

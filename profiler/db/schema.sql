@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The sample database, version 7. Three groups of tables: raw rows (written
+-- The sample database, version 8. Three groups of tables: raw rows (written
 -- once, by the profiler), names (by symbolize) and findings (by analysis).
 -- Times are CLOCK_MONOTONIC nanoseconds from the start of the run; under the
 -- simulated PMU they are the model's virtual time. Addresses are 64-bit values
@@ -11,7 +11,7 @@ PRAGMA page_size = 8192;
 
 -- The application id is "mlag": it tells this format from other SQLite files.
 PRAGMA application_id = 0x6d6c6167;
-PRAGMA user_version = 7;
+PRAGMA user_version = 8;
 
 -- Raw rows -------------------------------------------------------------------
 
@@ -88,15 +88,41 @@ CREATE TABLE data_source (
         raw            INTEGER
 ) STRICT;
 
--- A node of the calling-context tree. The root's parent is NULL; ip is the
--- address of the instruction after the call, except in a leaf that a sample
--- or an allocation refers to, where it is the instruction itself.
-CREATE TABLE stack (
+-- A node of the calling-context tree that samples were in. The root's parent is NULL; ip
+-- is the address of the instruction after the call, except in a leaf that a sample or an
+-- allocation refers to, where it is the instruction itself.
+CREATE TABLE stack_node (
         stack_id   INTEGER PRIMARY KEY,
-        parent_id  INTEGER REFERENCES stack,
+        parent_id  INTEGER REFERENCES stack_node,
         process_id INTEGER NOT NULL REFERENCES process,
         ip         INTEGER NOT NULL
 ) STRICT;
+
+-- Nodes that allocations led to, of one process and with numbers that follow each other.
+-- Programs that make millions of them do so from few instructions: return_ips and leaf_ips
+-- are addresses in decimal, each in 20 characters. nodes is a JSON array with a number for
+-- each node: 256 * parent_id + 2 * index + leaf. A root's parent is 0; leaf is 1 where the
+-- index, from 0, is into leaf_ips.
+CREATE TABLE stack_pack (
+        first_stack_id INTEGER PRIMARY KEY,
+        process_id     INTEGER NOT NULL REFERENCES process,
+        return_ips     TEXT NOT NULL,
+        leaf_ips       TEXT NOT NULL,
+        nodes          TEXT NOT NULL
+) STRICT;
+
+CREATE VIEW packed_stack (stack_id, parent_id, process_id, ip, is_leaf) AS
+SELECT first_stack_id + n.key, nullif(n.value >> 8, 0), process_id,
+       CAST(substr(iif(n.value & 1, leaf_ips, return_ips),
+                   1 + 20 * (n.value >> 1 & 127), 20) AS INTEGER), n.value & 1
+FROM stack_pack, json_each(nodes) AS n;
+
+-- All nodes of the tree.
+CREATE VIEW stack (stack_id, parent_id, process_id, ip) AS
+SELECT stack_id, parent_id, process_id, ip FROM stack_node
+UNION ALL
+SELECT stack_id, parent_id, process_id, ip FROM packed_stack
+WHERE stack_id NOT IN (SELECT stack_id FROM stack_node);
 
 -- retire_latency_cycles: from the retirement of the instruction before the load to its own.
 CREATE TABLE sample (
@@ -108,7 +134,7 @@ CREATE TABLE sample (
         addr           INTEGER,
         latency_cycles INTEGER,
         data_source_id INTEGER REFERENCES data_source,
-        stack_id       INTEGER REFERENCES stack,
+        stack_id       INTEGER REFERENCES stack_node,
         stall_ns       INTEGER,
         retire_latency_cycles INTEGER
 ) STRICT;
@@ -124,7 +150,7 @@ CREATE TABLE stack_access (
 -- The same on the call stack of another thread: in the frame of the leaf of stack_id.
 CREATE TABLE other_stack_access (
         sample_id        INTEGER PRIMARY KEY REFERENCES sample,
-        stack_id         INTEGER NOT NULL REFERENCES stack,
+        stack_id         INTEGER NOT NULL REFERENCES stack_node,
         cfa_offset_bytes INTEGER NOT NULL
 ) STRICT;
 
@@ -166,19 +192,36 @@ CREATE TABLE allocation (
         function      TEXT NOT NULL,
         addr          INTEGER NOT NULL,
         size_bytes    INTEGER NOT NULL,
-        stack_id      INTEGER REFERENCES stack,
+        stack_id      INTEGER,
         start_ns      INTEGER NOT NULL,
         end_ns        INTEGER
 ) STRICT;
 
-CREATE TABLE allocation_total (
-        stack_id     INTEGER NOT NULL REFERENCES stack,
+-- Until version 7 each site was a row.
+CREATE TABLE allocation_site (
+        stack_id     INTEGER NOT NULL,
         function     TEXT NOT NULL,
         allocations  INTEGER NOT NULL,
         total_bytes  INTEGER NOT NULL,
         peak_bytes   INTEGER NOT NULL,
         PRIMARY KEY (stack_id, function)
 ) STRICT, WITHOUT ROWID;
+
+-- Sites that did the same: stacks is a JSON array of their stack_id.
+CREATE TABLE allocation_pack (
+        pack_id     INTEGER PRIMARY KEY,
+        function    TEXT NOT NULL,
+        allocations INTEGER NOT NULL,
+        total_bytes INTEGER NOT NULL,
+        peak_bytes  INTEGER NOT NULL,
+        stacks      TEXT NOT NULL
+) STRICT;
+
+CREATE VIEW allocation_total (stack_id, function, allocations, total_bytes, peak_bytes) AS
+SELECT stack_id, function, allocations, total_bytes, peak_bytes FROM allocation_site
+UNION ALL
+SELECT s.value, function, allocations, total_bytes, peak_bytes
+FROM allocation_pack, json_each(stacks) AS s;
 
 -- Everything that is missing, by the stage that noticed.
 CREATE TABLE ledger (
@@ -261,10 +304,29 @@ CREATE TABLE unnamed (
         function_reason TEXT
 ) STRICT;
 
-CREATE TABLE stack_location (
-        stack_id    INTEGER PRIMARY KEY REFERENCES stack,
+-- Where nodes of the calling-context tree are: those of stack_node and of object_context.
+CREATE TABLE node_location (
+        stack_id    INTEGER PRIMARY KEY,
         location_id INTEGER NOT NULL REFERENCES code_location
 ) STRICT;
+
+-- Where the instructions of packed nodes are: address is the ip of a leaf, and the byte
+-- before that of a caller.
+CREATE TABLE packed_location (
+        process_id  INTEGER NOT NULL REFERENCES process,
+        address     INTEGER NOT NULL,
+        location_id INTEGER NOT NULL REFERENCES code_location,
+        PRIMARY KEY (process_id, address)
+) STRICT, WITHOUT ROWID;
+
+-- Where all nodes are.
+CREATE VIEW stack_location (stack_id, location_id) AS
+SELECT stack_id, location_id FROM node_location
+UNION ALL
+SELECT stack_id, location_id
+FROM packed_stack AS s JOIN packed_location AS l
+ON l.process_id = s.process_id AND l.address = s.ip - 1 + s.is_leaf
+WHERE stack_id NOT IN (SELECT stack_id FROM node_location);
 
 CREATE TABLE data_object (
         object_id      INTEGER PRIMARY KEY,
@@ -279,13 +341,23 @@ CREATE TABLE data_object (
         total_bytes    INTEGER
 ) STRICT;
 
--- The call stacks that allocated the blocks of each object, with the samples in them.
+-- The call stacks that allocated the blocks of each object, with the samples in them and
+-- what allocation_total has of the object's kind of memory.
 CREATE TABLE object_stack (
-        object_id INTEGER NOT NULL REFERENCES data_object,
-        stack_id  INTEGER NOT NULL REFERENCES stack,
-        samples   INTEGER NOT NULL,
+        object_id   INTEGER NOT NULL REFERENCES data_object,
+        stack_id    INTEGER NOT NULL,
+        samples     INTEGER NOT NULL,
+        allocations INTEGER,
+        total_bytes INTEGER,
+        peak_bytes  INTEGER,
         PRIMARY KEY (object_id, stack_id)
 ) STRICT, WITHOUT ROWID;
+
+-- The packed nodes of these call stacks, which are found here faster.
+CREATE TABLE object_context (
+        stack_id  INTEGER PRIMARY KEY,
+        parent_id INTEGER
+) STRICT;
 
 -- The types that samples met, each with all of its fields in the order of their
 -- offsets. A field of an array's items stands for all items: its offset is that in

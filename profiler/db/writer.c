@@ -6,21 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "batch.h"
+#include "contexts.h"
 #include "db_internal.h"
 #include "intern.h"
 #include "row_group.h"
+#include "total_pack.h"
 
 /* Of these many rows come at a time. OR FAIL: SQLite need not note how to take back the
  * rows of one statement alone, as no row of theirs is there already. */
 #define INSERT_STACK                                                                     \
-        "INSERT OR FAIL INTO stack (stack_id, parent_id, process_id, ip) VALUES "
+        "INSERT OR FAIL INTO stack_node (stack_id, parent_id, process_id, ip) VALUES "
 #define STACK_ROW "(?, ?, ?, ?)"
-#define INSERT_TOTAL                                                                     \
-        "INSERT OR FAIL INTO allocation_total (stack_id, function, allocations, "        \
-        "total_bytes, peak_bytes) VALUES "
-#define TOTAL_ROW "(?, ?, ?, ?, ?)"
 
 /* X(symbol, sql): every statement of the writer. */
 #define STATEMENTS(X)                                                                    \
@@ -47,6 +44,8 @@
                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6)")                                \
         X(STACK, INSERT_STACK STACK_ROW)                                                 \
         X(STACKS, INSERT_STACK GROUP_OF(STACK_ROW))                                      \
+        X(STACK_PACK, "INSERT INTO stack_pack (first_stack_id, process_id, return_ips, " \
+                      "leaf_ips, nodes) VALUES (?1, ?2, ?3, ?4, ?5)")                    \
         X(SAMPLE, "INSERT INTO sample (time_ns, thread_id, cpu, ip, addr, "              \
                   "latency_cycles, data_source_id, stack_id, stall_ns, "                 \
                   "retire_latency_cycles) "                                              \
@@ -68,8 +67,9 @@
                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")                             \
         X(ALLOCATION_END, "UPDATE allocation SET end_ns = ?2 "                           \
                           "WHERE allocation_id = ?1 AND end_ns IS NULL")                 \
-        X(ALLOCATION_TOTAL, INSERT_TOTAL TOTAL_ROW)                                      \
-        X(ALLOCATION_TOTALS, INSERT_TOTAL GROUP_OF(TOTAL_ROW))
+        X(ALLOCATION_PACK, "INSERT INTO allocation_pack (function, allocations, "        \
+                           "total_bytes, peak_bytes, stacks) "                           \
+                           "VALUES (?1, ?2, ?3, ?4, ?5)")
 
 enum statement_index {
 #define STATEMENT_ENUM(symbol, sql) STATEMENT_##symbol,
@@ -90,12 +90,8 @@ struct writer {
         struct intern *modules;
         struct intern *data_sources;
         struct intern *counters;
-        struct context_intern *stacks; /* (path, ip) → stack_id */
-        int64_t last_stack_id;
-        struct row_group stack_rows;
-        struct row_group total_rows;
-        uint64_t *paths; /* of the frames of the stack in hand */
-        size_t path_capacity;
+        struct contexts *stacks;
+        struct total_packs *totals;
 };
 
 static int no_memory(struct writer *writer, struct diag *diag)
@@ -128,12 +124,12 @@ static void bind_if(sqlite3_stmt *statement, int parameter, bool known, int64_t 
 
 static void writer_free(struct writer *writer)
 {
-        batch_free(writer->batch);
         intern_free(writer->modules);
         intern_free(writer->data_sources);
         intern_free(writer->counters);
-        context_intern_free(writer->stacks);
-        free(writer->paths);
+        contexts_free(writer->stacks);
+        total_packs_free(writer->totals);
+        batch_free(writer->batch);
         free(writer);
 }
 
@@ -152,6 +148,15 @@ static int check_empty(struct db *db, struct diag *diag)
         return rc == SQLITE_DONE ? 0 : db_error(db, "read", diag);
 }
 
+/* What a run has many of, and what is written in a form of its own. */
+static int open_stacks(struct writer *writer, struct diag *diag)
+{
+        writer->stacks = contexts_new(writer->batch, STATEMENT_STACK, STATEMENT_STACKS,
+                                      STATEMENT_STACK_PACK);
+        writer->totals = total_packs_new(writer->batch, STATEMENT_ALLOCATION_PACK);
+        return writer->stacks && writer->totals ? 0 : no_memory(writer, diag);
+}
+
 int writer_open(struct db *db, struct writer **result, struct diag *diag)
 {
         *result = NULL;
@@ -165,34 +170,26 @@ int writer_open(struct db *db, struct writer **result, struct diag *diag)
         writer->modules = intern_new();
         writer->data_sources = intern_new();
         writer->counters = intern_new();
-        writer->stacks = context_intern_new();
-        if (!writer->modules || !writer->data_sources || !writer->counters ||
-            !writer->stacks)
+        if (!writer->modules || !writer->data_sources || !writer->counters)
                 code = no_memory(writer, diag);
         else
                 code = batch_open(db, statement_sql, STATEMENT_COUNT, STATEMENT_SAMPLE,
                                   &writer->batch, diag);
+        if (!code)
+                code = open_stacks(writer, diag);
         if (code) {
                 writer_free(writer);
                 return code;
         }
-        writer->stack_rows = (struct row_group){.batch = writer->batch,
-                                                .one = STATEMENT_STACK,
-                                                .many = STATEMENT_STACKS,
-                                                .columns = 4};
-        writer->total_rows = (struct row_group){.batch = writer->batch,
-                                                .one = STATEMENT_ALLOCATION_TOTAL,
-                                                .many = STATEMENT_ALLOCATION_TOTALS,
-                                                .columns = 5};
         *result = writer;
         return 0;
 }
 
 int writer_flush(struct writer *writer, struct diag *diag)
 {
-        int code = row_group_write(&writer->stack_rows, diag);
+        int code = contexts_write(writer->stacks, diag);
         if (!code)
-                code = row_group_write(&writer->total_rows, diag);
+                code = total_packs_write(writer->totals, diag);
         return code ? code : batch_flush(writer->batch, diag);
 }
 
@@ -417,70 +414,10 @@ int writer_data_source(struct writer *writer, const struct data_source_row *row,
         return code;
 }
 
-static int insert_stack(struct writer *writer, int64_t parent_id, int64_t process_id,
-                        uint64_t ip, int64_t *id, struct diag *diag)
-{
-        *id = ++writer->last_stack_id;
-        const struct group_value row[] = {{.number = *id},
-                                          {.kind = GROUP_KEY, .number = parent_id},
-                                          {.number = process_id},
-                                          {.number = (int64_t)ip}};
-        return row_group_add(&writer->stack_rows, row, diag);
-}
-
-/* PATH goes on with a call from IP. */
-static uint64_t path_through(uint64_t path, uint64_t ip)
-{
-        path = (path ^ ip) * 0xff51afd7ed558ccdu;
-        path = (path ^ (path >> 32)) * 0xc4ceb9fe1a85ec53u;
-        return path ^ (path >> 29);
-}
-
-/* A frame's path tells its callers and its process from all others, by 63 bits of a hash.
- * A leaf has nodes of its own, because its ip is an instruction and not a return address:
- * the last bit tells it. */
-static int find_paths(struct writer *writer, int64_t process_id, const uint64_t *ips,
-                      size_t depth)
-{
-        if (array_reserve(&writer->paths, &writer->path_capacity, depth,
-                          sizeof(*writer->paths)))
-                return -ENOMEM;
-        uint64_t path = path_through(0, (uint64_t)process_id);
-        for (size_t i = depth; i-- > 0;) {
-                writer->paths[i] = path << 1 | (i == 0);
-                path = path_through(path, ips[i]);
-        }
-        return 0;
-}
-
-/* Deep stacks mostly differ from others in few of the innermost frames: the known callers
- * are looked for from there, and not gone through one by one. */
 int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
                  size_t depth, int64_t *id, struct diag *diag)
 {
-        int64_t parent_id = 0;
-        size_t unknown = 0;
-        if (find_paths(writer, process_id, ips, depth))
-                return no_memory(writer, diag);
-        while (unknown < depth &&
-               !(parent_id = context_intern_find(writer->stacks, writer->paths[unknown],
-                                                 ips[unknown])))
-                unknown++;
-        for (size_t i = unknown; i-- > 0;) {
-                struct context_node *node =
-                    context_intern_place(writer->stacks, writer->paths[i], ips[i]);
-                if (!node)
-                        return no_memory(writer, diag);
-                if (!node->id) {
-                        int code = insert_stack(writer, parent_id, process_id, ips[i],
-                                                &node->id, diag);
-                        if (code)
-                                return code;
-                }
-                parent_id = node->id;
-        }
-        *id = parent_id;
-        return 0;
+        return contexts_find(writer->stacks, process_id, ips, depth, true, id, diag);
 }
 
 static int insert_stack_access(struct writer *writer, int64_t sample_id,
@@ -528,7 +465,7 @@ static int insert_page(struct writer *writer, int64_t sample_id,
 int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag)
 {
         sqlite3_stmt *statement;
-        int code = row_group_write(&writer->stack_rows, diag);
+        int code = contexts_write_rows(writer->stacks, diag);
         if (!code)
                 code = batch_begin_row(writer->batch, STATEMENT_SAMPLE, &statement, diag);
         if (code)
@@ -615,11 +552,18 @@ int writer_reading(struct writer *writer, int64_t start_ns, int64_t end_ns,
 
 /* ---- allocations ---- */
 
+int writer_allocation_stack(struct writer *writer, int64_t process_id,
+                            const uint64_t *ips, size_t depth, int64_t *id,
+                            struct diag *diag)
+{
+        return contexts_find(writer->stacks, process_id, ips, depth, false, id, diag);
+}
+
 int writer_allocation(struct writer *writer, const struct allocation_row *row,
                       int64_t *id, struct diag *diag)
 {
         sqlite3_stmt *statement;
-        int code = row_group_write(&writer->stack_rows, diag);
+        int code = contexts_write_pack(writer->stacks, row->stack_id, diag);
         if (!code)
                 code = batch_begin_row(writer->batch, STATEMENT_ALLOCATION, &statement,
                                        diag);
@@ -645,11 +589,6 @@ int writer_allocation_total(struct writer *writer, int64_t stack_id, const char 
                             uint64_t allocations, uint64_t total_bytes,
                             uint64_t peak_bytes, struct diag *diag)
 {
-        const struct group_value row[] = {{.number = stack_id},
-                                          {.kind = GROUP_TEXT, .text = function},
-                                          {.number = (int64_t)allocations},
-                                          {.number = (int64_t)total_bytes},
-                                          {.number = (int64_t)peak_bytes}};
-        int code = row_group_write(&writer->stack_rows, diag);
-        return code ? code : row_group_add(&writer->total_rows, row, diag);
+        const struct site_total total = {function, allocations, total_bytes, peak_bytes};
+        return total_packs_add(writer->totals, stack_id, &total, diag);
 }

@@ -67,6 +67,18 @@ void pass_forget(struct sweep *sweep)
         }
 }
 
+/* The past of PROCESS as a whole: what ever was at an address. EVER: it is that already.
+ */
+static int whole_past(struct sweep *sweep, uint32_t process, bool *ever)
+{
+        int error = begin_past(sweep, process);
+
+        if (!error && !*ever)
+                error = timeline_ever(&sweep->pasts[process].timeline);
+        *ever = true;
+        return error;
+}
+
 int pass_ask_other_stacks(struct sweep *sweep)
 {
         const struct raw *raw = sweep->raw;
@@ -81,12 +93,18 @@ int pass_ask_other_stacks(struct sweep *sweep)
 
                 if (process == RAW_NONE || sweep->stack_places[i] != RAW_NONE)
                         continue;
-                error = begin_past(sweep, process);
-                if (!error && !ever[process])
-                        error = timeline_ever(&sweep->pasts[process].timeline);
-                ever[process] = true;
+                error = whole_past(sweep, process, &ever[process]);
                 if (!error)
                         error = stack_ask(sweep, &sweep->pasts[process].timeline, i);
+        }
+        for (size_t i = 0; i < raw->code_count && !error; i++) {
+                uint32_t process = raw->codes[i].process;
+
+                error = whole_past(sweep, process, &ever[process]);
+                if (!error)
+                        error =
+                            place_of_code(sweep, &sweep->pasts[process].timeline,
+                                          raw->codes[i].address, &sweep->code_places[i]);
         }
         free(ever);
         return error;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "pack.h"
 
 struct reader {
         struct db *db;
@@ -212,22 +213,56 @@ static int read_mapping(struct reader *reader, sqlite3_stmt *row)
         return 0;
 }
 
+/* The node ID came in a pack, and has a row too. */
+static void mark_unpacked(struct raw *raw, int64_t id)
+{
+        uint32_t index = raw_index(id, raw->stack_ids, raw->stack_count);
+
+        if (index != RAW_NONE)
+                raw->stacks[index].packed = false;
+}
+
+/* Columns 4 to 6 are those of a pack, NULL in a row of one node. Either comes behind
+ * those with smaller numbers; a node that is in both comes twice. */
 static int read_stack(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
-        uint32_t parent = column_index(row, 1, raw->stack_ids, raw->stack_count);
-        int error = put_id(reader, &raw->stack_ids, raw->stack_count, row);
+        int64_t id = sqlite3_column_int64(row, 0);
+        uint32_t process = column_index(row, 2, raw->process_ids, raw->process_count);
+        int error;
 
+        if (sqlite3_column_type(row, 4) != SQLITE_NULL)
+                return pack_read_stacks(raw, &reader->capacity, &reader->id_capacity, row,
+                                        4, id, process) < 0
+                           ? no_memory(reader)
+                           : 0;
+        if (raw->stack_count > 0 && id <= raw->stack_ids[raw->stack_count - 1]) {
+                mark_unpacked(raw, id);
+                return 0;
+        }
+        uint32_t parent = column_index(row, 1, raw->stack_ids, raw->stack_count);
+
+        error = put_id(reader, &raw->stack_ids, raw->stack_count, row);
         if (error)
                 return error;
         if (array_reserve(&raw->stacks, &reader->capacity, raw->stack_count,
                           sizeof(*raw->stacks)) < 0)
                 return no_memory(reader);
-        raw->stacks[raw->stack_count++] = (struct raw_stack){
-            .parent = parent,
-            .process = column_index(row, 2, raw->process_ids, raw->process_count),
-            .ip = (uint64_t)sqlite3_column_int64(row, 3)};
+        raw->stacks[raw->stack_count++] =
+            (struct raw_stack){.parent = parent,
+                               .process = process,
+                               .ip = (uint64_t)sqlite3_column_int64(row, 3)};
         return 0;
+}
+
+static int read_code(struct reader *reader, sqlite3_stmt *row)
+{
+        struct raw *raw = reader->raw;
+        uint32_t process = column_index(row, 0, raw->process_ids, raw->process_count);
+
+        return pack_read_codes(raw, &reader->capacity, row, 1, process) < 0
+                   ? no_memory(reader)
+                   : 0;
 }
 
 /* Whether the allocating function maps memory instead of taking it from a heap. */
@@ -257,19 +292,25 @@ static int read_allocation(struct reader *reader, sqlite3_stmt *row)
         return 0;
 }
 
+/* Column 5 is a pack's, NULL in a row of one site. */
 static int read_total(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
-
-        if (array_reserve(&raw->totals, &reader->capacity, raw->total_count,
-                          sizeof(*raw->totals)) < 0)
-                return no_memory(reader);
-        raw->totals[raw->total_count++] = (struct raw_total){
+        const struct raw_total total = {
             .stack = column_index(row, 0, raw->stack_ids, raw->stack_count),
             .region = maps_region(row, 1),
             .allocations = (uint64_t)sqlite3_column_int64(row, 2),
             .total_bytes = (uint64_t)sqlite3_column_int64(row, 3),
             .peak_bytes = (uint64_t)sqlite3_column_int64(row, 4)};
+
+        if (sqlite3_column_type(row, 5) != SQLITE_NULL)
+                return pack_read_totals(raw, &reader->capacity, row, 5, &total) < 0
+                           ? no_memory(reader)
+                           : 0;
+        if (array_reserve(&raw->totals, &reader->capacity, raw->total_count,
+                          sizeof(*raw->totals)) < 0)
+                return no_memory(reader);
+        raw->totals[raw->total_count++] = total;
         return 0;
 }
 
@@ -317,13 +358,20 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
              " module_id, protection, thread_id, start_ns, end_ns"
              " FROM mapping ORDER BY mapping_id",
              read_mapping},
-            {"SELECT stack_id, parent_id, process_id, ip FROM stack ORDER BY stack_id",
+            {"SELECT stack_id, parent_id, process_id, ip, NULL, NULL, NULL FROM "
+             "stack_node"
+             " UNION ALL SELECT first_stack_id, NULL, process_id, NULL, return_ips,"
+             " leaf_ips, nodes FROM stack_pack WHERE EXISTS (SELECT 1 FROM allocation)"
+             " ORDER BY 1",
              read_stack},
+            {"SELECT process_id, return_ips, leaf_ips FROM stack_pack", read_code},
             {"SELECT process_id, function, addr, size_bytes, stack_id, start_ns, end_ns"
              " FROM allocation ORDER BY allocation_id",
              read_allocation},
-            {"SELECT stack_id, function, allocations, total_bytes, peak_bytes"
-             " FROM allocation_total ORDER BY stack_id, function",
+            {"SELECT stack_id, function, allocations, total_bytes, peak_bytes, NULL"
+             " FROM allocation_site"
+             " UNION ALL SELECT NULL, function, allocations, total_bytes, peak_bytes,"
+             " stacks FROM allocation_pack WHERE EXISTS (SELECT 1 FROM allocation)",
              read_total},
             {"SELECT data_source_id FROM data_source WHERE op = 'store'"
              " ORDER BY data_source_id",
@@ -337,6 +385,8 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
                 if (error)
                         return error;
         }
+        pack_order_codes(raw);
+        pack_order_totals(raw);
         return 0;
 }
 
@@ -393,6 +443,7 @@ void raw_free(struct raw *raw)
         free(raw->mappings);
         free(raw->stacks);
         free(raw->stack_ids);
+        free(raw->codes);
         free(raw->allocations);
         free(raw->totals);
         free(raw->store_ids);

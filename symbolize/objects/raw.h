@@ -56,6 +56,13 @@ struct raw_stack {
         uint64_t ip;
         uint32_t parent; /* a smaller index, or RAW_NONE */
         uint32_t process;
+        bool packed; /* no row has it alone */
+};
+
+/* The code that packed nodes are in: an instruction, or a byte of one. */
+struct raw_code {
+        uint64_t address;
+        uint32_t process;
 };
 
 struct raw_allocation {
@@ -91,15 +98,18 @@ struct raw {
         struct raw_stack *stacks;
         int64_t *stack_ids;
         size_t stack_count;
+        struct raw_code *codes; /* of all packed nodes, by process and address */
+        size_t code_count;
         struct raw_allocation *allocations;
         size_t allocation_count;
-        struct raw_total *totals;
+        struct raw_total *totals; /* by stack */
         size_t total_count;
         int64_t *store_ids; /* the data sources of stores */
         size_t store_count;
 };
 
-/* Reads everything. On error RAW is still to be freed. */
+/* Reads everything, but packed nodes and allocation sites only where there are blocks to
+ * lay to them. On error RAW is still to be freed. */
 int raw_read(struct raw *raw, struct db *db, struct diag *diag);
 /* The index of ID among IDS, COUNT ascending ones; RAW_NONE: not there. */
 uint32_t raw_index(int64_t id, const int64_t *ids, size_t count);

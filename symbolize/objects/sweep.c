@@ -58,14 +58,17 @@ static int allocate(struct sweep *sweep)
         sweep->stack_samples = calloc(raw->stack_count + 1, sizeof(uint64_t));
         sweep->stack_places = malloc((raw->stack_count + 1) * sizeof(uint32_t));
         sweep->calls = calloc(raw->stack_count + 1, sizeof(*sweep->calls));
+        sweep->code_places = malloc((raw->code_count + 1) * sizeof(uint32_t));
         sweep->thread_modules =
             calloc(raw->stack_count + 1, sizeof(*sweep->thread_modules));
         sweep->module_data = calloc(raw->module_count + 1, sizeof(*sweep->module_data));
         sweep->pasts = calloc(raw->process_count + 1, sizeof(*sweep->pasts));
         if (!sweep->stack_samples || !sweep->stack_places || !sweep->calls ||
-            !sweep->thread_modules || !sweep->module_data || !sweep->pasts)
+            !sweep->code_places || !sweep->thread_modules || !sweep->module_data ||
+            !sweep->pasts)
                 return -ENOMEM;
         memset(sweep->stack_places, 0xff, raw->stack_count * sizeof(uint32_t));
+        memset(sweep->code_places, 0xff, raw->code_count * sizeof(uint32_t));
         return 0;
 }
 
@@ -347,6 +350,7 @@ void sweep_free(struct sweep *sweep)
         free(sweep->stack_samples);
         free(sweep->stack_places);
         free(sweep->calls);
+        free(sweep->code_places);
         free(sweep->thread_modules);
         *sweep = (struct sweep){0};
 }

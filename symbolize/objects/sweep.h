@@ -172,6 +172,7 @@ struct sweep {
         uint64_t stackless_samples; /* those without a stack */
         uint32_t *stack_places; /* of raw's stacks; RAW_NONE: not asked, or no process */
         bool *calls;            /* of raw's stacks: its ip is a return address */
+        uint32_t *code_places;  /* of raw's codes; RAW_NONE: not asked */
         struct thread_module *thread_modules; /* of raw's stacks */
         struct module_data *module_data;      /* of raw's modules */
         struct by_process mappings;
@@ -191,7 +192,8 @@ typedef int sample_visit(void *context, const struct raw_sample *sample,
 int sweep_open(struct sweep *sweep, const struct raw *raw,
                const struct debug_search *search, struct db *db, struct diag *diag);
 
-/* Finds the places of all samples, in the order of time, and then of all stacks. */
+/* Finds the places of all samples, in the order of time, and then of all stacks and
+ * packed nodes. */
 int sweep_run(struct sweep *sweep, struct diag *diag);
 
 /* Goes over all samples again, after sweep_run(), which has found out their order. */

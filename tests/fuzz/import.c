@@ -174,6 +174,13 @@ int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
         return add_row(&writer->stacks, id);
 }
 
+int writer_allocation_stack(struct writer *writer, int64_t process_id,
+                            const uint64_t *ips, size_t depth, int64_t *id,
+                            struct diag *diag)
+{
+        return writer_stack(writer, process_id, ips, depth, id, diag);
+}
+
 int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag)
 {
         (void)diag;

@@ -229,9 +229,9 @@ mv whole program
 # called; and a sample where nothing is mapped.
 cp memlag.db stacks.db
 sqlite3 memlag.db "
-        INSERT INTO stack SELECT 1, NULL, 1, ip FROM sample WHERE sample_id = 1;
-        INSERT INTO stack VALUES (2, NULL, 1, 4096), (4, 2, 1, -4096);
-        INSERT INTO stack SELECT 3, 2, 1, ip FROM sample WHERE sample_id = 2;
+        INSERT INTO stack_node SELECT 1, NULL, 1, ip FROM sample WHERE sample_id = 1;
+        INSERT INTO stack_node VALUES (2, NULL, 1, 4096), (4, 2, 1, -4096);
+        INSERT INTO stack_node SELECT 3, 2, 1, ip FROM sample WHERE sample_id = 2;
         UPDATE sample SET stack_id = sample_id WHERE sample_id < 4;
         UPDATE sample SET stack_id = 4, ip = -4096 WHERE sample_id = 4;
         DELETE FROM name_source"

@@ -42,7 +42,7 @@ static void closed_database_is_one_plain_file(void **state)
         assert_false(exists("a.db-shm"));
         assert_string_equal(plain_text("a.db", "PRAGMA journal_mode"), "delete");
         assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 7);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 8);
         assert_int_equal(plain_int("a.db", "PRAGMA application_id"), 0x6d6c6167);
 }
 
@@ -238,7 +238,7 @@ static void older_version_is_migrated(void **state)
         assert_refused("a.db", DB_READ_ONLY, -ESTALE, "memlag analyze a.db");
         assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
         db_close(db);
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 7);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 8);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM sample"), 2);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM ledger"), 2);
         assert_string_equal(
@@ -291,7 +291,7 @@ static void keeps_rows_and_names_of(const char *schema, int version)
         assert_refused("a.db", DB_READ_ONLY, -ESTALE, "memlag analyze a.db");
         assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
         db_close(db);
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 7);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 8);
         assert_string_equal(
             plain_text("a.db", "SELECT function || line FROM attribution"
                                " JOIN location USING (location_id) JOIN sample USING"
@@ -339,6 +339,40 @@ static void version_6_is_migrated(void **state)
 {
         (void)state;
         keeps_rows_and_names_of(SCHEMA_6, 6);
+}
+
+/* Nodes of the calling-context tree and allocation sites were rows, which stay, and are
+ * found in the views of the same names. */
+static void version_7_is_migrated(void **state)
+{
+        (void)state;
+        struct diag diag;
+        struct db *db;
+        keeps_rows_and_names_of(SCHEMA_7, 7);
+        make_of_schema("b.db", SCHEMA_7);
+        plain_exec("b.db",
+                   "INSERT INTO process VALUES (1, 77, NULL, '/bin/true', 0, NULL);"
+                   "INSERT INTO stack VALUES (1, NULL, 1, 16), (2, 1, 1, 32);"
+                   "INSERT INTO allocation_total VALUES (2, 'malloc', 3, 48, 32);"
+                   "INSERT INTO code_location VALUES (1, NULL, 4096, NULL, NULL, 7);"
+                   "INSERT INTO stack_location VALUES (2, 1);"
+                   "INSERT INTO data_object (object_id, kind, name)"
+                   " VALUES (1, 'heap', 'x');"
+                   "INSERT INTO object_stack VALUES (1, 2, 9);");
+        assert_int_equal(db_open("b.db", DB_READ_WRITE, &db, &diag), 0);
+        db_close(db);
+        assert_int_equal(plain_int("b.db", "SELECT sum(stack_id * ip) FROM stack"), 80);
+        assert_int_equal(plain_int("b.db", "SELECT parent_id FROM stack WHERE ip = 32"),
+                         1);
+        assert_int_equal(
+            plain_int("b.db",
+                      "SELECT allocations + total_bytes + peak_bytes"
+                      " FROM allocation_total JOIN stack_location USING (stack_id)"
+                      " WHERE function = 'malloc' AND location_id = 1"),
+            83);
+        assert_int_equal(plain_int("b.db", "SELECT samples FROM object_stack"
+                                           " WHERE allocations IS NULL"),
+                         9);
 }
 
 /* Version 5 got columns and tables while it was made: the first to have it were those of
@@ -409,7 +443,7 @@ static void two_processes_migrate_once(void **state)
                 assert_int_equal(status, 0);
                 assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
                 db_close(db);
-                assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 7);
+                assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 8);
                 assert_int_equal(plain_int("a.db", "SELECT count(*) FROM name"), 3);
                 assert_int_equal(unlink("a.db"), 0);
         }
@@ -882,6 +916,7 @@ int main(void)
             db_unit_test(version_4_is_migrated),
             db_unit_test(version_5_is_migrated),
             db_unit_test(version_6_is_migrated),
+            db_unit_test(version_7_is_migrated),
             db_unit_test(early_version_5_is_brought_up_to_date),
             db_unit_test(present_version_keeps_its_findings),
             db_unit_test(two_processes_migrate_once),

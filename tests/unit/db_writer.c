@@ -212,6 +212,82 @@ static void stacks_are_one_tree_per_process(void **state)
         free(stacks);
 }
 
+/* Allocations' nodes are packed; of those, in any order, that a sample is in too there
+ * are rows as well. Whichever it is, a node is there once. Addresses are more than a pack
+ * may hold, some of them above the middle of the address space. */
+static void stacks_of_allocations_are_packed(void **state)
+{
+        (void)state;
+        struct recording r = begin_recording("a.db");
+        int64_t second, samples = 0;
+        writer_process(r.writer, 101, r.process, NULL, 0, &second, NULL);
+        struct known_stack *stacks = calloc(STACKS, sizeof(*stacks));
+        for (size_t i = 0; i < STACKS; i++) {
+                struct known_stack *stack = &stacks[i];
+                int64_t again;
+                make_stack(stack, second);
+                stack->ips[stack->depth - 1] = 0xffffffff81000000 + next_random() % 300;
+                bool sampled = next_random() % 50 == 0;
+                assert_int_equal((sampled ? writer_stack : writer_allocation_stack)(
+                                     r.writer, stack->process, stack->ips, stack->depth,
+                                     &stack->id, NULL),
+                                 0);
+                samples += sampled;
+                const struct known_stack *earlier = &stacks[next_random() % (i + 1)];
+                sampled = next_random() % 50 == 0;
+                (sampled ? writer_stack : writer_allocation_stack)(
+                    r.writer, earlier->process, earlier->ips, earlier->depth, &again,
+                    NULL);
+                assert_int_equal(again, earlier->id);
+        }
+        end_recording(&r);
+
+        sqlite3 *sqlite = plain_open("a.db");
+        sqlite3_stmt *statement;
+        /* A view would be read as a whole for each node. */
+        sqlite3_exec(sqlite,
+                     "CREATE TEMP TABLE node (stack_id INTEGER PRIMARY KEY, parent_id,"
+                     " process_id, ip); INSERT INTO node SELECT * FROM stack",
+                     NULL, NULL, NULL);
+        sqlite3_prepare_v2(
+            sqlite, "SELECT parent_id, process_id, ip FROM node WHERE stack_id = ?", -1,
+            &statement, NULL);
+        for (size_t i = 0; i < STACKS; i++)
+                assert_stack(statement, &stacks[i]);
+        sqlite3_finalize(statement);
+        sqlite3_close(sqlite);
+        free(stacks);
+        assert_int_equal(plain_int("a.db", "SELECT count(*) - count(DISTINCT stack_id)"
+                                           " FROM stack"),
+                         0);
+        assert_true(samples > 0 &&
+                    plain_int("a.db", "SELECT count(*) FROM stack_node") > samples);
+        assert_true(plain_int("a.db", "SELECT count(*) FROM packed_stack") >
+                    plain_int("a.db", "SELECT count(*) FROM stack_node"));
+        /* What a sample is in is a row up to the root. */
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM stack_node WHERE"
+                                           " parent_id NOT IN"
+                                           " (SELECT stack_id FROM stack_node)"),
+                         0);
+}
+
+/* A leaf of a pack says so: its address is no return address. */
+static void packed_leaves_are_told(void **state)
+{
+        (void)state;
+        struct recording r = begin_recording("a.db");
+        const uint64_t ips[] = {0x10, 0x20, 0x30};
+        int64_t id;
+        writer_allocation_stack(r.writer, r.process, ips, 3, &id, NULL);
+        writer_allocation_stack(r.writer, r.process, ips + 1, 2, &id, NULL);
+        end_recording(&r);
+        assert_int_equal(plain_int("a.db", "SELECT sum(ip * is_leaf) FROM packed_stack"),
+                         0x30);
+        assert_int_equal(
+            plain_int("a.db", "SELECT sum(ip) FROM packed_stack WHERE NOT is_leaf"),
+            0x50);
+}
+
 /* An instruction may follow a call and be sampled itself: in one case its address is
  * a return address, in the other not, so that a node never means both. */
 static void leaf_and_caller_are_different_nodes(void **state)
@@ -268,6 +344,35 @@ static void totals_are_all_written(void **state)
                               "10 * ip AND peak_bytes = 2 * ip AND function = "
                               "iif(ip % 2, 'malloc', 'calloc')"),
             200);
+}
+
+/* More sites than wait at once, most of which did the same as another. */
+static void totals_of_equal_sites_are_told_of_each(void **state)
+{
+        (void)state;
+        struct recording r = begin_recording("a.db");
+        enum { SITES = 40000 };
+        char calloc_of_another[] = "calloc";
+        for (int64_t stack = 1; stack <= SITES; stack++)
+                assert_int_equal(writer_allocation_total(r.writer, stack,
+                                                         stack % 3   ? "malloc"
+                                                         : stack % 2 ? "calloc"
+                                                                     : calloc_of_another,
+                                                         (uint64_t)stack % 7,
+                                                         (uint64_t)stack % 5,
+                                                         (uint64_t)stack % 2, NULL),
+                                 0);
+        end_recording(&r);
+        assert_int_equal(plain_int("a.db", "SELECT count(DISTINCT stack_id)"
+                                           " FROM allocation_total"),
+                         SITES);
+        assert_int_equal(
+            plain_int("a.db", "SELECT count(*) FROM allocation_total WHERE"
+                              " allocations = stack_id % 7 AND total_bytes = stack_id % 5"
+                              " AND peak_bytes = stack_id % 2 AND function ="
+                              " iif(stack_id % 3, 'malloc', 'calloc')"),
+            SITES);
+        assert_true(plain_int("a.db", "SELECT count(*) FROM allocation_pack") < 1000);
 }
 
 static void rows_are_committed_by_number(void **state)
@@ -418,9 +523,12 @@ int main(void)
             db_unit_test(an_end_is_filled_in_once),
             db_unit_test(counters_and_readings),
             db_unit_test(stacks_are_one_tree_per_process),
+            db_unit_test(stacks_of_allocations_are_packed),
+            db_unit_test(packed_leaves_are_told),
             db_unit_test(leaf_and_caller_are_different_nodes),
             db_unit_test(committed_samples_have_their_stacks),
             db_unit_test(totals_are_all_written),
+            db_unit_test(totals_of_equal_sites_are_told_of_each),
             db_unit_test(rows_are_committed_by_number),
             db_unit_test(rows_are_committed_by_time),
             db_unit_test(committed_rows_survive_sigkill),

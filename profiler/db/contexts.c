@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* An open-addressing hash table of nodes with linear probing. A node is known by a hash
+ * of 64 bits of all that leads to it. */
+#include "contexts.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "row_group.h"
+#include "stack_pack.h"
+
+enum { FIRST_SLOTS = 1024 };
+
+struct slot {
+        uint64_t path;   /* the hash of the node, its callers and its process */
+        int64_t id : 63; /* 0: free */
+        uint64_t is_row : 1;
+};
+
+struct contexts {
+        struct batch *batch;
+        struct slot *slots;
+        size_t slot_count; /* a power of two */
+        size_t used;
+        struct slot *
+            *met; /* those of the stack in hand, as far as they are to be written */
+        uint64_t *paths; /* of its frames */
+        size_t met_capacity, path_capacity;
+        int64_t last_id;
+        struct row_group rows;
+        size_t pack_statement;
+        struct stack_pack pack;
+};
+
+struct contexts *contexts_new(struct batch *batch, size_t one, size_t many, size_t pack)
+{
+        struct contexts *contexts = calloc(1, sizeof(*contexts));
+        if (!contexts)
+                return NULL;
+        contexts->batch = batch;
+        contexts->rows =
+            (struct row_group){.batch = batch, .one = one, .many = many, .columns = 4};
+        contexts->pack_statement = pack;
+        contexts->slot_count = FIRST_SLOTS;
+        contexts->slots = calloc(contexts->slot_count, sizeof(*contexts->slots));
+        if (!contexts->slots) {
+                free(contexts);
+                return NULL;
+        }
+        return contexts;
+}
+
+void contexts_free(struct contexts *contexts)
+{
+        if (!contexts)
+                return;
+        stack_pack_free(&contexts->pack);
+        free(contexts->slots);
+        free(contexts->met);
+        free(contexts->paths);
+        free(contexts);
+}
+
+/* ---- the table ---- */
+
+static struct slot *probe(struct slot *slots, size_t slot_count, uint64_t path)
+{
+        size_t i = path & (slot_count - 1);
+        while (slots[i].id && slots[i].path != path)
+                i = (i + 1) & (slot_count - 1);
+        return &slots[i];
+}
+
+static int grow(struct contexts *contexts)
+{
+        size_t slot_count = contexts->slot_count * 2;
+        struct slot *slots = calloc(slot_count, sizeof(*slots));
+        if (!slots)
+                return -ENOMEM;
+        for (size_t i = 0; i < contexts->slot_count; i++)
+                if (contexts->slots[i].id)
+                        *probe(slots, slot_count, contexts->slots[i].path) =
+                            contexts->slots[i];
+        free(contexts->slots);
+        contexts->slots = slots;
+        contexts->slot_count = slot_count;
+        return 0;
+}
+
+/* For MORE nodes, so that none moves while they are put in. The table is at most two
+ * thirds full: it may be large. */
+static int reserve(struct contexts *contexts, size_t more)
+{
+        while (3 * (contexts->used + more) >= 2 * contexts->slot_count)
+                if (grow(contexts))
+                        return -ENOMEM;
+        return array_reserve(&contexts->met, &contexts->met_capacity, more,
+                             sizeof(struct slot *)) ||
+                       array_reserve(&contexts->paths, &contexts->path_capacity, more,
+                                     sizeof(uint64_t))
+                   ? -ENOMEM
+                   : 0;
+}
+
+/* PATH goes on with a call from IP. */
+static uint64_t path_through(uint64_t path, uint64_t ip)
+{
+        path = (path ^ ip) * 0xff51afd7ed558ccdu;
+        path = (path ^ (path >> 32)) * 0xc4ceb9fe1a85ec53u;
+        return path ^ (path >> 29);
+}
+
+/* A leaf has nodes of its own, because its ip is an instruction and not a return
+ * address. */
+static void find_paths(struct contexts *contexts, int64_t process_id, const uint64_t *ips,
+                       size_t depth)
+{
+        uint64_t path = path_through(0, (uint64_t)process_id);
+        for (size_t i = depth; i-- > 0;) {
+                path = path_through(path, ips[i]);
+                contexts->paths[i] = path;
+        }
+        contexts->paths[0] = ~path * 0x9e3779b97f4a7c15u;
+}
+
+/* ---- writing ---- */
+
+int contexts_write_rows(struct contexts *contexts, struct diag *diag)
+{
+        return row_group_write(&contexts->rows, diag);
+}
+
+static int write_pack(struct contexts *contexts, struct diag *diag)
+{
+        sqlite3_stmt *statement;
+        if (contexts->pack.count == 0)
+                return 0;
+        if (stack_pack_end(&contexts->pack))
+                return diag_no_memory(diag);
+        int code =
+            batch_begin_row(contexts->batch, contexts->pack_statement, &statement, diag);
+        if (code)
+                return code;
+        stack_pack_bind(&contexts->pack, statement);
+        code = batch_end_row(contexts->batch, NULL, diag);
+        stack_pack_clear(&contexts->pack);
+        return code;
+}
+
+int contexts_write_pack(struct contexts *contexts, int64_t id, struct diag *diag)
+{
+        return contexts->pack.count && id >= contexts->pack.first_id
+                   ? write_pack(contexts, diag)
+                   : 0;
+}
+
+int contexts_write(struct contexts *contexts, struct diag *diag)
+{
+        int code = contexts_write_rows(contexts, diag);
+        return code ? code : write_pack(contexts, diag);
+}
+
+static int add_row(struct contexts *contexts, const struct stack_node *node,
+                   struct diag *diag)
+{
+        const struct group_value row[] = {{.number = node->id},
+                                          {.kind = GROUP_KEY, .number = node->parent_id},
+                                          {.number = node->process_id},
+                                          {.number = (int64_t)node->ip}};
+        return row_group_add(&contexts->rows, row, diag);
+}
+
+static int pack_node(struct contexts *contexts, const struct stack_node *node,
+                     struct diag *diag)
+{
+        int code =
+            stack_pack_takes(&contexts->pack, node) ? 0 : write_pack(contexts, diag);
+        if (!code && stack_pack_add(&contexts->pack, node))
+                code = diag_no_memory(diag);
+        return code;
+}
+
+/* Deep stacks mostly differ from others in few of the innermost frames: the known callers
+ * are looked for from there, and not gone through one by one. The first known one of
+ * which nothing is to be written has callers of which nothing is either. */
+int contexts_find(struct contexts *contexts, int64_t process_id, const uint64_t *ips,
+                  size_t depth, bool sampled, int64_t *id, struct diag *diag)
+{
+        struct stack_node node = {.process_id = process_id};
+        size_t unknown = 0;
+        int code = 0;
+        if (reserve(contexts, depth))
+                return diag_no_memory(diag);
+        find_paths(contexts, process_id, ips, depth);
+        for (; unknown < depth; unknown++) {
+                struct slot *slot = probe(contexts->slots, contexts->slot_count,
+                                          contexts->paths[unknown]);
+                if (slot->id && (slot->is_row || !sampled)) {
+                        node.id = slot->id;
+                        break;
+                }
+                if (!slot->id) {
+                        *slot = (struct slot){.path = contexts->paths[unknown], .id = -1};
+                        contexts->used++;
+                }
+                contexts->met[unknown] = slot;
+        }
+        while (unknown-- > 0) {
+                struct slot *slot = contexts->met[unknown];
+                if (slot->id < 0)
+                        slot->id = ++contexts->last_id;
+                slot->is_row = sampled;
+                node = (struct stack_node){slot->id, node.id, process_id, ips[unknown],
+                                           unknown == 0};
+                if (!code)
+                        code = sampled ? add_row(contexts, &node, diag)
+                                       : pack_node(contexts, &node, diag);
+        }
+        *id = node.id;
+        return code;
+}

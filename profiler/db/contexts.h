@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The calling-context tree of a run: gives each node a number, and writes each once. What
+ * samples are in becomes rows; what only allocations lead to, of which some programs have
+ * millions, is packed. */
+#ifndef MEMLAG_DB_CONTEXTS_H
+#define MEMLAG_DB_CONTEXTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "batch.h"
+
+struct contexts;
+
+/* ONE and MANY are the statements of BATCH that write a row of stack_node and a group of
+ * them, PACK the one of stack_pack. NULL: no memory. */
+struct contexts *contexts_new(struct batch *batch, size_t one, size_t many, size_t pack);
+void contexts_free(struct contexts *contexts); /* NULL is allowed */
+
+/* The number *ID of the node of IPS, innermost first (DEPTH >= 1), in PROCESS_ID.
+ * SAMPLED: a sample is to refer to it. */
+int contexts_find(struct contexts *contexts, int64_t process_id, const uint64_t *ips,
+                  size_t depth, bool sampled, int64_t *id, struct diag *diag);
+
+/* Writes the rows that wait: before a sample that refers to one of them. */
+int contexts_write_rows(struct contexts *contexts, struct diag *diag);
+/* Writes the nodes that wait to be packed, where ID is among them. */
+int contexts_write_pack(struct contexts *contexts, int64_t id, struct diag *diag);
+/* Writes all that waits. */
+int contexts_write(struct contexts *contexts, struct diag *diag);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers as JSON arrays and in columns of text, of which a row holds many: the writer
+ * makes them, and the later stages read them in the same way. */
+#ifndef MEMLAG_NUMBER_TEXT_H
+#define MEMLAG_NUMBER_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NUMBER_TEXT_WIDTH = 20 };
+
+/* A text that grows. Zeroes are an empty one. */
+struct number_text {
+        char *text; /* not ended by a 0 */
+        size_t length, capacity;
+};
+
+void number_text_free(struct number_text *text);
+
+/* Adds NUMBER to the array that TEXT is. 0 or -ENOMEM. */
+int number_text_add(struct number_text *text, int64_t number);
+/* Adds NUMBER in NUMBER_TEXT_WIDTH characters, to a text that is no array. 0 or -ENOMEM.
+ */
+int number_text_add_wide(struct number_text *text, int64_t number);
+
+/* Ends the array; nothing may be added until number_text_clear. 0 or -ENOMEM. */
+int number_text_end(struct number_text *text);
+/* Makes it empty again, and keeps the memory. */
+void number_text_clear(struct number_text *text);
+
+/* Takes the next number from *AT, which ends before END. False where none is left: what
+ * is between numbers is passed over, and so nobody's text is refused. */
+bool number_text_next(const char **at, const char *end, int64_t *number);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading what the profiler packed: many nodes of the calling-context tree, or allocation
+ * sites, in a row. As all that is in a database, none of it needs to make sense. */
+#ifndef MEMLAG_SYMBOLIZE_PACK_H
+#define MEMLAG_SYMBOLIZE_PACK_H
+
+#include "raw.h"
+
+/* Columns of a pack of nodes, from COLUMN on: return_ips, leaf_ips, nodes. */
+
+/* Adds the nodes, of PROCESS (an index) and numbered from FIRST_ID, to the stacks of RAW
+ * that have smaller numbers: others are there already. CAPACITY and ID_CAPACITY are those
+ * of its arrays. 0 or -ENOMEM, as all. */
+int pack_read_stacks(struct raw *raw, size_t *capacity, size_t *id_capacity,
+                     struct sqlite3_stmt *row, int column, int64_t first_id,
+                     uint32_t process);
+
+/* Adds the addresses of the code that they are in, CAPACITY as above. */
+int pack_read_codes(struct raw *raw, size_t *capacity, struct sqlite3_stmt *row,
+                    int column, uint32_t process);
+/* When all were added: each is there once. */
+void pack_order_codes(struct raw *raw);
+
+/* Adds the sites of the stacks that COLUMN names, which are like EACH else. */
+int pack_read_totals(struct raw *raw, size_t *capacity, struct sqlite3_stmt *row,
+                     int column, const struct raw_total *each);
+/* When all were added: puts them in the order of their stacks. */
+void pack_order_totals(struct raw *raw);
+
+#endif
