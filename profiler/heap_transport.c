@@ -14,6 +14,7 @@
 #include "heap/event.h"
 #include "heap/program.h"
 #include "heap_preload.h"
+#include "heap_stacks.h"
 #include "heap_waiting.h"
 #include "intern.h"
 #include "sim_memory.h"
@@ -31,9 +32,7 @@ struct image {
         uint32_t pid;         /* 0: nothing was told yet */
         bool damaged;
         struct heap_waiting waiting;
-        struct context_intern *stack_index; /* (0, hash) → index + 1; NULL: no stacks */
-        struct heap_stack **stacks;
-        size_t stack_count, stack_capacity;
+        struct heap_stacks stacks;
         size_t unreleased; /* events with one of these stacks */
         uint64_t awaited;  /* where the ring ended when the round began */
 };
@@ -107,17 +106,6 @@ int heap_transport_open(bool call_graph, struct heap_transport **result,
         return 0;
 }
 
-static void free_stacks(struct image *image)
-{
-        for (size_t i = 0; i < image->stack_count; i++)
-                free(image->stacks[i]);
-        free(image->stacks);
-        context_intern_free(image->stack_index);
-        image->stacks = NULL;
-        image->stack_count = image->stack_capacity = 0;
-        image->stack_index = NULL;
-}
-
 void heap_transport_close(struct heap_transport *transport)
 {
         if (!transport)
@@ -134,7 +122,7 @@ void heap_transport_close(struct heap_transport *transport)
                 if (transport->bell[i] >= 0)
                         close(transport->bell[i]);
         for (size_t i = 0; i < transport->image_count; i++)
-                free_stacks(&transport->images[i]);
+                heap_stacks_free(&transport->images[i].stacks);
         context_intern_free(transport->latest);
         heap_preload_free(&transport->preload);
         free(transport->channel);
@@ -201,7 +189,7 @@ static void retire(struct heap_transport *transport, size_t number)
         sim_memory_drop_ring(&transport->memory, number);
         sim_memory_drop_header(&transport->memory, number);
         if (image->unreleased == 0)
-                free_stacks(image);
+                heap_stacks_free(&image->stacks);
 }
 
 void heap_event_release(struct heap_transport *transport, const struct heap_event *event)
@@ -210,7 +198,7 @@ void heap_event_release(struct heap_transport *transport, const struct heap_even
                 return;
         struct image *image = &transport->images[event->stack->number];
         if (--image->unreleased == 0 && !image->ring.slice)
-                free_stacks(image);
+                heap_stacks_free(&image->stacks);
 }
 
 /* Whether nothing more can come: the process has ended or become another program. */
@@ -243,35 +231,6 @@ static void give_up(struct heap_transport *transport, struct image *image)
 
 /* ---- records ---- */
 
-static int keep_stack(struct heap_transport *transport, size_t number,
-                      const struct simpmu_stack *record, struct diag *diag)
-{
-        struct image *image = &transport->images[number];
-        if (!image->stack_index)
-                image->stack_index = context_intern_new();
-        struct context_node *node =
-            image->stack_index ? context_intern_place(image->stack_index, 0, record->hash)
-                               : NULL;
-        if (!node)
-                return diag_no_memory(diag);
-        if (node->id)
-                return 0;
-        size_t bytes = record->depth * sizeof(record->frames[0]);
-        struct heap_stack *stack = malloc(sizeof(*stack) + bytes);
-        if (!stack || array_reserve(&image->stacks, &image->stack_capacity,
-                                    image->stack_count, sizeof(stack)) < 0) {
-                free(stack);
-                return diag_no_memory(diag);
-        }
-        stack->number = number;
-        stack->image = 0;
-        stack->depth = record->depth;
-        memcpy(stack->frames, record->frames, bytes);
-        image->stacks[image->stack_count++] = stack;
-        node->id = (int64_t)image->stack_count;
-        return 0;
-}
-
 static void fill_alloc(struct image *image, const struct simpmu_alloc_at *alloc,
                        struct heap_event *event)
 {
@@ -284,10 +243,8 @@ static void fill_alloc(struct image *image, const struct simpmu_alloc_at *alloc,
         event->function = functions[alloc->function];
         event->addr = alloc->addr;
         event->size_bytes = alloc->size_bytes;
-        int64_t index = alloc->stack && image->stack_index
-                            ? context_intern_find(image->stack_index, 0, alloc->stack)
-                            : 0;
-        event->stack = index ? image->stacks[index - 1] : NULL;
+        event->stack =
+            alloc->stack ? heap_stacks_find(&image->stacks, alloc->stack) : NULL;
         if (event->stack)
                 image->unreleased++;
 }
@@ -325,6 +282,7 @@ static int read_event(struct heap_transport *transport, size_t number,
                       struct heap_event *event, struct diag *diag)
 {
         const struct simpmu_record *record = transport->record;
+        const struct simpmu_stack *stack = transport->record;
         struct image *image = &transport->images[number];
         int rc = 0;
         *event = (struct heap_event){
@@ -342,7 +300,10 @@ static int read_event(struct heap_transport *transport, size_t number,
                 event->kind = HEAP_EVENT_PROCESS;
                 break;
         case SIMPMU_STACK:
-                return keep_stack(transport, number, transport->record, diag);
+                return heap_stacks_add(&image->stacks, stack->hash, number, stack->frames,
+                                       stack->depth)
+                           ? diag_no_memory(diag)
+                           : 0;
         case SIMPMU_ALLOC_AT:
                 fill_alloc(image, transport->record, event);
                 break;
@@ -452,14 +413,14 @@ int heap_transport_drain(struct heap_transport *transport, heap_event_handler ha
 static int know_stack(struct sink *sink, image_key image, struct heap_stack *stack,
                       struct diag *diag)
 {
-        uint64_t frames[STACK_FRAMES];
         size_t depth = stack->depth < STACK_FRAMES ? stack->depth : STACK_FRAMES;
-        memcpy(frames, stack->frames, depth * sizeof(frames[0]));
         /* A leaf of the calling-context tree is an instruction, not what follows it: the
          * last byte of the call stands for the call. */
         if (depth)
-                frames[0]--;
-        int rc = sink_stack(sink, image, frames, depth, &stack->id, diag);
+                stack->frames[0]--;
+        int rc = sink_stack(sink, image, stack->frames, depth, &stack->id, diag);
+        if (depth)
+                stack->frames[0]++;
         stack->image = image;
         return rc;
 }

@@ -9,10 +9,11 @@
 #include <string.h>
 
 #include "array.h"
+#include "large_table.h"
 #include "row_group.h"
 #include "stack_pack.h"
 
-enum { FIRST_SLOTS = 1024 };
+enum { FIRST_SLOTS = 1024, PREFETCHED = 4 };
 
 struct slot {
         uint64_t path;   /* the hash of the node, its callers and its process */
@@ -45,7 +46,7 @@ struct contexts *contexts_new(struct batch *batch, size_t one, size_t many, size
             (struct row_group){.batch = batch, .one = one, .many = many, .columns = 4};
         contexts->pack_statement = pack;
         contexts->slot_count = FIRST_SLOTS;
-        contexts->slots = calloc(contexts->slot_count, sizeof(*contexts->slots));
+        contexts->slots = large_table_new(contexts->slot_count, sizeof(*contexts->slots));
         if (!contexts->slots) {
                 free(contexts);
                 return NULL;
@@ -74,10 +75,18 @@ static struct slot *probe(struct slot *slots, size_t slot_count, uint64_t path)
         return &slots[i];
 }
 
+/* Of what is looked up first, so that the memory's answers come together. */
+static void prefetch(const struct contexts *contexts, size_t depth)
+{
+        for (size_t i = 0; i < depth && i < PREFETCHED; i++)
+                __builtin_prefetch(
+                    &contexts->slots[contexts->paths[i] & (contexts->slot_count - 1)]);
+}
+
 static int grow(struct contexts *contexts)
 {
         size_t slot_count = contexts->slot_count * 2;
-        struct slot *slots = calloc(slot_count, sizeof(*slots));
+        struct slot *slots = large_table_new(slot_count, sizeof(*slots));
         if (!slots)
                 return -ENOMEM;
         for (size_t i = 0; i < contexts->slot_count; i++)
@@ -195,6 +204,7 @@ int contexts_find(struct contexts *contexts, int64_t process_id, const uint64_t 
         if (reserve(contexts, depth))
                 return diag_no_memory(diag);
         find_paths(contexts, process_id, ips, depth);
+        prefetch(contexts, depth);
         for (; unknown < depth; unknown++) {
                 struct slot *slot = probe(contexts->slots, contexts->slot_count,
                                           contexts->paths[unknown]);

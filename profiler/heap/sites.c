@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* An array of sites, and a hash table of their numbers with linear probing. */
+/* An array of sites, and one of the first site of each stack: stacks are numbered without
+ * gaps, and few functions allocate at one. */
 #include "sites.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,38 +11,12 @@ struct heap_sites {
         struct heap_site *sites;
         size_t count;
         size_t capacity;
-        uint32_t *slots;   /* hash table of index + 1; 0: free */
-        size_t slot_count; /* a power of two, at least twice the capacity */
-        uint64_t heaps;    /* numbered so far */
+        uint32_t *first; /* of each stack: the index of its first site + 1; 0: none */
+        size_t stack_count;
+        uint64_t heaps; /* numbered so far */
 };
 
-enum { FIRST_SITES = 256, LINE_SLOTS = 16 };
-
-/* Few functions allocate at one stack: they stand side by side. So do stacks that were
- * met one after the other, as many as a line of the processor's cache has slots. */
-static uint64_t hash_site(int64_t stack_id)
-{
-        uint64_t number = (uint64_t)stack_id;
-        uint64_t hash = number / LINE_SLOTS * 0x9e3779b97f4a7c15u;
-        return (hash ^ (hash >> 32)) * LINE_SLOTS + number % LINE_SLOTS;
-}
-
-static bool is_site(const struct heap_site *site, int64_t stack_id, const char *function)
-{
-        return site->stack_id == stack_id &&
-               (site->function == function || strcmp(site->function, function) == 0);
-}
-
-static uint32_t *probe_site(const struct heap_sites *sites, int64_t stack_id,
-                            const char *function)
-{
-        size_t mask = sites->slot_count - 1;
-        size_t i = hash_site(stack_id) & mask;
-        while (sites->slots[i] &&
-               !is_site(&sites->sites[sites->slots[i] - 1], stack_id, function))
-                i = (i + 1) & mask;
-        return &sites->slots[i];
-}
+enum { FIRST_SITES = 256 };
 
 static int grow_sites(struct heap_sites *sites)
 {
@@ -51,27 +25,29 @@ static int grow_sites(struct heap_sites *sites)
         if (!array)
                 return -ENOMEM;
         sites->sites = array;
-        uint32_t *slots = calloc(2 * capacity, sizeof(*slots));
-        if (!slots)
-                return -ENOMEM;
-        free(sites->slots);
-        sites->slots = slots;
-        sites->slot_count = 2 * capacity;
         sites->capacity = capacity;
-        for (size_t i = 0; i < sites->count; i++)
-                *probe_site(sites, array[i].stack_id, array[i].function) =
-                    (uint32_t)(i + 1);
+        return 0;
+}
+
+/* For the stacks up to STACK_ID. */
+static int grow_stacks(struct heap_sites *sites, uint64_t stack_id)
+{
+        size_t count = sites->stack_count ? sites->stack_count : FIRST_SITES;
+        while (count <= stack_id)
+                count *= 2;
+        uint32_t *first = realloc(sites->first, count * sizeof(*first));
+        if (!first)
+                return -ENOMEM;
+        memset(first + sites->stack_count, 0,
+               (count - sites->stack_count) * sizeof(*first));
+        sites->first = first;
+        sites->stack_count = count;
         return 0;
 }
 
 struct heap_sites *heap_sites_new(void)
 {
-        struct heap_sites *sites = calloc(1, sizeof(*sites));
-        if (sites && grow_sites(sites)) {
-                heap_sites_free(sites);
-                sites = NULL;
-        }
-        return sites;
+        return calloc(1, sizeof(struct heap_sites));
 }
 
 void heap_sites_free(struct heap_sites *sites)
@@ -79,25 +55,43 @@ void heap_sites_free(struct heap_sites *sites)
         if (!sites)
                 return;
         free(sites->sites);
-        free(sites->slots);
+        free(sites->first);
         free(sites);
+}
+
+/* Where the index + 1 of the site of FUNCTION stands, or is to stand, among those that
+ * begin at LINK. */
+static uint32_t *find_link(const struct heap_sites *sites, uint32_t *link,
+                           const char *function)
+{
+        while (*link) {
+                struct heap_site *site = &sites->sites[*link - 1];
+                if (site->function == function || strcmp(site->function, function) == 0)
+                        break;
+                link = &site->next;
+        }
+        return link;
 }
 
 int heap_sites_find(struct heap_sites *sites, int64_t stack_id, const char *function,
                     uint32_t *site)
 {
-        uint32_t *slot = probe_site(sites, stack_id, function);
-        if (!*slot) {
-                if (sites->count == sites->capacity) {
-                        if (sites->count >= UINT32_MAX / 4 || grow_sites(sites))
-                                return -ENOMEM;
-                        slot = probe_site(sites, stack_id, function);
-                }
+        uint64_t stack = (uint64_t)stack_id;
+        if (stack > UINT32_MAX ||
+            (stack >= sites->stack_count && grow_stacks(sites, stack)))
+                return -ENOMEM;
+        uint32_t *link = find_link(sites, &sites->first[stack], function);
+        if (!*link) {
+                if (sites->count >= UINT32_MAX / 4 ||
+                    (sites->count == sites->capacity && grow_sites(sites)))
+                        return -ENOMEM;
+                link =
+                    find_link(sites, &sites->first[stack], function); /* may have moved */
                 sites->sites[sites->count] =
-                    (struct heap_site){.stack_id = stack_id, .function = function};
-                *slot = (uint32_t)++sites->count;
+                    (struct heap_site){.stack_id = (uint32_t)stack, .function = function};
+                *link = (uint32_t)++sites->count;
         }
-        *site = *slot - 1;
+        *site = *link - 1;
         return 0;
 }
 

@@ -12,7 +12,8 @@
 struct heap_sites;
 
 struct heap_site {
-        int64_t stack_id;
+        uint32_t stack_id;
+        uint32_t next; /* of the same stack: index + 1; 0: none. For sites.c alone */
         const char *function;
         uint64_t allocations;
         uint64_t total_bytes;
@@ -23,8 +24,9 @@ struct heap_site {
 struct heap_sites *heap_sites_new(void); /* NULL: no memory */
 void heap_sites_free(struct heap_sites *sites);
 
-/* The number *SITE of a site, made when new. FUNCTION is compared by content and
- * must live as long as SITES. -ENOMEM. */
+/* The number *SITE of a site, made when new. Stacks are numbered from 1, without large
+ * gaps; 0: none. FUNCTION is compared by content and must live as long as SITES. -ENOMEM.
+ */
 int heap_sites_find(struct heap_sites *sites, int64_t stack_id, const char *function,
                     uint32_t *site);
 

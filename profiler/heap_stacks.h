@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The call stacks that the tracker told of one image, each once, by the hash that stands
+ * for it in later records. */
+#ifndef MEMLAG_HEAP_STACKS_H
+#define MEMLAG_HEAP_STACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heap_transport.h"
+
+struct heap_stacks {
+        struct heap_stack_slot *slots;
+        size_t slot_count; /* 0, or a power of two */
+        size_t used;
+        struct heap_stack_chunk *chunks; /* that the stacks are in, the newest first */
+        size_t room;                     /* left in that */
+        struct heap_stack *latest;       /* added, with its hash */
+        uint64_t latest_hash;
+};
+
+/* The stack HASH, NULL where there is none. */
+struct heap_stack *heap_stacks_find(const struct heap_stacks *stacks, uint64_t hash);
+
+/* Adds the stack HASH of DEPTH FRAMES, innermost first, that image NUMBER told, unless it
+ * is there. 0 or -ENOMEM. */
+int heap_stacks_add(struct heap_stacks *stacks, uint64_t hash, size_t number,
+                    const uint64_t *frames, uint32_t depth);
+
+/* Makes it empty, as zeroes are. */
+void heap_stacks_free(struct heap_stacks *stacks);
+
+#endif
