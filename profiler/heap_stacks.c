@@ -9,7 +9,7 @@
 
 #include "large_table.h"
 
-enum { FIRST_SLOTS = 256, FIRST_CHUNK = 1 << 14, LAST_CHUNK = 1 << 23 };
+enum { FIRST_SLOTS = 256, FIRST_CHUNK = 1 << 14, LAST_CHUNK = 1 << 22 };
 
 struct heap_stack_slot {
         uint64_t hash;
@@ -22,10 +22,15 @@ struct heap_stack_chunk {
         _Alignas(struct heap_stack) char memory[];
 };
 
+static size_t first_slot(uint64_t hash, size_t slot_count)
+{
+        return (hash ^ hash >> 32) & (slot_count - 1);
+}
+
 static struct heap_stack_slot *probe(struct heap_stack_slot *slots, size_t slot_count,
                                      uint64_t hash)
 {
-        size_t i = (hash ^ hash >> 32) & (slot_count - 1);
+        size_t i = first_slot(hash, slot_count);
         while (slots[i].stack && slots[i].hash != hash)
                 i = (i + 1) & (slot_count - 1);
         return &slots[i];
@@ -43,14 +48,14 @@ struct heap_stack *heap_stacks_find(const struct heap_stacks *stacks, uint64_t h
 static int grow(struct heap_stacks *stacks)
 {
         size_t slot_count = stacks->slot_count ? 2 * stacks->slot_count : FIRST_SLOTS;
-        struct heap_stack_slot *slots = large_table_new(slot_count, sizeof(*slots));
+        struct heap_stack_slot *slots = large_table_new(slot_count * sizeof(*slots));
         if (!slots)
                 return -ENOMEM;
         for (size_t i = 0; i < stacks->slot_count; i++)
                 if (stacks->slots[i].stack)
                         *probe(slots, slot_count, stacks->slots[i].hash) =
                             stacks->slots[i];
-        free(stacks->slots);
+        large_table_free(stacks->slots, stacks->slot_count * sizeof(*slots));
         stacks->slots = slots;
         stacks->slot_count = slot_count;
         return 0;
@@ -65,7 +70,7 @@ static int add_chunk(struct heap_stacks *stacks, size_t bytes)
                 size = LAST_CHUNK;
         if (size < bytes)
                 size = bytes;
-        struct heap_stack_chunk *chunk = large_memory_new(sizeof(*chunk) + size);
+        struct heap_stack_chunk *chunk = large_table_new(sizeof(*chunk) + size);
         if (!chunk)
                 return -ENOMEM;
         chunk->next = stacks->chunks;
@@ -75,9 +80,14 @@ static int add_chunk(struct heap_stacks *stacks, size_t bytes)
         return 0;
 }
 
+static size_t stack_bytes(uint32_t depth)
+{
+        return sizeof(struct heap_stack) + depth * sizeof(uint64_t);
+}
+
 static struct heap_stack *stack_new(struct heap_stacks *stacks, uint32_t depth)
 {
-        size_t bytes = sizeof(struct heap_stack) + depth * sizeof(uint64_t);
+        size_t bytes = stack_bytes(depth);
         if (stacks->room < bytes && add_chunk(stacks, bytes))
                 return NULL;
         char *memory = stacks->chunks->memory + stacks->chunks->bytes - stacks->room;
@@ -85,19 +95,23 @@ static struct heap_stack *stack_new(struct heap_stacks *stacks, uint32_t depth)
         return (struct heap_stack *)memory;
 }
 
+/* While the stack is copied, the memory answers what stands in its slot. */
 int heap_stacks_add(struct heap_stacks *stacks, uint64_t hash, size_t number,
                     const uint64_t *frames, uint32_t depth)
 {
         if (3 * stacks->used >= 2 * stacks->slot_count && grow(stacks))
                 return -ENOMEM;
-        struct heap_stack_slot *slot = probe(stacks->slots, stacks->slot_count, hash);
-        if (slot->stack)
-                return 0;
+        __builtin_prefetch(&stacks->slots[first_slot(hash, stacks->slot_count)], 1);
         struct heap_stack *stack = stack_new(stacks, depth);
         if (!stack)
                 return -ENOMEM;
         *stack = (struct heap_stack){.number = number, .depth = depth};
         memcpy(stack->frames, frames, depth * sizeof(frames[0]));
+        struct heap_stack_slot *slot = probe(stacks->slots, stacks->slot_count, hash);
+        if (slot->stack) {
+                stacks->room += stack_bytes(depth);
+                return 0;
+        }
         *slot = (struct heap_stack_slot){hash, stack};
         stacks->used++;
         stacks->latest = stack;
@@ -110,8 +124,8 @@ void heap_stacks_free(struct heap_stacks *stacks)
         while (stacks->chunks) {
                 struct heap_stack_chunk *chunk = stacks->chunks;
                 stacks->chunks = chunk->next;
-                free(chunk);
+                large_table_free(chunk, sizeof(*chunk) + chunk->bytes);
         }
-        free(stacks->slots);
+        large_table_free(stacks->slots, stacks->slot_count * sizeof(*stacks->slots));
         *stacks = (struct heap_stacks){0};
 }

@@ -418,7 +418,7 @@ static int know_stack(struct sink *sink, image_key image, struct heap_stack *sta
          * last byte of the call stands for the call. */
         if (depth)
                 stack->frames[0]--;
-        int rc = sink_stack(sink, image, stack->frames, depth, &stack->id, diag);
+        int rc = sink_new_stack(sink, image, stack->frames, depth, &stack->id, diag);
         if (depth)
                 stack->frames[0]++;
         stack->image = image;

@@ -173,10 +173,11 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
                                         &row.data_source_id, diag);
         if (rc == 0 && event->depth)
                 rc = writer_stack(sink->writer, image->process_id, event->frames,
-                                  event->depth, &row.stack_id, diag);
+                                  event->depth, CONTEXT_OF_SAMPLE, &row.stack_id, diag);
         if (rc == 0 && event->other_depth)
                 rc = writer_stack(sink->writer, image->process_id, event->other_frames,
-                                  event->other_depth, &row.other_stack_id, diag);
+                                  event->other_depth, CONTEXT_OF_SAMPLE,
+                                  &row.other_stack_id, diag);
         if (rc == 0 && event->has_addr && image->heap)
                 rc = sink_write_block(sink, image, event->addr, diag);
         if (rc == 0)

@@ -221,15 +221,23 @@ int sink_replaced(struct sink *sink, int64_t time_ns, image_key key, uint64_t st
         return end_range(sink, time_ns, key, start_addr, length_bytes, false, diag);
 }
 
-int sink_stack(struct sink *sink, image_key key, const uint64_t *frames, size_t depth,
-               int64_t *stack, struct diag *diag)
+static int find_stack(struct sink *sink, image_key key, const uint64_t *frames,
+                      size_t depth, enum context_use use, int64_t *stack,
+                      struct diag *diag)
 {
         const struct image *image = sink_find_image(sink, key);
         *stack = 0;
         if (!image || !image->begun || depth == 0)
                 return 0;
-        return writer_allocation_stack(sink->writer, image->process_id, frames, depth,
-                                       stack, diag);
+        return writer_stack(sink->writer, image->process_id, frames, depth, use, stack,
+                            diag);
+}
+
+int sink_new_stack(struct sink *sink, image_key key, const uint64_t *frames, size_t depth,
+                   int64_t *stack, struct diag *diag)
+{
+        return find_stack(sink, key, frames, depth, CONTEXT_OF_NEW_ALLOCATION, stack,
+                          diag);
 }
 
 int sink_allocation(struct sink *sink, int64_t time_ns, image_key key, uint32_t tid,
@@ -237,7 +245,8 @@ int sink_allocation(struct sink *sink, int64_t time_ns, image_key key, uint32_t 
                     const uint64_t *frames, size_t depth, struct diag *diag)
 {
         int64_t stack;
-        int rc = sink_stack(sink, key, frames, depth, &stack, diag);
+        int rc =
+            find_stack(sink, key, frames, depth, CONTEXT_OF_ALLOCATION, &stack, diag);
         return rc == 0 ? sink_allocation_at(sink, time_ns, key, tid, function, addr,
                                             size_bytes, stack, diag)
                        : rc;

@@ -122,10 +122,10 @@ int sink_counters(struct sink *sink, int64_t start_ns, int64_t end_ns, image_key
 int sink_allocation(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
                     const char *function, uint64_t addr, uint64_t size_bytes,
                     const uint64_t *frames, size_t depth, struct diag *diag);
-/* The same in two steps, for sources that know a stack again: *STACK is what it is called
- * in IMAGE, 0 for one without frames. */
-int sink_stack(struct sink *sink, image_key image, const uint64_t *frames, size_t depth,
-               int64_t *stack, struct diag *diag);
+/* The same in two steps, for sources that know a stack again, and name each once: *STACK
+ * is what it is called in IMAGE, 0 for one without frames. */
+int sink_new_stack(struct sink *sink, image_key image, const uint64_t *frames,
+                   size_t depth, int64_t *stack, struct diag *diag);
 int sink_allocation_at(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
                        const char *function, uint64_t addr, uint64_t size_bytes,
                        int64_t stack, struct diag *diag);

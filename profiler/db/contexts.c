@@ -46,7 +46,8 @@ struct contexts *contexts_new(struct batch *batch, size_t one, size_t many, size
             (struct row_group){.batch = batch, .one = one, .many = many, .columns = 4};
         contexts->pack_statement = pack;
         contexts->slot_count = FIRST_SLOTS;
-        contexts->slots = large_table_new(contexts->slot_count, sizeof(*contexts->slots));
+        contexts->slots =
+            large_table_new(contexts->slot_count * sizeof(*contexts->slots));
         if (!contexts->slots) {
                 free(contexts);
                 return NULL;
@@ -59,7 +60,8 @@ void contexts_free(struct contexts *contexts)
         if (!contexts)
                 return;
         stack_pack_free(&contexts->pack);
-        free(contexts->slots);
+        large_table_free(contexts->slots,
+                         contexts->slot_count * sizeof(*contexts->slots));
         free(contexts->met);
         free(contexts->paths);
         free(contexts);
@@ -86,14 +88,14 @@ static void prefetch(const struct contexts *contexts, size_t depth)
 static int grow(struct contexts *contexts)
 {
         size_t slot_count = contexts->slot_count * 2;
-        struct slot *slots = large_table_new(slot_count, sizeof(*slots));
+        struct slot *slots = large_table_new(slot_count * sizeof(*slots));
         if (!slots)
                 return -ENOMEM;
         for (size_t i = 0; i < contexts->slot_count; i++)
                 if (contexts->slots[i].id)
                         *probe(slots, slot_count, contexts->slots[i].path) =
                             contexts->slots[i];
-        free(contexts->slots);
+        large_table_free(contexts->slots, contexts->slot_count * sizeof(*slots));
         contexts->slots = slots;
         contexts->slot_count = slot_count;
         return 0;
@@ -196,15 +198,19 @@ static int pack_node(struct contexts *contexts, const struct stack_node *node,
  * are looked for from there, and not gone through one by one. The first known one of
  * which nothing is to be written has callers of which nothing is either. */
 int contexts_find(struct contexts *contexts, int64_t process_id, const uint64_t *ips,
-                  size_t depth, bool sampled, int64_t *id, struct diag *diag)
+                  size_t depth, enum context_use use, int64_t *id, struct diag *diag)
 {
         struct stack_node node = {.process_id = process_id};
+        const bool sampled = use == CONTEXT_OF_SAMPLE;
+        struct slot leaf = {.id = -1};
         size_t unknown = 0;
         int code = 0;
         if (reserve(contexts, depth))
                 return diag_no_memory(diag);
         find_paths(contexts, process_id, ips, depth);
         prefetch(contexts, depth);
+        if (use == CONTEXT_OF_NEW_ALLOCATION) /* nobody will look for its leaf either */
+                contexts->met[unknown++] = &leaf;
         for (; unknown < depth; unknown++) {
                 struct slot *slot = probe(contexts->slots, contexts->slot_count,
                                           contexts->paths[unknown]);

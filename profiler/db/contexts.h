@@ -18,10 +18,9 @@ struct contexts;
 struct contexts *contexts_new(struct batch *batch, size_t one, size_t many, size_t pack);
 void contexts_free(struct contexts *contexts); /* NULL is allowed */
 
-/* The number *ID of the node of IPS, innermost first (DEPTH >= 1), in PROCESS_ID.
- * SAMPLED: a sample is to refer to it. */
+/* The number *ID of the node of IPS, innermost first (DEPTH >= 1), in PROCESS_ID. */
 int contexts_find(struct contexts *contexts, int64_t process_id, const uint64_t *ips,
-                  size_t depth, bool sampled, int64_t *id, struct diag *diag);
+                  size_t depth, enum context_use use, int64_t *id, struct diag *diag);
 
 /* Writes the rows that wait: before a sample that refers to one of them. */
 int contexts_write_rows(struct contexts *contexts, struct diag *diag);

@@ -188,10 +188,13 @@ struct data_source_row {
 int writer_data_source(struct writer *writer, const struct data_source_row *row,
                        int64_t *id, struct diag *diag);
 
-/* The id of the calling context given by IPS, innermost first (DEPTH >= 1), for samples.
- */
+/* What refers to a calling context: a sample, an allocation, or an allocation of a source
+ * that names each context once. */
+enum context_use { CONTEXT_OF_SAMPLE, CONTEXT_OF_ALLOCATION, CONTEXT_OF_NEW_ALLOCATION };
+
+/* The id of the calling context given by IPS, innermost first (DEPTH >= 1). */
 int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
-                 size_t depth, int64_t *id, struct diag *diag);
+                 size_t depth, enum context_use use, int64_t *id, struct diag *diag);
 
 struct sample_row {
         int64_t time_ns;
@@ -234,10 +237,6 @@ struct allocation_row {
         int64_t stack_id; /* 0: none */
         int64_t start_ns;
 };
-/* The same as writer_stack for allocations. */
-int writer_allocation_stack(struct writer *writer, int64_t process_id,
-                            const uint64_t *ips, size_t depth, int64_t *id,
-                            struct diag *diag);
 int writer_allocation(struct writer *writer, const struct allocation_row *row,
                       int64_t *id, struct diag *diag);
 int writer_allocation_end(struct writer *writer, int64_t allocation_id, int64_t end_ns,

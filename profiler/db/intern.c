@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "large_table.h"
-
 enum { FIRST_SLOTS = 64 };
 
 /* ---- byte strings ---- */
@@ -158,7 +156,7 @@ static struct context_node *context_probe(struct context_node *nodes, size_t nod
 static int context_grow(struct context_intern *table)
 {
         size_t node_count = table->node_count * 2;
-        struct context_node *nodes = large_table_new(node_count, sizeof(*nodes));
+        struct context_node *nodes = calloc(node_count, sizeof(*nodes));
         if (!nodes)
                 return -1;
         for (size_t i = 0; i < table->node_count; i++) {

@@ -7,30 +7,45 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define LARGE_TABLE_PAGE ((size_t)2 << 20)
 
-/* BYTES of memory of any content, for free(); NULL: there is none. */
-static inline void *large_memory_new(size_t bytes)
+/* Whole large pages for BYTES; 0: small ones do. */
+static inline size_t large_table_bytes(size_t bytes)
 {
-        if (bytes < 2 * LARGE_TABLE_PAGE || bytes > SIZE_MAX / 2)
-                return malloc(bytes);
-        size_t pages = (bytes + LARGE_TABLE_PAGE - 1) / LARGE_TABLE_PAGE;
-        void *memory = aligned_alloc(LARGE_TABLE_PAGE, pages * LARGE_TABLE_PAGE);
-        if (memory)
-                madvise(memory, pages * LARGE_TABLE_PAGE, MADV_HUGEPAGE);
-        return memory;
+        return bytes < 2 * LARGE_TABLE_PAGE
+                   ? 0
+                   : (bytes + LARGE_TABLE_PAGE - 1) & ~(LARGE_TABLE_PAGE - 1);
 }
 
-/* COUNT items of zeroes, in the same way. */
-static inline void *large_table_new(size_t count, size_t item_bytes)
+/* BYTES of zeroes; NULL: no memory. */
+static inline void *large_table_new(size_t bytes)
 {
-        if (count > SIZE_MAX / 2 / item_bytes)
+        size_t whole = large_table_bytes(bytes);
+        if (!whole)
+                return calloc(1, bytes);
+        size_t mapped = whole + LARGE_TABLE_PAGE;
+        char *memory = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED)
                 return NULL;
-        void *table = large_memory_new(count * item_bytes);
-        return table ? memset(table, 0, count * item_bytes) : NULL;
+        /* Large pages are aligned; what is mapped beside them goes. */
+        size_t before = -(uintptr_t)memory & (LARGE_TABLE_PAGE - 1);
+        if (before)
+                munmap(memory, before);
+        munmap(memory + before + whole, LARGE_TABLE_PAGE - before);
+        madvise(memory + before, whole, MADV_HUGEPAGE);
+        return memory + before;
+}
+
+/* Frees TABLE (NULL is allowed), for which BYTES were asked. */
+static inline void large_table_free(void *table, size_t bytes)
+{
+        if (table && large_table_bytes(bytes))
+                munmap(table, large_table_bytes(bytes));
+        else
+                free(table);
 }
 
 #endif

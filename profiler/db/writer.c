@@ -415,9 +415,9 @@ int writer_data_source(struct writer *writer, const struct data_source_row *row,
 }
 
 int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
-                 size_t depth, int64_t *id, struct diag *diag)
+                 size_t depth, enum context_use use, int64_t *id, struct diag *diag)
 {
-        return contexts_find(writer->stacks, process_id, ips, depth, true, id, diag);
+        return contexts_find(writer->stacks, process_id, ips, depth, use, id, diag);
 }
 
 static int insert_stack_access(struct writer *writer, int64_t sample_id,
@@ -551,13 +551,6 @@ int writer_reading(struct writer *writer, int64_t start_ns, int64_t end_ns,
 }
 
 /* ---- allocations ---- */
-
-int writer_allocation_stack(struct writer *writer, int64_t process_id,
-                            const uint64_t *ips, size_t depth, int64_t *id,
-                            struct diag *diag)
-{
-        return contexts_find(writer->stacks, process_id, ips, depth, false, id, diag);
-}
 
 int writer_allocation(struct writer *writer, const struct allocation_row *row,
                       int64_t *id, struct diag *diag)

@@ -166,19 +166,13 @@ int writer_data_source(struct writer *writer, const struct data_source_row *row,
 }
 
 int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
-                 size_t depth, int64_t *id, struct diag *diag)
+                 size_t depth, enum context_use use, int64_t *id, struct diag *diag)
 {
+        (void)use;
         (void)diag;
         read_all(writer, ips, depth * sizeof(*ips));
         must_be_there(writer->processes, process_id);
         return add_row(&writer->stacks, id);
-}
-
-int writer_allocation_stack(struct writer *writer, int64_t process_id,
-                            const uint64_t *ips, size_t depth, int64_t *id,
-                            struct diag *diag)
-{
-        return writer_stack(writer, process_id, ips, depth, id, diag);
 }
 
 int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag)

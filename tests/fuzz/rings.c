@@ -122,8 +122,8 @@ int sink_allocation(struct sink *sink, int64_t time_ns, image_key image, uint32_
         return 0;
 }
 
-int sink_stack(struct sink *sink, image_key image, const uint64_t *frames, size_t depth,
-               int64_t *stack, struct diag *diag)
+int sink_new_stack(struct sink *sink, image_key image, const uint64_t *frames,
+                   size_t depth, int64_t *stack, struct diag *diag)
 {
         (void)image, (void)diag;
         read_all(sink, frames, depth * sizeof(frames[0]));

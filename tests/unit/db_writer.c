@@ -189,13 +189,14 @@ static void stacks_are_one_tree_per_process(void **state)
         for (size_t i = 0; i < STACKS; i++) {
                 make_stack(&stacks[i], second);
                 assert_int_equal(writer_stack(r.writer, stacks[i].process, stacks[i].ips,
-                                              stacks[i].depth, &stacks[i].id, NULL),
+                                              stacks[i].depth, CONTEXT_OF_SAMPLE,
+                                              &stacks[i].id, NULL),
                                  0);
         }
         for (size_t i = 0; i < STACKS; i++) {
                 int64_t again;
                 writer_stack(r.writer, stacks[i].process, stacks[i].ips, stacks[i].depth,
-                             &again, NULL);
+                             CONTEXT_OF_SAMPLE, &again, NULL);
                 assert_int_equal(again, stacks[i].id);
         }
         end_recording(&r);
@@ -228,16 +229,17 @@ static void stacks_of_allocations_are_packed(void **state)
                 make_stack(stack, second);
                 stack->ips[stack->depth - 1] = 0xffffffff81000000 + next_random() % 300;
                 bool sampled = next_random() % 50 == 0;
-                assert_int_equal((sampled ? writer_stack : writer_allocation_stack)(
-                                     r.writer, stack->process, stack->ips, stack->depth,
-                                     &stack->id, NULL),
-                                 0);
+                assert_int_equal(
+                    writer_stack(r.writer, stack->process, stack->ips, stack->depth,
+                                 sampled ? CONTEXT_OF_SAMPLE : CONTEXT_OF_ALLOCATION,
+                                 &stack->id, NULL),
+                    0);
                 samples += sampled;
                 const struct known_stack *earlier = &stacks[next_random() % (i + 1)];
                 sampled = next_random() % 50 == 0;
-                (sampled ? writer_stack : writer_allocation_stack)(
-                    r.writer, earlier->process, earlier->ips, earlier->depth, &again,
-                    NULL);
+                writer_stack(r.writer, earlier->process, earlier->ips, earlier->depth,
+                             sampled ? CONTEXT_OF_SAMPLE : CONTEXT_OF_ALLOCATION, &again,
+                             NULL);
                 assert_int_equal(again, earlier->id);
         }
         end_recording(&r);
@@ -278,14 +280,40 @@ static void packed_leaves_are_told(void **state)
         struct recording r = begin_recording("a.db");
         const uint64_t ips[] = {0x10, 0x20, 0x30};
         int64_t id;
-        writer_allocation_stack(r.writer, r.process, ips, 3, &id, NULL);
-        writer_allocation_stack(r.writer, r.process, ips + 1, 2, &id, NULL);
+        writer_stack(r.writer, r.process, ips, 3, CONTEXT_OF_ALLOCATION, &id, NULL);
+        writer_stack(r.writer, r.process, ips + 1, 2, CONTEXT_OF_ALLOCATION, &id, NULL);
         end_recording(&r);
         assert_int_equal(plain_int("a.db", "SELECT sum(ip * is_leaf) FROM packed_stack"),
                          0x30);
         assert_int_equal(
             plain_int("a.db", "SELECT sum(ip) FROM packed_stack WHERE NOT is_leaf"),
             0x50);
+}
+
+/* Where a source names each stack once, only the callers are known from before. */
+static void new_stacks_share_their_callers(void **state)
+{
+        (void)state;
+        struct recording r = begin_recording("a.db");
+        const uint64_t first[] = {0x10, 0x20, 0x30}, second[] = {0x11, 0x20, 0x30};
+        int64_t ids[3], sampled;
+        writer_stack(r.writer, r.process, first, 3, CONTEXT_OF_NEW_ALLOCATION, &ids[0],
+                     NULL);
+        writer_stack(r.writer, r.process, second, 3, CONTEXT_OF_NEW_ALLOCATION, &ids[1],
+                     NULL);
+        writer_stack(r.writer, r.process, first, 1, CONTEXT_OF_NEW_ALLOCATION, &ids[2],
+                     NULL);
+        writer_stack(r.writer, r.process, second, 3, CONTEXT_OF_SAMPLE, &sampled, NULL);
+        end_recording(&r);
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM packed_stack"), 5);
+        assert_int_equal(plain_int("a.db", "SELECT count(DISTINCT parent_id) FROM"
+                                           " packed_stack WHERE is_leaf"),
+                         1);
+        assert_int_equal(plain_int("a.db", "SELECT sum(ip) FROM stack WHERE parent_id IS"
+                                           " NULL"),
+                         0x40);
+        assert_true(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2]);
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM stack_node"), 3);
 }
 
 /* An instruction may follow a call and be sampled itself: in one case its address is
@@ -296,8 +324,8 @@ static void leaf_and_caller_are_different_nodes(void **state)
         struct recording r = begin_recording("a.db");
         const uint64_t deep[] = {0x10, 0x20, 0x30};
         int64_t deep_id, leaf_id;
-        writer_stack(r.writer, r.process, deep, 3, &deep_id, NULL);
-        writer_stack(r.writer, r.process, deep + 1, 2, &leaf_id, NULL);
+        writer_stack(r.writer, r.process, deep, 3, CONTEXT_OF_SAMPLE, &deep_id, NULL);
+        writer_stack(r.writer, r.process, deep + 1, 2, CONTEXT_OF_SAMPLE, &leaf_id, NULL);
         end_recording(&r);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM stack"), 4);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM stack WHERE ip = 0x20"),
@@ -313,8 +341,9 @@ static void committed_samples_have_their_stacks(void **state)
         struct recording r = begin_recording("a.db");
         for (uint64_t ip = 1; ip <= 60000; ip++) {
                 struct sample_row row = {.thread_id = r.thread, .ip = ip};
-                assert_int_equal(
-                    writer_stack(r.writer, r.process, &ip, 1, &row.stack_id, NULL), 0);
+                assert_int_equal(writer_stack(r.writer, r.process, &ip, 1,
+                                              CONTEXT_OF_SAMPLE, &row.stack_id, NULL),
+                                 0);
                 assert_int_equal(writer_sample(r.writer, &row, NULL), 0);
         }
         assert_true(plain_int("a.db", "SELECT count(*) FROM sample") > 0);
@@ -331,7 +360,8 @@ static void totals_are_all_written(void **state)
         struct recording r = begin_recording("a.db");
         for (uint64_t ip = 1; ip <= 200; ip++) {
                 int64_t stack;
-                writer_stack(r.writer, r.process, &ip, 1, &stack, NULL);
+                writer_stack(r.writer, r.process, &ip, 1, CONTEXT_OF_SAMPLE, &stack,
+                             NULL);
                 assert_int_equal(writer_allocation_total(r.writer, stack,
                                                          ip % 2 ? "malloc" : "calloc", ip,
                                                          10 * ip, 2 * ip, NULL),
@@ -490,7 +520,8 @@ static void write_realistic_samples(const struct recording *r, size_t count)
                     .addr = 0x7ffff0000000 - next_random() % (1u << 30),
                     .latency_cycles = (int64_t)(next_random() % 1000),
                     .data_source_id = source};
-                writer_stack(r->writer, r->process, ips, 12, &row.stack_id, NULL);
+                writer_stack(r->writer, r->process, ips, 12, CONTEXT_OF_SAMPLE,
+                             &row.stack_id, NULL);
                 assert_int_equal(writer_sample(r->writer, &row, NULL), 0);
         }
 }
@@ -525,6 +556,7 @@ int main(void)
             db_unit_test(stacks_are_one_tree_per_process),
             db_unit_test(stacks_of_allocations_are_packed),
             db_unit_test(packed_leaves_are_told),
+            db_unit_test(new_stacks_share_their_callers),
             db_unit_test(leaf_and_caller_are_different_nodes),
             db_unit_test(committed_samples_have_their_stacks),
             db_unit_test(totals_are_all_written),

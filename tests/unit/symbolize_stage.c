@@ -286,8 +286,9 @@ static void a_caller_is_at_its_call(void **state)
 
         begin(&recording);
         record_own_mappings(&recording);
-        assert_int_equal(
-            writer_stack(recording.writer, recording.process, ips, 2, &stack, NULL), 0);
+        assert_int_equal(writer_stack(recording.writer, recording.process, ips, 2,
+                                      CONTEXT_OF_SAMPLE, &stack, NULL),
+                         0);
         record_sample(&recording, 1, ip, NULL, stack);
         finish(&recording);
 
@@ -520,8 +521,9 @@ static int64_t record_stack(struct recording *recording, const void *leaf)
         uint64_t ip = (uintptr_t)leaf;
         int64_t stack;
 
-        assert_int_equal(
-            writer_stack(recording->writer, recording->process, &ip, 1, &stack, NULL), 0);
+        assert_int_equal(writer_stack(recording->writer, recording->process, &ip, 1,
+                                      CONTEXT_OF_SAMPLE, &stack, NULL),
+                         0);
         return stack;
 }
 
@@ -631,8 +633,9 @@ static void the_site_is_outside_the_allocator(void **state)
 
         begin(&recording);
         record_own_mappings(&recording);
-        assert_int_equal(
-            writer_stack(recording.writer, recording.process, ips, 2, &stack, NULL), 0);
+        assert_int_equal(writer_stack(recording.writer, recording.process, ips, 2,
+                                      CONTEXT_OF_SAMPLE, &stack, NULL),
+                         0);
         record_block(&recording, "malloc", 0x10100, 64, stack, 0, 0);
         record_sample(&recording, 5, ip, (void *)0x10110, 0);
         finish(&recording);
