@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A hash table with linear probing. The stacks themselves stay where they are, one behind
- * the other, and go together. */
+ * the other, and go together. Deep ones are mostly of a recursion: a frame takes the
+ * bytes that it differs in from the one before, seven bits in each, the sign in the
+ * lowest. */
 #include "heap_stacks.h"
 
 #include <errno.h>
@@ -9,7 +11,7 @@
 
 #include "large_table.h"
 
-enum { FIRST_SLOTS = 256, FIRST_CHUNK = 1 << 14, LAST_CHUNK = 1 << 22 };
+enum { FIRST_SLOTS = 256, FIRST_CHUNK = 1 << 14, LAST_CHUNK = 1 << 22, FRAME_BYTES = 10 };
 
 struct heap_stack_slot {
         uint64_t hash;
@@ -80,38 +82,70 @@ static int add_chunk(struct heap_stacks *stacks, size_t bytes)
         return 0;
 }
 
-static size_t stack_bytes(uint32_t depth)
+static uint8_t *pack(uint8_t *to, const uint64_t *frames, uint32_t depth)
 {
-        return sizeof(struct heap_stack) + depth * sizeof(uint64_t);
+        uint64_t before = 0;
+        for (uint32_t i = 0; i < depth; i++) {
+                uint64_t step = frames[i] - before;
+                step = step << 1 ^ -(step >> 63);
+                for (; step >= 0x80; step >>= 7)
+                        *to++ = (uint8_t)(step | 0x80);
+                *to++ = (uint8_t)step;
+                before = frames[i];
+        }
+        return to;
 }
 
-static struct heap_stack *stack_new(struct heap_stacks *stacks, uint32_t depth)
+void heap_stack_frames(const struct heap_stack *stack, uint64_t frames[HEAP_STACK_FRAMES])
 {
-        size_t bytes = stack_bytes(depth);
+        const uint8_t *from = stack->packed;
+        uint64_t frame = 0;
+        for (uint32_t i = 0; i < stack->depth; i++) {
+                uint64_t step = *from & 0x7f;
+                for (unsigned shift = 7; *from++ & 0x80; shift += 7)
+                        step |= (uint64_t)(*from & 0x7f) << shift;
+                frame += step >> 1 ^ -(step & 1);
+                frames[i] = frame;
+        }
+}
+
+/* A place for a stack of DEPTH frames, of which take_room takes what it needed. */
+static struct heap_stack *find_room(struct heap_stacks *stacks, uint32_t depth)
+{
+        size_t bytes =
+            sizeof(struct heap_stack) + depth * FRAME_BYTES + _Alignof(struct heap_stack);
         if (stacks->room < bytes && add_chunk(stacks, bytes))
                 return NULL;
-        char *memory = stacks->chunks->memory + stacks->chunks->bytes - stacks->room;
-        stacks->room -= bytes;
-        return (struct heap_stack *)memory;
+        return (struct heap_stack *)(stacks->chunks->memory + stacks->chunks->bytes -
+                                     stacks->room);
 }
 
-/* While the stack is copied, the memory answers what stands in its slot. */
+static void take_room(struct heap_stacks *stacks, const struct heap_stack *stack,
+                      const uint8_t *end)
+{
+        const size_t align = _Alignof(struct heap_stack);
+        size_t bytes = (size_t)(end - (const uint8_t *)stack);
+        stacks->room -= (bytes + align - 1) / align * align;
+}
+
+/* While the stack is packed, the memory answers what stands in its slot. */
 int heap_stacks_add(struct heap_stacks *stacks, uint64_t hash, size_t number,
                     const uint64_t *frames, uint32_t depth)
 {
+        if (depth > HEAP_STACK_FRAMES)
+                depth = HEAP_STACK_FRAMES;
         if (3 * stacks->used >= 2 * stacks->slot_count && grow(stacks))
                 return -ENOMEM;
         __builtin_prefetch(&stacks->slots[first_slot(hash, stacks->slot_count)], 1);
-        struct heap_stack *stack = stack_new(stacks, depth);
+        struct heap_stack *stack = find_room(stacks, depth);
         if (!stack)
                 return -ENOMEM;
         *stack = (struct heap_stack){.number = number, .depth = depth};
-        memcpy(stack->frames, frames, depth * sizeof(frames[0]));
+        const uint8_t *end = pack(stack->packed, frames, depth);
         struct heap_stack_slot *slot = probe(stacks->slots, stacks->slot_count, hash);
-        if (slot->stack) {
-                stacks->room += stack_bytes(depth);
+        if (slot->stack)
                 return 0;
-        }
+        take_room(stacks, stack, end);
         *slot = (struct heap_stack_slot){hash, stack};
         stacks->used++;
         stacks->latest = stack;

@@ -9,6 +9,9 @@
 
 #include "heap_transport.h"
 
+/* The most that a stack has. */
+enum { HEAP_STACK_FRAMES = 128 };
+
 struct heap_stacks {
         struct heap_stack_slot *slots;
         size_t slot_count; /* 0, or a power of two */
@@ -22,8 +25,12 @@ struct heap_stacks {
 /* The stack HASH, NULL where there is none. */
 struct heap_stack *heap_stacks_find(const struct heap_stacks *stacks, uint64_t hash);
 
+/* The frames of STACK: return addresses, innermost first. */
+void heap_stack_frames(const struct heap_stack *stack,
+                       uint64_t frames[HEAP_STACK_FRAMES]);
+
 /* Adds the stack HASH of DEPTH FRAMES, innermost first, that image NUMBER told, unless it
- * is there. 0 or -ENOMEM. */
+ * is there. Deeper ones are cut off at the outer end. 0 or -ENOMEM. */
 int heap_stacks_add(struct heap_stacks *stacks, uint64_t hash, size_t number,
                     const uint64_t *frames, uint32_t depth);
 

@@ -21,8 +21,6 @@
 #include "sim_ring.h"
 #include "tick_clock.h"
 
-/* Deeper stacks are cut off at the outer end. */
-#define STACK_FRAMES 128
 /* How many bytes are taken before the producers are told. */
 #define RELEASE_BYTES (SIMPMU_RING_BYTES / 16)
 
@@ -97,7 +95,7 @@ int heap_transport_open(bool call_graph, struct heap_transport **result,
                 return rc;
         }
         struct simpmu_control *control = transport->memory.control;
-        control->stack_frames = call_graph ? STACK_FRAMES : 0;
+        control->stack_frames = call_graph ? HEAP_STACK_FRAMES : 0;
         control->version = SIMPMU_VERSION;
         control->time_in_ticks = transport->time_in_ticks = tick_clock_is_trusted();
         tick_clock_measure(&transport->clock);
@@ -413,14 +411,13 @@ int heap_transport_drain(struct heap_transport *transport, heap_event_handler ha
 static int know_stack(struct sink *sink, image_key image, struct heap_stack *stack,
                       struct diag *diag)
 {
-        size_t depth = stack->depth < STACK_FRAMES ? stack->depth : STACK_FRAMES;
+        uint64_t frames[HEAP_STACK_FRAMES];
+        heap_stack_frames(stack, frames);
         /* A leaf of the calling-context tree is an instruction, not what follows it: the
          * last byte of the call stands for the call. */
-        if (depth)
-                stack->frames[0]--;
-        int rc = sink_new_stack(sink, image, stack->frames, depth, &stack->id, diag);
-        if (depth)
-                stack->frames[0]++;
+        if (stack->depth)
+                frames[0]--;
+        int rc = sink_new_stack(sink, image, frames, stack->depth, &stack->id, diag);
         stack->image = image;
         return rc;
 }

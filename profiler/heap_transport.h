@@ -15,13 +15,13 @@
 
 struct heap_transport;
 
-/* Where a block was allocated. */
+/* Where a block was allocated: heap_stacks.h knows its frames. */
 struct heap_stack {
         size_t number;   /* of the image that told it */
         image_key image; /* in which the sink calls it ID */
         int64_t id;
         uint32_t depth;
-        uint64_t frames[]; /* return addresses, innermost first */
+        uint8_t packed[];
 };
 
 /* CALL_GRAPH: allocations have their call stacks. */

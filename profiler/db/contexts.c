@@ -21,15 +21,25 @@ struct slot {
         uint64_t is_row : 1;
 };
 
+/* A frame of a stack. */
+struct level {
+        uint64_t ip;
+        uint64_t path; /* as in its slot, but for a leaf */
+        int64_t id;    /* 0: not looked for */
+};
+
 struct contexts {
         struct batch *batch;
         struct slot *slots;
         size_t slot_count; /* a power of two */
         size_t used;
-        struct slot *
-            *met; /* those of the stack in hand, as far as they are to be written */
-        uint64_t *paths; /* of its frames */
-        size_t met_capacity, path_capacity;
+        struct slot **met; /* those of the stack in hand that are to be written */
+        size_t met_capacity;
+        struct level *levels; /* those of the latest stack, from the root on */
+        size_t level_capacity;
+        size_t caller_count; /* levels but for the leaf's */
+        int64_t level_process;
+        bool levels_are_rows;
         int64_t last_id;
         struct row_group rows;
         size_t pack_statement;
@@ -63,7 +73,7 @@ void contexts_free(struct contexts *contexts)
         large_table_free(contexts->slots,
                          contexts->slot_count * sizeof(*contexts->slots));
         free(contexts->met);
-        free(contexts->paths);
+        free(contexts->levels);
         free(contexts);
 }
 
@@ -75,14 +85,6 @@ static struct slot *probe(struct slot *slots, size_t slot_count, uint64_t path)
         while (slots[i].id && slots[i].path != path)
                 i = (i + 1) & (slot_count - 1);
         return &slots[i];
-}
-
-/* Of what is looked up first, so that the memory's answers come together. */
-static void prefetch(const struct contexts *contexts, size_t depth)
-{
-        for (size_t i = 0; i < depth && i < PREFETCHED; i++)
-                __builtin_prefetch(
-                    &contexts->slots[contexts->paths[i] & (contexts->slot_count - 1)]);
 }
 
 static int grow(struct contexts *contexts)
@@ -110,8 +112,8 @@ static int reserve(struct contexts *contexts, size_t more)
                         return -ENOMEM;
         return array_reserve(&contexts->met, &contexts->met_capacity, more,
                              sizeof(struct slot *)) ||
-                       array_reserve(&contexts->paths, &contexts->path_capacity, more,
-                                     sizeof(uint64_t))
+                       array_reserve(&contexts->levels, &contexts->level_capacity, more,
+                                     sizeof(struct level))
                    ? -ENOMEM
                    : 0;
 }
@@ -120,21 +122,47 @@ static int reserve(struct contexts *contexts, size_t more)
 static uint64_t path_through(uint64_t path, uint64_t ip)
 {
         path = (path ^ ip) * 0xff51afd7ed558ccdu;
-        path = (path ^ (path >> 32)) * 0xc4ceb9fe1a85ec53u;
-        return path ^ (path >> 29);
+        return path ^ (path >> 32);
 }
 
 /* A leaf has nodes of its own, because its ip is an instruction and not a return
  * address. */
-static void find_paths(struct contexts *contexts, int64_t process_id, const uint64_t *ips,
-                       size_t depth)
+static uint64_t leaf_path(uint64_t path)
 {
-        uint64_t path = path_through(0, (uint64_t)process_id);
-        for (size_t i = depth; i-- > 0;) {
-                path = path_through(path, ips[i]);
-                contexts->paths[i] = path;
+        return path_through(~path, 0x9e3779b97f4a7c15u);
+}
+
+/* Makes the levels those of IPS. Returns how many of the callers, from the root on, are
+ * those of the stack before, with what is known of them. */
+static size_t enter_levels(struct contexts *contexts, int64_t process_id,
+                           const uint64_t *ips, size_t depth, bool sampled)
+{
+        struct level *levels = contexts->levels;
+        size_t same = 0, callers = depth - 1;
+        if (contexts->level_process == process_id &&
+            (contexts->levels_are_rows || !sampled))
+                while (same < callers && same < contexts->caller_count &&
+                       levels[same].ip == ips[callers - same])
+                        same++;
+        uint64_t path =
+            same ? levels[same - 1].path : path_through(0, (uint64_t)process_id);
+        for (size_t i = same; i < depth; i++) {
+                path = path_through(path, ips[callers - i]);
+                levels[i] = (struct level){.ip = ips[callers - i], .path = path};
         }
-        contexts->paths[0] = ~path * 0x9e3779b97f4a7c15u;
+        levels[callers].path = leaf_path(path);
+        contexts->level_process = process_id;
+        contexts->levels_are_rows = sampled;
+        contexts->caller_count = callers;
+        return same;
+}
+
+/* What is looked up first, so that the memory's answers come together. */
+static void prefetch(const struct contexts *contexts, size_t from, size_t depth)
+{
+        for (size_t i = 0; i < PREFETCHED && from + i < depth; i++)
+                __builtin_prefetch(&contexts->slots[contexts->levels[depth - 1 - i].path &
+                                                    (contexts->slot_count - 1)]);
 }
 
 /* ---- writing ---- */
@@ -196,7 +224,8 @@ static int pack_node(struct contexts *contexts, const struct stack_node *node,
 
 /* Deep stacks mostly differ from others in few of the innermost frames: the known callers
  * are looked for from there, and not gone through one by one. The first known one of
- * which nothing is to be written has callers of which nothing is either. */
+ * which nothing is to be written has callers of which nothing is either. Where these are
+ * those of the stack before, they need not be looked for. */
 int contexts_find(struct contexts *contexts, int64_t process_id, const uint64_t *ips,
                   size_t depth, enum context_use use, int64_t *id, struct diag *diag)
 {
@@ -207,19 +236,24 @@ int contexts_find(struct contexts *contexts, int64_t process_id, const uint64_t 
         int code = 0;
         if (reserve(contexts, depth))
                 return diag_no_memory(diag);
-        find_paths(contexts, process_id, ips, depth);
-        prefetch(contexts, depth);
+        size_t same = enter_levels(contexts, process_id, ips, depth, sampled);
+        prefetch(contexts, same, depth);
         if (use == CONTEXT_OF_NEW_ALLOCATION) /* nobody will look for its leaf either */
                 contexts->met[unknown++] = &leaf;
         for (; unknown < depth; unknown++) {
-                struct slot *slot = probe(contexts->slots, contexts->slot_count,
-                                          contexts->paths[unknown]);
+                struct level *level = &contexts->levels[depth - 1 - unknown];
+                if (level->id) {
+                        node.id = level->id;
+                        break;
+                }
+                struct slot *slot =
+                    probe(contexts->slots, contexts->slot_count, level->path);
                 if (slot->id && (slot->is_row || !sampled)) {
-                        node.id = slot->id;
+                        node.id = level->id = slot->id;
                         break;
                 }
                 if (!slot->id) {
-                        *slot = (struct slot){.path = contexts->paths[unknown], .id = -1};
+                        *slot = (struct slot){.path = level->path, .id = -1};
                         contexts->used++;
                 }
                 contexts->met[unknown] = slot;
@@ -229,6 +263,7 @@ int contexts_find(struct contexts *contexts, int64_t process_id, const uint64_t 
                 if (slot->id < 0)
                         slot->id = ++contexts->last_id;
                 slot->is_row = sampled;
+                contexts->levels[depth - 1 - unknown].id = slot->id;
                 node = (struct stack_node){slot->id, node.id, process_id, ips[unknown],
                                            unknown == 0};
                 if (!code)

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "heap_stacks.h"
 #include "heap_transport.h"
 
 extern char **environ;
@@ -57,8 +58,11 @@ static void print_event(FILE *out, const struct heap_event *event)
         else
                 fprintf(out, "unmap 0x%llx 0x%llx", (unsigned long long)event->addr,
                         (unsigned long long)event->size_bytes);
+        uint64_t frames[HEAP_STACK_FRAMES];
+        if (getenv("FRAMES") && depth)
+                heap_stack_frames(event->stack, frames);
         for (uint32_t i = 0; getenv("FRAMES") && i < depth; i++)
-                fprintf(out, " %llx", (unsigned long long)event->stack->frames[i]);
+                fprintf(out, " %llx", (unsigned long long)frames[i]);
         fputc('\n', out);
 }
 
