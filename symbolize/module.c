@@ -10,6 +10,7 @@
 #include "code_instruction.h"
 #include "module_reading.h"
 #include "source_members.h"
+#include "source_rival.h"
 #include "thread_slots.h"
 
 /* Where the kernel's file has the symbol that perf tells the kernel's place by. */
@@ -122,6 +123,8 @@ static int name_all(struct module_reading *reading, const struct module_question
         if (!error && dwarf)
                 error = source_members_find(ask->accesses, ask->access_count, file->path,
                                             answers->names, dwarf->package.looked_for);
+        if (!error && dwarf)
+                error = source_rivals_find(&reader, ask->accesses, ask->access_count);
         type_reader_close(&reader);
         return error;
 }

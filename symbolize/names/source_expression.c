@@ -218,6 +218,29 @@ static bool last_member(const struct line *line, size_t index, struct name *name
                (last_behind(line, index, name, begin) && leads_on(line, name->end));
 }
 
+/* The type to which the pointer before BEGIN is cast: of ((const struct b *)p)-> that is
+ * b. */
+static bool cast_before(const struct line *line, size_t begin, struct name *name)
+{
+        size_t end = end_before(line, begin), inner, behind;
+
+        if (end == 0 || at(line, end - 1) != ')')
+                return false;
+        inner = bracket_begin(line, end);
+        if (inner == end)
+                return false;
+        inner = skip_blanks(line, inner + 1);
+        if (at(line, inner) != '(')
+                return false;
+        behind = bracket_end(line, inner);
+        if (behind == inner || at(line, skip_blanks(line, behind)) == ')')
+                return false;
+        end = end_before(line, behind - 1);
+        if (end == 0 || at(line, end - 1) != '*')
+                return false;
+        return name_before(line, end_before(line, end - 1), name);
+}
+
 static bool add_name(const struct line *line, struct name name, char *text, size_t size,
                      size_t *used)
 {
@@ -245,6 +268,8 @@ static bool add_members(const struct line *line, struct name last, size_t begin,
                 count++;
         if (name_of_before(line, begin, &members[count]))
                 members[count++].link = ':';
+        else if (cast_before(line, begin, &members[count]))
+                members[count++].link = '(';
         while (count-- > 0)
                 if (!add_name(line, members[count], text, size, used))
                         return false;

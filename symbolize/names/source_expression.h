@@ -15,9 +15,11 @@ enum source_expression {
 /* The members of the expression that debug information means by COLUMN, from 1, of LINE,
  * which has LENGTH bytes, in the order of the source, each behind its '.', or a '>' for
  * "->", in TEXT of SIZE bytes: ":d>u.srv.port", where ':' is before the name that it
- * begins with; of OPERANDS those of both, with a blank between. clang's column is where the last member's name is, or the expression of an
- * array begins; gcc's where the '.', "->" or '[' is, of which "->" may be behind the
- * pointer that is loaded; both have that of an operator where that loads its operand. */
+ * begins with, or "(b>x", where '(' is before that of a type to which it casts a pointer;
+ * of OPERANDS those of both, with a blank between. clang's column is where the last
+ * member's name is, or the expression of an array begins; gcc's where the '.', "->" or
+ * '[' is, of which "->" may be behind the pointer that is loaded; both have that of an
+ * operator where that loads its operand. */
 enum source_expression source_expression(const char *line, size_t length, size_t column,
                                          char *text, size_t size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each source file is read once, from its beginning to the last line that is asked for.
+/* Each source file is read once.
  * Its path comes from debug information and may be anything's: only regular files are
  * read. */
 #include "source_members.h"
@@ -14,11 +14,13 @@
 
 #include "compare.h"
 #include "source_expression.h"
+#include "source_line.h"
 
 enum {
         FILE_BYTES_LIMIT = 1 << 24,
         LINE_BYTES_LIMIT = 1 << 14,
         MEMBERS_BYTES = 256,
+        NAMES_BYTES = 4096,
 };
 
 static int compare_lines(const void *left, const void *right)
@@ -48,8 +50,9 @@ static bool is_compiled(const char *path)
         return !ending; /* as <variant> */
 }
 
-/* Opens PATH if that is a file that was there when the program of STATUS was made. */
-static FILE *open_source(const char *path, const struct stat *program)
+/* Opens PATH if that is a file that was there when the program of STATUS was made, and
+ * finds its size. */
+static FILE *open_source(const char *path, const struct stat *program, size_t *size)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         struct stat status;
@@ -64,46 +67,115 @@ static FILE *open_source(const char *path, const struct stat *program)
 
         if (!file)
                 close(fd);
+        else
+                *size = (size_t)status.st_size;
         return file;
 }
 
-/* Reads a line into TEXT without its end, and the length of what there is of it; false:
- * there is none. */
-static bool read_line(FILE *file, char text[LINE_BYTES_LIMIT], size_t *length)
-{
-        int c = getc_unlocked(file);
+/* The text of a file, and a line of it: from BEGIN up to END. */
+struct source {
+        char *text;
+        size_t length;
+        uint32_t line; /* its number, from 1; 0: none yet */
+        size_t begin;
+        size_t end;
+};
 
-        *length = 0;
-        if (c == EOF)
-                return false;
-        for (; c != EOF && c != '\n'; c = getc_unlocked(file))
-                if (*length < LINE_BYTES_LIMIT)
-                        text[(*length)++] = (char)c;
+/* Goes on to line number LINE; false: there is none. */
+static bool go_to_line(struct source *source, uint32_t line)
+{
+        for (; source->line < line; source->line++) {
+                size_t next = source->line == 0 ? 0 : source->end + 1;
+
+                if (next >= source->length)
+                        return false;
+                const char *end =
+                    memchr(source->text + next, '\n', source->length - next);
+
+                source->begin = next;
+                source->end = end ? (size_t)(end - source->text) : source->length;
+        }
         return true;
 }
 
-/* Answers ACCESSES, COUNT places of one FILE in the order of its lines. */
-static void read_members(FILE *file, struct access **accesses, size_t count,
+/* What the statement around the line of ACCESS has, by which that may be to another
+ * member than the one of its pointer. */
+static void read_said(const struct source *source, struct access *access,
+                      struct string_pool *names)
+{
+        char text[NAMES_BYTES];
+        const char *line = source->text + source->begin;
+        size_t length = source->end - source->begin, from, to;
+
+        access->said = (struct source_said){0};
+        if (source_line_at_member(line, length, access->code->column)) {
+                access->said.members = access->flow.access.members;
+                return;
+        }
+        if (!source_line_members(line, length, text, sizeof(text)))
+                return;
+        access->said.members = string_pool_put(names, text);
+        source_line_statement(source->text, source->length, source->begin, source->end,
+                              &from, &to);
+        if (source_line_names(source->text + from, to - from, text, sizeof(text)))
+                access->said.names = string_pool_put(names, text);
+        else
+                access->said.members = 0;
+}
+
+/* Answers ACCESSES, COUNT places of one file, in the order of its lines. */
+static void read_members(struct source *source, struct access **accesses, size_t count,
                          struct string_pool *names)
 {
-        char text[LINE_BYTES_LIMIT], members[MEMBERS_BYTES];
-        size_t length = 0;
-        uint32_t line = 0;
+        char members[MEMBERS_BYTES];
 
         for (size_t i = 0; i < count; i++) {
                 const struct code_place *code = accesses[i]->code;
 
-                for (; line < code->line; line++)
-                        if (!read_line(file, text, &length))
-                                return;
-                enum source_expression found = source_expression(
-                    text, length, code->column, members, sizeof(members));
-
-                if (found == SOURCE_NO_MEMBERS)
+                if (code->line == 0)
                         continue;
-                accesses[i]->flow.access.members = string_pool_put(names, members);
-                accesses[i]->flow.access.members_of_one |= found == SOURCE_OPERANDS;
+                if (!go_to_line(source, code->line))
+                        return;
+                if (source->end - source->begin > LINE_BYTES_LIMIT)
+                        continue;
+                enum source_expression found = source_expression(
+                    source->text + source->begin, source->end - source->begin,
+                    code->column, members, sizeof(members));
+
+                if (found != SOURCE_NO_MEMBERS) {
+                        accesses[i]->flow.access.members =
+                            string_pool_put(names, members);
+                        accesses[i]->flow.access.members_of_one |=
+                            found == SOURCE_OPERANDS;
+                }
+                read_said(source, accesses[i], names);
         }
+}
+
+/* Reads the file at PATH, of which ACCESSES are, if it is the source of the program of
+ * STATUS. 0 or -ENOMEM. */
+static int read_file(const char *path, const struct stat *status,
+                     struct access **accesses, size_t count, struct string_pool *names,
+                     struct looked_for *looked_for)
+{
+        struct source source = {0};
+        size_t size = 0;
+        FILE *file = is_compiled(path) ? open_source(path, status, &size) : NULL;
+
+        if (!file)
+                return 0;
+        int error = looked_for_add(looked_for, path);
+
+        source.text = malloc(size + 1);
+        if (!source.text)
+                error = -ENOMEM;
+        if (!error) {
+                source.length = fread(source.text, 1, size, file);
+                read_members(&source, accesses, count, names);
+        }
+        free(source.text);
+        fclose(file);
+        return error;
 }
 
 int source_members_find(struct access **accesses, size_t count, const char *program,
@@ -122,14 +194,10 @@ int source_members_find(struct access **accesses, size_t count, const char *prog
                 for (end = i + 1; end < count && accesses[end]->code->file == name;)
                         end++;
                 const char *path = name ? string_pool_text(names, name) : NULL;
-                FILE *file =
-                    path && is_compiled(path) ? open_source(path, &status) : NULL;
 
-                if (!file)
-                        continue;
-                error = looked_for_add(looked_for, string_pool_text(names, name));
-                read_members(file, accesses + i, end - i, names);
-                fclose(file);
+                if (path)
+                        error = read_file(path, &status, accesses + i, end - i, names,
+                                          looked_for);
         }
         return error;
 }

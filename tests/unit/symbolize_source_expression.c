@@ -55,6 +55,19 @@ static void columns_of_clang(void **state)
                             ":list.head");
 }
 
+static void casts_have_their_type(void **state)
+{
+        (void)state;
+        assert_string_equal(members("r = ((struct b *)p)@->y;", SOURCE_MEMBERS), "(b>y");
+        assert_string_equal(members("((const struct b *) p->n)->u@.y;", SOURCE_MEMBERS),
+                            "(b>u.y");
+        assert_string_equal(members("r = (t *)p@->y;", SOURCE_MEMBERS), ":p>y");
+        assert_string_equal(members("r = (*p)@.y;", SOURCE_MEMBERS), ".y");
+        assert_string_equal(members("r = (t)@->y;", SOURCE_MEMBERS), ">y");
+        assert_string_equal(members("r = f(p)@->y;", SOURCE_MEMBERS), ">y");
+        assert_string_equal(members("r = ((long)p)@->y;", SOURCE_MEMBERS), ">y");
+}
+
 static void operators_have_operands(void **state)
 {
         (void)state;
@@ -108,6 +121,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(columns_of_gcc),
             cmocka_unit_test(columns_of_clang),
+            cmocka_unit_test(casts_have_their_type),
             cmocka_unit_test(operators_have_operands),
             cmocka_unit_test(others_have_none),
             cmocka_unit_test(what_is_too_long_has_none),
