@@ -18,6 +18,7 @@ struct origin_walk {
         size_t kept_count;
         const struct code_range *ranges;
         size_t range_count;
+        uint32_t instance; /* of an inlined function */
 };
 
 int lost_pointers_add(struct variables *variables, struct type_reader *reader,
@@ -43,7 +44,8 @@ int lost_pointers_add(struct variables *variables, struct type_reader *reader,
 }
 
 int lost_pointers_unplaced(struct variables *variables, struct type_reader *reader,
-                           Dwarf_Die *die, const struct code_range *ranges, size_t count)
+                           const struct unplaced_variable *place,
+                           const struct code_range *ranges, size_t count)
 {
         if (!die_spend(reader->dwarf, count + 1))
                 return 0;
@@ -52,9 +54,28 @@ int lost_pointers_unplaced(struct variables *variables, struct type_reader *read
                                   variables->unplaced_count,
                                   sizeof(*variables->unplaced)) < 0)
                         return -ENOMEM;
-                variables->unplaced[variables->unplaced_count++] =
-                    (struct unplaced_variable){ranges[i].low, ranges[i].high, *die};
+                variables->unplaced[variables->unplaced_count] = *place;
+                variables->unplaced[variables->unplaced_count].low = ranges[i].low;
+                variables->unplaced[variables->unplaced_count++].high = ranges[i].high;
         }
+        return 0;
+}
+
+/* Adds the variable at DIE to what INSTANCE is missing, where it is a pointer. */
+static int add_missing(struct variables *variables, struct type_reader *reader,
+                       Dwarf_Die *die, uint32_t instance)
+{
+        uint32_t type = type_of_variable(reader, die);
+
+        if (type == TYPE_NONE)
+                return reader->error;
+        if (reader->types->items[type].kind != TYPE_POINTER)
+                return 0;
+        if (array_reserve(&variables->missing, &variables->missing_capacity,
+                          variables->missing_count, sizeof(*variables->missing)) < 0)
+                return -ENOMEM;
+        variables->missing[variables->missing_count++] =
+            (struct missing_pointer){instance, type};
         return 0;
 }
 
@@ -97,15 +118,51 @@ static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32
         }
 }
 
+static int visit_inlined(void *context, struct die_entry *entry, uint32_t parent,
+                         uint32_t *value)
+{
+        struct origin_walk *walk = context;
+
+        (void)parent;
+        *value = 0;
+        switch (entry->tag) {
+        case DW_TAG_variable:
+                return is_kept(walk, &entry->die)
+                           ? 0
+                           : add_missing(walk->variables, walk->reader, &entry->die,
+                                         walk->instance);
+        case DW_TAG_lexical_block:
+                return 1;
+        default:
+                return 0;
+        }
+}
+
+static int walk_origin(struct origin_walk *walk, Dwarf_Die *origin, Dwarf_Off *kept,
+                       die_visit *each)
+{
+        if (walk->kept_count > 1)
+                qsort(kept, walk->kept_count, sizeof(*kept), compare_offsets);
+        int error = die_walk_from(walk->reader->dwarf, origin, 0, each, walk);
+
+        return error == -ENOMEM ? error : 0;
+}
+
 int lost_pointers_of_origin(struct variables *variables, struct type_reader *reader,
                             Dwarf_Die *origin, Dwarf_Off *kept, size_t kept_count,
                             const struct code_range *ranges, size_t count)
 {
-        struct origin_walk walk = {variables, reader, kept, kept_count, ranges, count};
+        struct origin_walk walk = {variables, reader, kept, kept_count, ranges, count, 0};
 
-        if (kept_count > 1)
-                qsort(kept, kept_count, sizeof(*kept), compare_offsets);
-        int error = die_walk_from(reader->dwarf, origin, 0, visit, &walk);
+        return walk_origin(&walk, origin, kept, visit);
+}
 
-        return error == -ENOMEM ? error : 0;
+int lost_pointers_of_inlined(struct variables *variables, struct type_reader *reader,
+                             Dwarf_Die *origin, Dwarf_Off *kept, size_t kept_count,
+                             uint32_t instance)
+{
+        struct origin_walk walk = {variables, reader, kept,    kept_count,
+                                   NULL,      0,      instance};
+
+        return walk_origin(&walk, origin, kept, visit_inlined);
 }

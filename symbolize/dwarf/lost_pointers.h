@@ -17,10 +17,11 @@ int lost_pointers_add(struct variables *variables, struct type_reader *reader,
                       Dwarf_Die *die, uint16_t depth, const struct code_range *ranges,
                       size_t count);
 
-/* Adds the variable at DIE, which is nowhere in its block with RANGES, to VARIABLES'
- * unplaced ones. 0 or -ENOMEM. */
+/* Adds the variable at PLACE's entry, which is nowhere in its block with RANGES, to
+ * VARIABLES' unplaced ones, with PLACE's blocks. 0 or -ENOMEM. */
 int lost_pointers_unplaced(struct variables *variables, struct type_reader *reader,
-                           Dwarf_Die *die, const struct code_range *ranges, size_t count);
+                           const struct unplaced_variable *place,
+                           const struct code_range *ranges, size_t count);
 
 /* Adds those in the blocks of ORIGIN, the entry that a function with RANGES is an
  * instance of, that are not among KEPT, the offsets of KEPT_COUNT blocks, which it puts
@@ -28,5 +29,12 @@ int lost_pointers_unplaced(struct variables *variables, struct type_reader *read
 int lost_pointers_of_origin(struct variables *variables, struct type_reader *reader,
                             Dwarf_Die *origin, Dwarf_Off *kept, size_t kept_count,
                             const struct code_range *ranges, size_t count);
+
+/* Adds the variables of ORIGIN, the entry that the inlined function INSTANCE is one of,
+ * that are not among KEPT, the offsets of KEPT_COUNT variables, which it puts in order,
+ * to VARIABLES' missing ones. 0 or -ENOMEM. */
+int lost_pointers_of_inlined(struct variables *variables, struct type_reader *reader,
+                             Dwarf_Die *origin, Dwarf_Off *kept, size_t kept_count,
+                             uint32_t instance);
 
 #endif

@@ -11,8 +11,8 @@
 #include "array.h"
 #include "die_walk.h"
 #include "location.h"
-#include "lost_pointers.h"
 #include "name.h"
+#include "origin_entries.h"
 #include "type_field.h"
 #include "unit_kind.h"
 
@@ -22,8 +22,11 @@ struct scope {
         size_t count;
         uint32_t inlined; /* name of the inlined function that it is in; 0: of none */
         uint16_t depth;
-        uint16_t level; /* of inlined functions */
-        bool codeless;  /* the ranges are those of what is around it */
+        uint16_t level;     /* of inlined functions */
+        bool codeless;      /* the ranges are those of what is around it */
+        uint32_t outer;     /* number of the one around it; 0: of none */
+        uint32_t instance;  /* number of the function, inlined or not, that it is in */
+        Dwarf_Die function; /* of that, where it is one */
 };
 
 struct collector {
@@ -39,9 +42,7 @@ struct collector {
         bool base_known;
         bool of_gcc;
         uint8_t base_register;
-        Dwarf_Off *kept; /* of blocks of the function's origin: those that it has, too */
-        size_t kept_count;
-        size_t kept_capacity;
+        struct origin_entries kept; /* what origins have and their instances, too */
         /* the variable in work */
         Dwarf_Die *die;
         uint64_t low;
@@ -108,21 +109,6 @@ static size_t order_ranges(struct collector *collector, size_t first)
         return kept;
 }
 
-/* Takes note of the block of the function's origin that DIE, one of the function's own,
- * is an instance of. */
-static int keep_block(struct collector *collector, Dwarf_Die *die)
-{
-        Dwarf_Die origin;
-
-        if (!die_origin(collector->reader->dwarf, die, &origin))
-                return 0;
-        if (array_reserve(&collector->kept, &collector->kept_capacity,
-                          collector->kept_count, sizeof(*collector->kept)) < 0)
-                return -ENOMEM;
-        collector->kept[collector->kept_count++] = dwarf_dieoffset(&origin);
-        return 0;
-}
-
 /* *VALUE is the outer scope, and then the one of DIE. */
 static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *value)
 {
@@ -132,7 +118,8 @@ static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *valu
         if (die_ranges(collector->reader->dwarf, die, add_range, collector) == -ENOMEM)
                 return -ENOMEM;
         if (outer && outer->level == 0 && dwarf_tag(die) == DW_TAG_lexical_block &&
-            keep_block(collector, die) < 0)
+            origin_entries_keep(&collector->kept, collector->reader->dwarf, die,
+                                outer->instance) < 0)
                 return -ENOMEM;
         scope.count = order_ranges(collector, scope.first);
         if (scope.count == 0) { /* it has no code of its own: the outer one's counts */
@@ -146,6 +133,13 @@ static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *valu
                 scope.inlined = name_of(collector, die);
         else if (outer)
                 scope.inlined = outer->inlined;
+        scope.outer = *value;
+        if (!outer || dwarf_tag(die) == DW_TAG_inlined_subroutine) {
+                scope.instance = (uint32_t)collector->scope_count + 1;
+                scope.function = *die;
+        } else {
+                scope.instance = outer->instance;
+        }
         if (outer) {
                 scope.depth = add_one(outer->depth);
                 scope.level = dwarf_tag(die) == DW_TAG_inlined_subroutine
@@ -228,6 +222,8 @@ static int put_register(struct collector *collector, struct range_map *map,
             .block = collector->scope
                          ? (uint32_t)(collector->scope - collector->scopes) + 1
                          : 0,
+            .outer = scope ? scope->outer : 0,
+            .instance = scope ? scope->instance : 0,
             .codeless = collector->scope && collector->scope->codeless,
             .pointed = map == &variables->pointed[location->reg],
             .depth = collector->scope ? collector->scope->depth : 0,
@@ -389,11 +385,17 @@ static int add_nowhere(struct collector *collector)
 
         if (scope->codeless)
                 return add_lost(collector);
+        const struct unplaced_variable variable = {
+            .block = (uint32_t)(scope - collector->scopes) + 1,
+            .outer = scope->outer,
+            .instance = scope->instance,
+            .die = *collector->die};
+
         return collector->of_gcc && scope->depth > 0 &&
                        dwarf_tag(collector->die) == DW_TAG_variable
-                   ? lost_pointers_unplaced(
-                         collector->variables, collector->reader, collector->die,
-                         &collector->ranges[scope->first], scope->count)
+                   ? lost_pointers_unplaced(collector->variables, collector->reader,
+                                            &variable, &collector->ranges[scope->first],
+                                            scope->count)
                    : 0;
 }
 
@@ -438,6 +440,10 @@ static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t sc
         collector->number++;
         collector->type_read = collector->name_read = false;
         collector->name = 0;
+        if (collector->of_gcc && collector->scope && collector->scope->level > 0 &&
+            origin_entries_keep(&collector->kept, collector->reader->dwarf, die,
+                                collector->scope->instance) < 0)
+                return -ENOMEM;
         if (!die_attribute(collector->reader->dwarf, die, DW_AT_location, &attribute))
                 return collector->scope ? add_nowhere(collector) : 0;
         switch (dwarf_whatform(&attribute)) {
@@ -503,19 +509,29 @@ static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32
         }
 }
 
-/* gcc leaves blocks without code out where the function's entry has an origin. */
-static int read_origin(struct collector *collector, Dwarf_Die *function)
+/* gcc leaves blocks without code out where a function's entry has an origin. */
+static int read_origins(struct collector *collector)
 {
-        const struct scope *all = &collector->scopes[0];
-        Dwarf_Die origin;
+        int error = 0;
 
-        return collector->of_gcc &&
-                       die_origin(collector->reader->dwarf, function, &origin)
-                   ? lost_pointers_of_origin(collector->variables, collector->reader,
-                                             &origin, collector->kept,
-                                             collector->kept_count,
-                                             &collector->ranges[all->first], all->count)
-                   : 0;
+        if (!collector->of_gcc)
+                return 0;
+        origin_entries_sort(&collector->kept);
+        for (size_t i = 0; i < collector->scope_count && !error; i++) {
+                const struct scope *scope = &collector->scopes[i];
+                const struct function_instance function = {.die = scope->function,
+                                                           .number = scope->instance,
+                                                           .inlined = scope->level > 0,
+                                                           .ranges = collector->ranges +
+                                                                     scope->first,
+                                                           .range_count = scope->count};
+
+                if (scope->instance == i + 1)
+                        error =
+                            origin_entries_compare(&collector->kept, collector->variables,
+                                                   collector->reader, &function);
+        }
+        return error;
 }
 
 static void read_frame_base(struct collector *collector, Dwarf_Die *function)
@@ -550,9 +566,9 @@ int variable_entries_read(struct variables *variables, struct type_reader *reade
         if (!error && scope == 1)
                 error = die_walk_from(reader->dwarf, function, 1, visit, &collector);
         if (!error && scope == 1)
-                error = read_origin(&collector, function);
+                error = read_origins(&collector);
         free(collector.ranges);
         free(collector.scopes);
-        free(collector.kept);
+        origin_entries_free(&collector.kept);
         return error == -ENOMEM ? error : 0;
 }

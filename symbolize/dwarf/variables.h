@@ -29,9 +29,11 @@ struct register_variable {
         bool from_set;
         uint8_t reg;
         uint32_t writes;
-        bool codeless;  /* its block has no code: that around it counts */
-        bool given;     /* a parameter of the function: it is there when that begins */
-        uint32_t block; /* the number of the one that declares it; 0: not known */
+        bool codeless;     /* its block has no code: that around it counts */
+        bool given;        /* a parameter of the function: it is there when that begins */
+        uint32_t block;    /* the number of the one that declares it; 0: not known */
+        uint32_t outer;    /* of the one around that */
+        uint32_t instance; /* of the function, inlined or not, whose variable it is */
         /* Between these another of its block, of another type, has the same value; empty:
          * none has. */
         uint64_t rival_low;
@@ -59,7 +61,17 @@ struct lost_pointer {
 struct unplaced_variable {
         uint64_t low;
         uint64_t high;
+        uint32_t block; /* as of register_variable */
+        uint32_t outer;
+        uint32_t instance;
         Dwarf_Die die;
+};
+
+/* A pointer of a block that the inlined function INSTANCE does not have, though its
+ * origin does. */
+struct missing_pointer {
+        uint32_t instance;
+        uint32_t type;
 };
 
 /* In memory, while the instruction is between low and high. */
@@ -110,6 +122,9 @@ struct variables {
         struct unplaced_variable *unplaced; /* gcc's */
         size_t unplaced_count;
         size_t unplaced_capacity;
+        struct missing_pointer *missing; /* gcc's */
+        size_t missing_count;
+        size_t missing_capacity;
         struct call_result *calls; /* by address */
         size_t call_count;
         size_t call_capacity;

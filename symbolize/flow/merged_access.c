@@ -10,6 +10,7 @@
 
 #include "callee.h"
 #include "decoded.h"
+#include "merged_entry.h"
 #include "type_field.h"
 
 enum { STEPS_LIMIT = 96, WAYS_LIMIT = 8 };
@@ -238,26 +239,86 @@ static bool met_set(struct search *search, uint64_t vaddr)
                is_others(search, set);
 }
 
+static bool is_unplaced_rival(const struct search *search,
+                              const struct unplaced_variable *variable)
+{
+        struct type_reader *reader = search->walk->context->input->reader;
+        Dwarf_Die die = variable->die;
+        uint32_t type = type_of_variable(reader, &die);
+
+        return type != TYPE_NONE && reader->types->items[type].kind == TYPE_POINTER &&
+               is_rival(search, type);
+}
+
 /* Whether a pointer that is nowhere is declared in a block with this code. */
 static bool met_unplaced(const struct search *search, uint64_t vaddr)
 {
         const struct variables *variables = search->walk->context->variables;
-        struct type_reader *reader = search->walk->context->input->reader;
 
         for (size_t i = 0; i < variables->unplaced_count; i++) {
                 const struct unplaced_variable *variable = &variables->unplaced[i];
-                Dwarf_Die die = variable->die;
 
-                if (vaddr < variable->low || vaddr >= variable->high)
-                        continue;
-                uint32_t type = type_of_variable(reader, &die);
-
-                if (type != TYPE_NONE &&
-                    reader->types->items[type].kind == TYPE_POINTER &&
-                    is_rival(search, type))
+                if (vaddr >= variable->low && vaddr < variable->high &&
+                    is_unplaced_rival(search, variable))
                         return true;
         }
         return false;
+}
+
+/* Whether VARIABLE is declared in the block of NAMED, beside that, or around it. */
+static bool is_beside(const struct unplaced_variable *variable,
+                      const struct register_variable *named)
+{
+        return variable->instance == named->instance &&
+               (variable->block == named->block || variable->outer == named->outer ||
+                variable->block == named->outer);
+}
+
+/* Whether the block of VARIABLE, another than that of NAMED, has code that may be the
+ * access by it. */
+static bool has_own_code(const struct search *search,
+                         const struct unplaced_variable *variable,
+                         const struct register_variable *named)
+{
+        const struct flow_code *code = search->walk->code;
+        unsigned steps_left = STEPS_LIMIT;
+
+        if (variable->block == named->block || variable->block == named->outer)
+                return false;
+        for (size_t i = flow_code_from(code, variable->low);
+             i < code->step_count && code->steps[i].vaddr < variable->high; i++) {
+                const struct instruction *instruction = &code->steps[i].instruction;
+
+                if (steps_left-- == 0)
+                        return true;
+                if (instruction->has_memory && instruction->access_bytes > 0 &&
+                    instruction->memory.displacement == search->displacement)
+                        return true;
+        }
+        return false;
+}
+
+/* Whether a pointer of which no code is left is declared beside the block of NAMED, which
+ * has the base register at VADDR, and code of that block is entered by several ways. */
+static bool met_entered(const struct search *search, uint64_t vaddr)
+{
+        const struct variables *variables = search->walk->context->variables;
+        const struct register_variable *named =
+            variables->unplaced_count + variables->missing_count > 0
+                ? variables_in_register(variables, search->base, vaddr)
+                : NULL;
+        bool met = false;
+
+        if (!named || named->given)
+                return false;
+        for (size_t i = 0; i < variables->missing_count && !met; i++)
+                met = variables->missing[i].instance == named->instance &&
+                      is_rival(search, variables->missing[i].type);
+        for (size_t i = 0; i < variables->unplaced_count && !met; i++)
+                met = is_beside(&variables->unplaced[i], named) &&
+                      !has_own_code(search, &variables->unplaced[i], named) &&
+                      is_unplaced_rival(search, &variables->unplaced[i]);
+        return met && merged_entry(search->walk, named);
 }
 
 bool merged_access(const struct flow_walk *walk, struct flow_state *state, size_t step,
@@ -289,7 +350,8 @@ bool merged_access(const struct flow_walk *walk, struct flow_state *state, size_
         }
         bool met = (search.other_count > 0 && follow_all(&search, step)) ||
                    met_lost(&search, at->vaddr) || met_set(&search, at->vaddr) ||
-                   (ahead && met_unplaced(&search, at->vaddr));
+                   (ahead && met_unplaced(&search, at->vaddr)) ||
+                   met_entered(&search, at->vaddr);
 
         free(search.others);
         return met;

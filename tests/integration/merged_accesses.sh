@@ -219,3 +219,105 @@ sqlite3 -readonly rivals.db "SELECT DISTINCT function, type, field FROM sample_v
 for row in 'cases|struct c|cv' 'moved|struct in6|scope' 'moved|struct in4|family'; do
         grep -qxF "$row" said || fail "gcc: $row is not told"
 done
+
+# Of a case whose code gcc has joined with another's no variable is left: that is declared
+# nowhere, or only in the function that was inlined. Object number i is a struct a, b or c, by
+# the rest of i / 3.
+cat >lost.c <<'END'
+#include <stdint.h>
+#include <stdlib.h>
+enum { N = 4000, SIZE = 64 };
+struct a { long a1; int a2, a3; double a4; };
+struct b { long b1; int b2, b3; double b4; };
+struct c { long c1; int c2, c3; double c4; };
+static void *obj[N];
+static uint8_t kind[N];
+static volatile double result;
+#define READS __attribute__((noipa)) static
+#define INLINED static inline __attribute__((always_inline))
+INLINED int inlined_if(const void *p, int k)
+{
+        if (k == 0) { const struct a *a = p; return a->a2; }
+        if (k == 1) { const struct b *b = p; return b->b2; }
+        return 0;
+}
+READS long by_if(int i)
+{
+        long s = 0;
+        for (int j = i; j < i + 8 && j < N; j++)
+                s += inlined_if(obj[j], kind[j]);
+        return s;
+}
+INLINED long inlined_switch(void *p, int k)
+{
+        long s = 0;
+        switch (k) {
+        case 0: { struct a *a = p; s = a->a1 + a->a2; break; }
+        case 1: { struct b *b = p; s = b->b1 + b->b2; break; }
+        case 2: { struct c *c = p; s = c->c1 * 3; break; }
+        }
+        return s;
+}
+READS long by_switch(int i) { return inlined_switch(obj[i], kind[i]) & 255; }
+READS long in_loop(int i)
+{
+        long s = 0;
+        for (int j = i; j < i + 8 && j < N; j++)
+                s ^= inlined_switch(obj[j], kind[j]);
+        return s;
+}
+READS long by_constant(int i) { return inlined_switch(obj[i], 1) + inlined_if(obj[i], 1); }
+READS long returned(void *p, int k)
+{
+        if (k == 0) { struct a *a = p; if (a->a2) return a->a1; return 5; }
+        if (k == 1) { struct b *b = p; if (b->b2) return b->b1; return 5; }
+        return 0;
+}
+READS long or_null(int i)
+{
+        long s = 0;
+        for (int j = i; j < i + 8 && j < N; j++) {
+                struct a *a = kind[j] == 0 ? obj[j] : NULL;
+                if (a) { s += a->a1 + a->a3; continue; }
+                struct b *b = kind[j] == 1 ? obj[j] : NULL;
+                if (b) s += b->b1 + b->b3;
+        }
+        return s;
+}
+int main(void)
+{
+        char *pool = calloc(N, SIZE);
+        for (int i = 0; i < N; i++) {
+                obj[i] = pool + (size_t)i * SIZE;
+                kind[i] = (uint8_t)(i % 3);
+                ((struct a *)obj[i])->a2 = i & 1;
+        }
+        for (int r = 0; r < 2; r++)
+                for (int at = 0; at < N; at++) {
+                        int i = (int)(at * 7919L % N);
+                        result += by_if(i) + by_switch(i) + in_loop(i) + or_null(i) +
+                                  returned(obj[i], kind[i]);
+                        if (kind[i] == 1)
+                                result += by_constant(i);
+                }
+        return 0;
+}
+END
+
+for option in -O1 -O2 -O3; do
+        gcc -g "$option" -o lost lost.c
+        "$MEMLAG" record --force -o lost.db --source sim --period 7 --ldlat 1 -- ./lost \
+                >out 2>&1 || fail "$(cat out)"
+        wrong=$(sqlite3 -readonly lost.db "SELECT function, field, count(*) FROM sample_view
+                JOIN attribution USING (sample_id)
+                WHERE object_kind = 'heap' AND object LIKE 'main at %' AND function <> 'main' AND
+                field NOT LIKE substr('abc', 1 + object_offset_bytes / 64 % 3, 1) || '%'
+                GROUP BY 1, 2")
+        [ -z "$wrong" ] || fail "gcc $option: lost variables' reads are said to be $wrong"
+done
+# Nothing is joined where the case is known when the function is inlined, or in the third case.
+sqlite3 -readonly lost.db "SELECT function || '|' || field FROM sample_view
+        WHERE object_kind = 'heap' GROUP BY 1 HAVING count(*) > 100" >said
+for row in 'inlined_switch|c1' 'inlined_switch|b1'; do
+        grep -qxF "$row" said || fail "gcc: $row is not told, but $(cat said)"
+done

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Where gcc joins the code of two blocks, both ways lead into what the debug information
+ * has as one of them. */
+#ifndef MEMLAG_SYMBOLIZE_MERGED_ENTRY_H
+#define MEMLAG_SYMBOLIZE_MERGED_ENTRY_H
+
+#include "flow_walk.h"
+
+/* Whether several ways meet where VARIABLE is in its register first, other than the
+ * rounds of a loop. */
+bool merged_entry(const struct flow_walk *walk, const struct register_variable *variable);
+
+#endif
