@@ -41,6 +41,7 @@ struct use {
         size_t integer_steps[INTEGERS_LIMIT];
         size_t integer_count;
         uint64_t on_real, on_others;
+        bool by_vector; /* it was loaded into a vector register */
         bool both; /* one way counts with it as either, or takes an integer's bits for
                     * floating point */
 };
@@ -145,6 +146,15 @@ static bool is_crossed(const struct number_held *held, const ZydisDecodedOperand
         return !number_vector_bit(operand) || held->crossed & number_vector_bit(operand);
 }
 
+/* Whether OPERAND is a general register that got the number from the vector register
+ * which it was loaded into: what counts with an integer there may do so with the bits of
+ * either, as the other does. */
+static bool is_crossed_back(const struct use *use, const ZydisDecodedOperand *operand)
+{
+        return use->by_vector && operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+               !number_vector_bit(operand);
+}
+
 /* Where a copy puts the number: OPERAND has it from then on. */
 static void put(struct number_held *held, const struct flow_step *step,
                 const ZydisDecodedOperand *operand, bool crossed)
@@ -214,19 +224,21 @@ static void pass(struct use *use, struct way *way, size_t at)
         ZydisMnemonic mnemonic = decoded.instruction.mnemonic;
         size_t from = SIZE_MAX;
 
-        bool any_crossed = false;
+        bool any_crossed = false, crossed_back = false;
 
         for (size_t i = decoded.instruction.operand_count; i-- > 0;)
                 if (reads(&before, step, &operands[i])) {
                         from = i;
                         any_crossed |= is_crossed(&before, &operands[i]);
+                        crossed_back |= is_crossed_back(use, &operands[i]);
                 }
         struct number_fact fact = number_shown(use->code, at, &decoded, &before);
 
         use->both |= fact.number >= NUMBER_FLOATS && any_crossed;
 
-        way->whole |= fact.number != NUMBER_ANY && fact.number < NUMBER_FLOATS &&
-                      (!fact.perhaps_float || number_is_converted(mnemonic));
+        way->whole |=
+            fact.number != NUMBER_ANY && fact.number < NUMBER_FLOATS &&
+            (!fact.perhaps_float || number_is_converted(mnemonic) || crossed_back);
         take(use, way, at, &fact);
         forget_changed(&way->held, step, &decoded);
         if (from == SIZE_MAX)
@@ -316,6 +328,8 @@ static void follow_on(struct use *use, struct way *way)
                 case OPERATION_BRANCH:
                         fork_way(use, way, step->instruction.target);
                         break;
+                case OPERATION_NOTHING: /* though it may have operands */
+                        break;
                 default:
                         pass(use, way, way->step);
                         break;
@@ -359,6 +373,7 @@ void number_use(const struct flow_code *code, size_t step, struct type_access *a
         /* Where it was read it is another sample's. */
         if (!on_stack(&load->memory))
                 way.held.in_memory = false;
+        use.by_vector = way.held.vector != 0;
         way.taken = false;
         if (way.step < code->step_count && flow_code_follows(code, way.step))
                 follow(&use, &way);

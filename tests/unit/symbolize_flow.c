@@ -137,6 +137,9 @@ BITS(takes_two_as_one, "mov (%rdi), %rax\n shrd $30, %rcx, %rax\n"
 BITS(moves_on, "mov (%rdi), %rax\n mov %rax, (%rsi)\n ret")
 BITS(moves_with_vector, "movq (%rdi), %xmm0\n movq %xmm0, (%rsi)\n ret")
 BITS(hands_on, "movsd (%rdi), %xmm0\n ret")
+BITS(adds_bits_and_real, "movsd (%rdi), %xmm0\n movq %xmm0, %rax\n"
+                         "add %rax, (%rsi)\n addsd %xmm0, %xmm0\n"
+                         "movsd %xmm0, (%rdx)\n ret")
 BITS(calls_with, "movsd (%rdi), %xmm0\n call 1f\n1: pop %rax\n ret")
 BITS(adds_reals, "movsd (%rdi), %xmm1\n addsd %xmm1, %xmm0\n ret")
 BITS(adds_half, "movq (%rdi), %xmm1\n addss %xmm1, %xmm0\n ret")
@@ -442,6 +445,7 @@ static void knows_what_a_number_is_used_as(void **state)
             {"hands_on", NUMBER_FLOATS},
             {"calls_with", NUMBER_FLOATS},
             {"adds_reals", NUMBER_FLOAT},
+            {"adds_bits_and_real", NUMBER_ANY},
             {"adds_half", NUMBER_FLOATS},
             {"adds_absolute", NUMBER_FLOAT},
             {"adds_from_register", NUMBER_ANY},
