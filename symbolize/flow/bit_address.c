@@ -3,16 +3,74 @@
  * added to the base are followed. */
 #include "bit_address.h"
 
+#include "callee.h"
+
+enum { STEPS_BACK_LIMIT = 32 };
+
+/* COPIES, all of one value, after STEP. */
+static uint32_t copies_after(uint32_t copies, const struct instruction *step)
+{
+        uint32_t written = step->written;
+
+        if (step->operation == OPERATION_CALL)
+                written |= CALL_CLOBBERED;
+        return step->operation == OPERATION_MOVE && copies >> step->source & 1
+                   ? copies | UINT32_C(1) << step->destination
+                   : copies & ~written;
+}
+
+/* Whichever copies the base has at the end were made of one value, from which they are
+ * followed on: that of the base as it was, or of what it was made a copy of. */
+uint32_t bit_address_copies(const struct flow_code *code, size_t step)
+{
+        uint8_t base = code->steps[step].instruction.memory.base;
+        size_t first = code->blocks[flow_code_block(code, step)].first;
+        uint32_t copies = 0;
+
+        if (base >= REGISTER_COUNT)
+                return 0;
+        if (step - first > STEPS_BACK_LIMIT)
+                first = step - STEPS_BACK_LIMIT;
+        copies = UINT32_C(1) << base;
+        for (size_t at = first; at < step; at++) {
+                const struct instruction *done = &code->steps[at].instruction;
+                bool is_copy = done->operation == OPERATION_MOVE &&
+                               done->destination == base && done->source < REGISTER_COUNT;
+
+                if (is_copy && !(copies >> done->source & 1))
+                        copies = UINT32_C(1) << done->source;
+                copies = copies_after(copies, done);
+                if (!(copies >> base & 1))
+                        copies = UINT32_C(1) << base;
+        }
+        return copies;
+}
+
 bool bit_address_before(const struct bit_watch *watch, const struct instruction *load,
                         const struct instruction *later, int64_t *bytes)
 {
         const struct memory_operand *left = &load->memory, *right = &later->memory;
+        bool is_copy = right->base != left->base && right->base < REGISTER_COUNT &&
+                       watch->copies >> right->base & 1;
 
         *bytes = (int64_t)((uint64_t)left->displacement - (uint64_t)right->displacement -
-                           (uint64_t)watch->advanced);
-        return !watch->moved && left->base == right->base &&
+                           (is_copy ? 0 : (uint64_t)watch->advanced));
+        return (is_copy || (left->base == right->base && !watch->moved)) &&
                left->index == right->index && left->scale == right->scale &&
                left->thread_local == right->thread_local;
+}
+
+bool bit_address_unclear(const struct bit_watch *watch, const struct instruction *load,
+                         const struct instruction *later)
+{
+        const struct memory_operand *left = &load->memory, *right = &later->memory;
+        int64_t apart =
+            (int64_t)((uint64_t)left->displacement - (uint64_t)right->displacement);
+
+        return left->base != right->base && left->base < REGISTER_COUNT &&
+               right->base < REGISTER_COUNT && !(watch->copies >> right->base & 1) &&
+               left->index < REGISTER_COUNT && left->index == right->index &&
+               left->scale == right->scale && apart > -8 && apart < 8;
 }
 
 /* Whether DECODED adds the constant *BYTES to the register REG. */
@@ -47,6 +105,9 @@ void bit_address_change(struct bit_watch *watch, const struct instruction *load,
 {
         const struct memory_operand *memory = &load->memory;
 
+        watch->copies &= ~written;
+        if (memory->index < REGISTER_COUNT && written >> memory->index & 1)
+                watch->copies = 0;
         for (uint8_t reg = 0; reg < REGISTER_COUNT; reg++) {
                 int64_t bytes;
 

@@ -4,11 +4,21 @@
 #define MEMLAG_SYMBOLIZE_BIT_ADDRESS_H
 
 #include "bit_watch.h"
+#include "flow_code.h"
+
+/* The registers, as a mask, that hold at STEP of CODE what the base of its operand does,
+ * as the code before it in the same block shows. */
+uint32_t bit_address_copies(const struct flow_code *code, size_t step);
 
 /* How many bytes the operand of LOAD begins behind that of LATER, by what WATCH has of
  * the registers between; false: that is not known. */
 bool bit_address_before(const struct bit_watch *watch, const struct instruction *load,
                         const struct instruction *later, int64_t *bytes);
+
+/* Whether the operand of LATER may be there, too, by another base of which that is not
+ * known. */
+bool bit_address_unclear(const struct bit_watch *watch, const struct instruction *load,
+                         const struct instruction *later);
 
 /* Takes note in WATCH that DECODED changes the registers of the mask WRITTEN. */
 void bit_address_change(struct bit_watch *watch, const struct instruction *load,

@@ -38,6 +38,21 @@ uint64_t bit_seen(const struct bit_held *held, uint64_t mask)
         return bits;
 }
 
+bool bit_seen_whole(const struct bit_held *held, uint64_t mask, uint64_t word)
+{
+        uint64_t told = reach(held, mask);
+        uint64_t spread = held->spread_over & told ? held->spread : 0;
+
+        for (int i = 0; i < BIT_PARTS; i++) {
+                uint64_t bits =
+                    held->parts[i].bits & bit_shifted(told, -held->parts[i].up);
+
+                if ((bits | spread) == word)
+                        return true;
+        }
+        return false;
+}
+
 uint64_t bit_all(const struct bit_held *held)
 {
         return held->parts[0].bits | held->parts[1].bits | held->spread;
@@ -46,6 +61,16 @@ uint64_t bit_all(const struct bit_held *held)
 bool bit_holds(const struct bit_held *held)
 {
         return bit_all(held) != 0;
+}
+
+bool bit_same(const struct bit_held *a, const struct bit_held *b)
+{
+        for (int i = 0; i < BIT_PARTS; i++)
+                if (a->parts[i].bits != b->parts[i].bits ||
+                    (a->parts[i].bits != 0 && a->parts[i].up != b->parts[i].up))
+                        return false;
+        return a->spread == b->spread && a->spread_over == b->spread_over &&
+               a->other == b->other && a->carried == b->carried;
 }
 
 /* The bits of the register that are the word's. */

@@ -29,9 +29,14 @@ uint64_t bit_from(uint64_t bits);
 
 /* The bits of the word that lie in MASK of the register, or that it tells of. */
 uint64_t bit_seen(const struct bit_held *held, uint64_t mask);
+/* Whether they tell of all of WORD in one piece, and not of parts that lie over each
+ * other, or apart. */
+bool bit_seen_whole(const struct bit_held *held, uint64_t mask, uint64_t word);
 /* All that HELD has, and whether that is any. */
 uint64_t bit_all(const struct bit_held *held);
 bool bit_holds(const struct bit_held *held);
+/* Whether A and B have the same in the same places. */
+bool bit_same(const struct bit_held *a, const struct bit_held *b);
 /* The bits of the register that may be other than zero. */
 uint64_t bit_nonzero(const struct bit_held *held);
 

@@ -6,10 +6,10 @@
 #include "bit_use.h"
 
 #include "bit_address.h"
-#include "bit_watch.h"
+#include "bit_begin.h"
 #include "callee.h"
 
-enum { STEPS_LIMIT = 128, WAYS_LIMIT = 8, STEPS_BACK_LIMIT = 32 };
+enum { STEPS_LIMIT = 128, WAYS_LIMIT = 8, VISITS_LIMIT = 16 };
 
 /* The registers that a call may get its arguments in, by their DWARF numbers (System V
  * ABI, AMD64 supplement, figure 3.4). */
@@ -18,20 +18,33 @@ enum { ARGUMENTS = 0x0336 };
 /* rdx, for the second half of what is returned. */
 enum { RESULT_HIGH = 1 };
 
+/* What is known before a step. */
+struct way {
+        size_t step;
+        struct bit_watch watch;
+};
+
 struct use {
         const struct flow_context *flow;
         const struct flow_code *code;
         const struct flow_step *load;
         uint64_t word; /* the mask of all of its bits */
-        uint64_t used;
+        struct bit_used used;
         uint64_t perhaps; /* bits that may be used where they are not followed to */
+        bool restored;    /* some are stored where they came from */
         unsigned steps_left;
-        struct {
-                size_t step;
-                struct bit_watch watch;
-        } ways[WAYS_LIMIT];
+        struct way ways[WAYS_LIMIT];
         size_t way_count;
+        struct way
+            visits[VISITS_LIMIT]; /* where jumps have led, and what was held there */
+        size_t visit_count;
 };
+
+static void use_held(struct use *use, const struct bit_held *held, uint64_t mask)
+{
+        use->used.bits |= bit_seen(held, mask);
+        use->used.whole |= bit_seen_whole(held, mask, use->word);
+}
 
 /* The word, or a part of it, is stored where it came from: what is not the same any more
  * is meant. What is stored in the same place from a register that holds none of it was
@@ -44,40 +57,59 @@ static bool store(struct use *use, struct bit_watch *watch, const struct flow_st
 
         if (decoded->instruction.mnemonic != ZYDIS_MNEMONIC_MOV ||
             decoded->operands[0].type != ZYDIS_OPERAND_TYPE_MEMORY ||
-            from >= REGISTER_COUNT ||
-            !bit_address_before(watch, &use->load->instruction, &step->instruction,
-                                &before) ||
-            before <= -8 || before >= 8)
+            from >= REGISTER_COUNT)
                 return false;
         const struct bit_held *held = &watch->registers[from];
         uint64_t mask = bit_mask(&decoded->operands[1]), changed = 0;
+
+        if (bit_address_unclear(watch, &use->load->instruction, &step->instruction)) {
+                use->perhaps |= bit_seen(held, mask);
+                return true;
+        }
+        if (!bit_address_before(watch, &use->load->instruction, &step->instruction,
+                                &before) ||
+            before <= -8 || before >= 8)
+                return false;
         int up = (int)before * 8 + __builtin_ctzll(mask); /* from 8 on of ah, say */
 
         if (!bit_stored(held, mask, up, use->word, &changed)) {
                 if (before != 0)
                         return false;
-                use->used |= bit_holds(held) ? bit_all(held) | changed : use->word;
+                use_held(use, held, UINT64_MAX);
+                use->used.bits |= bit_holds(held) ? changed : use->word;
                 return true;
         }
         struct bit_held moved = *held;
 
+        use->restored = true;
         for (int i = 0; i < BIT_PARTS; i++)
                 if (moved.parts[i].up == up)
                         moved.parts[i].bits = 0;
-        use->used |= changed | bit_seen(&moved, mask);
+        use->used.bits |= changed;
+        use->used.whole |= /* by a sum, as one number */
+            changed == use->word &&
+            (use->word & ~bit_shifted(held->carried & mask, -up)) == 0;
+        use_held(use, &moved, mask);
         if (before == 0 && (mask & use->word) == use->word)
                 watch->stored |= UINT32_C(1) << from;
         return true;
 }
 
-static uint64_t in_address(const struct bit_watch *watch,
-                           const ZydisDecodedOperand *operand)
+/* Uses what OPERAND's address is made of, and returns it. */
+static uint64_t use_address(struct use *use, const struct bit_watch *watch,
+                            const ZydisDecodedOperand *operand)
 {
-        uint8_t base = instruction_register(operand->mem.base);
-        uint8_t index = instruction_register(operand->mem.index);
+        const uint8_t parts[] = {instruction_register(operand->mem.base),
+                                 instruction_register(operand->mem.index)};
+        uint64_t bits = 0;
 
-        return (base < REGISTER_COUNT ? bit_all(&watch->registers[base]) : 0) |
-               (index < REGISTER_COUNT ? bit_all(&watch->registers[index]) : 0);
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+                if (parts[i] >= REGISTER_COUNT)
+                        continue;
+                use_held(use, &watch->registers[parts[i]], UINT64_MAX);
+                bits |= bit_all(&watch->registers[parts[i]]);
+        }
+        return bits;
 }
 
 /* Whether OPERAND, which holds HELD, is moved to a vector with bits of another word: the
@@ -115,16 +147,17 @@ static uint64_t read_all(struct use *use, const struct bit_watch *watch,
                         const struct bit_held *held = &watch->registers[number];
                         uint64_t seen = bit_seen(held, bit_mask(operand));
 
-                        if (is_piece(decoded, operand, held))
+                        if (is_piece(decoded, operand, held)) {
                                 use->perhaps |= seen;
-                        else
-                                bits |= seen;
+                                continue;
+                        }
+                        use_held(use, held, bit_mask(operand));
+                        bits |= seen;
                 } else if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
                            operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN) {
-                        bits |= in_address(watch, operand);
+                        bits |= use_address(use, watch, operand);
                 }
         }
-        use->used |= bits;
         return bits;
 }
 
@@ -134,7 +167,7 @@ static void read_addresses(struct use *use, const struct bit_watch *watch,
         for (size_t i = 0; i < decoded->instruction.operand_count; i++)
                 if (decoded->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
                     decoded->operands[i].mem.type != ZYDIS_MEMOP_TYPE_AGEN)
-                        use->used |= in_address(watch, &decoded->operands[i]);
+                        use_address(use, watch, &decoded->operands[i]);
 }
 
 /* What DECODED writes was made of BITS. */
@@ -152,38 +185,34 @@ static void write_made(struct bit_watch *watch, const struct decoded *decoded,
         }
 }
 
+/* The bits that the flags of the mask TESTED tell of. */
+static uint64_t told_by_flags(const struct bit_watch *watch,
+                              ZydisAccessedFlagsMask tested)
+{
+        switch (tested) {
+        case 0:
+                return 0;
+        case ZYDIS_CPUFLAG_SF:
+                return watch->sign;
+        case ZYDIS_CPUFLAG_CF:
+        case ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF:
+                return watch->below;
+        case ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF:
+        case ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF | ZYDIS_CPUFLAG_ZF:
+                return watch->above;
+        default:
+                return watch->flags;
+        }
+}
+
 static void read_flags(struct use *use, const struct bit_watch *watch,
                        const struct decoded *decoded)
 {
         const ZydisAccessedFlags *flags = decoded->instruction.cpu_flags;
+        uint64_t bits = told_by_flags(watch, flags ? flags->tested : 0);
 
-        if (!flags)
-                return;
-        switch (flags->tested) {
-        case 0:
-                break;
-        case ZYDIS_CPUFLAG_SF:
-                use->used |= watch->sign;
-                break;
-        case ZYDIS_CPUFLAG_CF:
-        case ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF:
-                use->used |= watch->below;
-                break;
-        case ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF:
-        case ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF | ZYDIS_CPUFLAG_ZF:
-                use->used |= watch->above;
-                break;
-        default:
-                use->used |= watch->flags;
-        }
-}
-
-static bool sets_flags(const struct decoded *decoded)
-{
-        const ZydisAccessedFlags *flags = decoded->instruction.cpu_flags;
-
-        return flags &&
-               (flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
+        use->used.bits |= bits;
+        use->used.whole |= watch->whole && bits == use->word;
 }
 
 /* The registers that OPERAND reads, as a mask. */
@@ -216,7 +245,7 @@ static void note_registers(struct bit_watch *watch, const struct decoded *decode
         watch->stored &= ~written;
         if (flags && flags->tested)
                 watch->fresh &= ~watch->tested;
-        if (sets_flags(decoded))
+        if (decoded_sets_flags(decoded))
                 watch->tested = written;
         for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
                 const ZydisDecodedOperand *operand = &decoded->operands[i];
@@ -235,7 +264,7 @@ static void pass(struct use *use, struct bit_watch *watch, const struct flow_ste
         struct decoded decoded;
 
         if (!decoded_read(&decoded, use->code, step)) {
-                use->used = use->word;
+                use->used.bits = use->word;
                 return;
         }
         const ZydisDecodedOperand *first = &decoded.operands[0];
@@ -244,7 +273,7 @@ static void pass(struct use *use, struct bit_watch *watch, const struct flow_ste
 
         read_flags(use, watch, &decoded);
         read_addresses(use, watch, &decoded);
-        if (sets_flags(&decoded))
+        if (decoded_sets_flags(&decoded))
                 bit_watch_flags(watch, 0, 0);
         bool followed =
             (number < REGISTER_COUNT &&
@@ -298,7 +327,7 @@ static void hand_on(struct use *use, const struct bit_watch *watch, int number,
         const struct bit_held *held = &watch->registers[number];
 
         if (watch->fresh >> number & 1)
-                use->used |= bit_all(held);
+                use_held(use, held, UINT64_MAX);
         else if ((takes_structure && watch->stored >> number & 1) ||
                  (held->parts[0].bits == use->word && !(held->other & use->word)))
                 use->perhaps |= use->word;
@@ -324,7 +353,7 @@ static void call(struct use *use, struct bit_watch *watch, const struct flow_ste
         struct decoded decoded;
 
         if (!decoded_read(&decoded, use->code, step)) {
-                use->used = use->word;
+                use->used.bits = use->word;
                 return;
         }
         read_all(use, watch, &decoded);
@@ -340,9 +369,9 @@ static void give_back(struct use *use, const struct bit_watch *watch)
         const struct bit_held *held = &watch->registers[REGISTER_RAX];
 
         if (!(watch->partly >> REGISTER_RAX & 1) || bit_seen(held, 0xff) != 0)
-                use->used |= bit_all(held);
+                use_held(use, held, UINT64_MAX);
         if (watch->fresh >> RESULT_HIGH & 1)
-                use->used |= bit_all(&watch->registers[RESULT_HIGH]);
+                use_held(use, &watch->registers[RESULT_HIGH], UINT64_MAX);
 }
 
 /* Goes to another function, or to a part of this one that is not known. */
@@ -352,9 +381,24 @@ static void leave(struct use *use, const struct bit_watch *watch)
         use->perhaps |= in_registers(watch);
 }
 
+/* Whether a jump has led to the step AT with the same held before; else it has now. */
+static bool visited(struct use *use, const struct bit_watch *watch, size_t at)
+{
+        for (size_t i = 0; i < use->visit_count; i++)
+                if (use->visits[i].step == at &&
+                    bit_watch_same(&use->visits[i].watch, watch))
+                        return true;
+        if (use->visit_count < VISITS_LIMIT)
+                use->visits[use->visit_count++] =
+                    (struct way){.step = at, .watch = *watch};
+        return false;
+}
+
 static void follow(struct use *use, struct bit_watch *watch, size_t at)
 {
-        while (use->used != use->word && watched(watch) != 0) {
+        if (visited(use, watch, at))
+                return;
+        while (!use->used.whole && watched(watch) != 0) {
                 if (at >= use->code->step_count || use->steps_left == 0)
                         break;
                 const struct flow_step *step = &use->code->steps[at];
@@ -370,10 +414,11 @@ static void follow(struct use *use, struct bit_watch *watch, size_t at)
                         return;
                 case OPERATION_JUMP:
                         at = flow_code_at(use->code, step->instruction.target);
-                        if (at != SIZE_MAX)
-                                continue;
-                        leave(use, watch);
-                        return;
+                        if (at == SIZE_MAX)
+                                leave(use, watch);
+                        if (at == SIZE_MAX || visited(use, watch, at))
+                                return;
+                        continue;
                 case OPERATION_CALL:
                         call(use, watch, step);
                         break;
@@ -385,6 +430,8 @@ static void follow(struct use *use, struct bit_watch *watch, size_t at)
                         pass(use, watch, step);
                         leave(use, watch);
                         return;
+                case OPERATION_NOTHING: /* though it may have operands */
+                        break;
                 default:
                         pass(use, watch, step);
                         break;
@@ -395,164 +442,22 @@ static void follow(struct use *use, struct bit_watch *watch, size_t at)
         use->perhaps |= watched(watch);
 }
 
-/* ---- the instruction itself ---- */
-
-/* The bits of the word that change when MNEMONIC joins to it what has only bits of
- * NONZERO (which are a NUMBER, where that is known), or adds that; 0: not known. */
-static uint64_t changed_in_memory(ZydisMnemonic mnemonic, uint64_t word, uint64_t nonzero,
-                                  const uint64_t *number)
-{
-        switch (mnemonic) {
-        case ZYDIS_MNEMONIC_AND:
-                return number ? word & ~*number : 0;
-        case ZYDIS_MNEMONIC_OR:
-        case ZYDIS_MNEMONIC_XOR:
-                return word & nonzero;
-        case ZYDIS_MNEMONIC_ADD:
-        case ZYDIS_MNEMONIC_SUB: /* nothing is carried down */
-                return nonzero ? word & ~bit_low((unsigned)__builtin_ctzll(nonzero)) : 0;
-        default:
-                return 0;
-        }
-}
-
-/* Changes the word in memory, or tests it by a number. */
-static bool begin_in_memory(struct use *use, const struct decoded *decoded,
-                            struct bit_watch *watch)
-{
-        const ZydisDecodedOperand *first = &decoded->operands[0];
-        const ZydisDecodedOperand *second = &decoded->operands[1];
-        const struct bit_held word = {.parts = {{.bits = use->word}}};
-        uint64_t number = 0;
-
-        if (first->type != ZYDIS_OPERAND_TYPE_MEMORY)
-                return false;
-        bool known = bit_number(watch, second, first->size, &number);
-
-        use->used = changed_in_memory(decoded->instruction.mnemonic, use->word,
-                                      bit_watch_nonzero(watch, second, first->size),
-                                      known ? &number : NULL);
-        if (use->used) {
-                bit_watch_flags(watch, use->word, use->word);
-                return true;
-        }
-        if (!known)
-                return false;
-        switch (decoded->instruction.mnemonic) {
-        case ZYDIS_MNEMONIC_BTS:
-        case ZYDIS_MNEMONIC_BTR:
-        case ZYDIS_MNEMONIC_BTC:
-                use->used = UINT64_C(1) << number % first->size;
-                return true;
-        default:
-                return bit_watch_test(watch, decoded->instruction.mnemonic, first, second,
-                                      &word);
-        }
-}
-
-/* The word as it is in the register that an instruction loads, or joins with a number. */
-static bool begin_register(const struct use *use, const struct decoded *decoded,
-                           struct bit_watch *watch)
-{
-        const ZydisDecodedOperand *first = &decoded->operands[0];
-        uint8_t to = bit_register(first);
-        uint64_t bits = use->word, other = 0, number = 0;
-
-        if (to >= REGISTER_COUNT || !(bit_mask(first) & 1) ||
-            decoded->operands[1].type != ZYDIS_OPERAND_TYPE_MEMORY)
-                return false;
-        bool known = bit_number(watch, first, first->size, &number);
-        uint64_t joined = bit_watch_nonzero(watch, first, first->size);
-
-        switch (decoded->instruction.mnemonic) {
-        case ZYDIS_MNEMONIC_AND:
-                bits &= known ? number : joined;
-                other = known ? 0 : bits;
-                break;
-        case ZYDIS_MNEMONIC_OR:
-                if (known)
-                        bits &= ~number;
-                other = joined;
-                break;
-        case ZYDIS_MNEMONIC_XOR:
-                other = joined;
-                break;
-        case ZYDIS_MNEMONIC_ADD:
-                other = (joined | bit_from(joined & bits)) & bit_mask(first);
-                break;
-        case ZYDIS_MNEMONIC_MOV:
-        case ZYDIS_MNEMONIC_MOVZX:
-        case ZYDIS_MNEMONIC_MOVSX:
-        case ZYDIS_MNEMONIC_MOVSXD:
-                break;
-        default:
-                return false;
-        }
-        bit_watch_forget(watch, UINT32_C(1) << to);
-        struct bit_held *held = &watch->registers[to];
-
-        held->parts[0].bits = bits;
-        held->carried = decoded->instruction.mnemonic == ZYDIS_MNEMONIC_ADD
-                            ? bit_from(joined & bits) & bit_mask(first)
-                            : 0;
-        held->other = other | (first->size < 32 ? ~bit_mask(first) : 0);
-        if (decoded->instruction.mnemonic == ZYDIS_MNEMONIC_MOVSX ||
-            decoded->instruction.mnemonic == ZYDIS_MNEMONIC_MOVSXD)
-                bit_spread(held, use->word & ~(use->word >> 1),
-                           bit_mask(first) & ~use->word);
-        watch->moved = to == use->load->instruction.memory.base ||
-                       to == use->load->instruction.memory.index;
-        if (sets_flags(decoded))
-                bit_watch_flags(watch, bits, bits);
-        note_registers(watch, decoded, UINT32_C(1) << to);
-        return true;
-}
-
-/* What the code before the load, in the same block, shows of registers. */
-static void look_back(const struct flow_code *code, size_t step, struct bit_watch *watch)
-{
-        size_t first = code->blocks[flow_code_block(code, step)].first;
-
-        if (step - first > STEPS_BACK_LIMIT)
-                first = step - STEPS_BACK_LIMIT;
-        for (size_t at = first; at < step; at++) {
-                const struct instruction *instruction = &code->steps[at].instruction;
-                struct decoded decoded;
-
-                if (!decoded_read(&decoded, code, &code->steps[at]) ||
-                    instruction->operation == OPERATION_CALL)
-                        bit_watch_begin(watch);
-                else if (!bit_watch_follow(watch, &decoded))
-                        bit_watch_write(watch, &decoded, instruction->written);
-        }
-        watch->known = 0;
-        bit_watch_flags(watch, 0, 0);
-}
-
-uint64_t bit_use(const struct flow_context *flow, size_t step,
-                 const struct flow_state *state, bool *unused)
+void bit_use(const struct flow_context *flow, size_t step, const struct flow_state *state,
+             struct type_access *access)
 {
         const struct flow_code *code = flow->code;
-        const struct instruction *instruction = &code->steps[step].instruction;
         struct use use = {.flow = flow,
                           .code = code,
                           .load = &code->steps[step],
-                          .word = bit_low(instruction->access_bytes * 8),
                           .steps_left = STEPS_LIMIT};
         struct bit_watch watch;
         struct decoded decoded;
 
-        *unused = false;
-        if (!instruction->has_memory || instruction->access_bytes == 0 ||
-            instruction->access_bytes > 8 || instruction->floating ||
-            instruction->vector || !decoded_read(&decoded, code, use.load))
-                return 0;
-        bit_watch_begin(&watch);
-        look_back(code, step, &watch);
-        bit_watch_numbers(&watch, state);
-        if (!begin_in_memory(&use, &decoded, &watch) &&
-            !begin_register(&use, &decoded, &watch))
-                return 0;
+        if (!bit_begin(code, step, state, &watch, &use.used) ||
+            !decoded_read(&decoded, code, use.load))
+                return;
+        use.word = watch.word;
+        note_registers(&watch, &decoded, use.load->instruction.written);
         if (step + 1 < code->step_count && flow_code_follows(code, step + 1))
                 follow(&use, &watch, step + 1);
         else
@@ -562,8 +467,8 @@ uint64_t bit_use(const struct flow_context *flow, size_t step,
 
                 follow(&use, &other, use.ways[use.way_count].step);
         }
-        *unused = use.used == 0;
-        if (use.used != 0)
-                use.used |= use.perhaps;
-        return use.used == use.word ? 0 : use.used;
+        access->unused = use.used.bits == 0;
+        access->restored = use.restored && (use.used.bits | use.perhaps) == 0;
+        if (!access->unused && !use.used.whole)
+                access->bits = use.used.bits | use.perhaps;
 }

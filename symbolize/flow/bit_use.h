@@ -4,14 +4,13 @@
 #ifndef MEMLAG_SYMBOLIZE_BIT_USE_H
 #define MEMLAG_SYMBOLIZE_BIT_USE_H
 
-#include <stdint.h>
-
 #include "flow_state.h"
+#include "type_access.h"
 
-/* The bits of the memory operand of STEP, of FLOW's code, that are tested or changed by
- * it and by what follows, from the lowest of its first byte on, as a mask. STATE is what
- * is known before it. 0: all of them, or not known, or none, which is when *UNUSED. */
-uint64_t bit_use(const struct flow_context *flow, size_t step,
-                 const struct flow_state *state, bool *unused);
+/* Says in ACCESS which bits of the memory operand of STEP, of FLOW's code, are tested or
+ * changed by it and by what follows, and whether none is. STATE is what is known before
+ * it. */
+void bit_use(const struct flow_context *flow, size_t step, const struct flow_state *state,
+             struct type_access *access);
 
 #endif

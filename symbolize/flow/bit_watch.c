@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "bit_ones.h"
+
 void bit_watch_begin(struct bit_watch *watch)
 {
         *watch = (struct bit_watch){0};
@@ -12,18 +14,18 @@ void bit_watch_begin(struct bit_watch *watch)
                 watch->registers[i].other = UINT64_MAX;
 }
 
-void bit_watch_numbers(struct bit_watch *watch, const struct flow_state *state)
+bool bit_watch_same(const struct bit_watch *a, const struct bit_watch *b)
 {
-        for (int i = 0; i < REGISTER_COUNT; i++) {
-                const struct place_value *value = &state->registers[i];
-
-                if (value->kind != PLACE_NUMBER || value->stride_bytes != 0 ||
-                    value->indexed)
-                        continue;
-                watch->known |= UINT32_C(1) << i;
-                watch->numbers[i] = (uint64_t)value->offset;
-                watch->registers[i].other = watch->numbers[i];
-        }
+        for (int i = 0; i < REGISTER_COUNT; i++)
+                if (!bit_same(&a->registers[i], &b->registers[i]) ||
+                    a->ones[i] != b->ones[i] ||
+                    (a->known >> i & 1 && a->numbers[i] != b->numbers[i]))
+                        return false;
+        return a->flags == b->flags && a->sign == b->sign && a->below == b->below &&
+               a->above == b->above && a->whole == b->whole && a->moved == b->moved &&
+               a->advanced == b->advanced && a->copies == b->copies &&
+               a->partly == b->partly && a->fresh == b->fresh && a->tested == b->tested &&
+               a->stored == b->stored && a->known == b->known;
 }
 
 /* ---- operands ---- */
@@ -95,8 +97,10 @@ void bit_watch_forget(struct bit_watch *watch, uint32_t written)
 
         watch->known &= ~written;
         for (uint8_t i = 0; i < REGISTER_COUNT; i++)
-                if (written >> i & 1)
+                if (written >> i & 1) {
                         watch->registers[i] = nothing;
+                        watch->ones[i] = 0;
+                }
 }
 
 /* The bits of OPERAND, which DECODED writes, that may be other than zero then. */
@@ -134,6 +138,7 @@ void bit_watch_write(struct bit_watch *watch, const struct decoded *decoded,
                 if (written >> i & 1) {
                         bit_keep(&watch->registers[i], kept[i]);
                         watch->registers[i].other |= other[i];
+                        watch->ones[i] = 0;
                 }
 }
 
@@ -143,11 +148,13 @@ void bit_watch_flags(struct bit_watch *watch, uint64_t bits, uint64_t sign)
 {
         watch->flags = watch->below = watch->above = bits;
         watch->sign = sign;
+        watch->whole = false;
 }
 
 static void set_flags(struct bit_watch *watch, const struct bit_held *held, uint64_t mask)
 {
         bit_watch_flags(watch, bit_seen(held, mask), bit_seen(held, mask & ~(mask >> 1)));
+        watch->whole = bit_seen_whole(held, mask, watch->word);
 }
 
 /* Whether anything is above ...0111 the lowest bits do not tell, nor whether it is below
@@ -161,6 +168,7 @@ static void compare(struct bit_watch *watch, const struct bit_held *held, uint64
 
         bit_watch_flags(watch, all,
                         number == 0 ? bit_seen(held, mask & ~(mask >> 1)) : all);
+        watch->whole = bit_seen_whole(held, mask, watch->word);
         watch->above = bit_seen(held, mask & ~bit_low(ones));
         watch->below = bit_seen(held, mask & ~bit_low(zeros));
 }
@@ -275,15 +283,16 @@ static bool is_join(ZydisMnemonic mnemonic)
 }
 
 /* The bits in MASK of a register that holds HELD which may be others afterwards, when one
- * that holds ADDED is joined to it. */
+ * that holds ADDED is joined to it, with ones in ONES. */
 static uint64_t changed_by_join(ZydisMnemonic mnemonic, const struct bit_held *held,
-                                const struct bit_held *added, uint64_t mask)
+                                const struct bit_held *added, uint64_t ones,
+                                uint64_t mask)
 {
         switch (mnemonic) {
         case ZYDIS_MNEMONIC_XOR:
                 return bit_nonzero(held) & bit_nonzero(added) & mask;
         case ZYDIS_MNEMONIC_AND:
-                return bit_nonzero(held) & mask;
+                return bit_nonzero(held) & mask & ~ones;
         default:
                 return 0;
         }
@@ -359,7 +368,8 @@ static bool join_other(struct bit_watch *watch, const struct decoded *decoded)
                 bit_keep(&added, number);
                 held.other &= ~bit_mask(first);
         } else {
-                added.other |= changed_by_join(mnemonic, &held, &added, bit_mask(first));
+                added.other |= changed_by_join(mnemonic, &held, &added,
+                                               bit_ones(watch, second), bit_mask(first));
         }
         if (to == bit_register(second) && mnemonic == ZYDIS_MNEMONIC_XOR)
                 bit_keep(&held, first->size < 32 ? ~bit_mask(first) : 0);
@@ -533,6 +543,13 @@ static bool shift_both(struct bit_watch *watch, const struct decoded *decoded)
 
 bool bit_watch_follow(struct bit_watch *watch, const struct decoded *decoded)
 {
-        return change(watch, decoded) || copy(watch, decoded) || add(watch, decoded) ||
-               shift_both(watch, decoded) || invert(watch, decoded);
+        uint64_t ones = bit_ones_after(watch, decoded);
+        uint8_t to = bit_register(&decoded->operands[0]);
+
+        if (!change(watch, decoded) && !copy(watch, decoded) && !add(watch, decoded) &&
+            !shift_both(watch, decoded) && !invert(watch, decoded))
+                return false;
+        if (to < REGISTER_COUNT)
+                watch->ones[to] = ones;
+        return true;
 }

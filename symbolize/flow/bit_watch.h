@@ -8,28 +8,31 @@
 
 #include "bit_held.h"
 #include "decoded.h"
-#include "flow_state.h"
 
 struct bit_watch {
+        uint64_t word; /* the mask of all of its bits */
         struct bit_held registers[REGISTER_COUNT];
         uint64_t flags; /* bits that they depend on */
         uint64_t sign;  /* those that the sign flag does, where it is a bit's copy */
         uint64_t below; /* those that tell whether it is below what it is compared with */
         uint64_t above; /* those that tell whether it is above */
+        bool whole;     /* they depend on the word in one piece */
         bool moved;     /* registers of the operand's address have changed */
         int64_t advanced; /* but by so many bytes in all, which are known */
+        uint32_t copies;  /* registers that hold what the address's base did before */
         uint32_t partly;  /* registers of which only a part was written last */
         uint32_t fresh;   /* that nothing has read since they were written */
         uint32_t tested;  /* that hold what the flags tell of */
         uint32_t stored;  /* that hold the word as it was stored again */
         uint32_t known;   /* registers that hold numbers: these */
         uint64_t numbers[REGISTER_COUNT];
+        uint64_t ones[REGISTER_COUNT]; /* bits of registers that are known to be one */
 };
 
 /* No bits, and nothing known. */
 void bit_watch_begin(struct bit_watch *watch);
-/* Adds the numbers that registers hold in STATE. */
-void bit_watch_numbers(struct bit_watch *watch, const struct flow_state *state);
+/* Whether A and B hold the same bits in the same places, and the same is known. */
+bool bit_watch_same(const struct bit_watch *a, const struct bit_watch *b);
 
 /* The register that OPERAND is, and the bits of it; REGISTER_NONE: it is none. */
 uint8_t bit_register(const ZydisDecodedOperand *operand);

@@ -267,8 +267,7 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
         case FLOW_OPERAND:
                 ahead = look_ahead(walk, &state, step);
                 answer_operand(walk, &state, &code->steps[step], answer);
-                answer->access.bits =
-                    bit_use(walk->context, step, &state, &answer->access.unused);
+                bit_use(walk->context, step, &state, &answer->access);
                 number_use(code, step, &answer->access);
                 if (answer->access.vector)
                         vector_use(code, step, &answer->access);

@@ -524,6 +524,7 @@ static void set_operation(struct instruction *result, const struct decoded *deco
                     first->reg.value == second->reg.value && first->size >= 32) {
                         result->operation = OPERATION_CONSTANT;
                         result->destination = instruction_register(first->reg.value);
+                        result->modified = 0; /* it is made of nothing */
                 }
                 break;
         case ZYDIS_MNEMONIC_PUSH:

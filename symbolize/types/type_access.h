@@ -28,7 +28,10 @@ struct type_access {
         bool perhaps_several;
         bool vector;   /* several numbers at once */
         bool unused;   /* what is read is not, as of words that are read in pieces */
-        uint64_t bits; /* of these, that are used, from the lowest on; 0: all */
+        bool restored; /* nor anything but stored where it came from, beside another */
+        /* Of what is read, that are used, from the lowest bit on. All are where it is
+         * used in parts, or may be; 0: it is used in one piece, or that is not known. */
+        uint64_t bits;
         uint32_t item_bytes; /* of each of several numbers; 0: not known */
         /* By a pointer of which nothing is known, or with an index that nothing proves:
          * if that leads to bytes, more than one may be accessed, as of a structure there.

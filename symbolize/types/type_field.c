@@ -377,6 +377,18 @@ static int find_accessed(const struct types *types, const struct string_pool *na
         return fit;
 }
 
+/* Whether ACCESS counts with neighbours at once, of which PATH leads to the first. */
+static bool is_to_several(const struct types *types, const struct type_access *access,
+                          const struct type_path *path)
+{
+        return access->bits == 0 && !access->vector && !path->shared && !path->bits &&
+               access->number > NUMBER_ANY && access->number < NUMBER_FLOATS &&
+               access->bytes <= 8 && path->type < types->count &&
+               types->items[path->type].kind == TYPE_INTEGER &&
+               path->size_bytes < access->bytes &&
+               !type_only_bytes(types, path->type, access);
+}
+
 /* Of ACCESS the part that begins with the first byte of which bits are used, in *USED;
  * returns how many are before it. */
 static uint64_t skip_unused(const struct type_access *access, struct type_access *used)
@@ -426,12 +438,17 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
                         return FIELD_PADDING;
                 return type_field(types, names, type, offset_bytes, &whole, field);
         }
+        if (is_to_several(types, access, &path)) {
+                whole.bits = UINT64_MAX >> (64 - 8 * access->bytes);
+                return type_field(types, names, type, offset_bytes, &whole, field);
+        }
         if (!path.shared && type_only_bytes(types, path.type, access) &&
             copied.length > 0)
                 path = copied;
         if (path.contradicted)
                 return FIELD_OTHER;
-        if (access->unused && (path.bits || type_shared_bits(&shared)))
+        if (access->restored ||
+            (access->unused && (path.bits || type_shared_bits(&shared))))
                 return FIELD_UNUSED;
         if (shared.count > 0)
                 type_shared_field(types, names, &shared, access->bytes, field);

@@ -15,7 +15,8 @@ enum field_outcome {
         FIELD_FOUND,
         FIELD_WHOLE,   /* the type has no fields: a number or a pointer */
         FIELD_PADDING, /* nothing lies there */
-        FIELD_UNUSED,  /* bit-fields, of which no use is seen */
+        FIELD_UNUSED,  /* bit-fields, of which no use is seen, or what is but stored again
+                        */
         FIELD_BEYOND,  /* outside of the type */
         FIELD_OPAQUE,  /* the type is not known inside */
         FIELD_OTHER    /* what the access shows of the number is not so of the field */

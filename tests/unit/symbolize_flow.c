@@ -132,6 +132,29 @@ BITS(shifts_two_as_one, "mov (%rdi), %rax\n shld $30, %rcx, %rax\n"
 BITS(takes_two_as_one, "mov (%rdi), %rax\n shrd $30, %rcx, %rax\n"
                        "and $0x3ff, %eax\n ret")
 
+/* What fills a gap reads nothing, though it has an operand. */
+BITS(passes_a_gap, "movl (%rdi), %eax\n nopl (%rax,%rax,1)\n and $6, %eax\n ret")
+BITS(counts_in_a_loop, "movl (%rdi), %eax\n mov $9, %ecx\n"
+                       "1: mov %eax, %edx\n and $0xfffff800, %edx\n add $5, %eax\n"
+                       "and $0x7ff, %eax\n or %edx, %eax\n dec %ecx\n jne 1b\n"
+                       "mov %eax, (%rdi)\n xor %eax, %eax\n ret")
+BITS(folds_halves, "movl (%rdi), %eax\n movzwl %ax, %ecx\n shr $16, %eax\n"
+                   "xor %ecx, %eax\n ret")
+BITS(stores_again, "movzwl (%rdi), %eax\n mov %eax, (%rdi)\n xor %eax, %eax\n ret")
+
+/* ---- and some for which what is before the load counts ---- */
+
+BITS(clears_by_a_mask, "shl $16, %esi\n or $0xffff, %esi\n and %esi, (%rdi)\n"
+                       "xor %eax, %eax\n ret")
+BITS(adds_steps, "xor %ecx, %ecx\n 1: add %ecx, (%rdi)\n add $0x10000, %ecx\n"
+                 "cmp $0x640000, %ecx\n jne 1b\n xor %eax, %eax\n ret")
+BITS(masks_by_a_large_number, "movabs $0xffffffffff00ff, %rsi\n"
+                              "1: mov (%rdi), %rax\n and %rsi, %rax\n"
+                              "mov %rax, (%rdi)\n add $8, %rdi\n cmp %rdi, %rdx\n"
+                              "jne 1b\n xor %eax, %eax\n ret")
+BITS(stores_by_another_base, "mov %rdi, %rdx\n mov (%rdi,%rcx), %eax\n and $7, %eax\n"
+                             "mov %eax, (%rdx,%rcx)\n xor %eax, %eax\n ret")
+
 /* ---- functions that do something with the number that they load first ---- */
 
 BITS(moves_on, "mov (%rdi), %rax\n mov %rax, (%rsi)\n ret")
@@ -377,7 +400,7 @@ static void knows_which_bits_are_used(void **state)
             {"compares_a_bit", 0x08},
             {"clears", 0x10},
             {"assigns", 0x30},
-            {"joins_any_bits", 0},
+            {"joins_any_bits", 0xff},
             {"copies_all", 0},
             {"calls", 0x03},
             {"masks_by_a_register", 0x30},
@@ -385,7 +408,7 @@ static void knows_which_bits_are_used(void **state)
             {"is_above_ones", 0xfffffff0},
             {"is_below_zeros", 0xfffe0000},
             {"assigns_the_low_half", 0xfc0},
-            {"assigns_by_a_sum", 0},
+            {"assigns_by_a_sum", 0xffffffff},
             {"leaves_nothing", 0},
             {"hands_on_in_a_jump", 0xfff00000},
             {"hands_on_through_a_pointer", 0xfff00000},
@@ -398,9 +421,9 @@ static void knows_which_bits_are_used(void **state)
             {"shifts_a_part", 0xf00},
             {"stores_and_uses", 0x301},
             {"moves_on_condition", 0x06},
-            {"shifts_into_the_carry", 0},
+            {"shifts_into_the_carry", 0xffffffff},
             {"hands_on_and_tests", 0},
-            {"tests_and_hands_on", 0},
+            {"tests_and_hands_on", 0xffffffff},
             {"leaves_over", 0},
             {"hands_on_a_copy", 0xf0},
             {"stores_beside", 0},
@@ -413,20 +436,57 @@ static void knows_which_bits_are_used(void **state)
             {"inserts_by_turning", 0xf0},
             {"shifts_two_as_one", 0},
             {"takes_two_as_one", UINT64_C(0x3ff) << 30},
+            {"passes_a_gap", 0x06},
+            {"counts_in_a_loop", 0x7ff},
+            {"folds_halves", 0xffffffff},
+            {"stores_again", 0},
         };
         static const char *const unused[] = {"leaves_nothing", "leaves_over",
-                                             "stores_beside", "shifts_two_as_one"};
+                                             "shifts_two_as_one", "stores_beside",
+                                             "stores_again"};
+        enum { RESTORED = 3 }; /* and on */
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 struct flow_answer answer = answer_in_file(cases[i].function, true);
 
-                bool is_unused = false;
+                bool is_unused = false, is_restored = false;
 
-                for (size_t j = 0; j < sizeof(unused) / sizeof(unused[0]); j++)
+                for (size_t j = 0; j < sizeof(unused) / sizeof(unused[0]); j++) {
                         is_unused |= strcmp(cases[i].function, unused[j]) == 0;
+                        is_restored |=
+                            j >= RESTORED && strcmp(cases[i].function, unused[j]) == 0;
+                }
+                if (answer.access.restored != is_restored)
+                        fail_msg("%s: %s", cases[i].function,
+                                 is_restored ? "not restored" : "restored");
                 if (answer.access.unused != is_unused)
                         fail_msg("%s: %s", cases[i].function,
                                  is_unused ? "used" : "unused");
+                if (answer.access.bits != cases[i].bits)
+                        fail_msg("%s: bits %" PRIx64 ", not %" PRIx64, cases[i].function,
+                                 answer.access.bits, cases[i].bits);
+        }
+}
+
+static void knows_which_bits_are_used_by_what_is_before(void **state)
+{
+        (void)state;
+        const struct {
+                const char *function;
+                size_t at;
+                uint64_t bits;
+        } cases[] = {
+            {"clears_by_a_mask", 9, 0xffff0000},
+            {"adds_steps", 2, 0xffff0000},
+            {"masks_by_a_large_number", 10, UINT64_C(0xff0000000000ff00)},
+            {"stores_by_another_base", 3, 0xfffffff8},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                uint64_t type_bytes;
+                struct flow_answer answer =
+                    answer_at(cases[i].function, cases[i].at, true, &type_bytes);
+
                 if (answer.access.bits != cases[i].bits)
                         fail_msg("%s: bits %" PRIx64 ", not %" PRIx64, cases[i].function,
                                  answer.access.bits, cases[i].bits);
@@ -676,6 +736,7 @@ int main(void)
             cmocka_unit_test(does_not_follow_a_part_of_a_function),
             cmocka_unit_test(does_not_follow_what_it_cannot_decode),
             cmocka_unit_test(knows_which_bits_are_used),
+            cmocka_unit_test(knows_which_bits_are_used_by_what_is_before),
             cmocka_unit_test(knows_what_a_number_is_used_as),
             cmocka_unit_test(knows_what_is_done_to_integers_only),
             cmocka_unit_test(knows_a_pointer_by_its_later_name),

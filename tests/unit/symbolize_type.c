@@ -345,7 +345,7 @@ static void neighbours_are_tested_at_once(void **state)
         access.perhaps_several = true;
         assert_string_equal(field_at(f, value, 0, access), "wide|halves.lo");
         assert_string_equal(field_at(f, alone, 0, access), "wide");
-        assert_string_equal(field_at(f, pair, 0, access), "lo");
+        assert_string_equal(field_at(f, pair, 0, access), "lo|hi");
         halves[0].bit_size = 4;
         halves[1] = halves[0];
         halves[1].name = string_pool_put(f->names, "high");
@@ -566,6 +566,32 @@ static void bit_fields_are_told_apart_by_the_bits_that_are_used(void **state)
                                              (struct type_access){.bytes = cases[i].bytes,
                                                                   .bits = cases[i].bits}),
                                     cases[i].name);
+}
+
+/* Bit-fields of whole bytes are numbers in the debug information: several may be used of
+ * one load, or stored again beside another. */
+static void numbers_that_are_read_at_once_are_named_together(void **state)
+{
+        struct fixture *f = *state;
+        uint32_t half = put(f, TYPE_INTEGER, "short", 2);
+        const struct member halves[] = {member(f, "lo", half, 0),
+                                        member(f, "hi", half, 2)};
+        uint32_t pair = put_record(f, TYPE_STRUCT, "struct halves", 4, halves, 2);
+        struct type_access access = {.bytes = 4, .bits = 0xffffffff};
+        struct field field;
+
+        assert_string_equal(field_at(f, pair, 0, access), "lo|hi");
+        access.bits = 0xffff0000;
+        assert_string_equal(field_at(f, pair, 0, access), "hi");
+        access.bits = 0;
+        assert_string_equal(field_at(f, pair, 0, access), "lo"); /* copied */
+        access.number = NUMBER_LOW;
+        assert_string_equal(field_at(f, pair, 0, access), "lo|hi");
+        access = (struct type_access){.bytes = 2, .unused = true};
+        assert_string_equal(field_at(f, pair, 0, access), "lo");
+        access.restored = true;
+        assert_int_equal(type_field(&f->types, f->names, pair, 0, &access, &field),
+                         FIELD_UNUSED);
 }
 
 static void a_bit_field_of_no_known_type_has_its_name(void **state)
@@ -1095,6 +1121,8 @@ int main(void)
                 fields_of_structures_in_unions_are_those_at_the_offset, begin, end),
             cmocka_unit_test_setup_teardown(of_many_fields_at_a_place_the_first_are_named,
                                             begin, end),
+            cmocka_unit_test_setup_teardown(
+                numbers_that_are_read_at_once_are_named_together, begin, end),
             cmocka_unit_test_setup_teardown(a_bit_field_of_no_known_type_has_its_name,
                                             begin, end),
             cmocka_unit_test_setup_teardown(what_repeats_and_what_holds, begin, end),

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Which bits of a register are known to be one: what a mask does not clear. */
+#ifndef MEMLAG_SYMBOLIZE_BIT_ONES_H
+#define MEMLAG_SYMBOLIZE_BIT_ONES_H
+
+#include "bit_watch.h"
+
+/* The bits of OPERAND that WATCH knows to be one. */
+uint64_t bit_ones(const struct bit_watch *watch, const ZydisDecodedOperand *operand);
+
+/* Those of the register that DECODED writes first, behind it; WATCH is as before it. */
+uint64_t bit_ones_after(const struct bit_watch *watch, const struct decoded *decoded);
+
+#endif
