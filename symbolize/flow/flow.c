@@ -23,6 +23,7 @@
 #include "shared_place.h"
 #include "type_field.h"
 #include "unrolled.h"
+#include "vector_lanes.h"
 #include "vector_use.h"
 
 /* Of a thread-local place with an index: what the base register points to, and how far
@@ -269,8 +270,10 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 answer_operand(walk, &state, &code->steps[step], answer);
                 bit_use(walk->context, step, &state, &answer->access);
                 number_use(code, step, &answer->access);
-                if (answer->access.vector)
+                if (answer->access.vector) {
                         vector_use(code, step, &answer->access);
+                        vector_lanes(code, step, &answer->access);
+                }
                 if (answer->place.kind == PLACE_POINTER &&
                     merged_access(walk, &state, step, &answer->access, ahead)) {
                         answer->place = place_unknown;

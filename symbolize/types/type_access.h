@@ -33,6 +33,9 @@ struct type_access {
          * used in parts, or may be; 0: it is used in one piece, or that is not known. */
         uint64_t bits;
         uint32_t item_bytes; /* of each of several numbers; 0: not known */
+        /* The part of several numbers that is used; USED_BYTES 0: all. */
+        uint32_t first_byte;
+        uint32_t used_bytes;
         /* By a pointer of which nothing is known, or with an index that nothing proves:
          * if that leads to bytes, more than one may be accessed, as of a structure there.
          */

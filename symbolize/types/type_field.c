@@ -412,6 +412,23 @@ static bool is_named(const struct string_pool *names, const struct type_path *pa
                type_named_whole(names, path, members);
 }
 
+/* Of several numbers the part that is used, which may lie in the next item. */
+static enum field_outcome used_field(const struct types *types, struct string_pool *names,
+                                     uint32_t type, uint64_t offset_bytes,
+                                     const struct type_access *access,
+                                     struct field *field)
+{
+        struct type_access used = *access;
+        uint64_t size_bytes = type_size(types, type);
+
+        offset_bytes += access->first_byte;
+        if (size_bytes > 0 && !type_open_ended(types, type))
+                offset_bytes %= size_bytes;
+        used.bytes = access->used_bytes;
+        used.first_byte = used.used_bytes = 0;
+        return type_field(types, names, type, offset_bytes, &used, field);
+}
+
 enum field_outcome type_field(const struct types *types, struct string_pool *names,
                               uint32_t type, uint64_t offset_bytes,
                               const struct type_access *access, struct field *field)
@@ -420,6 +437,8 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
         struct type_shared shared;
         struct type_access whole = *access, used;
 
+        if (access->used_bytes > 0)
+                return used_field(types, names, type, offset_bytes, access, field);
         whole.bits = 0;
         if (access->bits >> 8 && !(access->bits & 0xff)) {
                 offset_bytes += skip_unused(access, &used);

@@ -155,6 +155,22 @@ BITS(masks_by_a_large_number, "movabs $0xffffffffff00ff, %rsi\n"
 BITS(stores_by_another_base, "mov %rdi, %rdx\n mov (%rdi,%rcx), %eax\n and $7, %eax\n"
                              "mov %eax, (%rdx,%rcx)\n xor %eax, %eax\n ret")
 
+/* ---- functions that use some of what they load of a vector ---- */
+
+BITS(replaces_the_low_half, "movups (%rdi), %xmm0\n movlpd (%rsi), %xmm0\n"
+                            "addpd %xmm0, %xmm0\n movups %xmm0, (%rdx)\n ret")
+BITS(takes_one_of_four, "pshufd $0xaa, (%rdi), %xmm0\n movups %xmm0, (%rdx)\n ret")
+BITS(shuffles_twice, "movups (%rdi), %xmm4\n shufps $2, %xmm2, %xmm4\n"
+                     "shufps $0xe2, %xmm2, %xmm4\n mulps %xmm4, %xmm1\n"
+                     "xorps %xmm4, %xmm4\n ret")
+BITS(blends_two_of_eight, "vblendps $0x30, (%rdi), %ymm1, %ymm0\n"
+                          "vmovups %ymm0, (%rsi)\n ret")
+BITS(adds_all_four, "movups (%rdi), %xmm0\n addps %xmm0, %xmm1\n"
+                    "movups %xmm1, (%rdx)\n ret")
+BITS(keeps_for_another_way, "movups (%rdi), %xmm0\n test %esi, %esi\n jne 1f\n"
+                            "shufps $0xff, %xmm0, %xmm0\n movups %xmm0, (%rdx)\n"
+                            "1: ret")
+
 /* ---- functions that do something with the number that they load first ---- */
 
 BITS(moves_on, "mov (%rdi), %rax\n mov %rax, (%rsi)\n ret")
@@ -493,6 +509,30 @@ static void knows_which_bits_are_used_by_what_is_before(void **state)
         }
 }
 
+static void knows_which_part_of_a_vector_is_used(void **state)
+{
+        (void)state;
+        const struct {
+                const char *function;
+                uint32_t first_byte;
+                uint32_t used_bytes; /* 0: all */
+        } cases[] = {
+            {"replaces_the_low_half", 8, 8}, {"takes_one_of_four", 8, 4},
+            {"shuffles_twice", 8, 4},        {"blends_two_of_eight", 16, 8},
+            {"adds_all_four", 0, 0},         {"keeps_for_another_way", 0, 0},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct flow_answer answer = answer_in_file(cases[i].function, true);
+
+                if (answer.access.first_byte != cases[i].first_byte ||
+                    answer.access.used_bytes != cases[i].used_bytes)
+                        fail_msg("%s: %" PRIu32 " bytes from %" PRIu32 " on",
+                                 cases[i].function, answer.access.used_bytes,
+                                 answer.access.first_byte);
+        }
+}
+
 static void knows_what_a_number_is_used_as(void **state)
 {
         (void)state;
@@ -737,6 +777,7 @@ int main(void)
             cmocka_unit_test(does_not_follow_what_it_cannot_decode),
             cmocka_unit_test(knows_which_bits_are_used),
             cmocka_unit_test(knows_which_bits_are_used_by_what_is_before),
+            cmocka_unit_test(knows_which_part_of_a_vector_is_used),
             cmocka_unit_test(knows_what_a_number_is_used_as),
             cmocka_unit_test(knows_what_is_done_to_integers_only),
             cmocka_unit_test(knows_a_pointer_by_its_later_name),

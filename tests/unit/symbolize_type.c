@@ -594,6 +594,23 @@ static void numbers_that_are_read_at_once_are_named_together(void **state)
                          FIELD_UNUSED);
 }
 
+/* What is used of a vector may lie in the next item. */
+static void the_part_of_a_vector_that_is_used_is_named(void **state)
+{
+        struct fixture *f = *state;
+        const struct member members[] = {member(f, "a", f->number, 0),
+                                         member(f, "b", f->number, 4),
+                                         member(f, "c", f->number, 8)};
+        uint32_t item = put_record(f, TYPE_STRUCT, "struct item", 12, members, 3);
+        struct type_access access = {.bytes = 16, .vector = true};
+
+        assert_string_equal(field_at(f, item, 4, access), "b");
+        access.first_byte = access.used_bytes = 4;
+        assert_string_equal(field_at(f, item, 4, access), "c");
+        access.first_byte = 8;
+        assert_string_equal(field_at(f, item, 4, access), "a");
+}
+
 static void a_bit_field_of_no_known_type_has_its_name(void **state)
 {
         struct fixture *f = *state;
@@ -1123,6 +1140,8 @@ int main(void)
                                             begin, end),
             cmocka_unit_test_setup_teardown(
                 numbers_that_are_read_at_once_are_named_together, begin, end),
+            cmocka_unit_test_setup_teardown(the_part_of_a_vector_that_is_used_is_named,
+                                            begin, end),
             cmocka_unit_test_setup_teardown(a_bit_field_of_no_known_type_has_its_name,
                                             begin, end),
             cmocka_unit_test_setup_teardown(what_repeats_and_what_holds, begin, end),
