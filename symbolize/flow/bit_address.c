@@ -25,13 +25,13 @@ uint32_t bit_address_copies(const struct flow_code *code, size_t step)
 {
         uint8_t base = code->steps[step].instruction.memory.base;
         size_t first = code->blocks[flow_code_block(code, step)].first;
-        uint32_t copies = 0;
 
         if (base >= REGISTER_COUNT)
                 return 0;
+        uint32_t copies = UINT32_C(1) << base;
+
         if (step - first > STEPS_BACK_LIMIT)
                 first = step - STEPS_BACK_LIMIT;
-        copies = UINT32_C(1) << base;
         for (size_t at = first; at < step; at++) {
                 const struct instruction *done = &code->steps[at].instruction;
                 bool is_copy = done->operation == OPERATION_MOVE &&

@@ -35,8 +35,7 @@ struct use {
         unsigned steps_left;
         struct way ways[WAYS_LIMIT];
         size_t way_count;
-        struct way
-            visits[VISITS_LIMIT]; /* where jumps have led, and what was held there */
+        struct way visits[VISITS_LIMIT]; /* what was held where jumps have led */
         size_t visit_count;
 };
 
@@ -361,6 +360,7 @@ static void call(struct use *use, struct bit_watch *watch, const struct flow_ste
         hand_on_arguments(use, watch, step->instruction.target);
         bit_watch_forget(watch, CALL_CLOBBERED);
         bit_watch_flags(watch, 0, 0);
+        bit_address_change(watch, &use->load->instruction, CALL_CLOBBERED, &decoded);
 }
 
 /* Behind a truth value, say, of one byte may lie what is not meant. */
