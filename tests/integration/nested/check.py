@@ -28,6 +28,8 @@ def verdict(said_type, said, true_type, true):
         return "open" if len(several) > 1 and whole else "wrong"
     is_one = any(true == name or name.startswith((true + ".", true + "["))
                  for name in several)
+    if re.search(r"\|\d+ more$", said or ""):  # which, is not said
+        return "open"
     if true.startswith(f"{said}."):
         return "open"  # the structure that it is in
     return "open" if len(several) > 1 and is_one else "wrong"
