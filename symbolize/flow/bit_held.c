@@ -47,7 +47,8 @@ bool bit_seen_whole(const struct bit_held *held, uint64_t mask, uint64_t word)
                 uint64_t bits =
                     held->parts[i].bits & bit_shifted(told, -held->parts[i].up);
 
-                if ((bits | spread) == word)
+                /* What was made of all bits may have been made of parts. */
+                if (bits != 0 && spread != word && (bits | spread) == word)
                         return true;
         }
         return false;
@@ -70,7 +71,8 @@ bool bit_same(const struct bit_held *a, const struct bit_held *b)
                     (a->parts[i].bits != 0 && a->parts[i].up != b->parts[i].up))
                         return false;
         return a->spread == b->spread && a->spread_over == b->spread_over &&
-               a->other == b->other && a->carried == b->carried;
+               a->other == b->other && a->carried == b->carried &&
+               a->doubtful == b->doubtful;
 }
 
 /* The bits of the register that are the word's. */
@@ -81,6 +83,11 @@ static uint64_t places(const struct bit_held *held)
         for (int i = 0; i < BIT_PARTS; i++)
                 bits |= bit_shifted(held->parts[i].bits, held->parts[i].up);
         return bits;
+}
+
+bool bit_holds_more(const struct bit_held *held, uint64_t mask)
+{
+        return (held->other & mask & ~places(held)) != 0;
 }
 
 uint64_t bit_nonzero(const struct bit_held *held)
@@ -106,6 +113,7 @@ void bit_keep(struct bit_held *held, uint64_t mask)
                 held->spread = 0;
         bit_spread(held, gone, above);
         held->other &= mask;
+        held->doubtful &= mask;
         held->carried = bit_holds(held) ? held->carried & mask : 0;
 }
 
@@ -129,6 +137,7 @@ void bit_move(struct bit_held *held, int count)
         if (held->spread_over == 0)
                 held->spread = 0;
         held->other = bit_shifted(held->other, count);
+        held->doubtful = bit_shifted(held->doubtful, count);
         held->carried = bit_shifted(held->carried, count);
         bit_spread(held, lost, bit_nonzero(held));
 }
@@ -150,6 +159,7 @@ bool bit_join(struct bit_held *held, const struct bit_held *from)
         }
         bit_spread(held, from->spread, from->spread_over);
         held->other |= from->other;
+        held->doubtful |= from->doubtful;
         held->carried |= from->carried;
         return true;
 }

@@ -20,6 +20,10 @@ struct bit_held {
         uint64_t spread_over;
         uint64_t other; /* bits of the register that may be neither zero nor the word's */
         uint64_t carried; /* bits of sums, of which those above tell of those below */
+        /* Bits that a mask of which nothing is known may have changed where the register
+         * holds more than the word: mostly some of the rest are meant. And those that
+         * were loaded once more, which may be the same. */
+        uint64_t doubtful;
 };
 
 /* The lowest COUNT bits; BITS moved UP, or down; those from the lowest of BITS on. */
@@ -37,6 +41,8 @@ uint64_t bit_all(const struct bit_held *held);
 bool bit_holds(const struct bit_held *held);
 /* Whether A and B have the same in the same places. */
 bool bit_same(const struct bit_held *a, const struct bit_held *b);
+/* Whether some bits of MASK are neither zero nor the word's, as of a wider word. */
+bool bit_holds_more(const struct bit_held *held, uint64_t mask);
 /* The bits of the register that may be other than zero. */
 uint64_t bit_nonzero(const struct bit_held *held);
 

@@ -84,7 +84,10 @@ static bool store(struct use *use, struct bit_watch *watch, const struct flow_st
         for (int i = 0; i < BIT_PARTS; i++)
                 if (moved.parts[i].up == up)
                         moved.parts[i].bits = 0;
-        use->used.bits |= changed;
+        uint64_t doubtful = bit_shifted(held->doubtful & mask, -up);
+
+        use->used.bits |= changed & ~doubtful;
+        use->perhaps |= changed & doubtful;
         use->used.whole |= /* by a sum, as one number */
             changed == use->word &&
             (use->word & ~bit_shifted(held->carried & mask, -up)) == 0;
@@ -258,6 +261,23 @@ static void note_registers(struct bit_watch *watch, const struct decoded *decode
         }
 }
 
+/* Takes note of what STEP loads of the word once more. */
+static void load_again(struct use *use, struct bit_watch *watch,
+                       const struct flow_step *step, const struct decoded *decoded)
+{
+        uint8_t to = bit_register(&decoded->operands[0]);
+        int64_t before; /* the load, in bytes */
+
+        if ((decoded->instruction.mnemonic == ZYDIS_MNEMONIC_MOV ||
+             decoded->instruction.mnemonic == ZYDIS_MNEMONIC_MOVZX) &&
+            decoded->operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+            to < REGISTER_COUNT &&
+            bit_address_before(watch, &use->load->instruction, &step->instruction,
+                               &before) &&
+            before > -8 && before < 8)
+                watch->registers[to].doubtful = bit_low(decoded->operands[1].size);
+}
+
 static void pass(struct use *use, struct bit_watch *watch, const struct flow_step *step)
 {
         struct decoded decoded;
@@ -283,6 +303,7 @@ static void pass(struct use *use, struct bit_watch *watch, const struct flow_ste
         if (!followed)
                 write_made(watch, &decoded, step->instruction.written,
                            read_all(use, &before, &decoded));
+        load_again(use, watch, step, &decoded);
         note_registers(watch, &decoded, step->instruction.written);
         bit_address_change(watch, &use->load->instruction, step->instruction.written,
                            &decoded);

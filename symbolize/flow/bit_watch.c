@@ -348,6 +348,17 @@ static void put(struct bit_watch *watch, uint8_t to, const struct bit_held *held
         watch->known &= ~(UINT32_C(1) << to);
 }
 
+/* HELD, which holds some of the word, is joined by AND with the number BY, of which
+ * nothing else is left; DOUBTFUL bits may be changed by that, where it holds more. */
+static void apply_mask(struct bit_held *held, struct bit_held *by, uint64_t doubtful,
+                       uint64_t mask)
+{
+        if (bit_holds_more(held, mask))
+                held->doubtful |= doubtful;
+        bit_keep(held, bit_nonzero(by) | ~mask);
+        by->other &= ~mask;
+}
+
 static bool join_other(struct bit_watch *watch, const struct decoded *decoded)
 {
         const ZydisDecodedOperand *first = &decoded->operands[0];
@@ -368,8 +379,15 @@ static bool join_other(struct bit_watch *watch, const struct decoded *decoded)
                 bit_keep(&added, number);
                 held.other &= ~bit_mask(first);
         } else {
-                added.other |= changed_by_join(mnemonic, &held, &added,
-                                               bit_ones(watch, second), bit_mask(first));
+                bool is_first = bit_holds(&held);
+                uint64_t ones = bit_ones(watch, is_first ? second : first);
+                uint64_t changed =
+                    changed_by_join(mnemonic, &held, &added, ones, bit_mask(first));
+
+                if (mnemonic == ZYDIS_MNEMONIC_AND && is_first != bit_holds(&added))
+                        apply_mask(is_first ? &held : &added, is_first ? &added : &held,
+                                   ones ? 0 : changed, bit_mask(first));
+                added.other |= changed;
         }
         if (to == bit_register(second) && mnemonic == ZYDIS_MNEMONIC_XOR)
                 bit_keep(&held, first->size < 32 ? ~bit_mask(first) : 0);
@@ -442,6 +460,8 @@ static bool sum_address(const struct bit_watch *watch, const ZydisDecodedOperand
         unsigned scale = operand->mem.scale;
 
         *sum = held_in(watch, operand->mem.base);
+        if (operand->mem.base == operand->mem.index && scale == 1)
+                return bit_shift_up(sum, 64, 1) && bit_add(sum, &apart, mask, false);
         return bit_shift_up(&index, 64, scale ? (unsigned)__builtin_ctz(scale) : 0) &&
                bit_add(sum, &index, mask, false) && bit_add(sum, &apart, mask, false);
 }
@@ -474,7 +494,9 @@ static bool add(struct bit_watch *watch, const struct decoded *decoded)
 
         switch (decoded->instruction.mnemonic) {
         case ZYDIS_MNEMONIC_ADD:
-                followed = bit_add(&held, &added, mask, false);
+                followed = same_register(first, second)
+                               ? bit_shift_up(&held, first->size, 1)
+                               : bit_add(&held, &added, mask, false);
                 break;
         case ZYDIS_MNEMONIC_SUB:
                 followed =

@@ -140,6 +140,20 @@ BITS(counts_in_a_loop, "movl (%rdi), %eax\n mov $9, %ecx\n"
                        "mov %eax, (%rdi)\n xor %eax, %eax\n ret")
 BITS(folds_halves, "movl (%rdi), %eax\n movzwl %ax, %ecx\n shr $16, %eax\n"
                    "xor %ecx, %eax\n ret")
+/* A piece of a wider word, that is masked by no one knows what. */
+BITS(masks_more, "movzwl 4(%rdi), %eax\n shl $32, %rax\n mov (%rdi), %ecx\n"
+                 "or %rcx, %rax\n and (%rsi), %rax\n mov %eax, (%rdi)\n"
+                 "shr $32, %rax\n mov %ax, 4(%rdi)\n xor %eax, %eax\n ret")
+/* Of what is loaded twice one part is the same as before, and so is the other. */
+BITS(joins_what_is_loaded_again,
+     "mov (%rdi), %ecx\n movzbl 1(%rdi), %edx\n shr $15, %ecx\n and $0x7f, %edx\n"
+     "shl $7, %ecx\n or %ecx, %edx\n mov %dl, 1(%rdi)\n xor %eax, %eax\n ret")
+BITS(doubles, "mov (%rdi), %eax\n lea (%rax,%rax), %eax\n and $0x10, %eax\n ret")
+BITS(makes_one_of_parts, "mov (%rdi), %eax\n movzwl %ax, %ecx\n sar $0x10, %eax\n"
+                         "lea (%rax,%rax,2), %eax\n add %eax, %ecx\n"
+                         "movslq %ecx, %rax\n ret")
+BITS(masks_in_the_mask, "mov (%rdi), %ecx\n or $0xffff, %esi\n and %ecx, %esi\n"
+                        "mov %esi, (%rdi)\n xor %eax, %eax\n ret")
 BITS(stores_again, "movzwl (%rdi), %eax\n mov %eax, (%rdi)\n xor %eax, %eax\n ret")
 
 /* ---- and some for which what is before the load counts ---- */
@@ -455,12 +469,21 @@ static void knows_which_bits_are_used(void **state)
             {"passes_a_gap", 0x06},
             {"counts_in_a_loop", 0x7ff},
             {"folds_halves", 0xffffffff},
+            {"masks_more", 0},
+            {"joins_what_is_loaded_again", 0},
+            {"doubles", 0x08},
+            {"makes_one_of_parts", 0xffffffff},
+            {"masks_in_the_mask", 0xffff0000},
             {"stores_again", 0},
         };
-        static const char *const unused[] = {"leaves_nothing", "leaves_over",
-                                             "shifts_two_as_one", "stores_beside",
+        static const char *const unused[] = {"leaves_nothing",
+                                             "leaves_over",
+                                             "shifts_two_as_one",
+                                             "masks_more",
+                                             "joins_what_is_loaded_again",
+                                             "stores_beside",
                                              "stores_again"};
-        enum { RESTORED = 3 }; /* and on */
+        enum { RESTORED = 5 }; /* and on */
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 struct flow_answer answer = answer_in_file(cases[i].function, true);
