@@ -80,7 +80,8 @@ static bool store(struct use *use, struct bit_watch *watch, const struct flow_st
         }
         struct bit_held moved = *held;
 
-        use->restored = true;
+        /* Beside another, or else it is a number that is kept meanwhile, such as errno. */
+        use->restored |= before != 0 || (mask & ~use->word) != 0;
         for (int i = 0; i < BIT_PARTS; i++)
                 if (moved.parts[i].up == up)
                         moved.parts[i].bits = 0;
