@@ -287,34 +287,36 @@ block AS MATERIALIZED (
                  AND (t.function IN ('mmap', 'mremap')) = (d.kind = 'mmap'))
         FROM object_stack AS p JOIN data_object AS d USING (object_id)
         WHERE p.allocations IS NULL),
-needed(stack_id, parent_id) AS (
-        SELECT stack_id, iif(c.stack_id IS NULL, n.parent_id, c.parent_id)
+needed(stack_id, parent_id, location_id) AS (
+        SELECT stack_id, iif(c.stack_id IS NULL, n.parent_id, c.parent_id), c.location_id
         FROM (SELECT DISTINCT stack_id FROM block)
         LEFT JOIN object_context AS c USING (stack_id)
         LEFT JOIN stack_node AS n USING (stack_id)
         UNION
-        SELECT needed.parent_id, iif(c.stack_id IS NULL, n.parent_id, c.parent_id)
+        SELECT needed.parent_id, iif(c.stack_id IS NULL, n.parent_id, c.parent_id),
+                c.location_id
         FROM needed
         LEFT JOIN object_context AS c ON c.stack_id = needed.parent_id
         LEFT JOIN stack_node AS n ON n.stack_id = needed.parent_id
         WHERE needed.parent_id IS NOT NULL),
 step AS MATERIALIZED (
-        SELECT stack_id, coalesce(f.depth, 0) AS inlined,
+        SELECT needed.stack_id AS stack_id, coalesce(f.depth, 0) AS inlined,
                 needed.parent_id AS parent_id,
                 f.depth IS NULL OR f.depth = (
                         SELECT max(depth) FROM inline_frame AS i
                         WHERE i.location_id = f.location_id) AS outermost,
-                coalesce(l.location_id, -stack_id) AS location_id,
+                coalesce(l.location_id, -needed.stack_id) AS location_id,
                 iif(f.location_id IS NULL, l.function, f.function) AS function,
                 iif(inner.location_id IS NULL, l.file, inner.call_file) AS file,
                 iif(inner.location_id IS NULL, l.line, inner.call_line) AS line,
                 m.path AS module,
                 iif(f.location_id IS NULL, l.function_offset, NULL) AS function_offset
         FROM needed
-        LEFT JOIN node_location USING (stack_id)
-        LEFT JOIN location AS l USING (location_id)
+        LEFT JOIN node_location AS o ON o.stack_id = needed.stack_id
+        LEFT JOIN location AS l
+                ON l.location_id = coalesce(needed.location_id, o.location_id)
         LEFT JOIN module AS m USING (module_id)
-        LEFT JOIN inline_frame AS f USING (location_id)
+        LEFT JOIN inline_frame AS f ON f.location_id = l.location_id
         LEFT JOIN inline_frame AS inner
                 ON inner.location_id = f.location_id AND inner.depth = f.depth - 1),
 up(object_id, stack_id, inlined, depth, path, below, samples, allocations, total_bytes,

@@ -229,7 +229,7 @@ static int write_stack_locations(struct writing *writing)
 
         for (size_t i = 0; i < raw->stack_count && !error; i++) {
                 if (writing->from->sweep->stack_places[i] == RAW_NONE ||
-                    (raw->stacks[i].packed && !writing->contexts[i]))
+                    raw->stacks[i].packed)
                         continue;
                 put_int(writing, 0, (uint64_t)raw->stack_ids[i]);
                 put_int(writing, 1, writing->from->sweep->stack_places[i] + UINT64_C(1));
@@ -278,8 +278,10 @@ static int find_contexts(struct writing *writing)
 
 static int write_contexts(struct writing *writing)
 {
-        static const char *const columns[] = {"stack_id", "parent_id", NULL};
+        static const char *const columns[] = {"stack_id", "parent_id", "location_id",
+                                              NULL};
         const struct raw *raw = writing->from->sweep->raw;
+        const uint32_t *places = writing->from->sweep->stack_places;
         int error = begin(writing, "object_context", columns);
 
         for (size_t i = 0; i < raw->stack_count && !error; i++) {
@@ -290,6 +292,8 @@ static int write_contexts(struct writing *writing)
                 put_int(writing, 0, (uint64_t)raw->stack_ids[i]);
                 if (parent != RAW_NONE)
                         put_int(writing, 1, (uint64_t)raw->stack_ids[parent]);
+                if (places[i] != RAW_NONE)
+                        put_int(writing, 2, places[i] + UINT64_C(1));
                 error = end_row(writing);
         }
         return end(writing, error);

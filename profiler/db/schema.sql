@@ -304,9 +304,9 @@ CREATE TABLE unnamed (
         function_reason TEXT
 ) STRICT;
 
--- Where nodes of the calling-context tree are: those of stack_node and of object_context.
+-- Where nodes of the calling-context tree are that have rows.
 CREATE TABLE node_location (
-        stack_id    INTEGER PRIMARY KEY,
+        stack_id    INTEGER PRIMARY KEY REFERENCES stack_node,
         location_id INTEGER NOT NULL REFERENCES code_location
 ) STRICT;
 
@@ -319,14 +319,24 @@ CREATE TABLE packed_location (
         PRIMARY KEY (process_id, address)
 ) STRICT, WITHOUT ROWID;
 
+-- The packed nodes that blocks of objects came through, which are found here faster.
+CREATE TABLE object_context (
+        stack_id    INTEGER PRIMARY KEY,
+        parent_id   INTEGER,
+        location_id INTEGER REFERENCES code_location
+) STRICT;
+
 -- Where all nodes are.
 CREATE VIEW stack_location (stack_id, location_id) AS
 SELECT stack_id, location_id FROM node_location
 UNION ALL
+SELECT stack_id, location_id FROM object_context WHERE location_id IS NOT NULL
+UNION ALL
 SELECT stack_id, location_id
 FROM packed_stack AS s JOIN packed_location AS l
 ON l.process_id = s.process_id AND l.address = s.ip - 1 + s.is_leaf
-WHERE stack_id NOT IN (SELECT stack_id FROM node_location);
+WHERE stack_id NOT IN (SELECT stack_id FROM node_location)
+AND stack_id NOT IN (SELECT stack_id FROM object_context);
 
 CREATE TABLE data_object (
         object_id      INTEGER PRIMARY KEY,
@@ -352,12 +362,6 @@ CREATE TABLE object_stack (
         peak_bytes  INTEGER,
         PRIMARY KEY (object_id, stack_id)
 ) STRICT, WITHOUT ROWID;
-
--- The packed nodes of these call stacks, which are found here faster.
-CREATE TABLE object_context (
-        stack_id  INTEGER PRIMARY KEY,
-        parent_id INTEGER
-) STRICT;
 
 -- The types that samples met, each with all of its fields in the order of their
 -- offsets. A field of an array's items stands for all items: its offset is that in
