@@ -10,6 +10,7 @@
 #include "die_walk.h"
 
 enum { BLOCK_IS_LOST = 1, BLOCK_DEPTH = 2 };
+enum { OUTERMOST = 1 }; /* the number of the function that is inlined in none */
 
 struct origin_walk {
         struct variables *variables;
@@ -22,8 +23,8 @@ struct origin_walk {
 };
 
 int lost_pointers_add(struct variables *variables, struct type_reader *reader,
-                      Dwarf_Die *die, uint16_t depth, const struct code_range *ranges,
-                      size_t count)
+                      Dwarf_Die *die, const struct lost_pointer *block,
+                      const struct code_range *ranges, size_t count)
 {
         if (!die_spend(reader->dwarf, count + 1))
                 return 0;
@@ -37,8 +38,8 @@ int lost_pointers_add(struct variables *variables, struct type_reader *reader,
                 if (array_reserve(&variables->lost, &variables->lost_capacity,
                                   variables->lost_count, sizeof(*variables->lost)) < 0)
                         return -ENOMEM;
-                variables->lost[variables->lost_count++] =
-                    (struct lost_pointer){ranges[i].low, ranges[i].high, type, depth};
+                variables->lost[variables->lost_count++] = (struct lost_pointer){
+                    ranges[i].low, ranges[i].high, type, block->depth, block->instance};
         }
         return 0;
 }
@@ -61,9 +62,8 @@ int lost_pointers_unplaced(struct variables *variables, struct type_reader *read
         return 0;
 }
 
-/* Adds the variable at DIE to what INSTANCE is missing, where it is a pointer. */
-static int add_missing(struct variables *variables, struct type_reader *reader,
-                       Dwarf_Die *die, uint32_t instance)
+int lost_pointers_missing(struct variables *variables, struct type_reader *reader,
+                          Dwarf_Die *die, uint32_t instance)
 {
         uint32_t type = type_of_variable(reader, die);
 
@@ -97,14 +97,15 @@ static bool is_kept(const struct origin_walk *walk, Dwarf_Die *die)
 static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
 {
         struct origin_walk *walk = context;
+        const struct lost_pointer block = {.depth = (uint16_t)(parent / BLOCK_DEPTH),
+                                           .instance = OUTERMOST};
 
         *value = 0;
         switch (entry->tag) {
         case DW_TAG_variable:
                 return parent & BLOCK_IS_LOST
                            ? lost_pointers_add(walk->variables, walk->reader, &entry->die,
-                                               (uint16_t)(parent / BLOCK_DEPTH),
-                                               walk->ranges, walk->range_count)
+                                               &block, walk->ranges, walk->range_count)
                            : 0;
         case DW_TAG_lexical_block:
                 *value = (parent & ~(uint32_t)BLOCK_IS_LOST) + BLOCK_DEPTH;
@@ -129,8 +130,8 @@ static int visit_inlined(void *context, struct die_entry *entry, uint32_t parent
         case DW_TAG_variable:
                 return is_kept(walk, &entry->die)
                            ? 0
-                           : add_missing(walk->variables, walk->reader, &entry->die,
-                                         walk->instance);
+                           : lost_pointers_missing(walk->variables, walk->reader,
+                                                   &entry->die, walk->instance);
         case DW_TAG_lexical_block:
                 return 1;
         default:

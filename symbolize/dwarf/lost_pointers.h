@@ -11,11 +11,17 @@ struct code_range {
         uint64_t high;
 };
 
-/* Adds the variable at DIE, whose block without code is DEPTH deep and has RANGES, COUNT
- * of them, around it, to VARIABLES' lost pointers where it is a pointer. 0 or -ENOMEM. */
+/* Adds the variable at DIE, whose block without code is as deep as BLOCK says, in its
+ * instance, and has RANGES, COUNT of them, around it, to VARIABLES' lost pointers where
+ * it is a pointer. 0 or -ENOMEM. */
 int lost_pointers_add(struct variables *variables, struct type_reader *reader,
-                      Dwarf_Die *die, uint16_t depth, const struct code_range *ranges,
-                      size_t count);
+                      Dwarf_Die *die, const struct lost_pointer *block,
+                      const struct code_range *ranges, size_t count);
+
+/* Adds the variable at DIE to what the function INSTANCE is missing, where it is a
+ * pointer. 0 or -ENOMEM. */
+int lost_pointers_missing(struct variables *variables, struct type_reader *reader,
+                          Dwarf_Die *die, uint32_t instance);
 
 /* Adds the variable at PLACE's entry, which is nowhere in its block with RANGES, to
  * VARIABLES' unplaced ones, with PLACE's blocks. 0 or -ENOMEM. */

@@ -366,16 +366,27 @@ static int add_everywhere(struct collector *collector, Dwarf_Attribute *attribut
         return error;
 }
 
-/* What reads by the variable in work may have become a part of another block's code. */
+static bool is_variable(const struct collector *collector)
+{
+        return dwarf_tag(collector->die) == DW_TAG_variable;
+}
+
+/* What reads by the variable in work may have become a part of another block's code, or
+ * where it is of no block, of that of others. */
 static int add_lost(struct collector *collector)
 {
         const struct scope *scope = collector->scope;
+        const struct lost_pointer block = {.depth = scope->depth,
+                                           .instance = scope->instance};
 
-        return dwarf_tag(collector->die) == DW_TAG_variable
+        if (!is_variable(collector))
+                return 0;
+        return scope->depth > 0
                    ? lost_pointers_add(collector->variables, collector->reader,
-                                       collector->die, scope->depth,
+                                       collector->die, &block,
                                        &collector->ranges[scope->first], scope->count)
-                   : 0;
+                   : lost_pointers_missing(collector->variables, collector->reader,
+                                           collector->die, scope->instance);
 }
 
 /* The code of its block, which may lead to what was made of it, is kept. */
@@ -383,20 +394,22 @@ static int add_nowhere(struct collector *collector)
 {
         const struct scope *scope = collector->scope;
 
-        if (scope->codeless)
-                return add_lost(collector);
         const struct unplaced_variable variable = {
             .block = (uint32_t)(scope - collector->scopes) + 1,
             .outer = scope->outer,
             .instance = scope->instance,
             .die = *collector->die};
 
-        return collector->of_gcc && scope->depth > 0 &&
-                       dwarf_tag(collector->die) == DW_TAG_variable
+        if (scope->codeless)
+                return add_lost(collector);
+        if (!collector->of_gcc || !is_variable(collector))
+                return 0;
+        return scope->depth > 0
                    ? lost_pointers_unplaced(collector->variables, collector->reader,
                                             &variable, &collector->ranges[scope->first],
                                             scope->count)
-                   : 0;
+                   : lost_pointers_missing(collector->variables, collector->reader,
+                                           collector->die, scope->instance);
 }
 
 static bool is_null(const Dwarf_Op *ops, size_t count)
@@ -425,9 +438,7 @@ static int add_listed(struct collector *collector, Dwarf_Attribute *attribute)
                 collector->high = high;
                 error = location_parts(attribute, ops, count, add_location, collector);
         }
-        return !error && null_only && collector->scope && collector->scope->depth > 0
-                   ? add_lost(collector)
-                   : error;
+        return !error && null_only && collector->scope ? add_lost(collector) : error;
 }
 
 static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t scope)

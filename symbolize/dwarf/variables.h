@@ -54,7 +54,8 @@ struct lost_pointer {
         uint64_t low;
         uint64_t high;
         uint32_t type;
-        uint16_t depth; /* of the blocks around it */
+        uint16_t depth;    /* of the blocks around it */
+        uint32_t instance; /* as of register_variable; 0: not known */
 };
 
 /* A variable that is nowhere, of a block with code from low up to high. */
@@ -67,8 +68,8 @@ struct unplaced_variable {
         Dwarf_Die die;
 };
 
-/* A pointer of a block that the inlined function INSTANCE does not have, though its
- * origin does. */
+/* A pointer that is nowhere in the function INSTANCE, or is null and nothing else, or
+ * that this, an inlined one, does not have, though its origin does. */
 struct missing_pointer {
         uint32_t instance;
         uint32_t type;

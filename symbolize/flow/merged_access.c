@@ -298,27 +298,42 @@ static bool has_own_code(const struct search *search,
         return false;
 }
 
-/* Whether a pointer of which no code is left is declared beside the block of NAMED, which
- * has the base register at VADDR, and code of that block is entered by several ways. */
-static bool met_entered(const struct search *search, uint64_t vaddr)
+/* The variable that tells what BASE, the base register's value at VADDR, is to; NULL:
+ * none does. */
+static const struct register_variable *naming_variable(const struct search *search,
+                                                       const struct place_value *base,
+                                                       uint64_t vaddr)
 {
         const struct variables *variables = search->walk->context->variables;
         const struct register_variable *named =
-            variables->unplaced_count + variables->missing_count > 0
-                ? variables_in_register(variables, search->base, vaddr)
-                : NULL;
+            variables_in_register(variables, search->base, vaddr);
+
+        return named || !origin_is_variable(base->origin)
+                   ? named
+                   : &variables->values[base->origin - ORIGIN_FIRST_VARIABLE];
+}
+
+/* Whether a pointer of which no code is left is declared in the function of NAMED, the
+ * variable that tells the base of step number STEP, and several ways lead there. */
+static bool met_entered(const struct search *search, size_t step,
+                        const struct register_variable *named)
+{
+        const struct variables *variables = search->walk->context->variables;
         bool met = false;
 
-        if (!named || named->given)
+        if (!named)
                 return false;
         for (size_t i = 0; i < variables->missing_count && !met; i++)
                 met = variables->missing[i].instance == named->instance &&
                       is_rival(search, variables->missing[i].type);
+        for (size_t i = 0; i < variables->lost_count && !met; i++)
+                met = variables->lost[i].instance == named->instance &&
+                      is_rival(search, variables->lost[i].type);
         for (size_t i = 0; i < variables->unplaced_count && !met; i++)
                 met = is_beside(&variables->unplaced[i], named) &&
                       !has_own_code(search, &variables->unplaced[i], named) &&
                       is_unplaced_rival(search, &variables->unplaced[i]);
-        return met && merged_entry(search->walk, named);
+        return met && merged_entry(search->walk, step, named);
 }
 
 bool merged_access(const struct flow_walk *walk, struct flow_state *state, size_t step,
@@ -351,7 +366,7 @@ bool merged_access(const struct flow_walk *walk, struct flow_state *state, size_
         bool met = (search.other_count > 0 && follow_all(&search, step)) ||
                    met_lost(&search, at->vaddr) || met_set(&search, at->vaddr) ||
                    (ahead && met_unplaced(&search, at->vaddr)) ||
-                   met_entered(&search, at->vaddr);
+                   met_entered(&search, step, naming_variable(&search, &base, at->vaddr));
 
         free(search.others);
         return met;

@@ -6,8 +6,10 @@
 
 #include "flow_walk.h"
 
-/* Whether several ways meet where VARIABLE is in its register first, other than the
- * rounds of a loop. */
-bool merged_entry(const struct flow_walk *walk, const struct register_variable *variable);
+/* Whether several ways, other than the rounds of a loop, meet where VARIABLE is in its
+ * register first, or shortly before step number STEP, which is by it. Memory that is
+ * short shows in the reader. */
+bool merged_entry(const struct flow_walk *walk, size_t step,
+                  const struct register_variable *variable);
 
 #endif

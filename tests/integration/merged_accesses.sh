@@ -221,7 +221,7 @@ for row in 'cases|struct c|cv' 'moved|struct in6|scope' 'moved|struct in4|family
 done
 
 # Of a case whose code gcc has joined with another's no variable is left: that is declared
-# nowhere, or only in the function that was inlined. Object number i is a struct a, b or c, by
+# nowhere, or as null and nothing else, or only in the function that was inlined. Object number i is a struct a, b or c, by
 # the rest of i / 3.
 cat >lost.c <<'END'
 #include <stdint.h>
@@ -273,6 +273,40 @@ READS long returned(void *p, int k)
         if (k == 1) { struct b *b = p; if (b->b2) return b->b1; return 5; }
         return 0;
 }
+READS double chosen(struct a *p, int k)
+{
+        double d = 0;
+        struct c *c = NULL;
+        struct b *b = NULL;
+        struct a *a = NULL;
+        if (k == 2)
+                c = (struct c *)p;
+        if (k == 1)
+                b = (struct b *)p;
+        if (k == 0)
+                a = p;
+        if (c) d += c->c4;
+        if (b) d += b->b4;
+        if (a) d += a->a4;
+        return d;
+}
+INLINED long inlined_null(struct a *p, int k)
+{
+        struct b *b = k == 1 ? (struct b *)p : NULL;
+        struct a *a = k == 0 ? p : NULL;
+        if (b)
+                return b->b3;
+        else if (a)
+                return a->a3;
+        return 0;
+}
+READS double null_in_loop(int i)
+{
+        double d = 0;
+        for (int j = i; j < i + 4 && j < N; j++)
+                d += (double)inlined_null(obj[j], kind[j]);
+        return d;
+}
 READS long or_null(int i)
 {
         long s = 0;
@@ -296,7 +330,8 @@ int main(void)
                 for (int at = 0; at < N; at++) {
                         int i = (int)(at * 7919L % N);
                         result += by_if(i) + by_switch(i) + in_loop(i) + or_null(i) +
-                                  returned(obj[i], kind[i]);
+                                  returned(obj[i], kind[i]) + chosen(obj[i], kind[i]) +
+                                  null_in_loop(i);
                         if (kind[i] == 1)
                                 result += by_constant(i);
                 }
