@@ -7,6 +7,7 @@
 
 #include "attribution.h"
 #include "bulk_insert.h"
+#include "stack_rows.h"
 #include "type_padding.h"
 #include "unnamed.h"
 
@@ -17,7 +18,6 @@ struct writing {
         struct diag *diag;
         struct bulk_insert insert; /* into the table in work */
         bool *named;               /* of the pool's names: some place in code has it */
-        bool *contexts;            /* of raw's stacks: blocks of an object came through */
 };
 
 static int begin(struct writing *writing, const char *table, const char *const *columns)
@@ -221,84 +221,6 @@ static int write_code(struct writing *writing)
         return error;
 }
 
-static int write_stack_locations(struct writing *writing)
-{
-        static const char *const columns[] = {"stack_id", "location_id", NULL};
-        const struct raw *raw = writing->from->sweep->raw;
-        int error = begin(writing, "node_location", columns);
-
-        for (size_t i = 0; i < raw->stack_count && !error; i++) {
-                if (writing->from->sweep->stack_places[i] == RAW_NONE ||
-                    raw->stacks[i].packed)
-                        continue;
-                put_int(writing, 0, (uint64_t)raw->stack_ids[i]);
-                put_int(writing, 1, writing->from->sweep->stack_places[i] + UINT64_C(1));
-                error = end_row(writing);
-        }
-        return end(writing, error);
-}
-
-/* Of packed nodes: few addresses tell where they all are. */
-static int write_packed_locations(struct writing *writing)
-{
-        static const char *const columns[] = {"process_id", "address", "location_id",
-                                              NULL};
-        const struct raw *raw = writing->from->sweep->raw;
-        int error = begin(writing, "packed_location", columns);
-
-        for (size_t i = 0; i < raw->code_count && !error; i++) {
-                put_int(writing, 0, (uint64_t)raw->process_ids[raw->codes[i].process]);
-                put_int(writing, 1, raw->codes[i].address);
-                put_int(writing, 2, writing->from->sweep->code_places[i] + UINT64_C(1));
-                error = end_row(writing);
-        }
-        return end(writing, error);
-}
-
-/* Marks the packed nodes that blocks of objects came through. */
-static int find_contexts(struct writing *writing)
-{
-        const struct raw *raw = writing->from->sweep->raw;
-        const struct objects *objects = &writing->attribution->objects;
-
-        writing->contexts = calloc(raw->stack_count + 1, sizeof(*writing->contexts));
-        if (!writing->contexts)
-                return diag_no_memory(writing->diag);
-        for (uint32_t i = (uint32_t)raw->stack_count; i-- > 0;) {
-                uint32_t parent = raw->stacks[i].parent;
-
-                if (objects_path(objects, i, false)->used ||
-                    objects_path(objects, i, true)->used)
-                        writing->contexts[i] = true;
-                if (writing->contexts[i] && parent != RAW_NONE)
-                        writing->contexts[parent] = true;
-        }
-        return 0;
-}
-
-static int write_contexts(struct writing *writing)
-{
-        static const char *const columns[] = {"stack_id", "parent_id", "location_id",
-                                              NULL};
-        const struct raw *raw = writing->from->sweep->raw;
-        const uint32_t *places = writing->from->sweep->stack_places;
-        int error = begin(writing, "object_context", columns);
-
-        for (size_t i = 0; i < raw->stack_count && !error; i++) {
-                uint32_t parent = raw->stacks[i].parent;
-
-                if (!raw->stacks[i].packed || !writing->contexts[i])
-                        continue;
-                put_int(writing, 0, (uint64_t)raw->stack_ids[i]);
-                if (parent != RAW_NONE)
-                        put_int(writing, 1, (uint64_t)raw->stack_ids[parent]);
-                if (places[i] != RAW_NONE)
-                        put_int(writing, 2, places[i] + UINT64_C(1));
-                error = end_row(writing);
-        }
-        return end(writing, error);
-}
-
 static int write_objects(struct writing *writing)
 {
         static const char *const columns[] = {
@@ -329,63 +251,6 @@ static int write_objects(struct writing *writing)
                 put_nonzero(writing, 8, object->allocations);
                 put_nonzero(writing, 9, object->total_bytes);
                 error = end_row(writing);
-        }
-        return end(writing, error);
-}
-
-/* What the sites at a stack did; where there is none, there are no allocations. */
-static struct raw_total totals_of(const struct raw *raw, size_t *next, uint32_t stack,
-                                  bool region)
-{
-        struct raw_total sum = {0};
-
-        while (*next < raw->total_count && raw->totals[*next].stack == stack &&
-               raw->totals[*next].region == region) {
-                const struct raw_total *total = &raw->totals[(*next)++];
-
-                sum.allocations += total->allocations;
-                sum.total_bytes += total->total_bytes;
-                sum.peak_bytes += total->peak_bytes;
-        }
-        return sum;
-}
-
-static int write_object_stack(struct writing *writing, uint32_t stack, bool region,
-                              const struct raw_total *totals)
-{
-        const struct object_path *path =
-            objects_path(&writing->attribution->objects, stack, region);
-
-        if (!path->used)
-                return 0;
-        put_int(writing, 0, path->object + UINT64_C(1));
-        put_int(writing, 1, (uint64_t)writing->from->sweep->raw->stack_ids[stack]);
-        put_int(writing, 2, path->samples);
-        if (totals->allocations) {
-                put_int(writing, 3, totals->allocations);
-                put_int(writing, 4, totals->total_bytes);
-                put_int(writing, 5, totals->peak_bytes);
-        }
-        return end_row(writing);
-}
-
-/* Blocks and regions are never one object. */
-static int write_object_stacks(struct writing *writing)
-{
-        static const char *const columns[] = {"object_id",   "stack_id",    "samples",
-                                              "allocations", "total_bytes", "peak_bytes",
-                                              NULL};
-        const struct raw *raw = writing->from->sweep->raw;
-        size_t next = 0;
-        int error = begin(writing, "object_stack", columns);
-
-        for (uint32_t i = 0; i < raw->stack_count && !error; i++) {
-                struct raw_total blocks = totals_of(raw, &next, i, false);
-                struct raw_total regions = totals_of(raw, &next, i, true);
-
-                error = write_object_stack(writing, i, false, &blocks);
-                if (!error)
-                        error = write_object_stack(writing, i, true, &regions);
         }
         return end(writing, error);
 }
@@ -553,17 +418,9 @@ int result_write(const struct object_sources *from, struct db *db, struct diag *
         if (!error)
                 error = write_code(&writing);
         if (!error)
-                error = find_contexts(&writing);
-        if (!error)
-                error = write_stack_locations(&writing);
-        if (!error)
-                error = write_packed_locations(&writing);
-        if (!error)
-                error = write_contexts(&writing);
-        if (!error)
                 error = write_objects(&writing);
         if (!error)
-                error = write_object_stacks(&writing);
+                error = stack_rows_write(from, &attribution.objects, db, diag);
         if (!error)
                 error = write_types(&writing);
         if (!error)
@@ -578,7 +435,6 @@ int result_write(const struct object_sources *from, struct db *db, struct diag *
                 error = write_reasons(&writing);
         if (!error)
                 error = resolution_write(&attribution.resolution, db, diag);
-        free(writing.contexts);
         attribution_free(&attribution);
         return error;
 }

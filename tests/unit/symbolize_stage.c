@@ -522,7 +522,7 @@ static int64_t record_stack(struct recording *recording, const void *leaf)
         int64_t stack;
 
         assert_int_equal(writer_stack(recording->writer, recording->process, &ip, 1,
-                                      CONTEXT_OF_SAMPLE, &stack, NULL),
+                                      CONTEXT_OF_ALLOCATION, &stack, NULL),
                          0);
         return stack;
 }
@@ -570,6 +570,79 @@ static void blocks_at_one_address_are_told_apart_by_time(void **state)
         expect_int("SELECT alloc_line FROM data_object WHERE alloc_function ="
                    " 'allocating_function'",
                    call_line);
+}
+
+/* Of two paths to one site, inner() called from the line of the call and from nowhere, no
+ * block of the second has a sample. ADDR is what the only sample accesses. */
+static void record_two_paths(const void *addr)
+{
+        struct recording recording;
+        char *ip = outer();
+        int64_t called, alone = 0;
+
+        allocating_function();
+        const uint64_t ips[] = {(uintptr_t)ip, (uintptr_t)return_address};
+
+        begin(&recording);
+        record_own_mappings(&recording);
+        record_mapping(&recording, MAPPING_HEAP, 0x10000, 0x10000, 0, 0, "rw-");
+        writer_stack(recording.writer, recording.process, ips, 2, CONTEXT_OF_ALLOCATION,
+                     &called, NULL);
+        alone = record_stack(&recording, ip);
+        if (addr)
+                record_block(&recording, "malloc", 0x10100, 64, called, 10, 20);
+        record_sample(&recording, 15, ip, addr, 0);
+        writer_allocation_total(recording.writer, called, "malloc", 3, 192, 128, NULL);
+        writer_allocation_total(recording.writer, alone, "malloc", 2, 80, 40, NULL);
+        finish(&recording);
+}
+
+/* Nodes of all paths, and where they are. */
+static void expect_two_paths(void)
+{
+        char wanted[128];
+
+        snprintf(wanted, sizeof(wanted), "allocating_function %d, inner %d, inner %d",
+                 call_line, inner_line, inner_line);
+        expect_int("SELECT count(*) FROM stack_node", 0);
+        expect("SELECT group_concat(function || ' ' || line, ', ') FROM"
+               " (SELECT function, line FROM stack JOIN stack_location USING (stack_id)"
+               " JOIN location USING (location_id) ORDER BY function)",
+               wanted);
+        expect_int("SELECT sum(allocations) FROM allocation_total JOIN stack_location"
+                   " USING (stack_id) JOIN location AS l USING (location_id)"
+                   " WHERE l.function = 'inner'",
+                   5);
+}
+
+static void packed_paths_without_samples_have_their_places(void **state)
+{
+        (void)state;
+        record_two_paths(NULL);
+        expect_two_paths();
+        expect_int("SELECT count(*) FROM object_stack", 0);
+        expect_int("SELECT count(*) FROM object_context", 0);
+}
+
+/* All paths to the site of a block with samples are those of its object. */
+static void packed_paths_to_an_object_are_all_told(void **state)
+{
+        (void)state;
+        record_two_paths((void *)0x10110);
+        expect_two_paths();
+        expect_int("SELECT allocations FROM data_object WHERE kind = 'heap'", 5);
+        expect_int("SELECT total_bytes FROM data_object WHERE kind = 'heap'", 272);
+        expect_int("SELECT size_bytes FROM data_object WHERE kind = 'heap'", 168);
+        expect(
+            "SELECT group_concat(samples || ' ' || allocations || ' ' || total_bytes ||"
+            " ' ' || peak_bytes, ', ') FROM (SELECT * FROM object_stack"
+            " ORDER BY allocations)",
+            "0 2 80 40, 1 3 192 128");
+        expect_int("SELECT count(*) FROM object_context JOIN packed_stack"
+                   " USING (stack_id, parent_id) JOIN stack_location USING (stack_id)"
+                   " WHERE object_context.location_id = stack_location.location_id",
+                   1);
+        expect_int("SELECT count(*) FROM object_context WHERE parent_id IS NULL", 2);
 }
 
 /* What lies between blocks is the heap's, wherever that has its memory from: in pieces
@@ -829,6 +902,8 @@ int main(void)
             db_unit_test(stores_are_no_loads_of_several_fields),
             db_unit_test(names_mapped_files),
             db_unit_test(blocks_at_one_address_are_told_apart_by_time),
+            db_unit_test(packed_paths_without_samples_have_their_places),
+            db_unit_test(packed_paths_to_an_object_are_all_told),
             db_unit_test(memory_between_blocks_is_the_heap),
             db_unit_test(the_site_is_outside_the_allocator),
             db_unit_test(a_changed_or_missing_file_gives_no_names),
