@@ -11,6 +11,7 @@
 #include "callee.h"
 #include "decoded.h"
 #include "merged_entry.h"
+#include "popped_link.h"
 #include "type_field.h"
 
 enum { STEPS_LIMIT = 96, WAYS_LIMIT = 8 };
@@ -363,10 +364,12 @@ bool merged_access(const struct flow_walk *walk, struct flow_state *state, size_
                 reader->error = -ENOMEM;
                 return false;
         }
-        bool met = (search.other_count > 0 && follow_all(&search, step)) ||
-                   met_lost(&search, at->vaddr) || met_set(&search, at->vaddr) ||
-                   (ahead && met_unplaced(&search, at->vaddr)) ||
-                   met_entered(&search, step, naming_variable(&search, &base, at->vaddr));
+        bool met =
+            (search.other_count > 0 && follow_all(&search, step)) ||
+            met_lost(&search, at->vaddr) || met_set(&search, at->vaddr) ||
+            (ahead && met_unplaced(&search, at->vaddr)) ||
+            met_entered(&search, step, naming_variable(&search, &base, at->vaddr)) ||
+            popped_link(walk, state, step, &base);
 
         free(search.others);
         return met;
