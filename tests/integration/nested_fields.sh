@@ -112,6 +112,7 @@ done
 # another.
 period=1
 for program in "bits clang -O2 1013 13" "bits clang -O1 1021 30" "bits clang++ -O2 1027 12" \
+        "bits gcc -O2 3024 14" "bits clang++ -O2 -march=x86-64-v3 3019 1" \
         "kinds clang -O2 1005 11" "kinds clang -O2 -march=x86-64-v3 1017 4" \
         "kinds clang++ -O2 -march=x86-64-v3 1019 9" "kinds g++ -O2 1026 24" \
         "kinds gcc -O3 2008 10" "kinds clang -O2 -march=x86-64-v3 69 40" \
