@@ -7,43 +7,70 @@
 
 enum { STEPS_BACK_LIMIT = 32 };
 
-/* COPIES, all of one value, after STEP. */
-static uint32_t copies_after(uint32_t copies, const struct instruction *step)
+/* The register that STEP makes of another, *FROM, and a constant *BYTES;
+ * REGISTER_COUNT: it does not. */
+static uint8_t made_of(const struct instruction *step, uint8_t *from, int64_t *bytes)
+{
+        bool is_address =
+            step->operation == OPERATION_ADDRESS && step->memory.index == REGISTER_NONE;
+
+        *from = is_address ? step->memory.base : step->source;
+        *bytes = is_address ? step->memory.displacement : 0;
+        return (is_address || step->operation == OPERATION_MOVE) && *from < REGISTER_COUNT
+                   ? step->destination
+                   : REGISTER_COUNT;
+}
+
+/* What WATCH has of one value and its copies, after STEP. */
+static void pass_copies(struct bit_watch *watch, const struct instruction *step)
 {
         uint32_t written = step->written;
+        uint8_t from, to;
+        int64_t bytes;
 
         if (step->operation == OPERATION_CALL)
                 written |= CALL_CLOBBERED;
-        return step->operation == OPERATION_MOVE && copies >> step->source & 1
-                   ? copies | UINT32_C(1) << step->destination
-                   : copies & ~written;
+        to = made_of(step, &from, &bytes);
+        bool is_copy = to < REGISTER_COUNT && watch->copies >> from & 1;
+
+        watch->copies &= ~written;
+        if (is_copy) {
+                watch->copies |= UINT32_C(1) << to;
+                watch->behind[to] = watch->behind[from] + bytes;
+        }
 }
 
 /* Whichever copies the base has at the end were made of one value, from which they are
- * followed on: that of the base as it was, or of what it was made a copy of. */
-uint32_t bit_address_copies(const struct flow_code *code, size_t step)
+ * followed on: that of the base as it was, or of what it was made of. */
+void bit_address_begin(struct bit_watch *watch, const struct flow_code *code, size_t step)
 {
-        uint8_t base = code->steps[step].instruction.memory.base;
+        uint8_t base = code->steps[step].instruction.memory.base, from;
         size_t first = code->blocks[flow_code_block(code, step)].first;
+        int64_t bytes;
 
+        watch->copies = base < REGISTER_COUNT ? UINT32_C(1) << base : 0;
         if (base >= REGISTER_COUNT)
-                return 0;
-        uint32_t copies = UINT32_C(1) << base;
-
+                return;
         if (step - first > STEPS_BACK_LIMIT)
                 first = step - STEPS_BACK_LIMIT;
         for (size_t at = first; at < step; at++) {
                 const struct instruction *done = &code->steps[at].instruction;
-                bool is_copy = done->operation == OPERATION_MOVE &&
-                               done->destination == base && done->source < REGISTER_COUNT;
 
-                if (is_copy && !(copies >> done->source & 1))
-                        copies = UINT32_C(1) << done->source;
-                copies = copies_after(copies, done);
-                if (!(copies >> base & 1))
-                        copies = UINT32_C(1) << base;
+                if (made_of(done, &from, &bytes) == base &&
+                    !(watch->copies >> from & 1)) {
+                        watch->copies = UINT32_C(1) << from;
+                        watch->behind[from] = 0;
+                }
+                pass_copies(watch, done);
+                if (!(watch->copies >> base & 1)) {
+                        watch->copies = UINT32_C(1) << base;
+                        watch->behind[base] = 0;
+                }
         }
-        return copies;
+        for (uint8_t i = 0; i < REGISTER_COUNT; i++)
+                if (i != base)
+                        watch->behind[i] -= watch->behind[base];
+        watch->behind[base] = 0;
 }
 
 bool bit_address_before(const struct bit_watch *watch, const struct instruction *load,
@@ -53,8 +80,9 @@ bool bit_address_before(const struct bit_watch *watch, const struct instruction 
         bool is_copy = right->base != left->base && right->base < REGISTER_COUNT &&
                        watch->copies >> right->base & 1;
 
-        *bytes = (int64_t)((uint64_t)left->displacement - (uint64_t)right->displacement -
-                           (is_copy ? 0 : (uint64_t)watch->advanced));
+        *bytes =
+            (int64_t)((uint64_t)left->displacement - (uint64_t)right->displacement -
+                      (uint64_t)(is_copy ? watch->behind[right->base] : watch->advanced));
         return (is_copy || (left->base == right->base && !watch->moved)) &&
                left->index == right->index && left->scale == right->scale &&
                left->thread_local == right->thread_local;

@@ -6,9 +6,10 @@
 #include "bit_watch.h"
 #include "flow_code.h"
 
-/* The registers, as a mask, that hold at STEP of CODE what the base of its operand does,
- * as the code before it in the same block shows. */
-uint32_t bit_address_copies(const struct flow_code *code, size_t step);
+/* Sets in WATCH the copies of the base of the operand of STEP, of CODE, as the code
+ * before it in the same block shows. */
+void bit_address_begin(struct bit_watch *watch, const struct flow_code *code,
+                       size_t step);
 
 /* How many bytes the operand of LOAD begins behind that of LATER, by what WATCH has of
  * the registers between; false: that is not known. */

@@ -225,7 +225,7 @@ bool bit_begin(const struct flow_code *code, size_t step, const struct flow_stat
         bit_watch_begin(watch);
         look_back(code, step, watch);
         take_numbers(code, state, watch);
-        watch->copies = bit_address_copies(code, step);
+        bit_address_begin(watch, code, step);
         watch->word = bit_low(instruction->access_bytes * 8);
         return begin_in_memory(&decoded, watch, used) ||
                begin_register(&instruction->memory, &decoded, watch);

@@ -20,11 +20,12 @@ struct bit_watch {
         bool moved;     /* registers of the operand's address have changed */
         int64_t advanced; /* but by so many bytes in all, which are known */
         uint32_t copies;  /* registers that hold what the address's base did before */
-        uint32_t partly;  /* registers of which only a part was written last */
-        uint32_t fresh;   /* that nothing has read since they were written */
-        uint32_t tested;  /* that hold what the flags tell of */
-        uint32_t stored;  /* that hold the word as it was stored again */
-        uint32_t known;   /* registers that hold numbers: these */
+        int64_t behind[REGISTER_COUNT]; /* and so many bytes more */
+        uint32_t partly; /* registers of which only a part was written last */
+        uint32_t fresh;  /* that nothing has read since they were written */
+        uint32_t tested; /* that hold what the flags tell of */
+        uint32_t stored; /* that hold the word as it was stored again */
+        uint32_t known;  /* registers that hold numbers: these */
         uint64_t numbers[REGISTER_COUNT];
         uint64_t ones[REGISTER_COUNT]; /* bits of registers that are known to be one */
 };

@@ -115,7 +115,8 @@ for program in "bits clang -O2 1013 13" "bits clang -O1 1021 30" "bits clang++ -
         "bits gcc -O2 3024 14" "bits clang++ -O2 -march=x86-64-v3 3019 1" \
         "kinds clang -O2 1005 11" "kinds clang -O2 -march=x86-64-v3 1017 4" \
         "kinds clang++ -O2 -march=x86-64-v3 1019 9" "kinds g++ -O2 1026 24" \
-        "kinds gcc -O3 2008 10" "kinds clang -O2 -march=x86-64-v3 69 40" \
+        "kinds gcc -O3 2008 10" "kinds gcc -O2 5004 8" \
+        "kinds clang -O2 -march=x86-64-v3 69 40" \
         "unions g++ -O1 2002 16"; do
         types=${program##* } program=${program% *}
         seed=${program##* } program=${program% *}

@@ -169,6 +169,9 @@ BITS(masks_by_a_large_number, "movabs $0xffffffffff00ff, %rsi\n"
 BITS(stores_by_another_base, "mov %rdi, %rdx\n mov (%rdi,%rcx), %eax\n and $7, %eax\n"
                              "mov %eax, (%rdx,%rcx)\n xor %eax, %eax\n ret")
 
+BITS(stores_by_a_base_behind, "lea 8(%rdi), %rdx\n mov 4(%rdi), %edi\n and $7, %edi\n"
+                              "mov %edi, -4(%rdx)\n xor %eax, %eax\n ret")
+
 /* ---- functions that use some of what they load of a vector ---- */
 
 BITS(replaces_the_low_half, "movups (%rdi), %xmm0\n movlpd (%rsi), %xmm0\n"
@@ -519,6 +522,7 @@ static void knows_which_bits_are_used_by_what_is_before(void **state)
             {"adds_steps", 2, 0xffff0000},
             {"masks_by_a_large_number", 10, UINT64_C(0xff0000000000ff00)},
             {"stores_by_another_base", 3, 0xfffffff8},
+            {"stores_by_a_base_behind", 4, 0xfffffff8},
         };
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
