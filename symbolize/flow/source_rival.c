@@ -64,6 +64,21 @@ static bool has_name(const char *text, const char *name, size_t length)
         return false;
 }
 
+/* Whether the NAME of a member, of LENGTH bytes, is one of those in TEXT. What a lambda
+ * has captured gcc keeps in `__p`, and the object that it is of in `__this`, which the
+ * source need not say. */
+static bool is_named(const char *text, const char *name, size_t length)
+{
+        if (has_name(text, name, length))
+                return true;
+        if (length < 3 || name[0] != '_' || name[1] != '_')
+                return false;
+        name += 2;
+        length -= 2;
+        return (length == 4 && strncmp(name, "this", length) == 0) ||
+               has_name(text, name, length);
+}
+
 /* Whether a name of FIELD, as "a.b[].c|d", is one of those in TEXT. */
 static bool names_any(const char *text, const char *field)
 {
@@ -72,7 +87,7 @@ static bool names_any(const char *text, const char *field)
 
                 while (in_name(field[length]))
                         length++;
-                if (length > 0 && has_name(text, field, length))
+                if (length > 0 && is_named(text, field, length))
                         return true;
                 field += length > 0 ? length : 1;
         }

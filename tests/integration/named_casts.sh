@@ -150,6 +150,35 @@ for option in -O1 -O2; do
                 echo "named_casts.sh: SKIPPED with clang: it is not installed" >&2
         fi
 done
+# What a lambda has captured has another name in it than in the source.
+cat >captured.cc <<'END'
+#include <cstdlib>
+#include <new>
+struct t { long x, y; };
+enum { N = 4000 };
+static volatile long result;
+template <class F> __attribute__((noinline)) long call(F *f) { return (*f)(); }
+template <class F> F *put(void *at, F f) { return new (at) F(f); }
+static auto make(char *at, t *p) { return put(at, [p] { return p->x + 1; }); }
+int main()
+{
+        char *pool = (char *)calloc(N, 64);
+        t *mine = (t *)calloc(N, sizeof(t));
+        decltype(make(nullptr, mine)) all[N];
+        for (int i = 0; i < N; i++)
+                all[i] = make(pool + i * 64, mine + i * 793 % N);
+        for (int round = 0; round < 4; round++)
+                for (int i = 0; i < N; i++)
+                        result += call(all[i * 793 % N]);
+}
+END
+g++ -g -O1 -o casts captured.cc
+record
+said=$(sqlite3 -readonly casts.db "SELECT field, count(*) > 1000 FROM sample_view
+        WHERE object_kind = 'heap' AND function LIKE '%operator()' GROUP BY 1")
+[ "$said" = "__p|1
+x|1" ] || fail "what a lambda reads is said to be $said"
+
 # A source that is newer than its program is not its source.
 gcc -g -O2 -w -o casts casts.c
 touch -d '+1 hour' casts.c
