@@ -19,39 +19,45 @@ import tempfile
 TYPES = pathlib.Path(__file__).resolve().parents[1] / "integration" / "types"
 PERIOD = 53
 
-GCC = "gcc -O2; gcc -O1; gcc -O3; gcc -O0; "
-CLANG = "clang -O2; clang -O1; clang -O3; clang -O0; "
-GXX = "g++ -O2; g++ -O1; g++ -O3; g++ -O0; "
-CLANGXX = "clang++ -O2; clang++ -O1; clang++ -O3; clang++ -O0; "
 SPLIT = "-gsplit-dwarf -fdebug-types-section"
+WHOLE = "-flto -fuse-ld=lld"
+
+
+def of_levels(gcc, clang):
+    """Builds of a program by both compilers; the last of each without optimisation."""
+    levels = ["-O2", "-O1", "-O3", "-Os", "-O3 -march=x86-64-v3", "-O3 -flto"]
+    return ([f"{gcc} {level}" for level in [*levels, "-O3 -funroll-loops", "-O0"]]
+            + [f"{clang} {level.replace('-flto', WHOLE)}" for level in [*levels, "-Oz", "-O0"]])
+
+
+C = of_levels("gcc", "clang")
+CXX = of_levels("g++", "clang++")
 
 # The builds of each program: compiler and options, and what makes a package of the split
-# debug information (dwp or llvm-dwp) behind a '|'. The least optimised come last.
+# debug information (dwp or llvm-dwp) behind a '|'.
 BUILDS = {
-    "program.c": GCC + "gcc -O2 -gdwarf-3; gcc -O2 -flto; gcc -O2 -no-pie; gcc -O2 -gsplit-dwarf;"
-                 "gcc -O3 -gdwarf-4 -gsplit-dwarf; gcc -O3 -march=x86-64-v3;"
-                 + CLANG + "clang -O2 -gdwarf-4; clang -O2 -no-pie; clang -O2 -gsplit-dwarf;"
-                 "clang -O3 -march=x86-64-v3",
-    "program.cc": GXX + f"g++ -O2 -fdebug-types-section; g++ -O2 {SPLIT} | llvm-dwp;"
-                  f"g++ -O2 -gdwarf-4 {SPLIT}; g++ -O2 -gdwarf-4 {SPLIT} | dwp;"
-                  "g++ -O3 -march=x86-64-v3;"
-                  + CLANGXX + f"clang++ -O2 {SPLIT} | llvm-dwp;"
-                  f"clang++ -O2 -gdwarf-4 {SPLIT} | dwp;"
-                  "clang++ -O2 -stdlib=libc++; clang++ -O3 -stdlib=libc++; clang++ -O0 -stdlib=libc++",
-    "containers.cc": GXX + "g++ -O2 -flto; g++ -O2 -no-pie; g++ -O2 -gdwarf-4;"
-                     + CLANGXX + "clang++ -O2 -flto -fuse-ld=lld; clang++ -O2 -no-pie",
-    "structures.c": GCC + CLANG,
-    "generic.cc": GXX + CLANGXX,
-    "world.cc": GXX + CLANGXX,
-    "store.c": GCC + CLANG,
-    "shared.c": GCC + "gcc -O2 -flto; gcc -O3 -march=x86-64-v3; gcc -Os;"
-                + CLANG + "clang -O3 -march=x86-64-v3; clang -O2 -flto -fuse-ld=lld -Wl,--icf=all",
-    "walks.c": GCC + CLANG,
-    "overlay.c": GCC + CLANG,
-    "arguments.c": GCC + CLANG,
-    "behind.c": GCC + CLANG,
-    "frames.c": GCC + CLANG,
-    "arrays.f90": "gfortran -O2; gfortran -O1; gfortran -O3; gfortran -O0",
+    "program.c": [*C, "gcc -O2 -gdwarf-3", "gcc -O2 -flto", "gcc -O2 -no-pie",
+                  "gcc -O2 -gsplit-dwarf", "gcc -O3 -gdwarf-4 -gsplit-dwarf",
+                  "clang -O2 -gdwarf-4", "clang -O2 -no-pie", "clang -O2 -gsplit-dwarf"],
+    "program.cc": [*CXX, "g++ -O2 -fdebug-types-section", f"g++ -O2 {SPLIT} | llvm-dwp",
+                   f"g++ -O2 -gdwarf-4 {SPLIT}", f"g++ -O2 -gdwarf-4 {SPLIT} | dwp",
+                   f"clang++ -O2 {SPLIT} | llvm-dwp", f"clang++ -O2 -gdwarf-4 {SPLIT} | dwp",
+                   "clang++ -O2 -stdlib=libc++", "clang++ -O3 -stdlib=libc++",
+                   "clang++ -O0 -stdlib=libc++"],
+    "containers.cc": [*CXX, "g++ -O2 -flto", "g++ -O2 -no-pie", "g++ -O2 -gdwarf-4",
+                      f"clang++ -O2 {WHOLE}", "clang++ -O2 -no-pie"],
+    "structures.c": C,
+    "generic.cc": CXX,
+    "world.cc": CXX,
+    "store.c": C,
+    "shared.c": [*C, "gcc -O2 -flto", f"clang -O2 {WHOLE} -Wl,--icf=all"],
+    "walks.c": C,
+    "overlay.c": C,
+    "arguments.c": C,
+    "behind.c": C,
+    "frames.c": C,
+    "arrays.f90": [f"gfortran {level}" for level in
+                   ("-O2", "-O1", "-O3", "-Os", "-O3 -march=x86-64-v3", "-O3 -flto", "-O0")],
 }
 STANDARDS = {("containers.cc", "g++"): "-std=c++17", ("containers.cc", "clang++"): "-std=c++17",
              ("world.cc", "g++"): "-std=c++17", ("world.cc", "clang++"): "-std=c++17",
@@ -62,9 +68,7 @@ COUNTS = ["samples", "object right", "object open", "object wrong", "field right
 
 def builds(program):
     """Each build's words as they are shown, its command, and the tool for a package."""
-    for build in BUILDS[program].split(";"):
-        if not build.strip():
-            continue
+    for build in BUILDS[program]:
         command, _, package = (part.strip() for part in build.partition("|"))
         compiler, *options = shlex.split(command)
         standard = STANDARDS.get((program, compiler))
