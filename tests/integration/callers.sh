@@ -369,7 +369,7 @@ END_C
 command -v g++ >/dev/null || { echo "callers.sh: SKIPPED in C++: no g++" >&2; exit 0; }
 for level in 2 0; do
         g++ -g "-O$level" -fno-optimize-sibling-calls -o uses uses.cc
-        "$MEMLAG" record --source sim --force -o uses.db -- ./uses >record.out
+        "$MEMLAG" record --source sim --period 97 --force -o uses.db -- ./uses >record.out
         python3 - <<'END_PYTHON'
 import sqlite3
 import sys
