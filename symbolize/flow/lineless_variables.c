@@ -10,13 +10,6 @@
 
 enum { STEPS_AT_MOST = 1 << 22 };
 
-struct lineless_search {
-        struct variables *variables;
-        struct type_reader *reader;
-        const struct flow_code *code;
-        const struct line_answer *lines; /* of the code's steps */
-};
-
 static bool any_lineless(const struct flow_answer *answers, size_t count)
 {
         for (size_t i = 0; i < count; i++)
@@ -37,11 +30,10 @@ static void take_asked(const struct flow_code *code, struct line_answer *lines,
 }
 
 /* Whether an instruction with a line is by what VARIABLE points to. */
-static bool is_used(const struct lineless_search *search,
-                    const struct register_variable *variable, size_t *steps_left)
+static bool is_used(const struct register_variable *variable,
+                    const struct flow_code *code, const struct line_answer *lines,
+                    size_t *steps_left)
 {
-        const struct flow_code *code = search->code;
-
         for (size_t i = flow_code_from(code, variable->low);
              i < code->step_count && code->steps[i].vaddr < variable->high; i++) {
                 const struct instruction *instruction = &code->steps[i].instruction;
@@ -49,7 +41,7 @@ static bool is_used(const struct lineless_search *search,
                 if (*steps_left == 0)
                         return false;
                 --*steps_left;
-                if (search->lines[i].line && instruction->has_memory &&
+                if (lines[i].line && instruction->has_memory &&
                     (instruction->memory.base == variable->reg ||
                      instruction->memory.index == variable->reg))
                         return true;
@@ -57,30 +49,20 @@ static bool is_used(const struct lineless_search *search,
         return false;
 }
 
-/* Whether VARIABLE is a parameter that may be handed on as it is, to what copies bytes.
- */
-static bool is_handed_on(const struct lineless_search *search,
-                         const struct register_variable *variable)
+static void mark(struct variables *variables, const struct flow_code *code,
+                 const struct line_answer *lines)
 {
-        return variable->given &&
-               !type_has_fields(search->reader->types,
-                                type_pointee(search->reader, variable->type));
-}
-
-static void mark(const struct lineless_search *search)
-{
-        struct variables *variables = search->variables;
         size_t steps_left = STEPS_AT_MOST;
 
         for (size_t i = 0, end; i < variables->value_count; i = end) {
                 uint32_t number = variables->values[i].number;
-                bool used = is_handed_on(search, &variables->values[i]);
+                bool used = variables->values[i].given;
 
                 for (end = i; end < variables->value_count &&
                               variables->values[end].number == number;
                      end++)
-                        used =
-                            used || is_used(search, &variables->values[end], &steps_left);
+                        used = used ||
+                               is_used(&variables->values[end], code, lines, &steps_left);
                 for (size_t j = i; j < end; j++)
                         variables->values[j].lineless = !used;
         }
@@ -105,8 +87,7 @@ int lineless_variables_find(struct variables *variables, const struct flow_input
         if (error == -ENOENT)
                 take_asked(code, lines, answers, count);
         if (error != -ENOMEM)
-                mark(&(const struct lineless_search){variables, input->reader, code,
-                                                     lines});
+                mark(variables, code, lines);
         free(lines);
         return error == -ENOMEM ? error : 0;
 }
