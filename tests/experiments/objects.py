@@ -122,14 +122,15 @@ def main():
                     print(f"{program}, {label}: left out, no {missing[0]}", flush=True)
                     continue
                 counts, wrong = measure(memlag, program, command, package)
-                writer.writerow([program, label, *(counts.get(name, 0) for name in COUNTS)])
+                counts = {name: counts.get(name, 0) for name in COUNTS}
+                writer.writerow([program, label, *counts.values()])
                 file.flush()
                 samples = counts["samples"]
                 print(f"{program}, {label}: {samples} samples,"
                       f" object {counts['object right'] / samples:.1%} right,"
                       f" field {counts['field right'] / samples:.1%} right", *wrong,
                       sep="\n", flush=True)
-                wrong_samples += counts.get("object wrong", 0) + counts.get("field wrong", 0)
+                wrong_samples += counts["object wrong"] + counts["field wrong"]
     sys.exit(1 if wrong_samples else 0)
 
 
