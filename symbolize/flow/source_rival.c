@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "compare.h"
 #include "die_walk.h"
 #include "type_field.h"
@@ -40,10 +41,19 @@ struct suspect {
         bool found;
 };
 
+/* A name in what the source of a suspect has. */
+struct wanted {
+        const char *name;
+        size_t length;
+};
+
 struct search {
         struct type_reader *reader;
         struct suspect *suspects; /* of one unit */
         size_t count;
+        struct wanted *wanted; /* in order */
+        size_t wanted_count;
+        size_t wanted_capacity;
 };
 
 /* ---- accesses whose field the source does not name ---- */
@@ -51,6 +61,16 @@ struct search {
 static bool in_name(char c)
 {
         return isalnum((unsigned char)c) || c == '_';
+}
+
+/* How long the name is that TEXT begins with; 0: it begins with none. */
+static size_t name_length(const char *text)
+{
+        size_t length = 0;
+
+        while (in_name(text[length]))
+                length++;
+        return length;
 }
 
 /* Whether NAME, of LENGTH bytes, is one of the names in TEXT. */
@@ -83,10 +103,8 @@ static bool is_named(const char *text, const char *name, size_t length)
 static bool names_any(const char *text, const char *field)
 {
         while (*field) {
-                size_t length = 0;
+                size_t length = name_length(field);
 
-                while (in_name(field[length]))
-                        length++;
                 if (length > 0 && is_named(text, field, length))
                         return true;
                 field += length > 0 ? length : 1;
@@ -126,10 +144,8 @@ static const char *named_instead(struct type_reader *reader, const struct access
 /* The name that begins at *AT, which becomes its end, in NAME. False: it is too long. */
 static bool take_name(const char **at, char name[NAME_BYTES])
 {
-        size_t length = 0;
+        size_t length = name_length(*at);
 
-        while (in_name((*at)[length]))
-                length++;
         if (length == 0 || length >= NAME_BYTES)
                 return false;
         memcpy(name, *at, length);
@@ -166,7 +182,8 @@ static bool take_items(const struct types *types, uint32_t *type, uint64_t *offs
         return *type < types->count;
 }
 
-/* The member of TYPE that is called NAME, or one in those without a name; NULL: none. */
+/* The member of TYPE that is called NAME, or one in those without a name, of which each
+ * may have as many again; NULL: none. */
 static const struct member *member_called(const struct type_reader *reader, uint32_t type,
                                           const char *name, uint64_t *offset,
                                           unsigned depth)
@@ -174,7 +191,8 @@ static const struct member *member_called(const struct type_reader *reader, uint
         const struct types *types = reader->types;
         enum { DEPTH_LIMIT = 4 };
 
-        if (!type_has_fields(types, type) || depth == DEPTH_LIMIT)
+        if (!type_has_fields(types, type) || depth == DEPTH_LIMIT ||
+            !die_spend(reader->dwarf, types->items[type].member_count))
                 return NULL;
         for (uint32_t i = 0; i < types->items[type].member_count; i++) {
                 const struct member *member =
@@ -269,14 +287,48 @@ static void look_for(const struct type_reader *reader, uint32_t type, const char
         }
 }
 
+static int compare_wanted(const void *left, const void *right)
+{
+        const struct wanted *a = left, *b = right;
+
+        COMPARE(a->length, b->length);
+        return memcmp(a->name, b->name, a->length);
+}
+
+/* Lists the names in what the source of the suspects has: a unit may have many of them,
+ * and many members. 0 or -ENOMEM. */
+static int list_wanted(struct search *search)
+{
+        for (size_t i = 0; i < search->count; i++)
+                for (const char *at = search->suspects[i].members; *at;) {
+                        size_t length = name_length(at);
+
+                        if (length == 0) {
+                                at++;
+                                continue;
+                        }
+                        if (array_reserve(&search->wanted, &search->wanted_capacity,
+                                          search->wanted_count,
+                                          sizeof(*search->wanted)) < 0)
+                                return -ENOMEM;
+                        search->wanted[search->wanted_count++] =
+                            (struct wanted){at, length};
+                        at += length;
+                }
+        if (search->wanted_count > 1)
+                qsort(search->wanted, search->wanted_count, sizeof(*search->wanted),
+                      compare_wanted);
+        return 0;
+}
+
 /* Whether NAME is one by which a suspect's source may begin. */
 static bool is_wanted(const struct search *search, const char *name)
 {
-        for (size_t i = 0; i < search->count; i++)
-                if (!search->suspects[i].found &&
-                    has_name(search->suspects[i].members, name, strlen(name)))
-                        return true;
-        return false;
+        const struct wanted key = {name, strlen(name)};
+
+        return search->wanted_count > 0 &&
+               bsearch(&key, search->wanted, search->wanted_count,
+                       sizeof(*search->wanted), compare_wanted);
 }
 
 static void look_into(struct search *search, Dwarf_Die *die)
@@ -285,6 +337,8 @@ static void look_into(struct search *search, Dwarf_Die *die)
         const char *name = die_string(search->reader->dwarf, die, DW_AT_name);
         uint32_t type = type_of_die(search->reader, die);
 
+        if (!die_spend(search->reader->dwarf, search->count))
+                return;
         for (size_t i = 0; i < search->count && type != TYPE_NONE; i++) {
                 struct suspect *suspect = &search->suspects[i];
 
@@ -448,8 +502,10 @@ static int find_in_unit(struct search *search)
 
         if (!dwarf_diecu(&function, &unit, NULL, NULL))
                 return 0;
-        int error = die_walk(search->reader->dwarf, &unit, visit_type, search);
+        int error = list_wanted(search);
 
+        if (!error)
+                error = die_walk(search->reader->dwarf, &unit, visit_type, search);
         if (error != -ENOMEM)
                 error = search->reader->error;
         for (size_t i = 0; i < search->count && !error; i++) {
@@ -498,9 +554,11 @@ int source_rivals_find(struct type_reader *reader, struct access **accesses, siz
                 for (end = i + 1;
                      end < suspect_count && suspects[end].unit == suspects[i].unit;)
                         end++;
-                struct search search = {reader, suspects + i, end - i};
+                struct search search = {
+                    .reader = reader, .suspects = suspects + i, .count = end - i};
 
                 error = find_in_unit(&search);
+                free(search.wanted);
         }
         free(suspects);
         return error;

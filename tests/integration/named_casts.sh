@@ -186,3 +186,41 @@ record
 said=$(sqlite3 -readonly casts.db "SELECT count(*) > 100 FROM sample_view
         WHERE function = 'returned' AND field = 'a2'")
 [ "$said" = 1 ] || fail "a newer source is read"
+
+# What a macro names is looked for in all structures, also in those that have millions of
+# members without a name: no more of that than the debug information is worth.
+cat >nested.c <<'END'
+#include <stdlib.h>
+#define MANY(x) TEN(TEN(x)) TEN(TEN(x)) TEN(TEN(x)) TEN(TEN(x)) TEN(TEN(x))
+#define TEN(x) FIVE(x) FIVE(x)
+#define FIVE(x) x x x x x
+struct none { int : 32; };
+struct inner { MANY(struct none;) };
+struct middle { MANY(struct inner;) };
+struct outer { MANY(struct middle;) int called; } *outer;
+struct item { struct item *next; long other; long rest[6]; };
+#define called other
+enum { N = 4000 };
+__attribute__((noinline)) static long read(const struct item *item)
+{
+        long sum = 0;
+END
+for i in $(seq 400); do
+        echo '        sum += item->called; item = item->next;'
+done >>nested.c
+cat >>nested.c <<'END'
+        return sum;
+}
+int main(void)
+{
+        struct item *items = calloc(N, sizeof(*items));
+        for (int i = 0; i < N; i++)
+                items[i].next = &items[(i + 793) % N];
+        for (int i = 0; i < 100; i++)
+                items[0].other += read(&items[i]);
+        return items[0].other != 0;
+}
+END
+gcc -g -O1 -fms-extensions -w -o casts nested.c
+timeout 60 "$MEMLAG" record --force -o casts.db --source sim --ldlat 1 --period 7 \
+        -- ./casts >out 2>&1 || fail "members without a name take too long: $(cat out)"
