@@ -63,22 +63,24 @@ static int grow(struct heap_stacks *stacks)
         return 0;
 }
 
-/* A chunk more, with room for BYTES at least; each has twice as many as the one before.
- */
+/* A chunk more, with room for BYTES at least; each has twice as many as the one before,
+ * up to whole large pages. */
 static int add_chunk(struct heap_stacks *stacks, size_t bytes)
 {
-        size_t size = stacks->chunks ? 2 * stacks->chunks->bytes : FIRST_CHUNK;
+        struct heap_stack_chunk *chunk;
+        size_t size =
+            stacks->chunks ? 2 * (sizeof(*chunk) + stacks->chunks->bytes) : FIRST_CHUNK;
         if (size > LAST_CHUNK)
                 size = LAST_CHUNK;
-        if (size < bytes)
-                size = bytes;
-        struct heap_stack_chunk *chunk = large_table_new(sizeof(*chunk) + size);
+        if (size < sizeof(*chunk) + bytes)
+                size = sizeof(*chunk) + bytes;
+        chunk = large_table_new(size);
         if (!chunk)
                 return -ENOMEM;
         chunk->next = stacks->chunks;
-        chunk->bytes = size;
+        chunk->bytes = size - sizeof(*chunk);
         stacks->chunks = chunk;
-        stacks->room = size;
+        stacks->room = chunk->bytes;
         return 0;
 }
 
