@@ -36,7 +36,7 @@ int batch_begin_row(struct batch *batch, size_t statement, struct sqlite3_stmt *
  * gives the same error. */
 int batch_end_row(struct batch *batch, int64_t *id, struct diag *diag);
 
-/* The same for a statement that writes COUNT rows. */
+/* The same for a statement that writes COUNT rows, or one as large as these. */
 int batch_end_rows(struct batch *batch, uint64_t count, struct diag *diag);
 
 #endif

@@ -184,7 +184,7 @@ static int write_pack(struct contexts *contexts, struct diag *diag)
         if (code)
                 return code;
         stack_pack_bind(&contexts->pack, statement);
-        code = batch_end_row(contexts->batch, NULL, diag);
+        code = batch_end_rows(contexts->batch, contexts->pack.count, diag);
         stack_pack_clear(&contexts->pack);
         return code;
 }

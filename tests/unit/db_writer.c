@@ -416,6 +416,22 @@ static void rows_are_committed_by_number(void **state)
         end_recording(&r);
 }
 
+/* A pack is as large as many rows. */
+static void packs_are_committed_by_number(void **state)
+{
+        (void)state;
+        struct recording r = begin_recording("a.db");
+        for (uint64_t i = 0; i < 120000; i++) {
+                const uint64_t ips[] = {0x1000 + i % 100, 0x2000 + i % 100};
+                int64_t id;
+                assert_int_equal(writer_stack(r.writer, r.process, ips, 2,
+                                              CONTEXT_OF_NEW_ALLOCATION, &id, NULL),
+                                 0);
+        }
+        assert_true(plain_int("a.db", "SELECT count(*) FROM stack_pack") > 0);
+        end_recording(&r);
+}
+
 static void rows_are_committed_by_time(void **state)
 {
         (void)state;
@@ -562,6 +578,7 @@ int main(void)
             db_unit_test(totals_are_all_written),
             db_unit_test(totals_of_equal_sites_are_told_of_each),
             db_unit_test(rows_are_committed_by_number),
+            db_unit_test(packs_are_committed_by_number),
             db_unit_test(rows_are_committed_by_time),
             db_unit_test(committed_rows_survive_sigkill),
             db_unit_test(full_disk_keeps_what_was_committed),
