@@ -9,10 +9,7 @@ static void bind(sqlite3_stmt *statement, const struct group_value *values, size
 {
         for (size_t i = 0; i < count; i++) {
                 int parameter = (int)i + 1;
-                if (values[i].kind == GROUP_TEXT)
-                        sqlite3_bind_text(statement, parameter, values[i].text, -1,
-                                          SQLITE_STATIC);
-                else if (values[i].kind == GROUP_KEY && values[i].number == 0)
+                if (values[i].kind == GROUP_KEY && values[i].number == 0)
                         sqlite3_bind_null(statement, parameter);
                 else
                         sqlite3_bind_int64(statement, parameter, values[i].number);

@@ -9,7 +9,7 @@
 
 #include "batch.h"
 
-enum { GROUP_ROWS = 64, GROUP_COLUMNS = 5 };
+enum { GROUP_ROWS = 64, GROUP_COLUMNS = 4 };
 
 /* The parameters of the row in an INSERT, for as many rows as a group has. */
 #define GROUP_FOUR(rows) rows ", " rows ", " rows ", " rows
@@ -17,9 +17,8 @@ enum { GROUP_ROWS = 64, GROUP_COLUMNS = 5 };
 
 /* A column's value: NULL is that of a key that is 0. */
 struct group_value {
-        enum { GROUP_INTEGER, GROUP_KEY, GROUP_TEXT } kind;
+        enum { GROUP_INTEGER, GROUP_KEY } kind;
         int64_t number;
-        const char *text; /* lives until the group was written */
 };
 
 struct row_group {
