@@ -14,6 +14,10 @@ enum { VISITS_PER_BLOCK = 64 };
 /* Names are worth not much more than that. */
 enum { NAME_WORK_PER_STEP = 256 };
 
+/* Of a long block all steps may be asked for, so that what is before some is kept: how
+ * far apart, in steps. */
+enum { MARK_STEPS = 64 };
+
 static void enqueue(struct flow_walk *walk, size_t block)
 {
         if (walk->visits[block].queued)
@@ -131,21 +135,52 @@ int flow_walk_run(struct flow_walk *walk, const struct flow_context *context,
         walk->queue = malloc((code->block_count + 1) * sizeof(*walk->queue));
         walk->names = calloc(1, sizeof(*walk->names) +
                                     code->step_count * sizeof(walk->names->of_step[0]));
-        if (!walk->visits || !walk->queue || !walk->names)
+        walk->marks =
+            calloc(code->step_count / MARK_STEPS + 1, sizeof(struct flow_state *));
+        if (!walk->visits || !walk->queue || !walk->names || !walk->marks)
                 return -ENOMEM;
         walk->names->work_left = (uint64_t)code->step_count * NAME_WORK_PER_STEP;
         return run(walk) ? 0 : -E2BIG;
 }
 
+/* Where there is no memory for it, it is found out again. */
+static void keep_mark(const struct flow_walk *walk, size_t step,
+                      const struct flow_state *state)
+{
+        struct flow_state **mark = &walk->marks[step / MARK_STEPS];
+
+        if (step % MARK_STEPS == 0 && !*mark && (*mark = malloc(sizeof(**mark))) != NULL)
+                **mark = *state;
+}
+
+/* The last mark behind FIRST and up to *STEP, which becomes where it is; NULL: none. */
+static const struct flow_state *last_mark(const struct flow_walk *walk, size_t first,
+                                          size_t *step)
+{
+        for (size_t at = *step / MARK_STEPS * MARK_STEPS; at > first; at -= MARK_STEPS)
+                if (walk->marks[at / MARK_STEPS]) {
+                        *step = at;
+                        return walk->marks[at / MARK_STEPS];
+                }
+        return NULL;
+}
+
 struct flow_state flow_walk_before(const struct flow_walk *walk, size_t step)
 {
         size_t block = flow_code_block(walk->code, step);
-        struct flow_state state = walk->visits[block].entry;
+        size_t at = step, first = walk->code->blocks[block].first;
+        const struct flow_state *mark = last_mark(walk, first, &at);
+        struct flow_state state = mark ? *mark : walk->visits[block].entry;
 
+        if (!mark)
+                at = first;
         if (!state.reached)
                 flow_state_begin(&state);
-        for (size_t at = walk->code->blocks[block].first; at < step; at++)
+        for (; at < step; at++) {
+                if (at > first)
+                        keep_mark(walk, at, &state);
                 flow_effect(walk->context, &state, &walk->code->steps[at]);
+        }
         return state;
 }
 
@@ -154,5 +189,8 @@ void flow_walk_free(struct flow_walk *walk)
         free(walk->visits);
         free(walk->queue);
         free(walk->names);
+        for (size_t i = 0; walk->marks && i <= walk->code->step_count / MARK_STEPS; i++)
+                free(walk->marks[i]);
+        free(walk->marks);
         *walk = (struct flow_walk){0};
 }

@@ -32,6 +32,7 @@ struct flow_walk {
         size_t queue_count;
         size_t entry; /* the block that the function begins with; SIZE_MAX: not known */
         struct flow_names *names;
+        struct flow_state **marks; /* before some steps of long blocks; NULL: not known */
 };
 
 /* Finds the entry states of CODE's blocks; CONTEXT and CODE must outlive WALK. 0, -E2BIG

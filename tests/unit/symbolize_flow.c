@@ -297,6 +297,35 @@ __attribute__((noinline, used)) static uint64_t hops_on(uint64_t side)
         return (uint64_t)(uintptr_t)at;
 }
 
+/* ---- a function of one block that reads and reads ---- */
+
+enum { READS_LIMIT = 4000, READ_BYTES = 3 };
+
+extern const char reads_often_reads[];
+__attribute__((noinline, used)) static uint64_t reads_often(const uint64_t *from)
+{
+        uint64_t word;
+
+        __asm__ volatile("reads_often_reads: .rept 4000\n mov (%1), %0\n .endr"
+                         : "=a"(word)
+                         : "D"(from));
+        return word;
+}
+
+static uint64_t steps_run;
+
+void __real_flow_effect(const struct flow_context *flow, struct flow_state *state,
+                        const struct flow_step *step);
+void __wrap_flow_effect(const struct flow_context *flow, struct flow_state *state,
+                        const struct flow_step *step);
+
+void __wrap_flow_effect(const struct flow_context *flow, struct flow_state *state,
+                        const struct flow_step *step)
+{
+        steps_run++;
+        __real_flow_effect(flow, state, step);
+}
+
 static uint64_t blocks_run;
 
 struct flow_state __real_flow_walk_before(const struct flow_walk *walk, size_t step);
@@ -376,6 +405,45 @@ static struct flow_answer answer_at(const char *name, size_t at, bool has_all,
         dwarf_file_close(&dwarf);
         elf_file_close(&file);
         return access.flow;
+}
+
+/* All places of one block are asked for: what is before each is not found out from the
+ * beginning. */
+static void goes_on_in_a_block(void **state)
+{
+        static struct code_place places[READS_LIMIT];
+        static struct access accesses[READS_LIMIT], *list[READS_LIMIT];
+        const struct symbol_table symbols = {0};
+        const struct code_frames frames = {0};
+        struct string_pool *names = string_pool_new();
+        struct types types = {0};
+        struct type_reader reader = {0};
+        struct dwarf_file dwarf;
+        struct elf_file file;
+
+        (void)state;
+        assert_int_equal(reads_often(&steps_run), steps_run);
+        open_own_dwarf(&file, &dwarf);
+        struct code_place place = beginning_of(&dwarf, "reads_often");
+
+        place.vaddr += (uintptr_t)reads_often_reads - (uintptr_t)reads_often;
+        for (size_t i = 0; i < READS_LIMIT; i++, place.vaddr += READ_BYTES) {
+                places[i] = place;
+                accesses[i] = (struct access){.code = &places[i]};
+                list[i] = &accesses[i];
+        }
+        type_reader_open(&reader, &dwarf, &types, names);
+        steps_run = 0;
+        assert_int_equal(
+            access_find(&reader, &file, &symbols, &frames, list, READS_LIMIT), 0);
+        for (size_t i = 0; i < READS_LIMIT; i++)
+                assert_int_equal(accesses[i].flow.place.kind, PLACE_POINTER);
+        assert_true(steps_run < 100 * READS_LIMIT);
+        type_reader_close(&reader);
+        types_free(&types);
+        string_pool_free(names);
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
 }
 
 static struct flow_answer answer_in_file(const char *name, bool has_all)
@@ -799,6 +867,7 @@ static void leaves_open_what_was_not_compared(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+            cmocka_unit_test(goes_on_in_a_block),
             cmocka_unit_test(follows_a_function_as_a_whole),
             cmocka_unit_test(does_not_follow_a_part_of_a_function),
             cmocka_unit_test(does_not_follow_what_it_cannot_decode),
