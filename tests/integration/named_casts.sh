@@ -224,3 +224,29 @@ END
 gcc -g -O1 -fms-extensions -w -o casts nested.c
 timeout 60 "$MEMLAG" record --force -o casts.db --source sim --ldlat 1 --period 7 \
         -- ./casts >out 2>&1 || fail "members without a name take too long: $(cat out)"
+
+# A line that takes long to read is read once, of however many accesses it is.
+awk 'BEGIN {
+        for (i = 0; i < 150; i++)
+                line = line "sum += item->other; item = item->next; "
+        line = line "// "
+        for (i = 0; i < 2000; i++)
+                line = line "a["
+        for (i = 0; i < 2000; i++)
+                line = line "].x"
+        print "#include <stdlib.h>"
+        print "struct item { struct item *next; long other; long rest[6]; };"
+        for (i = 0; i < 40; i++)
+                print "__attribute__((noinline)) static long read" i \
+                      "(const struct item *item)\n{\nlong sum = 0;\n" line "\nreturn sum;\n}"
+        print "int main(void)\n{\nenum { N = 4000 };"
+        print "struct item *items = calloc(N, sizeof(*items));"
+        print "for (int i = 0; i < N; i++)\nitems[i].next = &items[(i + 793) % N];"
+        print "for (int i = 0; i < 30; i++) {"
+        for (i = 0; i < 40; i++)
+                print "items[0].other += read" i "(&items[i]);"
+        print "}\nreturn items[0].other != 0;\n}"
+}' >lines.c
+gcc -g -O1 -w -o casts lines.c
+timeout 60 "$MEMLAG" record --force -o casts.db --source sim --ldlat 1 --period 7 \
+        -- ./casts >out 2>&1 || fail "long lines take too long: $(cat out)"
