@@ -42,7 +42,7 @@ main:	lea buffer(%rip),%rsi
 	dec %ecx
 	jnz 1b
 	xor %eax,%eax
-	ret
+	ret				# once, # 8
 f:	ret				# 8
 	.bss
 	.balign 64
@@ -66,8 +66,10 @@ rows = sqlite3.connect("file:wide.db?mode=ro", uri=True).execute(
 for offset, text, size, line in rows:
     assert plain(text) == objdump[offset], (text, objdump[offset])
     assert source[line - 1].endswith(f"# {size}"), (text, size, source[line - 1])
-wanted = {n + 1 for n, text in enumerate(source) if re.search(r"# \d+$", text)}
-assert {row[3] for row in rows} == wanted, wanted - {row[3] for row in rows}
+marked = {n + 1: text for n, text in enumerate(source) if re.search(r"# \d+$", text)}
+# What runs once may have a sample by chance.
+wanted = {line for line, text in marked.items() if "once" not in text}
+assert wanted <= {row[3] for row in rows} <= set(marked), wanted ^ {row[3] for row in rows}
 END
 # One row for each place that samples were at, and none for those of stacks alone.
 expect "places of samples" "$(answer wide.db "SELECT count(*) FROM instruction")" \
