@@ -10,8 +10,7 @@
 
 #include "array.h"
 #include "number_text.h"
-
-enum { PACK_IPS = 128 }; /* that a node can name */
+#include "stack_pack.h"
 
 /* A list of numbers that is being read. */
 struct list {
