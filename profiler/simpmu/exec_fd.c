@@ -18,6 +18,7 @@
 /* Global in libcoregrind, though not in its public headers: the engine's descriptors
  * begin there. */
 extern Int VG_(fd_hard_limit);
+extern Int VG_(fcntl)(Int fd, Int command, Addr argument);
 
 static Int copy = -1;
 

@@ -19,6 +19,7 @@
 extern Int VG_(cl_exec_fd);
 extern const HChar *VG_(name_of_launcher);
 extern Bool VG_(clo_trace_children);
+extern Int VG_(access)(const HChar *path, Bool readable, Bool writable, Bool executable);
 
 #define CLIENT_SEGMENTS (SkAnonC | SkFileC | SkShmC)
 
