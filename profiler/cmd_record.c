@@ -16,6 +16,7 @@
 #include "calibrated.h"
 #include "command.h"
 #include "db.h"
+#include "disassembly.h"
 #include "host_caches.h"
 #include "launch.h"
 #include "record.h"
@@ -347,30 +348,42 @@ static void finish_database(struct recording *recording)
                 say_failure(recording, &diag);
 }
 
-/* "EVEX (AVX-512)" and the like: what the first bytes of an instruction tell. */
-static const char *instruction_family(const struct unhandled_instruction *instruction)
+/* What it is, such as "sha1msg1 (SHA)". Returns the way out. */
+static const char *name_unhandled(const struct unhandled_instruction *instruction,
+                                  char *text, size_t size)
 {
-        if (instruction->length && instruction->bytes[0] == 0x62)
-                return " (AVX-512)";
-        return "";
+        char mnemonic[DISASSEMBLY_TEXT_BYTES];
+        const char *extension =
+            disassembly_extension(instruction->bytes, instruction->length, mnemonic);
+        if (extension) {
+                snprintf(text, size, "%s (%s)", mnemonic, extension);
+                return "build without it (as without -march=native), or record with "
+                       "--source clock";
+        }
+        size_t used = 0;
+        for (size_t i = 0; i < instruction->length && i < 8; i++)
+                used += (size_t)snprintf(text + used, size - used, "%s%02x", i ? " " : "",
+                                         instruction->bytes[i]);
+        return "these bytes are no instruction that memlag knows: record with --source "
+               "clock";
 }
 
 static void explain_unhandled(const struct recording *recording)
 {
         const struct unhandled_instruction *first =
             sink_unhandled_instruction(recording->sink);
+        char text[2 * DISASSEMBLY_TEXT_BYTES] = "";
         if (first->count == 0)
                 return;
-        char bytes[3 * sizeof(first->bytes) + 1] = "";
-        for (size_t i = 0; i < first->length && i < 8; i++)
-                sprintf(bytes + 3 * i, " %02x", first->bytes[i]);
+        const char *remedy = name_unhandled(first, text, sizeof(text));
         diag_printf(
             name,
-            "process %u reached an instruction that the simulated PMU cannot run:%s%s "
-            "at %s%s0x%llx; run a build or a code path without it",
-            first->pid, bytes, instruction_family(first),
-            first->module ? first->module : "address ", first->module ? "+" : "",
-            (unsigned long long)(first->module ? first->module_offset_bytes : first->ip));
+            "process %u reached an instruction that the simulated PMU cannot run: %s at "
+            "%s%s0x%llx; %s",
+            first->pid, text, first->module ? first->module : "address ",
+            first->module ? "+" : "",
+            (unsigned long long)(first->module ? first->module_offset_bytes : first->ip),
+            remedy);
 }
 
 static void close_recording(struct recording *recording)

@@ -236,3 +236,17 @@ size_t disassembly_text(const uint8_t *code, size_t length, uint64_t address,
         lay_out(name, star, at, text);
         return instruction.length;
 }
+
+const char *disassembly_extension(const uint8_t *code, size_t length,
+                                  char mnemonic[DISASSEMBLY_TEXT_BYTES])
+{
+        ZydisDecoder decoder;
+        ZydisDecodedInstruction instruction;
+        ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+        if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code, length,
+                                                        &instruction)))
+                return NULL;
+        snprintf(mnemonic, DISASSEMBLY_TEXT_BYTES, "%s",
+                 ZydisMnemonicGetString(instruction.mnemonic));
+        return ZydisISASetGetString(instruction.meta.isa_set);
+}

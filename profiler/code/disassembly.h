@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of one x86-64 instruction. Pure: bytes in. In AT&T's syntax it is objdump's (of
- * binutils 2.40), but for prefixes without an effect, nops of two bytes (there xchg), a
- * count of 1 that is written, fwait as an instruction of its own, and comparisons with
- * their predicate as an operand (vpcmpb $0x0 for vpcmpeqb). In Intel's, names of sizes are in small letters, addresses
- * of branches and of data have no name, and string instructions show no operands. */
+/* The text of one x86-64 instruction. Pure: bytes in. In AT&T's syntax it is objdump's
+ * (of binutils 2.40), but for prefixes without an effect, nops of two bytes (there xchg),
+ * a count of 1 that is written, fwait as an instruction of its own, and comparisons with
+ * their predicate as an operand (vpcmpb $0x0 for vpcmpeqb). In Intel's, names of sizes
+ * are in small letters, addresses of branches and of data have no name, and string
+ * instructions show no operands. */
 #ifndef MEMLAG_CODE_DISASSEMBLY_H
 #define MEMLAG_CODE_DISASSEMBLY_H
 
@@ -18,5 +19,11 @@ enum { DISASSEMBLY_TEXT_BYTES = 256, DISASSEMBLY_CODE_BYTES = 15 };
  * returns its length in bytes; 0 when there is none. */
 size_t disassembly_text(const uint8_t *code, size_t length, uint64_t address,
                         enum disassembly_style style, char text[DISASSEMBLY_TEXT_BYTES]);
+
+/* Writes the mnemonic of the instruction at the beginning of CODE, in small letters, and
+ * returns the extension of the instruction set that has it ("SHA"), which stays valid;
+ * NULL when CODE begins with no instruction. */
+const char *disassembly_extension(const uint8_t *code, size_t length,
+                                  char mnemonic[DISASSEMBLY_TEXT_BYTES]);
 
 #endif

@@ -128,7 +128,7 @@ simulate script.txt -- /bin/sh -c '"$0" exit 3' "$programs"
 [ "$status" = 3 ] || fail "a shell's exec ended with $status"
 
 # ---- signals, static and AVX2 programs; what they say is all there is on stderr ----
-for arguments in "programs signals" "programs_static signals" "programs avx2" \
+for arguments in "programs signals" "programs_static signals" "programs avx2" "programs time_stamp" \
         "programs_static chase 1"; do
         program=./$arguments
         # shellcheck disable=SC2086

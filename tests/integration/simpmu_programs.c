@@ -151,6 +151,18 @@ static int avx512(void)
         return 0;
 }
 
+/* RDTSCP, which the simulated CPUID offers: does its CPU exist, and does time go on? */
+static int time_stamp(void)
+{
+        uint32_t eax = 0x80000001, ebx, ecx, edx, cpu;
+        uint64_t first = __builtin_ia32_rdtscp(&cpu);
+
+        __asm__ volatile("cpuid" : "+a"(eax), "=b"(ebx), "=c"(ecx), "=d"(edx));
+        if (!(edx >> 27 & 1) || __builtin_ia32_rdtscp(&cpu) <= first)
+                return 1;
+        return (cpu & 0xfff) < (uint32_t)sysconf(_SC_NPROCESSORS_CONF) ? 0 : 2;
+}
+
 static int heap(void)
 {
         char *volatile block = malloc(12345);
@@ -177,6 +189,8 @@ int main(int argc, char **argv)
                 return avx2();
         if (strcmp(name, "avx512") == 0)
                 return avx512();
+        if (strcmp(name, "time_stamp") == 0)
+                return time_stamp();
         if (strcmp(name, "heap") == 0)
                 return heap();
         if (strcmp(name, "abort") == 0)

@@ -271,6 +271,18 @@ static void test_what_is_cut_off_has_no_text(void **state)
                             0);
 }
 
+/* Intel SDM volume 2: the CPUID flag of SHA1MSG1 is SHA; 06 is invalid in 64-bit mode. */
+static void test_an_instruction_has_an_extension(void **state)
+{
+        char mnemonic[DISASSEMBLY_TEXT_BYTES];
+        (void)state;
+        assert_string_equal(
+            disassembly_extension((const uint8_t *)"\x0f\x38\xc9\xc0", 4, mnemonic),
+            "SHA");
+        assert_string_equal(mnemonic, "sha1msg1");
+        assert_null(disassembly_extension((const uint8_t *)"\x06\x90", 2, mnemonic));
+}
+
 /* Sanitizers look at what is read and written. */
 static void test_any_bytes_are_taken(void **state)
 {
@@ -298,6 +310,7 @@ int main(void)
             cmocka_unit_test(test_a_library_has_objdumps_texts),
             cmocka_unit_test(test_branches_lead_to_addresses),
             cmocka_unit_test(test_what_is_cut_off_has_no_text),
+            cmocka_unit_test(test_an_instruction_has_an_extension),
             cmocka_unit_test(test_any_bytes_are_taken),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
