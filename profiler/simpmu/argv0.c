@@ -13,14 +13,11 @@
 #include "pub_tool_threadstate.h"
 #include "pub_tool_xarray.h"
 
+#include "compat/memory.h"
+#include "compat/program.h"
 #include "syscalls.h"
 
 #define PR_SET_NAME 15 /* from linux/prctl.h, which Valgrind's headers lack */
-
-/* Global in libcoregrind, though not in its public headers: the options that executed
- * programs' engines are started with, and memory of the target's. */
-extern XArray *VG_(args_for_valgrind);
-extern SysRes VG_(am_mmap_anon_float_client)(SizeT length, Int protection);
 
 static const HChar prefix[] = "--argv0=";
 static const HChar *name; /* NULL: as the core has it */

@@ -5,6 +5,7 @@
 #include "pub_tool_libcfile.h"
 #include "pub_tool_libcprint.h"
 
+#include "compat/descriptors.h"
 #include "syscalls.h"
 
 #define PATH_BYTES 4096
@@ -14,11 +15,6 @@
 #define OWN_PREFIX         "/proc/self/fd/"
 /* The same place; only copies of ours are named like this. */
 #define COPY_PREFIX "/proc/self//fd/"
-
-/* Global in libcoregrind, though not in its public headers: the engine's descriptors
- * begin there. */
-extern Int VG_(fd_hard_limit);
-extern Int VG_(fcntl)(Int fd, Int command, Addr argument);
 
 static Int copy = -1;
 
@@ -67,7 +63,9 @@ Bool exec_fd_nameless(Int fd)
 
 Bool exec_fd_closes(Int fd)
 {
-        return (VG_(fcntl)(fd, VKI_F_GETFD, 0) & CLOSE_ON_EXEC) != 0;
+        long flags = raw_syscall4(__NR_fcntl, fd, VKI_F_GETFD, 0, 0);
+
+        return flags > 0 && (flags & CLOSE_ON_EXEC) != 0;
 }
 
 /* The engine's own range has no place left for a copy. */
@@ -76,7 +74,7 @@ Bool exec_fd_path(Int fd, HChar path[EXEC_FD_PATH_BYTES])
         const HChar *prefix = OWN_PREFIX;
 
         if (exec_fd_closes(fd)) {
-                fd = copy = VG_(fcntl)(fd, VKI_F_DUPFD, 0);
+                fd = copy = (Int)raw_syscall4(__NR_fcntl, fd, VKI_F_DUPFD, 0, 0);
                 prefix = COPY_PREFIX;
         }
         VG_(snprintf)(path, EXEC_FD_PATH_BYTES, "%s%d", prefix, fd);

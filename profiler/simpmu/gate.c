@@ -9,6 +9,7 @@
 
 #include "pub_tool_threadstate.h"
 
+#include "compat/big_lock.h"
 #include "syscalls.h"
 
 /* How far ahead of the others a thread may run. Memory's latency is the same for
@@ -20,12 +21,6 @@
 #define CROWD   32
 /* After so many time-outs it is asked whether woken threads are still to come. */
 #define WAKE_PATIENCE 4
-
-/* Global in libcoregrind, though not in its public headers. */
-extern void VG_(release_BigLock)(ThreadId tid, Int sleep_state, const HChar *who);
-extern void VG_(acquire_BigLock)(ThreadId tid, const HChar *who);
-extern Bool VG_(is_exiting)(ThreadId tid);
-#define STATE_YIELDING 4 /* VgTs_Yielding */
 
 static ULong window_slots;
 static struct clock_heap ready;   /* the runnable threads but the running one */

@@ -10,16 +10,11 @@
 #include "pub_tool_libcproc.h"
 #include "pub_tool_threadstate.h"
 
+#include "compat/program.h"
 #include "syscalls.h"
 
 #define PATH_BYTES 4096
-
-/* Global in libcoregrind, though not in its public headers: the program's file, what
- * runs in place of executed programs, and whether it does. */
-extern Int VG_(cl_exec_fd);
-extern const HChar *VG_(name_of_launcher);
-extern Bool VG_(clo_trace_children);
-extern Int VG_(access)(const HChar *path, Bool readable, Bool writable, Bool executable);
+#define EXECUTABLE 1 /* X_OK, from unistd.h */
 
 #define CLIENT_SEGMENTS (SkAnonC | SkFileC | SkShmC)
 
@@ -297,6 +292,11 @@ static Bool gains_rights(const HChar *program)
                             0) > 0;
 }
 
+static Bool may_execute(const HChar *path)
+{
+        return raw_syscall4(__NR_access, (long)path, EXECUTABLE, 0, 0) == 0;
+}
+
 /* Below chroot, or in another mount namespace, the engine may not be there; and it may
  * not run programs with rights of their own. That must not be the end of the target: such
  * programs run as they are. */
@@ -306,10 +306,8 @@ void images_before_exec(const HChar *program)
                      VG_(am_is_valid_for_client)((Addr)program, 1, VKI_PROT_READ);
 
         VG_(clo_trace_children) =
-            VG_(access)(VG_(name_of_launcher), False, False, True) == 0 &&
-            !(known && gains_rights(program));
-        if (!VG_(clo_trace_children) && known &&
-            VG_(access)(program, False, False, True) == 0)
+            may_execute(VG_(name_of_launcher)) && !(known && gains_rights(program));
+        if (!VG_(clo_trace_children) && known && may_execute(program))
                 ring_finish(SIMPMU_EXECED | SIMPMU_NATIVE);
 }
 

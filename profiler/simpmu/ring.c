@@ -9,6 +9,8 @@
 #include "pub_tool_libcfile.h"
 #include "pub_tool_libcproc.h"
 
+#include "compat/descriptors.h"
+#include "compat/memory.h"
 #include "slice.h"
 #include "syscalls.h"
 
@@ -16,11 +18,6 @@
 #define BELL_BYTES (SIMPMU_RING_BYTES / 4)
 /* How long to wait for room before asking whether the consumer still lives. */
 #define WAIT_NS 100000000
-
-/* Global in libcoregrind, though not in its public headers. */
-extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd,
-                                                      Off64T offset);
-extern Int VG_(safe_fd)(Int fd);
 
 static struct simpmu_control *control;
 static struct simpmu_slice *slice; /* NULL: not recording */

@@ -19,8 +19,8 @@
 #include "pub_tool_machine.h"
 #include "pub_tool_threadstate.h"
 
+#include "compat/limits.h"
 #include "exec_fd.h"
-#include "limits.h"
 #include "syscalls.h"
 
 struct tool_thread {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the target may not do to itself: the rest of limits.c takes the place of functions
- * of the engine. */
+/* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
+ *
+ * What the target may not do to itself: the rest of limits.c takes the place of functions
+ * of Valgrind. */
 #ifndef SIMPMU_LIMITS_H
 #define SIMPMU_LIMITS_H
 
@@ -10,7 +12,7 @@
 Bool limits_wants_sandbox(UInt number, const UWord *argument);
 
 /* Before a program is executed, which has the limit on the stack that the target has set:
- * the engine keeps that from the kernel. */
+ * Valgrind keeps that from the kernel. */
 void limits_before_exec(void);
 
 #endif

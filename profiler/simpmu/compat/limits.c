@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Limits that the target sets on its own address space, open files, system calls and
+/* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
+ *
+ * Limits that the target sets on its own address space, open files, system calls and
  * stack. The kernel would apply the first to the engine too, which cannot go on without
  * memory; and the engine refuses to lower the second for good. So both are kept here, and
  * the address space is held against its limit where the target asks for more; the third
  * is refused. The main thread's stack has room for what the limit may become (launch.c),
  * and takes what it is. Knows nothing of the model.
  *
- * The linker puts this in the place of the engine's functions: see CMakeLists.txt. */
-#include "limits.h"
+ * The linker puts this in the place of the engine's functions: see symbols.cmake. */
+#include "compat/limits.h"
 
 #include "pub_tool_aspacehl.h"
 #include "pub_tool_aspacemgr.h"
@@ -16,32 +18,26 @@
 #include "pub_tool_vki.h"
 #include "pub_tool_vkiscnums.h"
 
-#include "core_call.h"
+#include "compat/descriptors.h"
+#include "compat/system_call.h"
 #include "syscalls.h"
 
-#define RLIMIT_AS        9  /* from asm/resource.h; Valgrind's headers lack it */
-#define PR_GET_SECCOMP   21 /* from linux/prctl.h and linux/seccomp.h, likewise */
-#define PR_SET_SECCOMP   22
-#define CALL_IS_COMPLETE 1
+#define RLIMIT_AS      9  /* from asm/resource.h; Valgrind's headers lack it */
+#define PR_GET_SECCOMP 21 /* from linux/prctl.h and linux/seccomp.h, likewise */
+#define PR_SET_SECCOMP 22
 
 enum { SECCOMP_MODE_STRICT = 1, SECCOMP_MODE_FILTER };
 enum { SECCOMP_SET_MODE_STRICT, SECCOMP_SET_MODE_FILTER };
 
-/* Global in libcoregrind, though not in its public headers. */
-extern Int VG_(fd_soft_limit);
-extern Int VG_(fd_hard_limit);
-extern Addr VG_(brk_limit);
+extern Addr VG_(brk_limit); /* where the target's heap by brk ends */
 extern struct vki_rlimit VG_(client_rlimit_stack);
-extern SysRes VG_(mk_SysRes_Error)(UWord error);
-extern SysRes VG_(mk_SysRes_Success)(UWord result);
-extern Int VG_(getrlimit)(Int resource, struct vki_rlimit *limit);
 
 static Bool space_limited; /* by the target itself */
 static struct vki_rlimit space;
 static Bool files_lowered;
 static UWord files_maximum; /* when lowered */
 
-static void complete(struct core_status *status, SysRes result)
+static void complete(struct system_call_status *status, SysRes result)
 {
         status->what = CALL_IS_COMPLETE;
         status->result = result;
@@ -119,7 +115,7 @@ static SysRes exchange(UWord resource, const struct vki_rlimit *new,
         return VG_(mk_SysRes_Success)(0);
 }
 
-CORE_FUNCTION(vgSysWrap_linux_sys_prlimit64_before)
+SYSTEM_CALL_BEFORE(vgSysWrap_linux_sys_prlimit64_before)
 {
         const UWord *argument = call->argument;
         const UInt resource = (UInt)argument[1];
@@ -133,7 +129,7 @@ CORE_FUNCTION(vgSysWrap_linux_sys_prlimit64_before)
                                                             flags);
 }
 
-CORE_FUNCTION(vgSysWrap_generic_sys_setrlimit_before)
+SYSTEM_CALL_BEFORE(vgSysWrap_generic_sys_setrlimit_before)
 {
         const UInt resource = (UInt)call->argument[0];
 
@@ -144,7 +140,7 @@ CORE_FUNCTION(vgSysWrap_generic_sys_setrlimit_before)
                                                               flags);
 }
 
-CORE_FUNCTION(vgSysWrap_generic_sys_getrlimit_before)
+SYSTEM_CALL_BEFORE(vgSysWrap_generic_sys_getrlimit_before)
 {
         const UInt resource = (UInt)call->argument[0];
 
@@ -171,7 +167,7 @@ Bool limits_wants_sandbox(UInt number, const UWord *argument)
 /* The kernel would hold the engine to a filter of system calls, and to the least of them,
  * and end it with the target. So this is a kernel without them: seccomp(2) is none of the
  * engine's system calls, and fails with ENOSYS. */
-CORE_FUNCTION(vgSysWrap_linux_sys_prctl_before)
+SYSTEM_CALL_BEFORE(vgSysWrap_linux_sys_prctl_before)
 {
         const UWord option = call->argument[0];
 
@@ -227,7 +223,7 @@ SysRes __wrap_vgModuleLocal_generic_PRE_sys_mmap(ThreadId tid, UWord start, UWor
                                                          flags, fd, offset);
 }
 
-CORE_FUNCTION(vgSysWrap_generic_sys_mremap_before)
+SYSTEM_CALL_BEFORE(vgSysWrap_generic_sys_mremap_before)
 {
         const UWord old_bytes = call->argument[1];
         const UWord new_bytes = call->argument[2];
@@ -239,7 +235,7 @@ CORE_FUNCTION(vgSysWrap_generic_sys_mremap_before)
                                                            flags);
 }
 
-CORE_FUNCTION(vgSysWrap_generic_sys_brk_before)
+SYSTEM_CALL_BEFORE(vgSysWrap_generic_sys_brk_before)
 {
         const Addr end = call->argument[0];
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The engine reads every module's DWARF line numbers for messages of its own, and gives
+/* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
+ *
+ * The engine reads every module's DWARF line numbers for messages of its own, and gives
  * the whole process up over forms that it does not know (DWARF 5 of clang 14, split and
  * type units in 3.19). memlag has no use for them: names are found afterwards, by another
  * program. So the engine's reader is replaced by one that reads nothing; it keeps call
@@ -7,7 +9,7 @@
  * these, too, when it starts, for the stack that it writes when it fails: that is a
  * noticeable part of the time of a short program.
  *
- * The linker puts these in the place of the engine's functions: see CMakeLists.txt. */
+ * The linker puts these in the place of the engine's functions: see symbols.cmake. */
 #include "pub_tool_basics.h"
 
 /* As the engine calls it: the module, and where the sections are. Neither is looked at.

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs that the target executes by the link of a process to its program, such as
+/* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
+ *
+ * Programs that the target executes by the link of a process to its program, such as
  * /proc/self/exe, or by a descriptor. For the kernel the first name the engine, which
  * cannot run itself; here they are replaced by the path of the target's own program. For
  * the second the engine knows the file's name only, which may be gone, as that of a file
  * in memory always is; or the descriptor closes before the engine opens it.
  *
- * The linker puts this in the place of the engine's functions: see CMakeLists.txt. */
+ * The linker puts this in the place of the engine's functions: see symbols.cmake. */
 #include "pub_tool_aspacehl.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcfile.h"
 #include "pub_tool_libcprint.h"
 
-#include "core_call.h"
+#include "compat/memory.h"
+#include "compat/program.h"
+#include "compat/system_call.h"
 #include "exec_fd.h"
 #include "syscalls.h"
 
@@ -23,12 +27,6 @@
 #define LINK_BYTES 64
 #define NAME_BYTES 24     /* of a process in /proc */
 #define EMPTY_PATH 0x1000 /* AT_EMPTY_PATH, from linux/fcntl.h */
-
-/* Global in libcoregrind, though not in its public headers. The descriptors are of the
- * executed file, which may be a script, and of the auxiliary vector. */
-extern Int VG_(cl_exec_fd);
-extern Int VG_(cl_auxv_fd);
-extern SysRes VG_(am_mmap_anon_float_client)(SizeT length, Int protection);
 
 /* Cuts "NAME" out of "/proc/NAME/exe". */
 static Bool process_of(const HChar *path, HChar name[NAME_BYTES])
@@ -161,16 +159,16 @@ static UWord replaced(UWord path)
                    : for_target(program, path);
 }
 
-CORE_FUNCTION(vgSysWrap_generic_sys_execve_before)
+SYSTEM_CALL_BEFORE(vgSysWrap_generic_sys_execve_before)
 {
-        struct core_call changed = *call;
+        struct system_call changed = *call;
 
         changed.argument[0] = replaced(call->argument[0]);
         __real_vgSysWrap_generic_sys_execve_before(tid, layout, &changed, status, flags);
         exec_fd_failed();
 }
 
-static Bool names_descriptor(const struct core_call *call)
+static Bool names_descriptor(const struct system_call *call)
 {
         const HChar *path = (const HChar *)call->argument[1];
 
@@ -178,9 +176,9 @@ static Bool names_descriptor(const struct core_call *call)
                VG_(am_is_valid_for_client)((Addr)path, 1, VKI_PROT_READ) && *path == '\0';
 }
 
-CORE_FUNCTION(vgSysWrap_linux_sys_execveat_before)
+SYSTEM_CALL_BEFORE(vgSysWrap_linux_sys_execveat_before)
 {
-        struct core_call changed = *call;
+        struct system_call changed = *call;
         Int fd = (Int)call->argument[0];
 
         if (!names_descriptor(call))

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the target reads as its /proc/self/cmdline and auxv. The engine writes both into
+/* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
+ *
+ * What the target reads as its /proc/self/cmdline and auxv. The engine writes both into
  * files in the temporary directory and removes these at once; a signal in between would
  * leave them, and a directory that is missing or full would end the target. Here they
  * are memory without a name.
  *
- * The linker puts these in the place of the engine's functions: see CMakeLists.txt. */
+ * The linker puts these in the place of the engine's functions: see symbols.cmake. */
 #include "pub_tool_basics.h"
 #include "pub_tool_libcbase.h"
 
+#include "compat/descriptors.h"
 #include "syscalls.h"
 
 #define PROCESS_FILE_PREFIX "proc_" /* proc_PID_cmdline, proc_PID_auxv */
-
-/* Global in libcoregrind, though not in its public headers. */
-extern Int VG_(safe_fd)(Int fd);
 
 Int __wrap_vgPlain_mkstemp(const HChar *part_of_name, HChar *full_name);
 Int __real_vgPlain_mkstemp(const HChar *part_of_name, HChar *full_name);
