@@ -358,7 +358,7 @@ static int deliver_sample(struct perf_deliver *deliver, int64_t time_ns,
         if (rc == 0)
                 skip_tracker(deliver, process, &event);
         if (rc == 0 && deliver->amend)
-                rc = deliver->amend(deliver->amend_context, sample, &event, diag);
+                rc = deliver->amend(deliver->amend_context, pid, sample, &event, diag);
         if (event.depth && event.frames == deliver->frames)
                 deliver->frames[0] = event.ip;
         uint64_t stack_pointer;

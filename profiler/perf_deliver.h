@@ -37,9 +37,10 @@ void perf_deliver_set_user_stacks(struct perf_deliver *deliver,
  * (perf/retire_latency.h); without this call the field is left out. */
 void perf_deliver_set_retire_latency(struct perf_deliver *deliver);
 
-/* May change EVENT, which is about to go to the sink; SAMPLE is what it was made of. What
- * it points to must last until the sink has it. */
-typedef int (*perf_deliver_amend)(void *context, const struct record_sample *sample,
+/* May change EVENT, of process PID, which is about to go to the sink; SAMPLE is what it
+ * was made of. What it points to must last until the sink has it. */
+typedef int (*perf_deliver_amend)(void *context, uint32_t pid,
+                                  const struct record_sample *sample,
                                   struct event_sample *event, struct diag *diag);
 void perf_deliver_set_amend(struct perf_deliver *deliver, perf_deliver_amend amend,
                             void *context);

@@ -36,13 +36,14 @@ static bool read_register(const void *context, unsigned number, uint64_t *value)
         return record_register(context, number, value);
 }
 
-static int step_back_sample(void *context, const struct record_sample *sample,
+static int step_back_sample(void *context, uint32_t pid,
+                            const struct record_sample *sample,
                             struct event_sample *event, struct diag *diag)
 {
         const struct clock *clock = context;
         uint64_t waited_ip;
         const struct instruction *waited =
-            step_back_from(clock->step_back, event->image, event->ip, &waited_ip);
+            step_back_from(clock->step_back, event->image, pid, event->ip, &waited_ip);
         event->has_addr = false;
         if (!waited)
                 return sink_loss(clock->sink, "timer samples on unknown instructions", 1,

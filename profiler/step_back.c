@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps back one instruction, once for each place in a file. */
+/* Steps back one instruction, once for each place in a file. What is in no file is read
+ * from the process each time, as a JIT compiler may have put other code there. */
 #include "step_back.h"
 
 #include <stdlib.h>
+#include <sys/uio.h>
 
 #include "array.h"
 #include "code/module_code.h"
@@ -23,7 +25,8 @@ struct step_back {
         struct context_intern *place_index; /* (module index, file offset) → index + 1 */
         struct place *places;
         size_t place_count, place_capacity;
-        uint8_t *bytes; /* DECODED_BYTES_MAX */
+        uint8_t *bytes;          /* DECODED_BYTES_MAX */
+        struct instruction made; /* the last that was found in memory */
 };
 
 struct step_back *step_back_new(const struct sink *sink)
@@ -110,19 +113,55 @@ static struct place *find_place(struct step_back *step_back, size_t module,
         return place;
 }
 
+/* The bytes of process PID in front of END, SIZE or as many as are on its page. */
+static size_t read_before(uint32_t pid, uint64_t end, uint8_t *bytes, size_t size)
+{
+        const uint64_t page_bytes = 4096;
+        size_t on_page = (size_t)((end - 1) % page_bytes + 1);
+        for (int try = 0; try < 2; try++) {
+                struct iovec local = {bytes, size};
+                struct iovec remote = {(void *)(uintptr_t)(end - size), size};
+                if (process_vm_readv((pid_t)pid, &local, 1, &remote, 1, 0) ==
+                    (ssize_t)size)
+                        return size;
+                if (on_page >= size)
+                        break;
+                size = on_page;
+        }
+        return 0;
+}
+
+static const struct instruction *find_in_memory(struct step_back *step_back, uint32_t pid,
+                                                uint64_t ip)
+{
+        size_t length =
+            ip > INSTRUCTION_BEFORE_BYTES
+                ? read_before(pid, ip, step_back->bytes, INSTRUCTION_BEFORE_BYTES)
+                : 0;
+        return instruction_before(step_back->bytes, length, &step_back->made) &&
+                       step_back->made.continues
+                   ? &step_back->made
+                   : NULL;
+}
+
+static const struct instruction *find_in_file(struct step_back *step_back,
+                                              const struct event_place *where)
+{
+        size_t module = find_module(step_back, where->module_id);
+        const struct place *place =
+            module == SIZE_MAX ? NULL
+                               : find_place(step_back, module, where->file_offset_bytes);
+        return place && place->known ? &place->instruction : NULL;
+}
+
 const struct instruction *step_back_from(struct step_back *step_back, image_key image,
-                                         uint64_t ip, uint64_t *waited_ip)
+                                         uint32_t pid, uint64_t ip, uint64_t *waited_ip)
 {
         struct event_place where;
-        if (!sink_place(step_back->sink, image, ip, &where))
-                return NULL;
-        size_t module = find_module(step_back, where.module_id);
-        if (module == SIZE_MAX)
-                return NULL;
-        const struct place *place =
-            find_place(step_back, module, where.file_offset_bytes);
-        if (!place || !place->known)
-                return NULL;
-        *waited_ip = ip - place->instruction.length;
-        return &place->instruction;
+        const struct instruction *found = sink_place(step_back->sink, image, ip, &where)
+                                              ? find_in_file(step_back, &where)
+                                              : find_in_memory(step_back, pid, ip);
+        if (found)
+                *waited_ip = ip - found->length;
+        return found;
 }

@@ -15,10 +15,11 @@ struct step_back;
 struct step_back *step_back_new(const struct sink *sink);
 void step_back_free(struct step_back *step_back);
 
-/* The instruction in front of IP in IMAGE, and its address in *WAITED_IP. Valid until the
- * next call. NULL when it is not known: there is no file, no boundary to begin decoding
- * at, a function begins at IP, or what stands there never goes on to IP. */
+/* The instruction in front of IP in IMAGE, which is process PID, and its address in
+ * *WAITED_IP. Valid until the next call. NULL when it is not known: no boundary is known
+ * to begin decoding at, a function begins at IP, what stands there never goes on to IP,
+ * or IP is in no file and the process has ended or may not be read. */
 const struct instruction *step_back_from(struct step_back *step_back, image_key image,
-                                         uint64_t ip, uint64_t *waited_ip);
+                                         uint32_t pid, uint64_t ip, uint64_t *waited_ip);
 
 #endif

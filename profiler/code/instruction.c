@@ -136,6 +136,58 @@ bool instruction_last(const uint8_t *code, size_t length, struct instruction *in
         return true;
 }
 
+/* 0: no instruction begins at CODE. */
+static size_t length_of(const ZydisDecoder *decoder, const uint8_t *code, size_t length)
+{
+        ZydisDecodedInstruction decoded;
+        return ZYAN_SUCCESS(
+                   ZydisDecoderDecodeInstruction(decoder, NULL, code, length, &decoded))
+                   ? decoded.length
+                   : 0;
+}
+
+/* Of LENGTH starts, how many in the first half lead to each last instruction: the one
+ * that three of four of them lead to, if half of them lead anywhere. LENGTH: there is
+ * none. LAST: for each start, where the last instruction begins; LENGTH: nowhere. */
+static size_t elected(const uint8_t *last, size_t length)
+{
+        uint8_t votes[INSTRUCTION_BEFORE_BYTES + 1] = {0};
+        size_t arrived = 0, best = length;
+        for (size_t at = 0; at < length / 2; at++) {
+                if (last[at] == length)
+                        continue;
+                arrived++;
+                votes[last[at]]++;
+                if (best == length || votes[last[at]] > votes[best])
+                        best = last[at];
+        }
+        return 4 * arrived >= length / 2 && best < length &&
+                       4 * votes[best] >= 3 * arrived
+                   ? best
+                   : length;
+}
+
+bool instruction_before(const uint8_t *code, size_t length,
+                        struct instruction *instruction)
+{
+        uint8_t last[INSTRUCTION_BEFORE_BYTES];
+        ZydisDecoder decoder;
+        if (length > INSTRUCTION_BEFORE_BYTES) {
+                code += length - INSTRUCTION_BEFORE_BYTES;
+                length = INSTRUCTION_BEFORE_BYTES;
+        }
+        ZydisDecoderInit(&decoder, mode, ZYDIS_STACK_WIDTH_64);
+        for (size_t at = length; at-- > 0;) {
+                size_t next = at + length_of(&decoder, code + at, length - at);
+                last[at] = (uint8_t)(next == at       ? length
+                                     : next == length ? at
+                                                      : last[next]);
+        }
+        size_t begin = elected(last, length);
+        return begin < length &&
+               instruction_last(code + begin, length - begin, instruction);
+}
+
 bool instruction_address(const struct instruction *instruction, uint64_t ip,
                          instruction_register read_register, const void *context,
                          uint64_t *address)

@@ -30,6 +30,17 @@ struct instruction {
 bool instruction_last(const uint8_t *code, size_t length,
                       struct instruction *instruction);
 
+/* How many bytes instruction_before reads at most: from most of their first half,
+ * decoding meets the instructions that run. */
+enum { INSTRUCTION_BEFORE_BYTES = 128 };
+
+/* Decodes the instruction that ends with the last byte of CODE, where nothing tells at
+ * which bytes instructions begin: the one that decoding from most of the bytes in the
+ * first half leads to. x86 code synchronises itself: decoders that begin at wrong bytes
+ * soon meet the right ones. False when these disagree, or none ends there. */
+bool instruction_before(const uint8_t *code, size_t length,
+                        struct instruction *instruction);
+
 /* Gives the value of register NUMBER; false: it is not known. */
 typedef bool (*instruction_register)(const void *context, unsigned number,
                                      uint64_t *value);

@@ -118,6 +118,10 @@ if "$MEMLAG" record --force --source clock -o clock.db -- ./fixed >out 2>err; th
         all=$(sqlite3 clock.db "SELECT count(*) FROM sample")
         named=$(sqlite3 clock.db "SELECT count(*) FROM sample_view WHERE function = 'made to chase'")
         [ $((2 * named)) -gt "$all" ] || fail "$named of $all timer samples in code that was made"
+        # The program waits for the loop's one load, which stands before what the timer finds.
+        waited=$(sqlite3 clock.db "SELECT count(*) FROM sample JOIN sample_view USING (sample_id)
+                WHERE function = 'made to chase' AND stall_ns > 0")
+        [ $((10 * waited)) -gt $((8 * named)) ] || fail "$waited of $named timer samples at the load"
 else
         echo "perf_map.sh: SKIPPED on the processor: $(cat err)"
 fi

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which instructions load, and from where, on machine code as GNU as assembles it (the
  * text beside each). */
+#include <dlfcn.h>
+#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,12 +119,67 @@ static void what_does_not_go_on(void **state)
         }
 }
 
+struct agreement {
+        size_t instructions, right, wrong;
+};
+
+/* Decodes function NAME of the C library from its first byte on, and backwards from each
+ * instruction that has enough bytes before it. */
+static void compare_directions(const char *name, struct agreement *agreement)
+{
+        struct instruction instruction;
+        const ElfW(Sym) *symbol = NULL;
+        Dl_info info;
+        const uint8_t *code = dlsym(RTLD_DEFAULT, name);
+        assert_non_null(code);
+        assert_true(dladdr1(code, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol);
+        for (size_t at = 0, end = 1; at < symbol->st_size; at = end) {
+                for (end = at + 1; !instruction_last(code + at, end - at, &instruction);)
+                        end++;
+                if (end < INSTRUCTION_BEFORE_BYTES)
+                        continue;
+                agreement->instructions++;
+                bool found = instruction_before(code + end - INSTRUCTION_BEFORE_BYTES,
+                                                INSTRUCTION_BEFORE_BYTES, &instruction);
+                agreement->right += found && instruction.length == end - at;
+                agreement->wrong += found && instruction.length != end - at;
+        }
+}
+
+static void decoding_backwards(void **state)
+{
+        (void)state;
+        static const char *const names[] = {"qsort_r", "vfprintf",    "regexec", "malloc",
+                                            "realloc", "getaddrinfo", "glob",    "strtod",
+                                            "mktime",  "vfscanf"};
+        struct agreement agreement = {0};
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+                compare_directions(names[i], &agreement);
+        print_message("%zu instructions, %zu right, %zu wrong\n", agreement.instructions,
+                      agreement.right, agreement.wrong);
+        assert_in_range(agreement.instructions, 1000, SIZE_MAX);
+        assert_in_range(100 * agreement.right / agreement.instructions, 99, 100);
+        assert_in_range(agreement.wrong, 0, agreement.instructions / 500);
+}
+
+static void nothing_is_before_data(void **state)
+{
+        (void)state;
+        struct instruction instruction;
+        uint8_t code[INSTRUCTION_BEFORE_BYTES];
+        memset(code, 0x06, sizeof(code)); /* invalid in 64-bit mode */
+        assert_false(instruction_before(code, sizeof(code), &instruction));
+        assert_false(instruction_before(code, 0, &instruction));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(single_instructions),
             cmocka_unit_test(the_last_of_several),
             cmocka_unit_test(what_does_not_go_on),
+            cmocka_unit_test(decoding_backwards),
+            cmocka_unit_test(nothing_is_before_data),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
