@@ -43,7 +43,8 @@ check_files()
         for path in bin/memlag libexec/memlag share/memlag share/man/man1/memlag.1 \
                 share/man/man1/memlag-record.1 share/man/man1/memlag-report.1 share/man/man1/memlag-annotate.1 \
                 share/man/man1/memlag-query.1 share/doc/memlag/examples/contention/contention.c \
-                share/doc/memlag/examples/arguments.h; do
+                share/doc/memlag/examples/arguments.h share/bash-completion/completions/memlag \
+                share/zsh/site-functions/_memlag share/fish/vendor_completions.d/memlag.fish; do
                 [ -e "$prefix/$path" ] || fail "$path is missing in $prefix"
         done
         [ -x "$prefix/bin/memlag" ] || fail "bin/memlag is not executable"
@@ -66,23 +67,6 @@ if grep -rlF "$BINARY_DIR" stripped >named; then
         fail "the build directory's name is in $(cat named)"
 fi
 try "$prefix"
-
-# What bash offers for the last word of a command line that begins with memlag.
-offers()
-{
-        (
-                . "$prefix/share/bash-completion/completions/memlag"
-                COMP_WORDS=(memlag "$@") COMP_CWORD=$#
-                PATH=$prefix/bin:$PATH
-                _memlag memlag
-                echo "${COMPREPLY[*]}"
-        )
-}
-[ "$(offers re)" = "record report" ] || fail "memlag re<Tab>: $(offers re)"
-[ "$(offers report --fo)" = --format ] || fail "memlag report --fo<Tab>: $(offers report --fo)"
-[ "$(offers record --sim-s)" = --sim-set ] || fail "memlag record --sim-s<Tab>: $(offers record --sim-s)"
-[ -z "$(offers record -- ls --sim-s)" ] || fail "an option of ls: $(offers record -- ls --sim-s)"
-[ -z "$(offers report fi)" ] || fail "memlag report fi<Tab>: $(offers report fi)"
 
 # ---- help, by either name ----
 for command in record import report annotate query symbolize analyze doctor bench calibrate validate; do
