@@ -38,7 +38,7 @@ memlag=$build/bin/memlag
 echo "Recording examples/contention: 24 threads that add up one field of 64-byte records,"
 echo "and one thread that works in its cache (source: $root/examples/contention/contention.c)"
 echo
-"$memlag" record --source sim --interval 1 --force -o "$database" -- \
+"$memlag" record --source sim --sim-cpu skylake-sp --sim-prefetch off --interval 1 --force -o "$database" -- \
         "$build/examples/contention" </dev/null
 echo
 "$memlag" report --by object --no-source --top 3 "$database"

@@ -44,6 +44,7 @@ struct recording {
         struct launch *launch;
         struct launch_end end;
         struct validated validated;
+        bool default_model;  /* the user named no CPU to simulate */
         bool failed;         /* something of the run is not in the database */
         struct diag failure; /* why; the first thing that went wrong */
 };
@@ -94,7 +95,7 @@ static int open_database(struct recording *recording, struct diag *diag)
                 rc = sink_open(recording->writer, &recording->sink, diag);
         if (rc == 0 && recording->ops->numbers == NUMBERS_MEASURED)
                 rc = calibrated_machine(recording->db, recording->sink, diag);
-        if (rc == 0 && recording->ops->numbers == NUMBERS_MODELLED && sim_cpu &&
+        if (rc == 0 && recording->ops->numbers == NUMBERS_MODELLED &&
             strcmp(sim_cpu, SIM_PRESET_HOST) == 0)
                 rc = calibrated_host(recording->db, recording->sink, diag);
         if (rc == 0 && recording->ops->numbers == NUMBERS_MODELLED)
@@ -107,28 +108,25 @@ static int open_database(struct recording *recording, struct diag *diag)
         return rc;
 }
 
-/* Only the simulated host has prefetchers unasked. */
-static void tell_default_prefetch(const struct record_options *options)
-{
-        if (options->source.sim_prefetch && !options->prefetch_given)
-                diag_printf(name,
-                            "--sim-cpu host: prefetchers are on, as when it was "
-                            "calibrated; --sim-prefetch off shows what accesses cost "
-                            "without them");
-}
-
-/* Who chose a CPU by its name knows which it is. */
+/* Which CPU is simulated when the user named none, and why. */
 static void tell_default_model(const struct recording *recording)
 {
-        if (recording->ops->numbers == NUMBERS_MODELLED &&
-            !recording->options->source.sim_cpu)
-                diag_printf(name,
-                            "the model is " SIM_PRESET_DEFAULT
-                            ", not this machine: gains here are told %s--sim-cpu host",
-                            sim_preset_has_host()
-                                ? "by "
-                                : "by 'memlag calibrate' (some three minutes on a "
-                                  "quiet machine), then ");
+        const char *cpu = recording->options->source.sim_cpu;
+        struct sim_preset preset;
+        struct diag ignored;
+        if (!recording->default_model ||
+            sim_preset_build(cpu, recording->options->source.sim_set, &preset, &ignored) <
+                0)
+                return;
+        if (strcmp(cpu, SIM_PRESET_HOST) == 0)
+                diag_printf(name, "simulated CPU: this machine, as calibrated");
+        else
+                diag_printf(
+                    name,
+                    "simulated CPU: %s, %s microarchitecture, with this machine's "
+                    "caches and clock; 'memlag calibrate' makes it more exact",
+                    preset.name,
+                    preset.same ? "this machine's" : "for want of this machine's");
 }
 
 /* Starts the command under the source, or the source alone. */
@@ -146,7 +144,6 @@ static int launch(struct recording *recording, struct diag *diag)
                 return rc;
         fprintf(stderr, "memlag %s: source %s: %s\n", name, recording->ops->name,
                 recording->ops->meaning);
-        tell_default_prefetch(recording->options);
         tell_default_model(recording);
         return argv ? launch_start(recording->launch, diag) : 0;
 }
@@ -513,8 +510,8 @@ static int check_model(const struct record_options *options)
         return rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
-static int choose_source(const struct record_options *options,
-                         const struct source_ops **ops, struct diag *diag)
+static int find_source(const struct record_options *options,
+                       const struct source_ops **ops, struct diag *diag)
 {
         if (strcmp(options->source_name, "auto") == 0) {
                 *ops = sources_choose(&options->source, diag);
@@ -522,6 +519,18 @@ static int choose_source(const struct record_options *options,
         }
         *ops = sources_find(options->source_name);
         return sources_check(*ops, &options->source, diag);
+}
+
+static int choose_source(struct record_options *options, struct recording *recording,
+                         struct diag *diag)
+{
+        int rc = find_source(options, &recording->ops, diag);
+        if (rc < 0)
+                return rc;
+        recording->default_model =
+            recording->ops->numbers == NUMBERS_MODELLED && !options->source.sim_cpu;
+        recording->ops->set_defaults(&options->source);
+        return 0;
 }
 
 int cmd_record(int argc, char **argv)
@@ -538,7 +547,7 @@ int cmd_record(int argc, char **argv)
                 /* it has said why */
         } else if (options.action != RECORD_RUN) {
                 status = print_lists(&options);
-        } else if (choose_source(&options, &recording.ops, &diag) < 0) {
+        } else if (choose_source(&options, &recording, &diag) < 0) {
                 diag_print(name, &diag);
                 status = EXIT_FAILED;
         } else if (options.command &&
@@ -551,7 +560,6 @@ int cmd_record(int argc, char **argv)
                 status = EXIT_FAILED;
         } else {
                 options.source.validated = recording.validated.counters;
-                recording.ops->set_defaults(&options.source);
                 status = record(&recording);
         }
         validated_free(&recording.validated);

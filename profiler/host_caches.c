@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The last cache of the machine that records: by sysfs, or by its calibration. */
+/* See host_caches.h. */
 #include "host_caches.h"
 
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include "perf/root_file.h"
 #include "sim_preset.h"
 
-enum { CACHES_MAX = 8, L3 = 3 };
+enum { CACHES_MAX = 8 };
 
 /* The first line of a file of CPU 0's cache INDEX; false: there is none. */
 static bool read_line(const char *root, int index, const char *file, char *line,
@@ -33,15 +33,33 @@ static uint64_t parse_bytes(const char *text)
         return number > UINT32_MAX ? 0 : *end == 'K' ? number << 10 : number;
 }
 
-uint64_t host_l3_bytes(const char *root)
+static unsigned parse_count(const char *text)
 {
-        uint64_t bytes = 0;
+        unsigned long number = strtoul(text, NULL, 10);
+        return number > UINT16_MAX ? 0 : (unsigned)number;
+}
+
+static void read_cache(const char *root, int index, struct host_cache *cache)
+{
         char line[64];
+        if (read_line(root, index, "size", line, sizeof(line)))
+                cache->size_bytes = parse_bytes(line);
+        if (read_line(root, index, "ways_of_associativity", line, sizeof(line)))
+                cache->ways = parse_count(line);
+}
+
+void host_caches_read(const char *root, struct host_cache caches[HOST_CACHE_LEVELS])
+{
+        char line[64];
+        memset(caches, 0, HOST_CACHE_LEVELS * sizeof(*caches));
         for (int i = 0; i < CACHES_MAX && read_line(root, i, "level", line, sizeof(line));
-             i++)
-                if (atoi(line) == L3 && read_line(root, i, "size", line, sizeof(line)))
-                        bytes = parse_bytes(line);
-        return bytes;
+             i++) {
+                int level = atoi(line);
+                bool code = read_line(root, i, "type", line, sizeof(line)) &&
+                            strcmp(line, "Instruction") == 0;
+                if (level >= 1 && level <= HOST_CACHE_LEVELS && !code)
+                        read_cache(root, i, &caches[level - 1]);
+        }
 }
 
 /* What calibrations measured is what there was for a CPU, beside its neighbours. */
@@ -56,10 +74,12 @@ static int tell_calibrated(struct sink *sink, const json_t *document, double byt
 
 static int tell_reported(struct sink *sink, struct diag *diag)
 {
-        uint64_t bytes = host_l3_bytes("");
-        return bytes ? sink_machine(sink, "host_l3_bytes", (double)bytes, "bytes",
-                                    "the system", diag)
-                     : 0;
+        struct host_cache caches[HOST_CACHE_LEVELS];
+        host_caches_read("", caches);
+        double bytes = (double)caches[HOST_CACHE_LEVELS - 1].size_bytes;
+        return bytes > 0 ? sink_machine(sink, "host_l3_bytes", bytes, "bytes",
+                                        "the system", diag)
+                         : 0;
 }
 
 static int tell_l3(struct sink *sink, struct diag *diag)
@@ -80,7 +100,7 @@ static int tell_l3(struct sink *sink, struct diag *diag)
 int host_caches_tell(struct db *db, struct sink *sink, const char *cpu, struct diag *diag)
 {
         struct machine machine;
-        if (cpu && sim_preset_is_own(cpu))
+        if (sim_preset_is_own(cpu))
                 return 0;
         machine_read("", &machine);
         int rc = db_run_set_text(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the machine that records has beside the model of another: its last cache, as the
- * system tells or its calibration measured, so that a report can tell where gains of the
- * model are not the machine's. */
+/* The caches of the machine that records, as the system reports them. A recording under
+ * the model of another machine stores the last one, so that a report can say where gains
+ * of the model are not the machine's. */
 #ifndef MEMLAG_HOST_CACHES_H
 #define MEMLAG_HOST_CACHES_H
 
@@ -10,12 +10,19 @@
 #include "db.h"
 #include "sink.h"
 
-/* The size of CPU 0's cache of level 3, as told below the directory ROOT ("" for this
- * machine); 0: not told. */
-uint64_t host_l3_bytes(const char *root);
+enum { HOST_CACHE_LEVELS = 3 };
 
-/* Stores in DB and through SINK which machine records under the model CPU (NULL: the
- * default), unless that is made of the machine itself, or of the user's own file. */
+struct host_cache {
+        uint64_t size_bytes; /* 0: not told */
+        unsigned ways;       /* 0: not told */
+};
+
+/* CPU 0's caches of data, CACHES[0] for level 1, as told below the directory ROOT ("" for
+ * this machine). */
+void host_caches_read(const char *root, struct host_cache caches[HOST_CACHE_LEVELS]);
+
+/* Stores in DB and through SINK which machine records under the model CPU, unless that is
+ * made of the machine itself, or of the user's own file. */
 int host_caches_tell(struct db *db, struct sink *sink, const char *cpu,
                      struct diag *diag);
 

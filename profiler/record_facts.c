@@ -70,11 +70,12 @@ static int set_model(struct db *db, const struct source_options *source,
         int rc = sim_preset_build(source->sim_cpu, source->sim_set, &preset, diag);
         if (rc < 0)
                 return rc;
-        char cpu[sizeof(preset.name) + sizeof(" (simulated)")];
-        snprintf(cpu, sizeof(cpu), "%s (simulated)", preset.name);
+        char label[128], cpu[sizeof(label) + sizeof(" (simulated)")];
+        sim_preset_label(&preset, label, sizeof(label));
+        snprintf(cpu, sizeof(cpu), "%s (simulated)", label);
         rc = db_run_set_text(db, "cpu", cpu, diag);
         if (rc == 0)
-                rc = db_run_set_text(db, "sim_preset", preset.name, diag);
+                rc = db_run_set_text(db, "sim_preset", label, diag);
         if (rc == 0 && source->sim_set)
                 rc = set_words(db, "sim_set", source->sim_set, diag);
         if (rc == 0 && source->sim_prefetch) {

@@ -81,12 +81,14 @@ static const struct argp_option option_table[] = {
      "Record also the counters that 'memlag validate' found to be wrong", 0},
     {NULL, 0, NULL, 0, "Simulated PMU:", 1},
     {"sim-cpu", KEY_SIM_CPU, "PRESET", 0,
-     "The CPU to simulate: a preset's name or FILE.conf; 'help' lists the presets", 1},
+     "The CPU to simulate: a preset's name or FILE.conf; 'help' lists the presets. "
+     "Default: host if this machine is calibrated, otherwise nearest",
+     1},
     {"sim-set", KEY_SIM_SET, "KEY=VALUE", 0,
      "Change one parameter of it, such as dram.bandwidth_gbs=15; may be repeated", 1},
     {"sim-prefetch", KEY_SIM_PREFETCH, "LIST", 0,
-     "Its prefetchers: off (default), on (default of host), or some of l1-next,"
-     "l1-ip-stride,l2-streamer,l2-adjacent",
+     "Its prefetchers: on (default), off, or some of l1-next,l1-ip-stride,l2-streamer,"
+     "l2-adjacent",
      1},
     {"sim-detail", KEY_SIM_DETAIL, "full|cache|branches", 0,
      "Follow which values wait for which (default), or simulate the caches only, faster, "
@@ -177,16 +179,7 @@ static void set_prefetch(struct record_options *options, struct argp_state *stat
         struct diag diag = {0};
         if (sim_prefetch_parse(list, &options->source.sim_prefetch, &diag) < 0)
                 usage_error(state, "--sim-prefetch: %s", diag.text);
-        options->prefetch_given = true;
-}
-
-/* The calibration measured streams with the prefetchers, and the host is fitted to them.
- */
-static void set_prefetch_of_host(struct record_options *options)
-{
-        const char *cpu = options->source.sim_cpu;
-        if (cpu && strcmp(cpu, SIM_PRESET_HOST) == 0 && !options->prefetch_given)
-                options->source.sim_prefetch = sim_prefetch_all();
+        options->source.sim_prefetch_given = true;
 }
 
 static void set_detail(struct record_options *options, struct argp_state *state,
@@ -303,7 +296,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 state->next = state->argc; /* the rest is the command's */
                 return 0;
         case ARGP_KEY_END:
-                set_prefetch_of_host(options);
                 check_complete(options, state);
                 return 0;
         default:

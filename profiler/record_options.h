@@ -14,7 +14,6 @@ struct record_options {
         const char *source_name; /* "auto" or a source's */
         bool all_counters;       /* also those that were found to be no measure */
         double duration_s;       /* 0: until the end */
-        bool prefetch_given;     /* else source.sim_prefetch is the CPU's default */
         struct source_options source;
         const char **sim_set; /* what source.sim_set points to */
         size_t sim_set_count;

@@ -22,6 +22,8 @@ static void write_origin(const struct sim_preset *preset, const char *key, char 
         bool known = i < SIM_PARAMETER_COUNT;
         if (known && preset->from_command_line[i])
                 strcpy(origin, "command line");
+        else if (known && preset->from_machine[i])
+                strcpy(origin, "this machine's system");
         else
                 snprintf(origin, ORIGIN_BYTES, "preset %s%s", preset->name,
                          known && preset->assumed[i] ? ", assumed" : "");

@@ -16,10 +16,15 @@
 #include "calibration.h"
 #include "option_number.h"
 #include "paths.h"
+#include "perf/cpu_preset.h"
+#include "perf/machine.h"
+#include "sim_nearest.h"
 
 #define PRESET_SUFFIX    ".conf"
 #define PRESET_MAX_BYTES 65536
 #define LINE_BYTES       64
+
+enum { BASES_MAX = 4 };
 
 const struct sim_parameter sim_parameters[SIM_PARAMETER_COUNT] = {
 #define PARAMETER(field, key, unit, minimum, maximum)                                    \
@@ -207,8 +212,46 @@ static bool is_assumption(struct span comment)
                memcmp(comment.start, word, strlen(word)) == 0;
 }
 
+/* How far the text has been read. */
+struct reading {
+        bool given[SIM_PARAMETER_COUNT];
+        bool any;      /* of them */
+        bool has_base; /* what is not given is the base's */
+};
+
+static int load_preset(const char *name, struct sim_preset *preset, unsigned depth,
+                       struct diag *diag);
+
+/* The preset that this one differs from. */
+static int parse_base(struct span value, const char *where, struct sim_preset *preset,
+                      struct reading *reading, unsigned depth, struct diag *diag)
+{
+        char name[sizeof(preset->name)], base[sizeof(preset->name)];
+        if (reading->any || reading->has_base)
+                return diag_set(diag, -EINVAL, "%s: 'base' must be the first line",
+                                where);
+        if (value.length == 0 || value.length >= sizeof(base) || depth >= BASES_MAX)
+                return diag_set(diag, -EINVAL,
+                                "%s: 'base' must name a preset, and at most %d presets "
+                                "may be the base of another",
+                                where, BASES_MAX);
+        snprintf(base, sizeof(base), "%.*s", (int)value.length, value.start);
+        memcpy(name, preset->name, sizeof(name));
+        int rc = load_preset(base, preset, depth + 1, diag);
+        memcpy(preset->name, name, sizeof(name));
+        for (size_t i = 0; i < SIM_PARAMETER_COUNT; i++)
+                preset->assumed[i] = true;
+        reading->has_base = true;
+        return rc;
+}
+
+static bool span_is(struct span span, const char *text)
+{
+        return strlen(text) == span.length && memcmp(text, span.start, span.length) == 0;
+}
+
 static int parse_line(struct span line, const char *where, struct sim_preset *preset,
-                      bool *given, struct diag *diag)
+                      struct reading *reading, unsigned depth, struct diag *diag)
 {
         const char *comment = memchr(line.start, '#', line.length);
         bool assumed = false;
@@ -228,22 +271,24 @@ static int parse_line(struct span line, const char *where, struct sim_preset *pr
         struct span value = trim(
             (struct span){equals + 1, line.length - (size_t)(equals + 1 - line.start)});
 
+        if (span_is(key, "base"))
+                return parse_base(value, where, preset, reading, depth, diag);
         int index = find_parameter(key);
         if (index < 0)
                 return unknown_key(where, key, diag);
-        if (given[index])
+        if (reading->given[index])
                 return diag_set(diag, -EINVAL,
                                 "%s: %s is given twice; remove one of them", where,
                                 sim_parameters[index].key);
-        given[index] = true;
+        reading->given[index] = reading->any = true;
         preset->assumed[index] = assumed;
         return set_value(preset, (size_t)index, value, where, diag);
 }
 
-int sim_preset_parse(const char *text, size_t length, const char *file,
-                     struct sim_preset *preset, struct diag *diag)
+static int parse(const char *text, size_t length, const char *file,
+                 struct sim_preset *preset, unsigned depth, struct diag *diag)
 {
-        bool given[SIM_PARAMETER_COUNT] = {false};
+        struct reading reading = {.any = false};
         size_t number = 0;
         for (size_t at = 0; at < length;) {
                 const char *newline = memchr(text + at, '\n', length - at);
@@ -251,18 +296,24 @@ int sim_preset_parse(const char *text, size_t length, const char *file,
                 char where[512];
                 snprintf(where, sizeof(where), "%s:%zu", file, ++number);
                 int rc = parse_line((struct span){text + at, end - at}, where, preset,
-                                    given, diag);
+                                    &reading, depth, diag);
                 if (rc < 0)
                         return rc;
                 at = end + 1;
         }
-        for (size_t i = 0; i < SIM_PARAMETER_COUNT; i++)
-                if (!given[i])
+        for (size_t i = 0; i < SIM_PARAMETER_COUNT && !reading.has_base; i++)
+                if (!reading.given[i])
                         return diag_set(diag, -EINVAL,
                                         "%s:%zu: %s is missing; add '%s = VALUE' (%s)",
                                         file, number, sim_parameters[i].key,
                                         sim_parameters[i].key, sim_parameters[i].unit);
         return 0;
+}
+
+int sim_preset_parse(const char *text, size_t length, const char *file,
+                     struct sim_preset *preset, struct diag *diag)
+{
+        return parse(text, length, file, preset, 0, diag);
 }
 
 /* ---- files ---- */
@@ -290,7 +341,8 @@ static int read_text(const char *file, char *text, size_t size, size_t *length,
         return 0;
 }
 
-static int load_file(const char *file, struct sim_preset *preset, struct diag *diag)
+static int load_file(const char *file, struct sim_preset *preset, unsigned depth,
+                     struct diag *diag)
 {
         const char *base = strrchr(file, '/');
         base = base ? base + 1 : file;
@@ -305,7 +357,7 @@ static int load_file(const char *file, struct sim_preset *preset, struct diag *d
                 return diag_no_memory(diag);
         int rc = read_text(file, text, PRESET_MAX_BYTES, &length, diag);
         if (rc == 0)
-                rc = sim_preset_parse(text, length, file, preset, diag);
+                rc = parse(text, length, file, preset, depth, diag);
         free(text);
         return rc;
 }
@@ -380,7 +432,7 @@ static int load_host(struct sim_preset *preset, struct diag *diag)
                          "made of; make one with 'memlag calibrate' (some three minutes; "
                          "the machine should be quiet), which ends by saying whether it "
                          "can be used");
-        else if ((rc = load_file(file, preset, &reason)) < 0)
+        else if ((rc = load_file(file, preset, 0, &reason)) < 0)
                 diag_set(diag, rc,
                          "the calibration of this machine does not fit this memlag; make "
                          "it anew with 'memlag calibrate' (%.800s)",
@@ -400,7 +452,8 @@ static bool is_file(const char *name)
 
 bool sim_preset_is_own(const char *cpu)
 {
-        return is_file(cpu) || strcmp(cpu, SIM_PRESET_HOST) == 0;
+        return is_file(cpu) || strcmp(cpu, SIM_PRESET_HOST) == 0 ||
+               strcmp(cpu, SIM_PRESET_NEAREST) == 0;
 }
 
 bool sim_preset_has_host(void)
@@ -411,14 +464,10 @@ bool sim_preset_has_host(void)
         return is_there;
 }
 
-static int load(const char *name, struct sim_preset *preset, struct diag *diag)
+/* Of the installation. */
+static int load_preset(const char *name, struct sim_preset *preset, unsigned depth,
+                       struct diag *diag)
 {
-        *preset = (struct sim_preset){0};
-        if (is_file(name))
-                return load_file(name, preset, diag);
-        if (strcmp(name, SIM_PRESET_HOST) == 0)
-                return load_host(preset, diag);
-
         char *relative = NULL;
         if (asprintf(&relative, "presets/%s%s", name, PRESET_SUFFIX) < 0)
                 return diag_no_memory(diag);
@@ -426,14 +475,63 @@ static int load(const char *name, struct sim_preset *preset, struct diag *diag)
         free(relative);
         if (!file)
                 return no_such_preset(name, diag);
-        int rc = load_file(file, preset, diag);
+        int rc = load_file(file, preset, depth, diag);
         free(file);
         return rc;
+}
+
+static int load_nearest(struct sim_preset *preset, struct diag *diag)
+{
+        struct machine machine;
+        bool same;
+        machine_read("", &machine);
+        const char *name =
+            cpu_preset(machine.vendor, machine.family, machine.model, &same);
+        machine_free(&machine);
+        int rc = load_preset(name, preset, 0, diag);
+        if (rc == 0)
+                sim_nearest_fit("", preset);
+        preset->same = same;
+        return rc;
+}
+
+static int load(const char *name, struct sim_preset *preset, struct diag *diag)
+{
+        *preset = (struct sim_preset){0};
+        if (is_file(name))
+                return load_file(name, preset, 0, diag);
+        if (strcmp(name, SIM_PRESET_HOST) == 0)
+                return load_host(preset, diag);
+        if (strcmp(name, SIM_PRESET_NEAREST) == 0)
+                return load_nearest(preset, diag);
+        return load_preset(name, preset, 0, diag);
+}
+
+/* A calibration that is poor, or that no CPU can be made of, is worse than the preset of
+ * the nearest microarchitecture. */
+const char *sim_preset_default(void)
+{
+        struct diag ignored;
+        struct sim_preset preset = {0};
+        json_t *document = NULL;
+        if (calibration_load(&document, &ignored) < 0)
+                return SIM_PRESET_NEAREST;
+        bool sound = !calibration_is_poor(document) && load_host(&preset, &ignored) == 0;
+        json_decref(document);
+        return sound ? SIM_PRESET_HOST : SIM_PRESET_NEAREST;
+}
+
+void sim_preset_label(const struct sim_preset *preset, char *label, size_t size)
+{
+        snprintf(label, size, "%s%s", preset->name,
+                 preset->fitted ? " with this machine's caches" : "");
 }
 
 int sim_preset_list(FILE *out, struct diag *diag)
 {
         int rc = write_names(out, "\n", diag);
+        if (rc == 0)
+                fputs(SIM_PRESET_NEAREST "\n", out);
         if (rc == 0 && sim_preset_has_host())
                 fputs(SIM_PRESET_HOST "\n", out);
         return rc;
@@ -456,6 +554,17 @@ int sim_preset_set(struct sim_preset *preset, const char *assignment, struct dia
         return set_value(preset, (size_t)index,
                          trim((struct span){equals + 1, strlen(equals + 1)}), where,
                          diag);
+}
+
+void sim_preset_replace(struct sim_preset *preset, const char *key, double value)
+{
+        int index = find_parameter((struct span){key, strlen(key)});
+        if (index < 0 || !(value >= sim_parameters[index].minimum) ||
+            !(value <= sim_parameters[index].maximum))
+                return;
+        store_value(preset, (size_t)index, value);
+        preset->assumed[index] = false;
+        preset->from_machine[index] = true;
 }
 
 /* SIZE and WAYS are keys; UNIT_SIZE is what one way of one set holds. */
@@ -515,7 +624,7 @@ int sim_preset_check(const struct sim_preset *preset, struct diag *diag)
 int sim_preset_build(const char *cpu, const char *const *settings,
                      struct sim_preset *preset, struct diag *diag)
 {
-        int rc = load(cpu ? cpu : SIM_PRESET_DEFAULT, preset, diag);
+        int rc = load(cpu ? cpu : sim_preset_default(), preset, diag);
         for (; rc == 0 && settings && *settings; settings++)
                 rc = sim_preset_set(preset, *settings, diag);
         return rc == 0 ? sim_preset_check(preset, diag) : rc;

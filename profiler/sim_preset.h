@@ -12,8 +12,8 @@
 #include "diag.h"
 #include "simpmu/protocol.h"
 
-#define SIM_PRESET_DEFAULT "skylake-sp"
-#define SIM_PRESET_HOST    "host" /* this machine, by its calibration */
+#define SIM_PRESET_HOST    "host"    /* this machine, by its calibration */
+#define SIM_PRESET_NEAREST "nearest" /* the same without one (sim_nearest.h) */
 
 #define SIM_PRESET_COUNT_ONE(field, key, unit, minimum, maximum) +1
 enum { SIM_PARAMETER_COUNT = 0 SIMPMU_PARAMETERS(SIM_PRESET_COUNT_ONE) };
@@ -33,31 +33,49 @@ struct sim_preset {
         struct simpmu_params params;
         bool assumed[SIM_PARAMETER_COUNT]; /* the preset says so: '# assumed' */
         bool from_command_line[SIM_PARAMETER_COUNT];
+        bool from_machine[SIM_PARAMETER_COUNT]; /* as this machine's system reports */
+        bool fitted;                            /* some may be: SIM_PRESET_NEAREST */
+        bool same; /* fitted: the preset is of this machine's microarchitecture */
 };
 
 /* Reads the LENGTH bytes of a preset, "key = value" lines with '#' comments, in
- * which every parameter stands exactly once. FILE is only for messages, which
- * name file and line. -EINVAL with what is wrong and how to put it right. */
+ * which every parameter stands exactly once; or a first line "base = NAME" and the
+ * parameters that differ from the preset NAME, whose others then count as assumed. FILE
+ * is only for messages, which name file and line. -EINVAL with what is wrong and how to
+ * put it right. */
 int sim_preset_parse(const char *text, size_t length, const char *file,
                      struct sim_preset *preset, struct diag *diag);
 
 /* Applies "key=value". */
 int sim_preset_set(struct sim_preset *preset, const char *assignment, struct diag *diag);
 
+/* Sets the parameter KEY to VALUE, as this machine's system reports it; a value out of
+ * the parameter's range is ignored. */
+void sim_preset_replace(struct sim_preset *preset, const char *key, double value);
+
 /* Whether the parameters fit together (a cache's size is a whole number of sets,
  * latencies grow from level to level, ...). */
 int sim_preset_check(const struct sim_preset *preset, struct diag *diag);
 
+/* The CPU to simulate when the user names none: SIM_PRESET_HOST if this machine has a
+ * calibration that is sound, otherwise SIM_PRESET_NEAREST. */
+const char *sim_preset_default(void);
+
 /* Reads the preset CPU: one of the installation by its name, this machine's
- * (SIM_PRESET_HOST), a file when it has a '/' or ends in ".conf", or for NULL the default.
- * Applies SETTINGS (NULL-terminated, or NULL) and checks the outcome. */
+ * (SIM_PRESET_HOST, SIM_PRESET_NEAREST), a file when it has a '/' or ends in ".conf", or
+ * for NULL the default. Applies SETTINGS (NULL-terminated, or NULL) and checks the
+ * outcome. */
 int sim_preset_build(const char *cpu, const char *const *settings,
                      struct sim_preset *preset, struct diag *diag);
 
 /* A table of all keys with their values, units and ranges. */
 void sim_preset_print(const struct sim_preset *preset, FILE *out);
 
-/* Whether CPU is this machine's (SIM_PRESET_HOST), or a file of the user's. */
+/* What reports call the CPU: "zen3 with this machine's caches". */
+void sim_preset_label(const struct sim_preset *preset, char *label, size_t size);
+
+/* Whether CPU is this machine's (SIM_PRESET_HOST, SIM_PRESET_NEAREST), or a file of the
+ * user's. */
 bool sim_preset_is_own(const char *cpu);
 
 /* Whether this machine has a calibration that SIM_PRESET_HOST can be made of. */

@@ -189,6 +189,7 @@ struct source_options {
         const char *sim_cpu; /* NULL: the source's default */
         const char *const *sim_set; /* "key=value", NULL-terminated */
         uint32_t sim_prefetch;      /* a bit of each simpmu_prefetcher that is on */
+        bool sim_prefetch_given;    /* otherwise all are on */
         bool sim_caches_only;       /* without data flow: nothing waits for values */
         bool sim_branches;          /* that are predicted wrongly cost their time */
         struct validated_counters validated;

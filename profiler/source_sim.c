@@ -16,6 +16,7 @@
 #include "paths.h"
 #include "sim_deliver.h"
 #include "sim_images.h"
+#include "sim_prefetch.h"
 #include "source.h"
 
 #define ENGINE_PLACE "valgrind"
@@ -76,6 +77,10 @@ static uint32_t beyond_l1_cycles(const struct source_options *options)
 
 static void sim_set_defaults(struct source_options *options)
 {
+        if (!options->sim_cpu)
+                options->sim_cpu = sim_preset_default();
+        if (!options->sim_prefetch_given)
+                options->sim_prefetch = sim_prefetch_all();
         if (!options->period_loads && !options->frequency_hz)
                 options->period_loads = PERIOD_LOADS;
         if (!options->ldlat_cycles && !options->frequency_hz)

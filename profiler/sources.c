@@ -31,7 +31,7 @@ int sources_check(const struct source_ops *ops, const struct source_options *opt
                     "-a and -C; --source clock, timer samples, does, and memlag doctor "
                     "tells what pebs and ibs lack here",
                     ops->name);
-        if ((options->sim_cpu || options->sim_set || options->sim_prefetch ||
+        if ((options->sim_cpu || options->sim_set || options->sim_prefetch_given ||
              options->sim_caches_only || options->sim_branches) &&
             ops != &source_sim)
                 return diag_set(diag, -EINVAL, "source %s knows no --sim options",

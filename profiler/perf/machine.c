@@ -64,6 +64,8 @@ static void read_cpu_line(struct machine *machine, const char *line)
                 copy_value(machine->model_name, sizeof(machine->model_name), value);
         else if (strncmp(line, "model", 5) == 0)
                 machine->model = strtol(value, NULL, 10);
+        else if (strncmp(line, "cpu MHz", 7) == 0)
+                machine->clock_mhz = strtod(value, NULL);
         else if (strncmp(line, "stepping", 8) == 0)
                 machine->stepping = strtol(value, NULL, 10);
         else if (strncmp(line, "flags", 5) == 0) {

@@ -75,6 +75,7 @@ struct machine {
         unsigned counters;
         bool nmi_watchdog; /* it keeps one of them */
         double base_mhz;   /* the clock without turbo; 0: not told */
+        double clock_mhz;  /* the clock when it was read; 0: not told */
         int64_t perf_event_paranoid;
         int64_t perf_event_mlock_kb;
         int64_t kptr_restrict;

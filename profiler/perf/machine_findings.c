@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "cpu_preset.h"
 #include "plan_pebs.h"
 
 struct list {
@@ -352,34 +353,6 @@ static void about_clock(struct list *list, int error)
                              "without latencies");
 }
 
-/* The preset of the same maker whose core is the least older or newer; NULL: none is
- * near. Models are those of the kernel's intel-family.h. */
-static const char *nearest_preset(const struct machine *machine)
-{
-        static const struct {
-                int64_t model;
-                const char *preset;
-        } intel[] = {
-            {0x3C, "haswell-ep"},      {0x3F, "haswell-ep"},
-            {0x45, "haswell-ep"},      {0x46, "haswell-ep"},
-            {0x3D, "broadwell-ep"},    {0x47, "broadwell-ep"},
-            {0x4F, "broadwell-ep"},    {0x56, "broadwell-ep"},
-            {0x8F, "sapphire-rapids"}, {0x97, "sapphire-rapids"},
-            {0x9A, "sapphire-rapids"}, {0xB7, "sapphire-rapids"},
-            {0xBA, "sapphire-rapids"}, {0xBF, "sapphire-rapids"},
-            {0xCF, "sapphire-rapids"}, {0xAD, "sapphire-rapids"},
-            {0xAE, "sapphire-rapids"},
-        };
-        if (is_amd(machine))
-                return machine->family >= 0x17 ? "zen4" : NULL;
-        if (!is_intel(machine) || machine->family != 6)
-                return NULL;
-        for (size_t i = 0; i < sizeof(intel) / sizeof(intel[0]); i++)
-                if (intel[i].model == machine->model)
-                        return intel[i].preset;
-        return "skylake-sp";
-}
-
 static void about_sim(struct list *list, const struct machine *machine,
                       const char *problem)
 {
@@ -391,13 +364,16 @@ static void about_sim(struct list *list, const struct machine *machine,
                         REMEDY(finding, "install memlag again, with its directory "
                                         "libexec/memlag");
         } else {
-                const char *preset = nearest_preset(machine);
+                bool same;
+                const char *preset =
+                    cpu_preset(machine->vendor, machine->family, machine->model, &same);
                 SAY(finding,
                     "the simulated PMU and its Valgrind tool are there; its numbers are "
-                    "modelled: to tell gains on this CPU 'memlag calibrate', then "
-                    "--sim-cpu host%s%s",
-                    preset ? "; nearest by maker, not by caches: " : "",
-                    preset ? preset : "");
+                    "modelled. Without a calibration ('memlag calibrate') it simulates "
+                    "preset %s, %s, with this machine's caches",
+                    preset,
+                    same ? "this CPU's microarchitecture"
+                         : "as there is none of this CPU's microarchitecture");
         }
 }
 

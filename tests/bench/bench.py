@@ -46,6 +46,10 @@ SELECT price, count(*) FROM item GROUP BY price ORDER BY 2 DESC, 1 LIMIT 3;
 """
 
 
+# The same CPU on every machine.
+SIM = ["--source", "sim", "--sim-cpu", "skylake-sp", "--sim-prefetch", "off"]
+
+
 def text(size_bytes):
     """Words with the unequal frequencies of a natural text, the same in every run."""
     generator = random.Random(1)
@@ -139,7 +143,7 @@ def row(name, value, limit, note=""):
 
 
 def recording(memlag, detail="full"):
-    return [memlag, "record", "--source", "sim", f"--sim-detail={detail}", "--force"] + [
+    return [memlag, "record", *SIM, f"--sim-detail={detail}", "--force"] + [
         "-o",
         "job.db",
         "--",
@@ -202,7 +206,7 @@ def cost_of_samples(memlag, job, rounds, directory):
     database = directory / "many.db"
 
     def record(period):
-        arguments = ["record", "--source", "sim", "--force", "-o", str(database)]
+        arguments = ["record", *SIM, "--force", "-o", str(database)]
         arguments += ["--ldlat", "1", "--period", str(period), "--"]
         return run([memlag] + arguments + command, stdin, directory, watch_memory=True)
 

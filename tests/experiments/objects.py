@@ -95,7 +95,8 @@ def measure(memlag, program, command, package):
             run([package, "-o", "program.dwp", *parts], directory)
             for part in parts:
                 part.unlink()
-        run([memlag, "record", "-o", "run.db", "--source", "sim", "--ldlat", "1", "--period",
+        run([memlag, "record", "-o", "run.db", "--source", "sim", "--sim-cpu",
+             "skylake-sp", "--sim-prefetch", "off", "--ldlat", "1", "--period",
              str(PERIOD), "--", "./program", "words"], directory, TRUTH="truth")
         done = subprocess.run([sys.executable, TYPES / "check.py", "run.db", "truth"],
                               cwd=directory, capture_output=True, text=True, check=True)

@@ -69,9 +69,9 @@ def sharing_between_nodes(statements, memlag):
 def transposed(memlag, program, directory, name, prefetch, *settings):
     """A recording of transpose.c, and how long it takes in the model."""
     path = os.path.join(directory, f"{name}.db")
-    command = [memlag, "record", "-o", path, "--source", "sim", "--sim-prefetch", prefetch,
-               "--interval", str(verdict_cases.RECORDED_MS), "--no-heap", "--call-graph",
-               "none", "--sim-set", "numa.nodes=1"]
+    command = [memlag, "record", "-o", path, "--source", "sim", "--sim-cpu", "skylake-sp",
+               "--sim-prefetch", prefetch, "--interval", str(verdict_cases.RECORDED_MS),
+               "--no-heap", "--call-graph", "none", "--sim-set", "numa.nodes=1"]
     for setting in settings:
         command += ["--sim-set", setting]
     subprocess.run([*command, "--", program], check=True, capture_output=True)

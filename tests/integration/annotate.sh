@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 }
 END
 "$CC" -O2 -g hot.c -o hot
-"$MEMLAG" record --source sim --ldlat 30 --period 7 -o hot.db -- ./hot >/dev/null 2>&1
+"$MEMLAG" record $SIM --ldlat 30 --period 7 -o hot.db -- ./hot >/dev/null 2>&1
 line_of() { grep -n "/\* $1 \*/" hot.c | cut -d: -f1; }
 chase=$(line_of chase) call=$(line_of call) inlined=$(line_of inlined)
 
@@ -185,7 +185,7 @@ expect "samples without a type" \
 
 # What has no lines has its instructions.
 strip hot -o stripped
-"$MEMLAG" record --source sim --no-heap --period 29 -o stripped.db -- ./stripped >/dev/null 2>&1
+"$MEMLAG" record $SIM --no-heap --period 29 -o stripped.db -- ./stripped >/dev/null 2>&1
 "$MEMLAG" annotate -i stripped.db --top 1 >out
 grep -q "^stripped+0x[0-9a-f]*: [0-9]* samples" out || fail "a function without a name: $(cat out)"
 grep -q "^ .* $(cat address):  mov  *(%r" out || fail "instructions without lines: $(cat out)"
@@ -198,7 +198,7 @@ sqlite3 names.db "UPDATE data_type SET name = '$long' WHERE name = 'struct node'
 "$MEMLAG" annotate -i names.db -W walk | grep -q "# $long\.next of main at" || fail "a long name is cut with -W"
 
 # Timer samples have no latency.
-"$MEMLAG" record --source sim --freq 100000 -o timer.db -- ./hot >/dev/null 2>&1
+"$MEMLAG" record $SIM --freq 100000 -o timer.db -- ./hot >/dev/null 2>&1
 "$MEMLAG" annotate -i timer.db walk pick >out
 expect "columns of timer samples" "$(grep '^stalled ' out | sort -u | tr -s ' ')" "stalled samples line source"
 expect "timer samples of pick" "$("$MEMLAG" annotate -i timer.db --format csv pick >rows.csv; sqlite3 ':memory:' ".mode csv" ".import rows.csv r" ".mode list" \

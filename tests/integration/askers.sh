@@ -7,7 +7,7 @@ set -eu
 
 source=$SOURCE_DIR/tests/integration/askers.c
 cc -O1 -g "$source" -o askers
-"$MEMLAG" record --source sim --sim-cpu skylake-sp --sim-set l3.size_bytes=10092544 \
+"$MEMLAG" record $SIM --sim-cpu skylake-sp --sim-set l3.size_bytes=10092544 \
         --sim-set numa.nodes=1 -o run.db -- ./askers >out 2>&1 || fail "record: $(cat out)"
 
 line()

@@ -61,7 +61,7 @@ for command in $commands; do
                 refused calibrate "--export=$odd" ;;
         validate) refused validate --source sim --sim-cpu "$odd" && values validate --all --show ;;
         bench) refused bench "$odd" && refused bench chase "$odd" && values bench chase ;;
-        record) values record && refused record --source sim -- "./$odd" ;;
+        record) values record && refused record $SIM -- "./$odd" ;;
         doctor) refused doctor "$odd" && values doctor ;;
         *) refused "$command" "$odd" && values "$command" ;;
         esac
@@ -74,9 +74,9 @@ refused diff a b "$odd"
 refused report --by=caller --sort "$odd" none.db
 
 # Words of the recorded program stay as they are, also those that look like options.
-"$MEMLAG" record --source sim -o run.db -- printf '%s' "--$odd" >out 2>err || fail "$(cat err)"
+"$MEMLAG" record $SIM -o run.db -- printf '%s' "--$odd" >out 2>err || fail "$(cat err)"
 [ "$(cat out; echo .)" = "--$odd." ] || fail "the program got $(cat -v out)"
-"$MEMLAG" record --source sim --force -o run.db printf '%s' "--$odd" >out 2>err || fail "$(cat err)"
+"$MEMLAG" record $SIM --force -o run.db printf '%s' "--$odd" >out 2>err || fail "$(cat err)"
 [ "$(cat out; echo .)" = "--$odd." ] || fail "without '--' the program got $(cat -v out)"
 
 # ---- numbers ----
@@ -102,6 +102,6 @@ done
 numbers bench memread --delay
 numbers bench load --width
 for number in 0x10 1e1 +5 -5 nan inf 5x; do
-        refused record --source sim --sim-set "l2.ways=$number" -- true
+        refused record $SIM --sim-set "l2.ways=$number" -- true
         grep -q -e "'$number' is not a number" err || fail "--sim-set l2.ways=$number: $(cat err)"
 done

@@ -336,10 +336,10 @@ mkdir -p changed
 "$CC" -O1 -g -o slow slow.c
 (cd changed && "$CC" -O1 -g -o quick slow.c)
 for program in slow changed/quick; do
-        "$MEMLAG" record --source sim --period 199 -o "$(basename $program).db" -- ./$program >out 2>&1 ||
+        "$MEMLAG" record $SIM --period 199 -o "$(basename $program).db" -- ./$program >out 2>&1 ||
                 fail "record: $(cat out)"
 done
-"$MEMLAG" record --source sim --period 199 -o slow2.db -- ./slow >out 2>&1
+"$MEMLAG" record $SIM --period 199 -o slow2.db -- ./slow >out 2>&1
 
 quarter='"after_low" * 4 <= "before_high" + 0 AND "after_high" * 4 >= "before_low" + 0'
 for by in line function; do
@@ -408,8 +408,8 @@ EOF
 for directory in . changed; do
         (cd $directory && "$CC" -O1 -g -o lines lines.c)
 done
-"$MEMLAG" record --source sim --period 97 -o lines.db -- ./lines >out 2>&1 || fail "record: $(cat out)"
-"$MEMLAG" record --source sim --period 89 -o moved.db -- changed/lines >out 2>&1 || fail "record: $(cat out)"
+"$MEMLAG" record $SIM --period 97 -o lines.db -- ./lines >out 2>&1 || fail "record: $(cat out)"
+"$MEMLAG" record $SIM --period 89 -o moved.db -- changed/lines >out 2>&1 || fail "record: $(cat out)"
 expect "lines behind a comment" "$(column "lines.db moved.db" \
         "sum(line_before + 1 <> line_after), sum(function = 'find') > 1, sum(function = 'few')" \
         "file LIKE '%lines.c' AND line_before + 0 > 0 AND line_after + 0 > 0")" "0,1,1"
@@ -423,8 +423,8 @@ for by in line function object type; do
 done
 
 # The time at loads of timer samples.
-"$MEMLAG" record --source sim --freq 100000 -o slow.db --force -- ./slow >out 2>&1
-"$MEMLAG" record --source sim --freq 100000 -o quick.db --force -- changed/quick >out 2>&1
+"$MEMLAG" record $SIM --freq 100000 -o slow.db --force -- ./slow >out 2>&1
+"$MEMLAG" record $SIM --freq 100000 -o quick.db --force -- changed/quick >out 2>&1
 expect "time of a quarter" "$(column "slow.db quick.db" "verdict, unit, $quarter" \
         "function = 'follow'")" "better,ns,1"
 expect "time of the other" "$(column "slow.db quick.db" verdict "function = 'again'")" no-difference
@@ -432,7 +432,7 @@ expect "time of the other" "$(column "slow.db quick.db" verdict "function = 'aga
 # Functions without a name are known in the same build alone.
 for program in slow changed/quick; do
         strip -o "$program.bare" $program
-        "$MEMLAG" record --source sim --period 199 -o "$(basename $program).db" --force -- ./$program.bare >out 2>&1
+        "$MEMLAG" record $SIM --period 199 -o "$(basename $program).db" --force -- ./$program.bare >out 2>&1
 done
 expect "the same stripped" "$(column "--by function slow.db slow.db" "count(*)" \
         "verdict LIKE 'only%'")" 0
@@ -478,10 +478,10 @@ mkdir -p commented
 { echo '// a comment'; cat labels.cc; } >commented/labels.cc
 for source in labels.cc commented/labels.cc; do
         g++ -g -O2 -o "${source%.cc}" "$source"
-        "$MEMLAG" record --source sim --period 199 -o "${source%.cc}.db" --force -- "./${source%.cc}" >out 2>&1 ||
+        "$MEMLAG" record $SIM --period 199 -o "${source%.cc}.db" --force -- "./${source%.cc}" >out 2>&1 ||
                 fail "record $source: $(cat out)"
 done
-"$MEMLAG" record --source sim --period 199 -o one.db --force -- commented/labels once >out 2>&1
+"$MEMLAG" record $SIM --period 199 -o one.db --force -- commented/labels once >out 2>&1
 alike='sum(samples_before * 1.5 > samples_after AND samples_after * 1.5 > samples_before)'
 many='samples_before + samples_after > 60'
 for by in function line; do

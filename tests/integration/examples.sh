@@ -130,7 +130,7 @@ done
 # With huge pages the example of the TLB has another problem.
 source=$SOURCE_DIR/examples/columns/columns.c
 if "$BINARY_DIR/examples/columns" 1 1 1 >/dev/null 2>&1; then
-        "$MEMLAG" record --source sim -o huge.db -- \
+        "$MEMLAG" record $SIM -o huge.db -- \
                 "$BINARY_DIR/examples/columns" 1024 4 1 >huge.out 2>huge.err
         example=columns
         found=$(line_finding huge.db "$(marked_line "$source" slow-line)")

@@ -35,7 +35,7 @@ int main(void)
 }
 END_C
 "$CC" -g -O1 -fno-optimize-sibling-calls -o tree tree.c
-"$MEMLAG" record --source sim -o t.db -- ./tree 2>record.err
+"$MEMLAG" record $SIM -o t.db -- ./tree 2>record.err
 "$MEMLAG" export t.db >stalled.folded
 "$MEMLAG" export --weight samples -i t.db >samples.folded
 "$MEMLAG" export --format callgrind t.db >t.callgrind

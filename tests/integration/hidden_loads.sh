@@ -21,7 +21,7 @@ cycles()
         shift
         least=10
         [ "$name" = "${name%_near}" ] || least=1
-        "$MEMLAG" record --source sim --sim-cpu skylake-sp --ldlat "$least" --period 20 -o "$name.db" -- ./hidden_loads "$@" \
+        "$MEMLAG" record $SIM --sim-cpu skylake-sp --ldlat "$least" --period 20 -o "$name.db" -- ./hidden_loads "$@" \
                 >out 2>&1 || fail "record: $(cat out)"
         "$MEMLAG" report "$name.db" >"$name.txt" 2>&1 || fail "report: $(cat "$name.txt")"
         tr '\n' ' ' <"$name.txt" >"$name.prose"
@@ -97,7 +97,7 @@ sqlite3 sum_far.db "UPDATE sample SET retire_latency_cycles = NULL"
 held_up()
 {
         rm -f "freq_$1.db"
-        "$MEMLAG" record --source sim --sim-cpu skylake-sp --freq 50000 -o "freq_$1.db" -- ./hidden_loads "$1" "$2" \
+        "$MEMLAG" record $SIM --sim-cpu skylake-sp --freq 50000 -o "freq_$1.db" -- ./hidden_loads "$1" "$2" \
                 >out 2>&1 || fail "record --freq: $(cat out)"
         "$MEMLAG" report "freq_$1.db" 2>&1 | tr '\n' ' ' | sed -n 's/.* in all (.*, and \([0-9.]*\)% without the slots.*/\1/p'
 }

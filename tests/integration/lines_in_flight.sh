@@ -7,7 +7,7 @@ set -eu
 . "$SOURCE_DIR/tests/integration/synthetic.sh"
 
 cc -O1 -g -pthread "$SOURCE_DIR/tests/integration/lines_in_flight.c" -o lines
-"$MEMLAG" record --source sim --sim-cpu skylake-sp -o run.db -- ./lines >out 2>&1 ||
+"$MEMLAG" record $SIM --sim-cpu skylake-sp -o run.db -- ./lines >out 2>&1 ||
         fail "record: $(cat out)"
 "$MEMLAG" report run.db >out 2>&1 || fail "report: $(cat out)"
 

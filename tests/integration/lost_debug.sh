@@ -64,7 +64,7 @@ check()
 
 record()
 {
-        "$MEMLAG" record --source sim --ldlat 1 --period 7 -o "$1.db" -- "./$1" >out 2>&1 ||
+        "$MEMLAG" record $SIM --ldlat 1 --period 7 -o "$1.db" -- "./$1" >out 2>&1 ||
                 fail "$1: $(cat out)"
         [ "$(said "$1.db")" = "step|struct node.next
 work|struct node.key" ] || fail "$1 is not known: $(said "$1.db")"
@@ -104,7 +104,7 @@ if command -v dwz >/dev/null; then
         gcc -g -O2 -o second other.c
         dwz -m common -M /usr/lib/debug/.dwz/memlag-test/common first second
         "$MEMLAG" symbolize --drop-names first.db
-        "$MEMLAG" record --source sim --ldlat 1 --period 7 -o away.db -- ./first >out 2>&1
+        "$MEMLAG" record $SIM --ldlat 1 --period 7 -o away.db -- ./first >out 2>&1
         [ "$(said away.db)" = 'work|' ] || fail "without its common file: $(said away.db)"
         mkdir -p wrong/.dwz/memlag-test right/.dwz/memlag-test root/usr/lib/debug/.dwz/memlag-test
         gcc -g -O2 -o wrong/other other.c

@@ -6,7 +6,7 @@ set -eu
 . "$SOURCE_DIR/tests/integration/synthetic.sh"
 
 cc -O1 -g "$SOURCE_DIR/tests/integration/phases.c" -o phases
-"$MEMLAG" record --source sim --interval 1 -o run.db -- ./phases >out 2>&1 ||
+"$MEMLAG" record $SIM --interval 1 -o run.db -- ./phases >out 2>&1 ||
         fail "record: $(cat out)"
 "$MEMLAG" report --by phase --format json run.db >phases.json
 

@@ -38,7 +38,7 @@ build()
         gcc -g -O1 -Wl,--build-id=none -o program "$1"
 }
 build chase.c
-"$MEMLAG" record --source sim --ldlat 1 --period 7 -o run.db -- ./program >out 2>&1 ||
+"$MEMLAG" record $SIM --ldlat 1 --period 7 -o run.db -- ./program >out 2>&1 ||
         fail "$(cat out)"
 unverified="SELECT total(value) FROM ledger WHERE kind = 'samples in unverified binary'"
 named="SELECT count(*) FROM sample_view WHERE function = 'work' AND line BETWEEN 7 AND 8"
@@ -119,7 +119,7 @@ normalised()
 named="SELECT count(*) FROM sample_view WHERE function = 'alpha' AND line BETWEEN 7 AND 8"
 normalised alpha
 size=$(stat -c %s program)
-"$MEMLAG" record --force --source sim --ldlat 1 --period 7 -o run.db -- ./program >out 2>&1 ||
+"$MEMLAG" record --force $SIM --ldlat 1 --period 7 -o run.db -- ./program >out 2>&1 ||
         fail "$(cat out)"
 samples=$(ask "$named")
 [ "$samples" -gt 1000 ] || fail "only $samples samples in alpha"
@@ -135,7 +135,7 @@ again 0 ''
 
 # The same of debug information that is looked for.
 strip -o bare program
-"$MEMLAG" record --force --source sim --ldlat 1 --period 7 -o run.db -- ./bare >out 2>&1 ||
+"$MEMLAG" record --force $SIM --ldlat 1 --period 7 -o run.db -- ./bare >out 2>&1 ||
         fail "$(cat out)"
 "$MEMLAG" report run.db >report
 tr -s '\n ' '  ' <report | grep -q "For the lines of bare: install .*build-id, or without one be of the same build\." ||

@@ -36,7 +36,7 @@ hold()
 
 # ---- what the command leaves behind, without help: it may be anywhere ----
 mkfifo done
-"$MEMLAG" record --source sim -o left.db -- sh -c 'cat done >/dev/null & echo $! >left' 2>err
+"$MEMLAG" record $SIM -o left.db -- sh -c 'cat done >/dev/null & echo $! >left' 2>err
 kill -0 "$(cat left)" || fail "a process that the command left behind has ended"
 [ "$(ask left.db "SELECT sum(value) FROM ledger WHERE stage = 'record' AND kind IN
                   ('processes left running', 'processes between two programs',
@@ -45,7 +45,7 @@ kill -0 "$(cat left)" || fail "a process that the command left behind has ended"
 echo >done
 
 # ---- a child that has not begun when its parent, and with it the recording, ends ----
-hold fork hold 1 "$MEMLAG" record --source sim -o fork.db -- sh -c 'sleep 0.1 & :'
+hold fork hold 1 "$MEMLAG" record $SIM -o fork.db -- sh -c 'sleep 0.1 & :'
 [ "$(ledger fork.db)" = "processes without records|1" ] || fail "fork: $(ledger fork.db)"
 [ "$(ask fork.db 'SELECT count(*) FROM process')" = 1 ] || fail "fork: processes"
 grep -q '1 process without records' err || fail "fork: the report does not tell: $(cat err)"
@@ -63,7 +63,7 @@ int main(void)
 }
 EOF
 "$CC" -O1 -o daemon daemon.c
-hold fork hold 2 "$MEMLAG" record --source sim --no-heap -o daemon.db -- ./daemon
+hold fork hold 2 "$MEMLAG" record $SIM --no-heap -o daemon.db -- ./daemon
 [ "$(ledger daemon.db)" = "processes without records|1" ] || fail "daemon: $(ledger daemon.db)"
 [ "$(ask daemon.db 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL')" = 2 ] ||
         fail "daemon: processes with an end"
@@ -90,13 +90,13 @@ int main(int argc, char **argv)
 }
 EOF
 "$CC" -O1 -o killed killed.c
-hold fork kill 1 "$MEMLAG" record --source sim --no-heap -o vfork.db -- ./killed
+hold fork kill 1 "$MEMLAG" record $SIM --no-heap -o vfork.db -- ./killed
 [ "$(ledger vfork.db)" = "processes without records|1" ] || fail "vfork: $(ledger vfork.db)"
-hold fork kill 1 "$MEMLAG" record --source sim --no-heap -o clone.db -- ./killed clone
+hold fork kill 1 "$MEMLAG" record $SIM --no-heap -o clone.db -- ./killed clone
 [ "$(ledger clone.db)" = "processes without records|1" ] || fail "clone: $(ledger clone.db)"
 
 # ---- a process between two programs ----
-hold exec hold 2 "$MEMLAG" record --source sim -o exec.db -- \
+hold exec hold 2 "$MEMLAG" record $SIM -o exec.db -- \
         sh -c 'sleep 0.1 & while [ ! -e caught ]; do :; done'
 [ "$(ledger exec.db)" = "processes between two programs|1" ] || fail "exec: $(ledger exec.db)"
 
@@ -131,7 +131,7 @@ int main(void)
 }
 EOF
 "$CC" -O1 -o refused refused.c
-"$MEMLAG" record --source sim --no-heap -o refused.db -- ./refused 2>err || fail "refused: $(cat err)"
+"$MEMLAG" record $SIM --no-heap -o refused.db -- ./refused 2>err || fail "refused: $(cat err)"
 [ -z "$(ledger refused.db)" ] || fail "refused: $(ledger refused.db)"
 [ "$(ask refused.db 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL')" = 2 ] ||
         fail "refused: processes with an end"

@@ -403,9 +403,9 @@ refused 2 "exclude each other" --period 1 --freq 1 -- true
 refused 2 "no power of two" --mmap-pages 3 -- true
 refused 2 "no list of CPUs" -C nothing
 refused 1 "CPU 4095 is not online here" -C 4095
-"$MEMLAG" record -o refused.db --source sim --mmap-pages 8 -- true 2>err && fail "sim has rings"
+"$MEMLAG" record -o refused.db $SIM --mmap-pages 8 -- true 2>err && fail "sim has rings"
 grep -q "record without --mmap-pages" err || fail "sim: $(cat err)"
-"$MEMLAG" record -o refused.db --source sim -p 1 2>err && fail "sim attached"
+"$MEMLAG" record -o refused.db $SIM -p 1 2>err && fail "sim attached"
 grep -q "knows no -p.*--source clock" err || fail "sim: $(cat err)"
 "$MEMLAG" record -o refused.db -p 4194304 2>err && fail "a process that there is not"
 [ "$(cat err)" = "memlag record: there is no process 4194304" ] || fail "no process: $(cat err)"

@@ -72,7 +72,7 @@ has_samples()
 # ---- no file of the engine's can be left anywhere ----
 # Where none can be made, the target runs all the same, and reads its own command line and
 # auxiliary vector as without memlag.
-TMPDIR=$PWD/no-such-directory "$MEMLAG" record --source sim -o nowhere.db -- \
+TMPDIR=$PWD/no-such-directory "$MEMLAG" record $SIM -o nowhere.db -- \
         cat /proc/self/cmdline >cmdline 2>err || fail "without a temporary directory: $(cat err)"
 [ "$(tr '\0' ' ' <cmdline)" = "cat /proc/self/cmdline " ] || fail "its command line: $(cat cmdline)"
 mkdir watched
@@ -98,7 +98,7 @@ except BlockingIOError:
 END
 
 # ---- signals to memlag are the target's ----
-"$MEMLAG" record --source sim -o usr1.db -- ./busy >usr1.out 2>err &
+"$MEMLAG" record $SIM -o usr1.db -- ./busy >usr1.out 2>err &
 memlag=$!
 wait_for usr1.out ready
 kill -USR1 $memlag
@@ -106,7 +106,7 @@ status=0
 wait $memlag || status=$?
 [ $status -eq 42 ] || fail "SIGUSR1: status $status: $(cat err)"
 
-"$MEMLAG" record --source sim -o term.db -- ./busy >term.out 2>err &
+"$MEMLAG" record $SIM -o term.db -- ./busy >term.out 2>err &
 memlag=$!
 wait_for term.out ready
 kill -TERM $memlag
@@ -118,7 +118,7 @@ wait $memlag || status=$?
 [ "$(ask term.db 'SELECT count(*) FROM sample')" -gt 100 ] || fail "SIGTERM: few samples"
 
 # ---- a report of a recording that still runs leaves the final one as it is ----
-"$MEMLAG" record --source sim -o live.db -- ./busy >live.out 2>err &
+"$MEMLAG" record $SIM -o live.db -- ./busy >live.out 2>err &
 memlag=$!
 wait_for live.out ready
 until_true has_samples live.db 0
@@ -152,7 +152,7 @@ os.write(1, seen)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 END
 status=0
-python3 terminal.py "$MEMLAG" record --source sim -o tty.db -- ./busy >out 2>err || status=$?
+python3 terminal.py "$MEMLAG" record $SIM -o tty.db -- ./busy >out 2>err || status=$?
 [ $status -eq 130 ] || fail "Ctrl-C: status $status: $(cat out err)"
 [ "$(ask tty.db "SELECT value FROM run WHERE key = 'signal'")" = 2 ] ||
         fail "Ctrl-C: the signal is not kept"
@@ -186,7 +186,7 @@ END
 for delay in 0.001 0.003 0.005 0.007 0.01 0.013 0.016 0.02 0.03 0.05 0.08 0.12; do
         rm -f early.db*
         status=0
-        python3 early.py $delay "$MEMLAG" record --source sim -o early.db -- ./busy >out 2>err || status=$?
+        python3 early.py $delay "$MEMLAG" record $SIM -o early.db -- ./busy >out 2>err || status=$?
         if [ $status -eq 254 ]; then
                 [ ! -e early.db ] || fail "Ctrl-C after $delay s: a database is left"
                 continue # memlag itself had not begun to wait for signals
@@ -205,7 +205,7 @@ for delay in 0.001 0.003 0.005 0.007 0.01 0.013 0.016 0.02 0.03 0.05 0.08 0.12; 
 done
 
 # ---- memlag is killed: the target runs on, the database holds what was written ----
-"$MEMLAG" record --source sim -o killed.db -- ./busy 6 >killed.out 2>err &
+"$MEMLAG" record $SIM -o killed.db -- ./busy 6 >killed.out 2>err &
 memlag=$!
 wait_for killed.out ready
 until_true has_samples killed.db 100
@@ -225,7 +225,7 @@ while kill -0 $target 2>/dev/null; do sleep 0.1; done
 (
         ulimit -S -f 2048 2>/dev/null || ulimit -f 12288
         status=0
-        "$MEMLAG" record --source sim --period 2 -o full.db -- ./busy 3 >out 2>err || status=$?
+        "$MEMLAG" record $SIM --period 2 -o full.db -- ./busy 3 >out 2>err || status=$?
         [ $status -eq 1 ] || fail "full disk: status $status: $(cat err)"
 )
 grep -qx ready out || fail "full disk: the target said: $(cat out)"
@@ -258,7 +258,7 @@ if unshare -rm true 2>/dev/null; then
         unshare -rm sh -eu -c '
                 mount -t tmpfs -o size=2m tmpfs small
                 status=0
-                "$MEMLAG" record --source sim --period 2 -o small/full.db -- ./busy 1 >out 2>err ||
+                "$MEMLAG" record $SIM --period 2 -o small/full.db -- ./busy 1 >out 2>err ||
                         status=$?
                 echo $status >status
                 ls -A small >files

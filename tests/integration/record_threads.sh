@@ -40,7 +40,7 @@ EOF
 
 # Natively this takes less than a second; with a search through all threads at each meeting
 # it would take many minutes.
-out=$(timeout 120 "$MEMLAG" record --source sim -o crowd.db -- ./crowd 2>err) ||
+out=$(timeout 120 "$MEMLAG" record $SIM -o crowd.db -- ./crowd 2>err) ||
         { cat err >&2; exit 1; }
 [ "$out" = all ] || { echo "the program said: $out" >&2; exit 1; }
 threads=$(sqlite3 crowd.db "SELECT count(*) FROM thread")
@@ -98,7 +98,7 @@ cpu=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))')
 for turn in 1 2 3; do
         taskset -c "$cpu" timeout 100 sh -c 'while :; do :; done' &
         work=$!
-        taskset -c "$cpu" "$MEMLAG" record --source sim --force -o side.db --period 50 \
+        taskset -c "$cpu" "$MEMLAG" record $SIM --force -o side.db --period 50 \
                 -- ./side_by_side >out 2>err || { cat err >&2; exit 1; }
         kill "$work"
         wait "$work" || true

@@ -4,7 +4,7 @@
 # order, and no others.
 set -eu
 
-"$MEMLAG" record --source sim -o run.db -- true
+"$MEMLAG" record $SIM -o run.db -- true
 
 # The views are a promise: these names may not change with the schema.
 promised='allocation_total allocation_view calibration_view caller_view inline_frame interval_view line_asker_view line_object_view line_view location object_view packed_stack phase_interval_view phase_limit_view phase_view run_info sample_location sample_view stack stack_location stall_view type_view unresolved_view utilisation_view '

@@ -29,7 +29,7 @@ PRESET = {  # of the CPU that is simulated, set here so that the test knows them
 
 
 def totals(kernel, *options):
-    command = [MEMLAG, "record", "--source", "sim", "--sim-cpu", "skylake-sp"]
+    command = [MEMLAG, "record", "--source", "sim", "--sim-prefetch", "off", "--sim-cpu", "skylake-sp"]
     for key, value in PRESET.items():
         command += ["--sim-set", f"{key}={value}"]
     command += options

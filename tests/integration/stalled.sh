@@ -172,16 +172,16 @@ int main(void)
 }
 END
 "${CC:-cc}" -O1 -g -o ring ring.c
-"$MEMLAG" record --source sim --ldlat 30 -o ring.db -- ./ring >/dev/null 2>&1
+"$MEMLAG" record $SIM --ldlat 30 -o ring.db -- ./ring >/dev/null 2>&1
 "$MEMLAG" report ring.db | tr '\n' ' ' >ring.prose
 grep -q 'Loads of less than 30 cycles, .* they hold up more' ring.prose ||
         fail "not told of faster loads: $(cat ring.prose)"
-"$MEMLAG" record --source sim --ldlat 1 -o all.db -- ./ring >/dev/null 2>&1
+"$MEMLAG" record $SIM --ldlat 1 -o all.db -- ./ring >/dev/null 2>&1
 ! "$MEMLAG" report all.db | grep -q "not sampled" || fail "all were sampled"
 
 # Unless told otherwise the simulated PMU samples all that misses L1: the ring is the first
 # row, whose 200 x 4096 steps take L2's 14 cycles each.
-"$MEMLAG" record --source sim --sim-cpu skylake-sp -o usual.db -- ./ring >/dev/null 2>&1
+"$MEMLAG" record $SIM --sim-cpu skylake-sp -o usual.db -- ./ring >/dev/null 2>&1
 ! "$MEMLAG" report usual.db | grep -q "not sampled" || fail "all that missed L1 were sampled"
 expect "a ring in L2" "$(sqlite3 usual.db "
         SELECT function || ' ' || verdict || ' ' || (abs(stalled_ratio * (
@@ -189,7 +189,7 @@ expect "a ring in L2" "$(sqlite3 usual.db "
                 WHERE name = 'cpu_clk_unhalted.thread') / (200 * 4096 * 14) - 1) < 0.05)
         FROM line_view ORDER BY stalled_ratio DESC LIMIT 1")" "main cache 1"
 expect "the threshold" "$(sqlite3 usual.db "SELECT value FROM run WHERE key = 'ldlat_cycles'")" 6
-"$MEMLAG" record --force --source sim --sim-cpu skylake-sp --sim-set l1d.latency_cycles=7 \
+"$MEMLAG" record --force $SIM --sim-cpu skylake-sp --sim-set l1d.latency_cycles=7 \
         -o usual.db -- ./ring >/dev/null 2>&1
 expect "of a slower L1" "$(sqlite3 usual.db "SELECT value FROM run WHERE key = 'ldlat_cycles'")" 8
 
@@ -203,5 +203,5 @@ grep -q -e '--sort=latency' out || fail "no remedy: $(cat out)"
 ! "$MEMLAG" report --sort latency --by thread memlag.db >out 2>&1 || fail "an order of threads"
 
 # With caches only no time is the program's.
-"$MEMLAG" record --source sim --sim-detail cache -o caches.db true >out 2>&1 || fail "$(cat out)"
+"$MEMLAG" record $SIM --sim-detail cache -o caches.db true >out 2>&1 || fail "$(cat out)"
 expect "of caches only" "$(answer caches.db "SELECT count(retire_latency_cycles) FROM sample")" 0

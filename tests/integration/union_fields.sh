@@ -168,7 +168,7 @@ for compiler in gcc clang g++ clang++; do
         for level in -O1 -O2; do
                 case $compiler in *++) source=fields.cc ;; *) source=fields.c ;; esac
                 "$compiler" -g $level -w -o fields.out $source
-                "$MEMLAG" record --force -o "$compiler.db" --source sim --ldlat 1 --period 31 -- \
+                "$MEMLAG" record --force -o "$compiler.db" $SIM --ldlat 1 --period 31 -- \
                         ./fields.out >truth 2>record.out || { cat record.out >&2; exit 1; }
                 mv $source hidden # which names the members, too
                 "$MEMLAG" symbolize --drop-names "$compiler.db" >record.out 2>&1

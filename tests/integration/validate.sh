@@ -44,9 +44,9 @@ LDM=cycle_activity.stalls_ldm_pending
 TMPDIR=$PWD/a-directory-whose-name-is-longer-than-thirty-two-characters
 export TMPDIR
 mkdir "$TMPDIR"
-"$MEMLAG" validate --source sim --format json "$OFFCORE" "$LDM" dram.read_bytes \
+"$MEMLAG" validate --source sim --sim-cpu skylake-sp --format json "$OFFCORE" "$LDM" dram.read_bytes \
         mem_load_retired.fb_hit >result.json
-"$MEMLAG" validate --source sim --show --format json >shown.json
+"$MEMLAG" validate --source sim --sim-cpu skylake-sp --show --format json >shown.json
 cmp result.json shown.json
 rmdir "$TMPDIR" || fail "trials are left"
 unset TMPDIR
@@ -78,7 +78,7 @@ assert document["best"] == {"fb-hit": "mem_load_retired.fb_hit", "dram-read": "d
                             "demand-read": None, "memory-stalls": None}
 END
 # Of the table's medians none tells that: the line below it does.
-"$MEMLAG" validate --source sim --show "$LDM" >table
+"$MEMLAG" validate --source sim --sim-cpu skylake-sp --show "$LDM" >table
 /usr/bin/python3 - result.json table "$LDM" <<'END'
 import json
 import re
@@ -103,7 +103,8 @@ import subprocess
 import sys
 import time
 
-command = [sys.argv[1], "validate", "--source", "sim", "dram.read_bytes"]
+command = [sys.argv[1], "validate", "--source", "sim", "--sim-cpu", "skylake-sp",
+           "dram.read_bytes"]
 for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not glob.glob("trials/*/trial.db") and process.poll() is None:
@@ -119,7 +120,7 @@ diff -r "$XDG_DATA_HOME" before-signals || fail "what was interrupted was kept"
 # ---- record goes by it -------------------------------------------------------------------
 counters() # counters OPTION...: what is recorded
 {
-        "$MEMLAG" record --source sim --force -o run.db "$@" -- true 2>err || fail "$(cat err)"
+        "$MEMLAG" record $SIM --force -o run.db "$@" -- true 2>err || fail "$(cat err)"
         python3 -c 'import sqlite3
 for (name,) in sqlite3.connect("run.db").execute("SELECT name FROM counter"): print(name)'
 }
@@ -150,8 +151,8 @@ counters --sim-prefetch l2-streamer >recorded
 recorded "$OFFCORE" # nor that of other prefetchers
 
 # What was not tried again keeps its result, but not for other prefetchers.
-"$MEMLAG" validate --source sim --format json l1d_pend_miss.pending >again.json
-"$MEMLAG" validate --source sim --sim-prefetch off --format json "$OFFCORE" >off.json
+"$MEMLAG" validate --source sim --sim-cpu skylake-sp --format json l1d_pend_miss.pending >again.json
+"$MEMLAG" validate --source sim --sim-cpu skylake-sp --sim-prefetch off --format json "$OFFCORE" >off.json
 python3 - again.json off.json "$OFFCORE" <<'END'
 import json
 import sys
@@ -170,7 +171,7 @@ recorded "$LDM"
 # Of the preset as it is that says nothing.
 SMALL="--sim-set core.rob_entries=16 --sim-set core.lfb_entries=32"
 cp -r "$XDG_DATA_HOME" kept
-"$MEMLAG" validate --source sim $SMALL l1d_pend_miss.fb_full >dead 2>err || fail "$(cat err)"
+"$MEMLAG" validate --source sim --sim-cpu skylake-sp $SMALL l1d_pend_miss.fb_full >dead 2>err || fail "$(cat err)"
 grep -q "(simulated, prefetch on), core.rob_entries=16, core.lfb_entries=32; validated" dead ||
         fail "what was changed: $(head -1 dead)"
 grep -q "^l1d_pend_miss.fb_full .* dead$" dead || fail "$(cat dead)"
@@ -191,14 +192,14 @@ refused 2 "is not kept" --source sim --show $SMALL
 # ---- a damaged file, and one of another memlag -------------------------------------------
 file=$(ls "$XDG_DATA_HOME"/memlag/*.counters-sim-skylake-sp-prefetch-on.json)
 echo '{"format": 99}' >"$file"
-refused 1 "format 99 is not the format" --source sim --show
+refused 1 "format 99 is not the format" --source sim --sim-cpu skylake-sp --show
 [ "$(wc -l <err)" -eq 1 ] || fail "a validation of the future: $(cat err)"
 status=0
-"$MEMLAG" record --source sim --sim-prefetch on --force -o run.db -- true 2>err || status=$?
+"$MEMLAG" record $SIM --sim-prefetch on --force -o run.db -- true 2>err || status=$?
 [ $status -eq 1 ] || fail "recorded beside a validation of the future: $status: $(cat err)"
 echo '{"format": 1,' >"$file"
-refused 1 "make it anew with 'memlag validate'" --source sim --show
+refused 1 "make it anew with 'memlag validate'" --source sim --sim-cpu skylake-sp --show
 status=0
-"$MEMLAG" record --source sim --sim-prefetch on --force -o run.db -- true 2>err || status=$?
+"$MEMLAG" record $SIM --sim-prefetch on --force -o run.db -- true 2>err || status=$?
 [ $status -eq 1 ] || fail "recorded beside a damaged validation: $status"
 grep -q "make it anew with 'memlag validate'" err || fail "$(cat err)"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The last cache of the machine that records, as Linux tells it of a CPU. */
+/* The caches of the machine that records, as Linux reports those of a CPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,24 +55,40 @@ static int end(void **state)
         return system(command);
 }
 
-static void last_cache(void **state)
+static void data_caches(void **state)
 {
         (void)state;
-        assert_int_equal(host_l3_bytes(root), 0);
+        struct host_cache caches[HOST_CACHE_LEVELS];
+        host_caches_read(root, caches);
+        for (int i = 0; i < HOST_CACHE_LEVELS; i++)
+                assert_int_equal(caches[i].size_bytes, 0);
         put(0, "level", "1\n");
+        put(0, "type", "Data\n");
         put(0, "size", "48K\n");
-        put(1, "level", "2\n");
-        put(1, "size", "1024K\n");
-        assert_int_equal(host_l3_bytes(root), 0);
-        put(2, "level", "3\n");
-        put(2, "size", "32768K\n");
-        assert_int_equal(host_l3_bytes(root), 32 << 20);
+        put(0, "ways_of_associativity", "12\n");
+        put(1, "level", "1\n");
+        put(1, "type", "Instruction\n");
+        put(1, "size", "32K\n");
+        put(2, "level", "2\n");
+        put(2, "type", "Unified\n");
+        put(2, "size", "1024K\n");
+        put(3, "level", "3\n");
+        put(3, "type", "Unified\n");
+        put(3, "size", "32768K\n");
+        put(3, "ways_of_associativity", "99999999999\n");
+        host_caches_read(root, caches);
+        assert_int_equal(caches[0].size_bytes, 48 << 10);
+        assert_int_equal(caches[0].ways, 12);
+        assert_int_equal(caches[1].size_bytes, 1 << 20);
+        assert_int_equal(caches[1].ways, 0);
+        assert_int_equal(caches[2].size_bytes, 32 << 20);
+        assert_int_equal(caches[2].ways, 0);
 }
 
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-            cmocka_unit_test_setup_teardown(last_cache, begin, end),
+            cmocka_unit_test_setup_teardown(data_caches, begin, end),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,34 +105,7 @@ static void sapphire_rapids_server(void **state)
         check(about(f, count, "imc", 0), FINDING_OK, "2 memory controller", "");
         check(about(f, count, "paranoid", 0), FINDING_OK, "is 4", "");
         check(about(f, count, "sim", 0), FINDING_OK,
-              "nearest by maker, not by caches: sapphire-rapids", "");
-}
-
-/* Which of the simulated CPUs is like the machine's. */
-static void nearest_simulated_cpu(void **state)
-{
-        (void)state;
-        static const struct {
-                const char *vendor;
-                int family, model;
-                const char *preset;
-        } cpus[] = {
-            {"AuthenticAMD", 26, 2, "nearest by maker, not by caches: zen4"}, /* Turin */
-            {"GenuineIntel", 6, 63, "nearest by maker, not by caches: haswell-ep"},
-            {"GenuineIntel", 6, 79, "nearest by maker, not by caches: broadwell-ep"},
-            {"GenuineIntel", 6, 85, "nearest by maker, not by caches: skylake-sp"},
-            {"CentaurHauls", 7, 59,
-             "to tell gains on this CPU 'memlag calibrate', then --sim-cpu host"},
-        };
-        for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
-                struct finding f[FINDINGS_MAX];
-                put_cpu(cpus[i].vendor, cpus[i].family, cpus[i].model, "");
-                size_t count = examine(&all_well, f);
-                const struct finding *sim = about(f, count, "sim", 0);
-                check(sim, FINDING_OK, cpus[i].preset, "");
-                if (cpus[i].family == 7 && strstr(sim->text, "nearest"))
-                        fail_msg("'%s' for a CPU like no preset", sim->text);
-        }
+              "preset sapphire-rapids", "");
 }
 
 /* Counters of the memory controllers need more than one's own programs do. */
@@ -265,7 +238,6 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             machine_test(sapphire_rapids_server),
-            machine_test(nearest_simulated_cpu),
             machine_test(rights_of_an_ordinary_user),
             machine_test(guest_without_precise_events),
             machine_test(hybrid_has_a_finding_for_each_core),

@@ -9,6 +9,7 @@
 
 #include "record_options.h"
 #include "sim_prefetch.h"
+#include "sources.h"
 
 /* The prefetchers of 'record ... true' with the N words of OPTIONS. */
 static uint32_t prefetchers_with(int n, char *const *options)
@@ -20,6 +21,7 @@ static uint32_t prefetchers_with(int n, char *const *options)
                 argv[1 + i] = options[i];
         argv[1 + n] = "true";
         assert_int_equal(record_options_parse(n + 2, argv, &read, &diag), 0);
+        sources_find("sim")->set_defaults(&read.source);
         uint32_t on = read.source.sim_prefetch;
         record_options_free(&read);
         return on;
@@ -29,33 +31,21 @@ static uint32_t prefetchers_with(int n, char *const *options)
         prefetchers_with(sizeof((char *[]){__VA_ARGS__}) / sizeof(char *),               \
                          (char *[]){__VA_ARGS__})
 
-/* Calibrations measure streams with the machine's prefetchers. */
-static void the_simulated_host_has_prefetchers_unless_they_are_given(void **state)
+/* As in hardware. */
+static void prefetchers_are_on_unless_they_are_given(void **state)
 {
         (void)state;
-        assert_int_equal(PREFETCHERS_WITH("--sim-cpu", "host"), sim_prefetch_all());
-        assert_int_equal(PREFETCHERS_WITH("--sim-cpu", "host", "--sim-prefetch", "off"),
-                         0);
-        assert_int_equal(PREFETCHERS_WITH("--sim-prefetch", "off", "--sim-cpu", "host"),
-                         0);
-        uint32_t one = PREFETCHERS_WITH("--sim-prefetch=l1-next", "--sim-cpu=host");
+        assert_int_equal(PREFETCHERS_WITH("--sim-cpu", "skylake-sp"), sim_prefetch_all());
+        assert_int_equal(PREFETCHERS_WITH("--sim-prefetch", "off"), 0);
+        assert_int_equal(PREFETCHERS_WITH("--sim-prefetch", "on"), sim_prefetch_all());
+        uint32_t one = PREFETCHERS_WITH("--sim-prefetch=l1-next", "--sim-cpu=zen4");
         assert_true(one != 0 && (one & (one - 1)) == 0);
-}
-
-static void other_cpus_have_none_unless_they_are_given(void **state)
-{
-        (void)state;
-        assert_int_equal(PREFETCHERS_WITH("--force"), 0);
-        assert_int_equal(PREFETCHERS_WITH("--sim-cpu", "zen4"), 0);
-        assert_int_equal(PREFETCHERS_WITH("--sim-cpu", "zen4", "--sim-prefetch", "on"),
-                         sim_prefetch_all());
 }
 
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-            cmocka_unit_test(the_simulated_host_has_prefetchers_unless_they_are_given),
-            cmocka_unit_test(other_cpus_have_none_unless_they_are_given),
+            cmocka_unit_test(prefetchers_are_on_unless_they_are_given),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* See sim_nearest.h. */
+#include "sim_nearest.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host_caches.h"
+#include "perf/cpu_list.h"
+#include "perf/machine.h"
+#include "perf/root_file.h"
+
+static size_t count_of_list(const char *list)
+{
+        int *cpus_in_list;
+        size_t count;
+        if (cpu_list_parse(list, &cpus_in_list, &count) < 0)
+                return 0;
+        free(cpus_in_list);
+        return count;
+}
+
+/* Cores, not hardware threads. 0: not told. */
+static double core_count(const char *root)
+{
+        char online[4096], siblings[256];
+        size_t threads = 1;
+        if (!root_file_line(root, "/sys/devices/system/cpu/online", online,
+                            sizeof(online)))
+                return 0;
+        if (root_file_line(root,
+                           "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
+                           siblings, sizeof(siblings)))
+                threads = count_of_list(siblings);
+        return threads ? (double)(count_of_list(online) / threads) : 0;
+}
+
+/* The clock in MHz: the nominal one, else the greatest, else the present one; 0: not
+ * told. */
+static double clock_mhz(const char *root)
+{
+        struct machine machine;
+        char line[64];
+        double mhz = 0;
+        machine_read(root, &machine);
+        if (!*root)
+                machine_ask_cpu(&machine);
+        if (root_file_line(root, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq",
+                           line, sizeof(line)))
+                mhz = strtod(line, NULL) / 1000;
+        if (machine.base_mhz > 0)
+                mhz = machine.base_mhz;
+        else if (!(mhz > 0))
+                mhz = machine.clock_mhz;
+        machine_free(&machine);
+        return mhz;
+}
+
+static void fit_cache(struct sim_preset *preset, const struct host_cache *cache,
+                      const char *size_key, const char *ways_key)
+{
+        if (cache->size_bytes)
+                sim_preset_replace(preset, size_key, (double)cache->size_bytes);
+        if (cache->size_bytes && cache->ways)
+                sim_preset_replace(preset, ways_key, cache->ways);
+}
+
+void sim_nearest_fit(const char *root, struct sim_preset *preset)
+{
+        const struct sim_preset before = *preset;
+        struct host_cache caches[HOST_CACHE_LEVELS];
+        struct diag ignored;
+        host_caches_read(root, caches);
+        fit_cache(preset, &caches[0], "l1d.size_bytes", "l1d.ways");
+        fit_cache(preset, &caches[1], "l2.size_bytes", "l2.ways");
+        fit_cache(preset, &caches[2], "l3.size_bytes", "l3.ways");
+        if (sim_preset_check(preset, &ignored) < 0)
+                *preset = before;
+        sim_preset_replace(preset, "core.count", core_count(root));
+        sim_preset_replace(preset, "core.clock_mhz", clock_mhz(root));
+        preset->fitted = true;
+}

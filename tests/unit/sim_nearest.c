@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulated CPU for a machine without a calibration. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perf/cpu_preset.h"
+#include "sim_nearest.h"
+#include "tree_test.h"
+
+/* CPUs that people have, as /proc/cpuinfo names their family and model. */
+static void cpus_have_the_preset_of_their_microarchitecture(void **state)
+{
+        static const struct {
+                const char *vendor;
+                int family, model;
+                const char *preset;
+                bool same;
+        } cpus[] = {
+            {"GenuineIntel", 6, 60, "haswell", true},
+            {"GenuineIntel", 6, 79, "broadwell-ep", true},
+            {"GenuineIntel", 6, 158, "skylake", true},
+            {"GenuineIntel", 6, 85, "skylake-sp", true},
+            {"GenuineIntel", 6, 106, "icelake-sp", true},
+            {"GenuineIntel", 6, 143, "sapphire-rapids", true},
+            {"GenuineIntel", 6, 207, "emerald-rapids", true},
+            {"GenuineIntel", 6, 173, "granite-rapids", true},
+            {"GenuineIntel", 6, 151, "alderlake", true},
+            {"GenuineIntel", 6, 170, "meteorlake", true},
+            {"GenuineIntel", 6, 9999, "granite-rapids", false},
+            {"AuthenticAMD", 23, 49, "zen2", true},
+            {"AuthenticAMD", 25, 1, "zen3", true},
+            {"AuthenticAMD", 25, 33, "zen3", true},
+            {"AuthenticAMD", 25, 17, "zen4", true},
+            {"AuthenticAMD", 25, 97, "zen4", true},
+            {"AuthenticAMD", 26, 2, "zen5", true},
+            {"AuthenticAMD", 27, 0, "zen5", false},
+            {"HygonGenuine", 24, 1, "sapphire-rapids", false},
+        };
+        (void)state;
+        for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+                bool same;
+                assert_string_equal(
+                    cpu_preset(cpus[i].vendor, cpus[i].family, cpus[i].model, &same),
+                    cpus[i].preset);
+                assert_int_equal(same, cpus[i].same);
+        }
+}
+
+static void put_cache(int index, const char *level, const char *size, const char *ways)
+{
+        const struct {
+                const char *file, *text;
+        } files[] = {
+            {"level", level},
+            {"type", "Unified\n"},
+            {"size", size},
+            {"ways_of_associativity", ways},
+        };
+        for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+                char path[128];
+                snprintf(path, sizeof(path),
+                         "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index,
+                         files[i].file);
+                put_file(path, files[i].text);
+        }
+}
+
+static struct sim_preset zen4(void)
+{
+        struct sim_preset preset;
+        struct diag diag;
+        assert_int_equal(sim_preset_build(PRESETS "/zen4.conf", NULL, &preset, &diag), 0);
+        return preset;
+}
+
+static void the_system_tells_caches_cores_and_clock(void **state)
+{
+        (void)state;
+        struct sim_preset preset = zen4();
+        put_cache(0, "1\n", "48K\n", "12\n");
+        put_cache(1, "2\n", "2048K\n", "16\n");
+        put_cache(2, "3\n", "65536K\n", "16\n");
+        put_file("/sys/devices/system/cpu/online", "0-15\n");
+        put_file("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0,8\n");
+        put_file("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "3000000\n");
+        sim_nearest_fit(root, &preset);
+        assert_true(preset.fitted);
+        assert_true(preset.params.l1d_bytes == 48 << 10);
+        assert_true(preset.params.l1d_ways == 12);
+        assert_true(preset.params.l2_bytes == 2 << 20);
+        assert_true(preset.params.l2_ways == 16);
+        assert_true(preset.params.l3_bytes == 64 << 20);
+        assert_true(preset.params.cores == 8);
+        assert_true(preset.params.clock_mhz == 3000);
+}
+
+/* A hypervisor may report an L3 that is smaller than L2, or nothing at all. */
+static void what_does_not_fit_stays_as_the_preset_has_it(void **state)
+{
+        (void)state;
+        const struct sim_preset before = zen4();
+        struct sim_preset preset = before;
+        sim_nearest_fit(root, &preset);
+        assert_memory_equal(&preset.params, &before.params, sizeof(before.params));
+        put_cache(0, "1\n", "48K\n", "12\n");
+        put_cache(1, "2\n", "2048K\n", "16\n");
+        put_cache(2, "3\n", "1024K\n", "16\n");
+        sim_nearest_fit(root, &preset);
+        assert_memory_equal(&preset.params, &before.params, sizeof(before.params));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(cpus_have_the_preset_of_their_microarchitecture),
+            cmocka_unit_test_setup_teardown(the_system_tells_caches_cores_and_clock,
+                                            make_root, remove_root),
+            cmocka_unit_test_setup_teardown(what_does_not_fit_stays_as_the_preset_has_it,
+                                            make_root, remove_root),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
