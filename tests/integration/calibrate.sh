@@ -205,6 +205,7 @@ import sqlite3
 import sys
 
 document = json.load(open(sys.argv[1]))
+left_out = any(c["condition"] == "left-out" for c in document["conditions"])
 expected = document["memory"][0]["latency_ns"] * document["clocks"]["core_ghz"]
 database = sqlite3.connect(sys.argv[2])
 (latency,) = database.execute(
@@ -222,7 +223,7 @@ for key, measured in (("dram_bandwidth_gbs_", "read_gbs"),
                 for point in document["bandwidth"]["threads"] if point[measured]}
     stored = dict(database.execute("SELECT key, value FROM machine WHERE key GLOB ?",
                                    (key + "[1-9]*",)))
-    assert expected and stored == expected, (stored, expected)
+    assert (expected or left_out) and stored == expected, (stored, expected)
 EOF
 
 # Latencies of arithmetic are within those that were published of any x86-64 processor of
@@ -231,26 +232,30 @@ python3 - calibration.json "$XDG_DATA_HOME"/memlag/*.conf <<'EOF'
 import json
 import sys
 
-arithmetic = json.load(open(sys.argv[1]))["arithmetic"]
+document = json.load(open(sys.argv[1]))
+arithmetic = document["arithmetic"]
+# A busy machine has no time for all, and says so.
+left_out = any(c["condition"] == "left-out" for c in document["conditions"])
 published = {"multiply_cycles": (2, 6), "divide_cycles": (8, 45),
              "divide_interval_cycles": (3, 45), "float_add_cycles": (1, 6),
              "float_multiply_cycles": (2, 7), "float_fma_cycles": (3, 7),
              "float_divide_cycles": (8, 30), "float_sqrt_cycles": (10, 40),
              "float_divide_interval_cycles": (2.5, 25)}
 for key, (least, most) in published.items():
-    if key == "float_fma_cycles" and key not in arithmetic:
+    if key not in arithmetic and (left_out or key == "float_fma_cycles"):
         continue  # a processor without it
     assert 0.9 * least < arithmetic[key] < 1.3 * most, (key, arithmetic[key])
 # Lines of one set of L1 come no faster than those of two; none comes in a fifth of a cycle.
-for level, loads in json.load(open(sys.argv[1]))["l1d_sets"].items():
+for level, loads in document["l1d_sets"].items():
     assert loads["one_set_cycles"] > 0.9 * loads["two_sets_cycles"] > 0.2, (level, loads)
 # No core has room for less, or more.
-for key, value in json.load(open(sys.argv[1]))["window"].items():
+for key, value in document["window"].items():
     assert 16 <= value <= 2000, (key, value)
 preset = dict(line.split("#")[0].split(" = ") for line in open(sys.argv[2]) if " = " in line)
 for key, measured in (("float.add_cycles", "float_add_cycles"),
                       ("arithmetic.divide_cycles", "divide_cycles")):
-    assert abs(float(preset[key]) - arithmetic[measured]) <= 0.5, (key, preset[key])
+    if measured in arithmetic:
+        assert abs(float(preset[key]) - arithmetic[measured]) <= 0.5, (key, preset[key])
 EOF
 
 # A poor calibration is said to be one, in a line; what is assumed is not said measured.

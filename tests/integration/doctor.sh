@@ -52,8 +52,8 @@ END
 
 model=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)
 contains "$(field cpu finding)" "$model"
-case $(lscpu) in
-*Hypervisor*) contains "$(field virtual finding)" "a virtual machine" ;;
+case $(grep -w -m 1 -o hypervisor /proc/cpuinfo) in
+hypervisor) contains "$(field virtual finding)" "a virtual machine" ;;
 *) contains "$(field virtual finding)" "no virtual machine" ;;
 esac
 contains "$(field paranoid finding)" "is $(cat /proc/sys/kernel/perf_event_paranoid)"
