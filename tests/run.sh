@@ -1,13 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# Usage: tests/run.sh [--quick | --without-sanitizers]
 # Everything for the tests: installs the packages that are missing, builds with warnings
 # as errors in build-test/, runs the unit and integration tests, and then the unit tests
 # once more under the address and undefined-behaviour sanitizers (build-sanitize/), and
-# those of code on several threads under the thread sanitizer (build-threads/). The last
-# line is 'N passed, N failed'; the exit status is 0 when none failed. Tests that lack
-# something here (perf events, a compiler) are skipped: they count as neither, and a line
-# above names them. Above that stands the end of what each failed test printed.
+# those of code on several threads under the thread sanitizer (build-threads/). With
+# --without-sanitizers the latter two are left out. --quick runs the unit tests and twenty
+# others (tests/integration/CMakeLists.txt), in four minutes of two CPUs once build-test/
+# is built. The last line is 'N passed, N failed'; the exit status is 0 when none failed.
+# Tests that lack something here (perf events, a compiler) are skipped: they count as
+# neither, and a line above names them. Above that stands the end of what each failed test
+# printed.
 set -eu -o pipefail
+
+case "${1-}" in
+'' | --quick | --without-sanitizers) ;;
+*)
+        echo "Usage: tests/run.sh [--quick | --without-sanitizers]" >&2
+        exit 2
+        ;;
+esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 jobs=$(nproc)
@@ -89,26 +101,33 @@ run_tests()
         failures+=("$directory/failed.log")
 }
 
+# build_and_test DIRECTORY TARGET CTEST-OPTIONS CMAKE-OPTION...
+build_and_test()
+{
+        local directory=$1 target=$2 selection=$3
+        shift 3
+        if build "$directory" "$target" "$@"; then
+                # shellcheck disable=SC2086 # a list
+                run_tests "$directory" $selection
+        else
+                failed=$((failed + 1))
+        fi
+}
+
 mkdir -p "$root/build-test"
 . "$root/examples/packages.sh"
 # shellcheck disable=SC2086 # lists of names
 install_packages "$root/build-test/packages.log" $build_packages $test_packages
 
-if build build-test all; then
-        run_tests build-test
-else
-        failed=$((failed + 1))
-fi
-if build build-sanitize unit_tests -DMEMLAG_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo; then
+selection=
+[ "${1-}" != --quick ] || selection="--label-regex ^(unit|quick)$ --exclude-regex ^fuzz/"
+build_and_test build-test all "$selection"
+if [ $# -eq 0 ]; then
         export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
-        run_tests build-sanitize --label-regex '^unit$'
-else
-        failed=$((failed + 1))
-fi
-if build build-threads thread_tests -DMEMLAG_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo; then
-        run_tests build-threads --label-regex '^threads$'
-else
-        failed=$((failed + 1))
+        build_and_test build-sanitize unit_tests '--label-regex ^unit$' \
+                -DMEMLAG_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo
+        build_and_test build-threads thread_tests '--label-regex ^threads$' \
+                -DMEMLAG_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo
 fi
 
 cat -- "${failures[@]}" /dev/null
