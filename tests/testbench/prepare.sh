@@ -47,7 +47,7 @@ unpack()
         for package in "$directory"/packages/*.deb; do
                 dpkg -x "$package" "$directory/root"
         done
-        rm -r "$directory/packages" "$directory/root/lib/modules"
+        rm -rf "$directory/packages" "$directory/root/lib/modules" "$directory/root/usr/lib/modules"
         headers=$directory/root/usr/src/linux-headers-$kernel
         sed -i "s|^include /usr/src/|include $directory/root/usr/src/|" "$headers/Makefile"
         ln -sfn "$headers" "$directory/headers"
