@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "db.h"
@@ -124,6 +125,10 @@ static void fill_control(struct simpmu_control *control,
         control->prefetch = options->sim_prefetch;
         control->caches_only = options->sim_caches_only;
         control->branches = options->sim_branches;
+        struct timespec now; /* of the clock that the kernel dates files by */
+        clock_gettime(CLOCK_REALTIME_COARSE, &now);
+        control->code.begun_realtime_ns =
+            (uint64_t)now.tv_sec * NS_A_SECOND + (uint64_t)now.tv_nsec;
         control->version = SIMPMU_VERSION;
         control->magic = SIMPMU_MAGIC;
 }

@@ -11,6 +11,7 @@
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_options.h"
 
+#include "code_changes.h"
 #include "exec_fd.h"
 #include "model/fetch.h"
 
@@ -96,12 +97,26 @@ static void in_child(ThreadId tid)
         threads_tell(tid);
 }
 
+/* Of a program that is not modelled. */
+static void before_call(ThreadId tid, UInt number, UWord *arguments, UInt count)
+{
+        (void)tid, (void)number, (void)arguments, (void)count;
+}
+
+static void after_call(ThreadId tid, UInt number, UWord *arguments, UInt count,
+                       SysRes result)
+{
+        (void)tid, (void)number, (void)arguments, (void)count, (void)result;
+        code_look_for_changes();
+}
+
 static void after_options(void)
 {
         const struct simpmu_control *control;
         ULong start_ns;
 
         exec_fd_begun(VG_(args_the_exename));
+        VG_(needs_syscall_wrapper)(before_call, after_call);
         if (!ring_open(shared_path, bell_path, image_option))
                 return;
         control = ring_control();

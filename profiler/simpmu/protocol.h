@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 20u
+#define SIMPMU_VERSION 21u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -141,6 +141,18 @@ enum simpmu_prefetcher {
             SIMPMU_PREFETCHER_COUNT
 };
 
+/* Files whose code the simulated processes run (simpmu/code_changes.c): sets of hashes of
+ * device and inode, all atomic. */
+#define SIMPMU_CODE_BITS 8192u
+
+struct simpmu_code {
+        uint64_t
+            begun_realtime_ns; /* of CLOCK_REALTIME_COARSE, at the recording's start */
+        uint64_t changes;      /* grows when code has changed that was taken to stay */
+        uint8_t in_use[SIMPMU_CODE_BITS / 8];
+        uint8_t changing[SIMPMU_CODE_BITS / 8];
+};
+
 struct simpmu_control {
         uint64_t magic;
         uint32_t version;
@@ -166,7 +178,11 @@ struct simpmu_control {
         uint32_t sandboxes_refused; /* atomic: that a simulated target asked for */
         uint32_t
             calls_untold; /* atomic: of tracked functions, behind one that was left */
+        struct simpmu_code code;
 };
+
+_Static_assert(sizeof(struct simpmu_control) <= SIMPMU_CONTROL_BYTES,
+               "the control page is full");
 
 /* The first page of a slice; the ring's bytes follow, then the claims. head and tail
  * count bytes from the start of the recording and only grow; records are 8-byte aligned

@@ -91,6 +91,11 @@ const struct simpmu_control *ring_control(void)
         return control;
 }
 
+struct simpmu_code *ring_code(void)
+{
+        return control != NULL ? &control->code : NULL;
+}
+
 Bool ring_recording(void)
 {
         return slice != NULL;

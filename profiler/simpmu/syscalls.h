@@ -20,6 +20,10 @@
 #define FUTEX_ALL_BITS       0xffffffffu
 #define TIMED_OUT            (-110) /* -ETIMEDOUT */
 
+/* Calls that Valgrind's headers lack. */
+#define NR_openat2         437
+#define NR_process_madvise 440
+
 static inline long raw_syscall4(long number, long a, long b, long c, long d)
 {
         long result;

@@ -19,6 +19,7 @@
 #include "pub_tool_machine.h"
 #include "pub_tool_threadstate.h"
 
+#include "code_changes.h"
 #include "compat/limits.h"
 #include "exec_fd.h"
 #include "syscalls.h"
@@ -360,6 +361,7 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
         ULong wake_clock;
 
         (void)count;
+        code_look_for_changes();
         if (futex_after_call(tid, number, arguments, result, clock_of(threads[tid]),
                              &wake_clock)) {
                 if (wake_clock != CLOCK_NEVER)

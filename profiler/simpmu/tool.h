@@ -31,6 +31,7 @@ Bool ring_open(const HChar *shared_path, const HChar *bell_path,
                const HChar *image_option);
 const struct simpmu_control *ring_control(void);
 Bool ring_recording(void);
+struct simpmu_code *ring_code(void); /* NULL: this process is not recorded */
 /* The target wanted a sandbox, and was refused. */
 void ring_count_sandbox(void);
 /* The heap tracker did not tell of so many calls. */

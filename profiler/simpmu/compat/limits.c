@@ -18,6 +18,7 @@
 #include "pub_tool_vki.h"
 #include "pub_tool_vkiscnums.h"
 
+#include "code_changes.h"
 #include "compat/descriptors.h"
 #include "compat/system_call.h"
 #include "syscalls.h"
@@ -219,6 +220,8 @@ SysRes __wrap_vgModuleLocal_generic_PRE_sys_mmap(ThreadId tid, UWord start, UWor
 {
         if (bytes != 0 && (flags & VKI_MAP_FIXED) == 0 && space_is_short(bytes))
                 return VG_(mk_SysRes_Error)(VKI_ENOMEM);
+        if ((flags & VKI_MAP_ANONYMOUS) == 0)
+                code_file_mapped(flags, (Int)fd);
         return __real_vgModuleLocal_generic_PRE_sys_mmap(tid, start, bytes, protection,
                                                          flags, fd, offset);
 }

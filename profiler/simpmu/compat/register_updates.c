@@ -3,11 +3,14 @@
  *
  * The engine keeps the guest's registers up to date at accesses to memory, and a prefetch
  * is none to it: what a register holds at one alone would never be computed. So in blocks
- * with a prefetch registers are kept at each instruction. Knows nothing of the model. */
+ * with a prefetch registers are kept at each instruction. And Valgrind checks code
+ * outside files before it runs; here also code of files that may change. Knows nothing of
+ * the model. */
 #include "pub_tool_basics.h"
 
 #include "libvex.h"
 
+#include "code_changes.h"
 #include "prefetch_instruction.h"
 
 extern VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *arguments);
@@ -35,6 +38,8 @@ static UInt choose_register_updates(void *opaque, VexRegisterUpdates *updates,
         UInt checks = engines_own(opaque, updates, extents);
 
         for (UInt i = 0; i < extents->n_used; i++) {
+                if (code_may_change((Addr)extents->base[i], extents->len[i]))
+                        checks |= 1u << i;
                 if (may_prefetch((const UChar *)(Addr)extents->base[i], extents->len[i]))
                         *updates = VexRegUpdAllregsAtEachInsn;
         }

@@ -10,7 +10,9 @@ set(simpmu_wrapped_symbols
   amd64g_dirtyhelper_RDTSCP
   sanityCheckIRSB
   vgModuleLocal_generic_PRE_sys_mmap
+  vgModuleLocal_get_linux_syscall_entry
   vgModuleLocal_read_debuginfo_dwarf3
+  vgPlain_am_notify_mprotect
   vgPlain_am_extend_into_adjacent_reservation_client
   vgPlain_di_notify_mmap
   vgPlain_machine_get_VexArchInfo
@@ -28,6 +30,7 @@ set(simpmu_wrapped_symbols
 # Declared in this directory, not in Valgrind's headers for tools.
 set(simpmu_private_symbols
   vgPlain_acquire_BigLock
+  vgPlain_am_addr_is_in_extensible_client_stack
   vgPlain_am_mmap_anon_float_client
   vgPlain_am_shared_mmap_file_float_valgrind
   vgPlain_args_for_valgrind
@@ -36,6 +39,7 @@ set(simpmu_private_symbols
   vgPlain_cl_exec_fd
   vgPlain_client_rlimit_stack
   vgPlain_clo_trace_children
+  vgPlain_discard_translations
   vgPlain_fd_hard_limit
   vgPlain_fd_soft_limit
   vgPlain_is_exiting

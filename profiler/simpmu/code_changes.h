@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Code of mapped files that changes while it may run. Valgrind checks code outside files
+ * before each run, and takes code of files to stay as it was. Here the code of a file is
+ * checked too where the file or the mapping may change; and where code that was taken to
+ * stay has changed after all, all translations are discarded. */
+#ifndef SIMPMU_CODE_CHANGES_H
+#define SIMPMU_CODE_CHANGES_H
+
+#include "pub_tool_basics.h"
+
+/* Whether the code in [START, START + LENGTH), about to be translated, must be checked
+ * before each run. */
+Bool code_may_change(Addr start, SizeT length);
+
+/* The target has mapped the file FD with these FLAGS of mmap. */
+void code_file_mapped(UWord flags, Int fd);
+
+/* Around a system call of the target: after one that succeeded with RESULT. */
+void code_before_call(UInt number, const UWord *argument);
+void code_after_call(UInt number, const UWord *argument, UWord result);
+
+/* After each system call: discards what another process has changed. */
+void code_look_for_changes(void);
+
+#endif

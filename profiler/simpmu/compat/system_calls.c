@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
+ *
+ * Stands before and after Valgrind's own functions for each system call, by the table
+ * calls.inc. A call whose arguments make Valgrind's function fault goes to the kernel,
+ * which knows what is wrong with it. */
+#include "compat/system_call.h"
+
+#include "pub_tool_libcsetjmp.h"
+#include "pub_tool_signals.h"
+#include "pub_tool_vki.h"
+
+#include "calls.h"
+#include "code_changes.h"
+#include "compat/descriptors.h"
+#include "syscalls.h"
+
+#define MAY_BLOCK (1u << 1) /* SfMayBlock */
+
+/* SyscallTableEntry of Valgrind's m_syswrap. */
+struct table_entry {
+        void (*before)(ThreadId tid, void *layout, struct system_call *call,
+                       struct system_call_status *status, UWord *flags);
+        void (*after)(ThreadId tid, struct system_call *call,
+                      struct system_call_status *status);
+};
+
+extern Bool VG_(am_addr_is_in_extensible_client_stack)(Addr address);
+extern struct table_entry *__real_vgModuleLocal_get_linux_syscall_entry(UInt number);
+struct table_entry *__wrap_vgModuleLocal_get_linux_syscall_entry(UInt number);
+
+static void complete(struct system_call_status *status, SysRes result)
+{
+        status->what = CALL_IS_COMPLETE;
+        status->result = result;
+}
+
+/* ---- faults ---- */
+
+static VG_MINIMAL_JMP_BUF(fault_return);
+
+/* Below the stack Valgrind makes the page that is missing, and goes on. */
+static void on_fault(Int signal, Addr address)
+{
+        (void)signal;
+        if (!VG_(am_addr_is_in_extensible_client_stack)(address))
+                VG_MINIMAL_LONGJMP(fault_return);
+}
+
+static void unblock_faults(void)
+{
+        const ULong faults = 1ull << (VKI_SIGSEGV - 1) | 1ull << (VKI_SIGBUS - 1) |
+                             1ull << (VKI_SIGFPE - 1) | 1ull << (VKI_SIGILL - 1) |
+                             1ull << (VKI_SIGTRAP - 1);
+
+        (void)raw_syscall4(__NR_rt_sigprocmask, VKI_SIG_UNBLOCK, (long)&faults, 0,
+                           sizeof(faults));
+}
+
+/* Each calls Valgrind's function. False: that met a fault. */
+static Bool run_before(const struct table_entry *entry, ThreadId tid, void *layout,
+                       struct system_call *call, struct system_call_status *status,
+                       UWord *flags)
+{
+        if (VG_MINIMAL_SETJMP(fault_return) != 0) {
+                VG_(set_fault_catcher)(NULL);
+                unblock_faults();
+                return False;
+        }
+        VG_(set_fault_catcher)(on_fault);
+        entry->before(tid, layout, call, status, flags);
+        VG_(set_fault_catcher)(NULL);
+        return True;
+}
+
+static void run_after(const struct table_entry *entry, ThreadId tid,
+                      struct system_call *call, struct system_call_status *status)
+{
+        if (VG_MINIMAL_SETJMP(fault_return) != 0) {
+                VG_(set_fault_catcher)(NULL);
+                unblock_faults();
+                return;
+        }
+        VG_(set_fault_catcher)(on_fault);
+        entry->after(tid, call, status);
+        VG_(set_fault_catcher)(NULL);
+}
+
+/* ---- calls ---- */
+
+/* The kernel gets the call, as STATUS says at the start. */
+static void forward(const struct call_info *info, struct system_call_status *status,
+                    UWord *flags)
+{
+        if ((info->flags & FORWARD) == 0)
+                complete(status, VG_(mk_SysRes_Error)(VKI_ENOSYS));
+        else if ((info->flags & WAITS) != 0)
+                *flags |= MAY_BLOCK;
+}
+
+static void prepare(const struct call_info *info, ThreadId tid, void *layout,
+                    struct system_call *call, struct system_call_status *status,
+                    UWord *flags)
+{
+        const struct table_entry *engines =
+            __real_vgModuleLocal_get_linux_syscall_entry((UInt)call->number);
+        const struct system_call_status status_before = *status;
+        const struct system_call call_before = *call;
+
+        if ((info->flags & REFUSED) != 0) {
+                complete(status, VG_(mk_SysRes_Error)(VKI_ENOSYS));
+        } else if (engines == NULL || engines->before == NULL) {
+                forward(info, status, flags);
+        } else if (!run_before(engines, tid, layout, call, status, flags)) {
+                *status = status_before;
+                *call = call_before;
+                *flags = MAY_BLOCK;
+                if ((info->flags & ENGINE) != 0)
+                        complete(status, VG_(mk_SysRes_Error)(VKI_EFAULT));
+        }
+}
+
+static void before(ThreadId tid, void *layout, struct system_call *call,
+                   struct system_call_status *status, UWord *flags)
+{
+        const struct call_info *info = call_info((UWord)call->number);
+        const struct system_call asked = *call;
+
+        code_before_call((UInt)call->number, call->argument);
+        prepare(info, tid, layout, call, status, flags);
+        if (status->what == CALL_IS_COMPLETE)
+                *call = asked; /* Valgrind insists on it */
+}
+
+/* The target's descriptors are below its limit, of which the kernel does not know. */
+static void check_opened(struct system_call_status *status)
+{
+        Int fd = (Int)sr_Res(status->result);
+
+        if (fd < VG_(fd_soft_limit))
+                return;
+        (void)raw_syscall4(__NR_close, fd, 0, 0, 0);
+        status->result = VG_(mk_SysRes_Error)(VKI_EMFILE);
+}
+
+static void after(ThreadId tid, struct system_call *call,
+                  struct system_call_status *status)
+{
+        const struct call_info *info = call_info((UWord)call->number);
+        const struct table_entry *engines =
+            __real_vgModuleLocal_get_linux_syscall_entry((UInt)call->number);
+
+        if (engines != NULL && engines->after != NULL)
+                run_after(engines, tid, call, status);
+        else if (!sr_isError(status->result) && (info->flags & OPENS) != 0)
+                check_opened(status);
+        if (!sr_isError(status->result))
+                code_after_call((UInt)call->number, call->argument,
+                                sr_Res(status->result));
+}
+
+struct table_entry *__wrap_vgModuleLocal_get_linux_syscall_entry(UInt number)
+{
+        static struct table_entry ours = {before, after};
+        struct table_entry *engines =
+            __real_vgModuleLocal_get_linux_syscall_entry(number);
+        const struct call_info *info = call_info(number);
+
+        if (info == NULL || (engines == NULL && (info->flags & (FORWARD | REFUSED)) == 0))
+                return engines;
+        return &ours;
+}
