@@ -2,10 +2,10 @@
 # Sourced by quickstart.sh and tests/run.sh: the Debian packages that memlag needs, and
 # their installation. One list for both.
 
-build_packages="build-essential cmake pkg-config valgrind libsqlite3-dev libdw-dev libelf-dev
+build_packages="build-essential cmake pkg-config valgrind libsqlite3-dev libdw-dev libelf-dev libunwind-dev
         libiberty-dev libzydis-dev liblzma-dev libzstd-dev libdeflate-dev libpfm4-dev libjansson-dev libhwloc-dev sqlite3 lowdown"
 test_packages="libcmocka-dev libc6-dbg elfutils man-db python3 gzip xz-utils dwz libdebuginfod1
-        linux-perf qemu-system-x86 clang gfortran libc++-dev libc++abi-dev zsh fish"
+        linux-perf qemu-system-x86 clang gfortran libc++1 libc++abi1 zsh fish"
 
 # Prints those of the packages PACKAGE... that are not installed.
 missing_packages()
@@ -16,12 +16,12 @@ missing_packages()
         done
 }
 
-# Runs apt-get ARGUMENT... as root, without questions. It waits for the package
-# database, which a machine that has just started is often busy with.
+# Runs apt-get ARGUMENT... as root, without questions. It removes nothing, and waits for
+# the package database, which a machine that has just started is often busy with.
 apt_get()
 {
         set -- env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 \
-                apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"
+                apt-get -q -y -o APT::Get::Remove=false -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"
         if [ "$(id -u)" -ne 0 ]; then
                 set -- sudo "$@"
         fi
@@ -86,4 +86,17 @@ install_packages()
                         "$missing"
                 return 1
         fi
+}
+
+# unpack_libcxx LOG DIRECTORY: the headers of libc++, for tests. Their package cannot be
+# installed: it needs LLVM's unwinder, which conflicts with libunwind-dev.
+unpack_libcxx()
+{
+        [ ! -e "$2/usr/include/c++/v1/vector" ] || return 0
+        mkdir -p "$2"
+        package=$(apt-cache depends libc++-dev | sed -n 's/^ *Depends: \(libc++-.*\)/\1/p')
+        (
+                cd "$2"
+                apt-get -q download "$package" && dpkg-deb -x "$package"_*.deb . && rm "$package"_*.deb
+        ) >>"$1" 2>&1
 }

@@ -162,8 +162,6 @@ static int end_process(struct perf_tasks *tasks, struct perf_process *process,
         if (!runs(process))
                 return 0;
         process->ended = true;
-        if (tasks->user_stacks)
-                user_stacks_end(tasks->user_stacks, process->image);
         return sink_process_end(tasks->sink, time_ns, process->image, diag);
 }
 

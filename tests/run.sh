@@ -118,6 +118,8 @@ mkdir -p "$root/build-test"
 . "$root/examples/packages.sh"
 # shellcheck disable=SC2086 # lists of names
 install_packages "$root/build-test/packages.log" $build_packages $test_packages
+unpack_libcxx "$root/build-test/packages.log" "$root/build-test/libc++" ||
+        echo "tests/run.sh: no headers of libc++: $(tail -n 1 "$root/build-test/packages.log")" >&2
 
 selection=
 [ "${1-}" != --quick ] || selection="--label-regex ^(unit|quick)$ --exclude-regex ^fuzz/"

@@ -121,9 +121,10 @@ check gcc g++ -O2
 if command -v clang++ >/dev/null; then
         check clang clang++ -O2
         check clang_unrolled clang++ -O3
-        echo '#include <vector>' >headers.cc
-        if clang++ -stdlib=libc++ -fsyntax-only headers.cc 2>headers; then
-                check libcxx clang++ -O2 -stdlib=libc++
+        . "$SOURCE_DIR/tests/integration/libcxx.sh"
+        if find_libcxx; then
+                # shellcheck disable=SC2086 # a list of options
+                check libcxx clang++ -O2 $libcxx
         fi
 else
         echo "library_items.sh: SKIPPED with clang: it is not installed" >&2

@@ -220,9 +220,10 @@ if command -v clang >/dev/null; then
         measure cxx_clang
         build containers_clang clang++ containers.cc -std=c++17
         measure containers_clang 98
-        echo '#include <vector>' >headers.cc
-        if clang++ -stdlib=libc++ -fsyntax-only headers.cc 2>headers; then
-                build cxx_libcxx clang++ program.cc -stdlib=libc++
+        . "$SOURCE_DIR/tests/integration/libcxx.sh"
+        if find_libcxx; then
+                # shellcheck disable=SC2086 # a list of options
+                build cxx_libcxx clang++ program.cc $libcxx
                 measure cxx_libcxx 99
         else
                 echo "types.sh: SKIPPED with libc++: it is not installed" >&2

@@ -19,7 +19,6 @@ void user_stacks_free(struct user_stacks *stacks);
 int user_stacks_map(struct user_stacks *stacks, const struct event_mapping *event);
 /* CHILD begins with what PARENT has. -ENOMEM. */
 int user_stacks_fork(struct user_stacks *stacks, image_key parent, image_key child);
-void user_stacks_end(struct user_stacks *stacks, image_key image);
 
 enum { USER_STACK_FRAMES_MAX = 256 };
 
