@@ -180,7 +180,9 @@ static double loads_per_sample(struct db *db)
  * than one ask for. Other stacks, of allocations, can be far more. */
 static const char keep_stacks[] =
     "CREATE TEMP TABLE sampled_stack AS SELECT DISTINCT s.stack_id FROM sample AS "
-    "s" STATEMENT_MEMORY_SAMPLES "AND s.stack_id IS NOT NULL;"
+    "s" STATEMENT_MEMORY_SAMPLES "AND s.stack_id IS NOT NULL"
+    " UNION SELECT s.stack_id FROM page_fault JOIN sample AS s USING (sample_id)"
+    " WHERE s.stack_id IS NOT NULL;"
     "CREATE TEMP TABLE calling_stack (stack_id INTEGER PRIMARY KEY);"
     "INSERT INTO temp.calling_stack WITH RECURSIVE caller(stack_id) AS ("
     " SELECT stack_id FROM temp.sampled_stack"
@@ -306,8 +308,8 @@ static int run(struct analysis *a, struct diag *diag)
         if (!code)
                 code = find_samples(a, diag);
         if (!code)
-                code = callers_make(
-                    a->db, loads_per_sample(a->db) / a->counters.total_cycles, diag);
+                code = callers_make(a->db, loads_per_sample(a->db),
+                                    a->counters.total_cycles, diag);
         if (!code)
                 code = db_exec(a->db, drop_stacks, diag);
         if (!code)

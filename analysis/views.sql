@@ -150,12 +150,12 @@ CREATE VIEW line_view (
         module, function, file, line, samples, dram_samples, mean_latency_cycles,
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
         caller_function, caller_file, caller_line, caller_share, function_offset,
-        stalled_ratio, line_id, cache_level, level_samples) AS
+        stalled_ratio, line_id, cache_level, level_samples, page_faults, fault_ratio) AS
 SELECT
         module, function, file, line, samples, dram_samples, mean_latency_cycles,
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
         caller_function, caller_file, caller_line, caller_share, function_offset,
-        stalled_ratio, line_id, cache_level, level_samples
+        stalled_ratio, line_id, cache_level, level_samples, page_faults, fault_ratio
 FROM line_finding
 ORDER BY stalled_ratio DESC, latency_share DESC, samples DESC, line_id;
 
@@ -163,12 +163,12 @@ CREATE VIEW object_view (
         object_kind, object, alloc_function, alloc_file, alloc_line, size_bytes,
         allocations, samples, dram_samples, mean_latency_cycles, latency_share,
         contended_samples, verdict, stalled_ratio, object_id, cache_level,
-        level_samples) AS
+        level_samples, page_faults, fault_ratio) AS
 SELECT
         o.kind, o.name, o.alloc_function, o.alloc_file, o.alloc_line, o.size_bytes,
         o.allocations, f.samples, f.dram_samples, f.mean_latency_cycles, f.latency_share,
         f.contended_samples, f.verdict, f.stalled_ratio, f.object_id, f.cache_level,
-        f.level_samples
+        f.level_samples, f.page_faults, f.fault_ratio
 FROM object_finding AS f JOIN data_object AS o USING (object_id)
 ORDER BY f.stalled_ratio DESC, f.latency_share DESC, f.samples DESC, f.object_id;
 
@@ -210,7 +210,7 @@ CREATE VIEW type_view (
         type_id, type, type_size_bytes, field, field_type, offset_bytes, size_bytes, cache_line,
         samples, dram_samples, mean_latency_cycles, latency_share, contended_samples,
         verdict, stalled_ratio, wide_samples, field_id, undecided_samples, cache_level,
-        level_samples) AS
+        level_samples, page_faults, fault_ratio) AS
 WITH several AS MATERIALIZED (
         SELECT type_id, offset_bytes, size_bytes, samples, way, '|' || name || '|' AS names,
                '|' || substr(name, length(way) + 1) || '|' AS steps,
@@ -240,7 +240,8 @@ SELECT
         t.offset_bytes / 64, coalesce(f.samples, 0), iif(f.field_id IS NULL, 0, f.dram_samples),
         f.mean_latency_cycles, f.latency_share, iif(f.field_id IS NULL, 0, f.contended_samples),
         f.verdict, f.stalled_ratio, coalesce(w.wide_samples, 0), t.field_id,
-        coalesce(u.samples, 0), f.cache_level, coalesce(f.level_samples, 0)
+        coalesce(u.samples, 0), f.cache_level, coalesce(f.level_samples, 0),
+        coalesce(f.page_faults, 0), f.fault_ratio
 FROM type_field AS t
 JOIN data_type AS d USING (type_id)
 LEFT JOIN field_finding AS f USING (field_id)

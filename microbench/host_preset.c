@@ -448,7 +448,10 @@ char *host_preset(const json_t *calibration)
                      "core.load_ports = 2 # assumed\n"
                      "core.store_ports = 1 # assumed\n");
         fputs("core.lock_cycles = 18 # assumed\n"
-              "core.unforwarded_cycles = 19 # assumed\n",
+              "core.unforwarded_cycles = 19 # assumed\n"
+              "kernel.fault_ns = 1500 # assumed\n"
+              "kernel.call_ns = 100 # assumed\n"
+              "kernel.copy_gbs = 10 # assumed\n",
               out);
         print_front_end(out, calibration);
         print_forwarding(out, calibration);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -247,16 +248,25 @@ bool launch_forward(struct launch *launch)
         return end;
 }
 
+static int64_t in_ns(const struct timeval *time)
+{
+        const int64_t ns_a_second = 1000000000, ns_a_microsecond = 1000;
+        return time->tv_sec * ns_a_second + time->tv_usec * ns_a_microsecond;
+}
+
 int launch_wait(struct launch *launch, struct launch_end *end, struct diag *diag)
 {
+        struct rusage usage;
         int status;
         pid_t pid;
-        while ((pid = waitpid(launch->pid, &status, 0)) < 0 && errno == EINTR)
+        while ((pid = wait4(launch->pid, &status, 0, &usage)) < 0 && errno == EINTR)
                 ;
         if (pid < 0)
                 return diag_set(diag, -errno, "cannot learn how the target ended: %s",
                                 strerror(errno));
         launch->ended = true;
+        end->user_ns = in_ns(&usage.ru_utime);
+        end->kernel_ns = in_ns(&usage.ru_stime);
         end->signalled = WIFSIGNALED(status);
         end->status = end->signalled ? WTERMSIG(status) : WEXITSTATUS(status);
         return 0;

@@ -7,6 +7,7 @@
 #define MEMLAG_LAUNCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "diag.h"
@@ -16,9 +17,9 @@ struct launch;
 /* From here on signals are held for the target. */
 int launch_open(struct launch **launch, struct diag *diag);
 
-/* Makes the process that will run ARGV[0], looked up in $PATH, with our working directory,
- * descriptors (but for those closed on exec) and process group. It waits. ARGV must stay
- * until it started. */
+/* Makes the process that will run ARGV[0], looked up in $PATH, with our working
+ * directory, descriptors (but for those closed on exec) and process group. It waits. ARGV
+ * must stay until it started. */
 int launch_prepare(struct launch *launch, char *const argv[], char *const envp[],
                    struct diag *diag);
 
@@ -48,6 +49,9 @@ bool launch_forward(struct launch *launch);
 struct launch_end {
         bool signalled;
         int status; /* exit status, or the signal's number */
+        /* CPU time of the target and of the children that it has waited for. */
+        int64_t user_ns;
+        int64_t kernel_ns;
 };
 
 /* How the target ended; waits for that. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -154,6 +155,18 @@ static int set_taken_back(struct db *db, const struct sink *sink, struct diag *d
                    : rc;
 }
 
+/* Where the program ran as it is: under the simulated PMU its CPU time is Valgrind's. */
+static int set_cpu_time(struct db *db, const struct launch_end *end, struct diag *diag)
+{
+        char *numbers = db_run_text(db, "numbers");
+        bool measured = numbers && strcmp(numbers, "measured") == 0;
+        free(numbers);
+        if (!measured)
+                return 0;
+        int rc = db_run_set_int(db, "user_ns", end->user_ns, diag);
+        return rc == 0 ? db_run_set_int(db, "kernel_ns", end->kernel_ns, diag) : rc;
+}
+
 int record_facts_end(struct db *db, const struct sink *sink, const struct launch_end *end,
                      const char *failure, struct diag *diag)
 {
@@ -163,6 +176,8 @@ int record_facts_end(struct db *db, const struct sink *sink, const struct launch
         if (rc == 0 && end)
                 rc = db_run_set_int(db, end->signalled ? "signal" : "exit_status",
                                     end->status, diag);
+        if (rc == 0 && end)
+                rc = set_cpu_time(db, end, diag);
         if (rc == 0)
                 rc = sink_write_ledger(sink, db, diag);
         if (rc == 0 && failure)

@@ -154,6 +154,8 @@ static int deliver_sample(struct sink *sink, image_key image,
             .snoop = levels[sample->level].snoop,
             .locked = flags & SIMPMU_LOCKED,
         };
+        static const struct data_source_row fault = {
+            .op = "NA", .level = "NA", .tlb = "NA", .snoop = "NA"};
         struct event_sample event = {
             .image = image,
             .tid = sample->header.tid,
@@ -162,11 +164,16 @@ static int deliver_sample(struct sink *sink, image_key image,
             .has_addr = true,
             .addr = sample->addr,
             .stall_ns = sample->stall_ns,
-            .latency_cycles = sample->stall_ns ? -1 : (int64_t)sample->latency_cycles,
-            .retire_latency_cycles = sample->stall_ns || !(flags & SIMPMU_RETIRED)
-                                         ? -1
-                                         : (int64_t)sample->retire_latency_cycles,
-            .data_source = &data_source,
+            .latency_cycles =
+                sample->stall_ns || sample->faults ? -1 : (int64_t)sample->latency_cycles,
+            .retire_latency_cycles =
+                sample->stall_ns || sample->faults || !(flags & SIMPMU_RETIRED)
+                    ? -1
+                    : (int64_t)sample->retire_latency_cycles,
+            .data_source = sample->faults ? &fault : &data_source,
+            .faults = sample->faults,
+            .kernel_cycles = (int64_t)sample->kernel_cycles,
+            .fault_page_bytes = sample->page_bytes,
             .frames = sample->frames,
             .depth = sample->depth,
             .stack_frame = sample->stack_frame,

@@ -160,7 +160,10 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
                                  .stack_frame = event->stack_frame,
                                  .cfa_offset_bytes = event->cfa_offset_bytes,
                                  .phys_addr = event->phys_addr,
-                                 .page_bytes = event->page_bytes};
+                                 .page_bytes = event->page_bytes,
+                                 .faults = event->faults,
+                                 .kernel_cycles = event->kernel_cycles,
+                                 .fault_page_bytes = event->fault_page_bytes};
         struct thread *thread;
         int rc =
             sink_thread_of_event(sink, image, event->tid, row.time_ns, &thread, diag);

@@ -66,6 +66,11 @@ struct event_sample {
         uint64_t thread_pointer; /* of the thread; 0: unknown */
         uint64_t phys_addr;      /* of addr; 0: unknown */
         int64_t page_bytes;      /* of addr's page; 0: unknown */
+        /* Of a page fault: how many this one stands for (0: it is none), the cycles of
+         * all these in the kernel, and the bytes of the page that became one. */
+        int64_t faults;
+        int64_t kernel_cycles;
+        int64_t fault_page_bytes;
 };
 
 struct event_counter {

@@ -12,7 +12,8 @@
  * costs what a timer found stalled. Whether contention is told is as in reports by thread. */
 static const char prepare_sql[] =
     "CREATE TEMP TABLE annotated_sample AS "
-    "SELECT p.location_id, a.object_id, a.field_id, a.untyped_id, count(*) AS samples,"
+    "SELECT p.location_id, a.object_id, a.field_id, a.untyped_id,"
+    " count(*) - count(e.faults) AS samples, total(e.kernel_cycles) AS fault_cycles,"
     " sum(nullif(v.level, 'NA') IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples,"
     " count(nullif(v.level, 'NA')) AS level_samples,"
     " count(iif(s.latency_cycles >= 0, 1, NULL)) AS latencies,"
@@ -27,8 +28,9 @@ static const char prepare_sql[] =
     "FROM sample AS s JOIN sample_view AS v USING (sample_id)"
     " JOIN sample_location AS p USING (sample_id)"
     " LEFT JOIN attribution AS a USING (sample_id)"
-    " LEFT JOIN interval AS i USING (interval_id) "
-    "WHERE CASE WHEN s.data_source_id IS NULL THEN s.addr IS NOT NULL"
+    " LEFT JOIN interval AS i USING (interval_id)"
+    " LEFT JOIN page_fault AS e USING (sample_id) "
+    "WHERE e.faults OR CASE WHEN s.data_source_id IS NULL THEN s.addr IS NOT NULL"
     "      ELSE v.op <> 'NA' OR v.level <> 'NA' END "
     "GROUP BY 1, 2, 3, 4;"
 
@@ -60,9 +62,11 @@ static const char prepare_sql[] =
     " iif(" STATEMENT_CONTENTION "AND (sum(s.told_by_interval)" \
     "      OR sum(s.told) = sum(s.samples))," \
     "     CAST(sum(s.contended) AS INTEGER), NULL) AS contended_samples," \
-    " iif(sum(s.retirements), sum(s.retire_cycles)" \
-    "     * (SELECT sum(stalled_ratio) FROM function_finding)" \
-    "     / nullif((SELECT sum(retire_cycles) FROM annotated_sample), 0), NULL)" \
+    " iif((SELECT sum(retirements) FROM annotated_sample), total(s.retire_cycles)" \
+    "     * (SELECT sum(stalled_ratio - coalesce(fault_ratio, 0)) FROM function_finding)" \
+    "     / (SELECT nullif(sum(retire_cycles), 0) FROM annotated_sample)" \
+    "     + coalesce(sum(s.fault_cycles) * (SELECT sum(fault_ratio) FROM function_finding)" \
+    "     / (SELECT nullif(sum(fault_cycles), 0) FROM annotated_sample), 0), NULL)" \
     " AS stalled_ratio"
 
 static const char find_sql[] =

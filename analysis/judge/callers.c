@@ -44,7 +44,8 @@ struct sums {
 };
 
 struct callers {
-        double loads_per_cycle; /* that a sample stands for; NAN: not known */
+        double loads_per_sample; /* NAN: not known */
+        double loads_per_cycle;  /* that a sample stands for; NAN: not known */
         struct placing placing;
         struct data_sources sources;
         struct frame *frames; /* by location, innermost first */
@@ -218,7 +219,32 @@ static void add_cycles(sqlite3_stmt *row, int column, int64_t *count, double *su
         *sum += (double)cycles;
 }
 
-/* A sample without a stack has no callers, only a place. */
+/* The sums of the node of ROW, whose PLACING_COLUMNS begin at PLACING. A sample without a
+ * stack has no callers, only a place. NULL without memory. */
+static struct sums *sums_of_row(struct callers *callers, sqlite3_stmt *row, int placing)
+{
+        struct stack *stack =
+            sqlite3_column_type(row, COLUMN_STACK) == SQLITE_NULL
+                ? NULL
+                : find_stack(callers, sqlite3_column_int64(row, COLUMN_STACK));
+        uint32_t node =
+            stack ? stack->node
+                  : descend(callers, 0, placing_of_row(&callers->placing, row, placing));
+        if (node == NONE)
+                return NULL;
+        if (node >= callers->own_capacity) {
+                size_t capacity = 2 * (callers->tree.count + 1);
+                struct sums *grown = reallocarray(callers->own, capacity, sizeof(*grown));
+                if (!grown)
+                        return NULL;
+                for (size_t i = callers->own_capacity; i < capacity; i++)
+                        grown[i] = (struct sums){0};
+                callers->own = grown;
+                callers->own_capacity = capacity;
+        }
+        return &callers->own[node];
+}
+
 static int take_sample(void *context, sqlite3_stmt *row)
 {
         struct callers *callers = context;
@@ -226,27 +252,9 @@ static int take_sample(void *context, sqlite3_stmt *row)
             data_sources_of_row(&callers->sources, row, COLUMN_SOURCE);
         if (!source)
                 return 0;
-        struct stack *stack =
-            sqlite3_column_type(row, COLUMN_STACK) == SQLITE_NULL
-                ? NULL
-                : find_stack(callers, sqlite3_column_int64(row, COLUMN_STACK));
-        uint32_t node =
-            stack ? stack->node
-                  : descend(callers, 0,
-                            placing_of_row(&callers->placing, row, COLUMN_PLACING));
-        if (node == NONE)
+        struct sums *own = sums_of_row(callers, row, COLUMN_PLACING);
+        if (!own)
                 return -ENOMEM;
-        if (node >= callers->own_capacity) {
-                size_t capacity = 2 * (callers->tree.count + 1);
-                struct sums *grown = reallocarray(callers->own, capacity, sizeof(*grown));
-                if (!grown)
-                        return -ENOMEM;
-                for (size_t i = callers->own_capacity; i < capacity; i++)
-                        grown[i] = (struct sums){0};
-                callers->own = grown;
-                callers->own_capacity = capacity;
-        }
-        struct sums *own = &callers->own[node];
         own->samples++;
         own->levels += source->level != LEVEL_NA;
         own->dram_samples += level_is_dram(source->level);
@@ -254,6 +262,18 @@ static int take_sample(void *context, sqlite3_stmt *row)
         add_cycles(row, COLUMN_RETIRE, &own->retirements, &own->retire_cycles);
         if (sqlite3_column_type(row, COLUMN_LATENCY) == SQLITE_NULL)
                 own->latency_cycles += fmax(0, sqlite3_column_double(row, COLUMN_STALL));
+        return 0;
+}
+
+/* As loads that held up as much. */
+static int take_fault(void *context, sqlite3_stmt *row)
+{
+        struct callers *callers = context;
+        struct sums *own = sums_of_row(callers, row, 2);
+        if (!own)
+                return -ENOMEM;
+        own->retirements++;
+        own->retire_cycles += sqlite3_column_double(row, 1) / callers->loads_per_sample;
         return 0;
 }
 
@@ -282,6 +302,16 @@ static int read_tree(struct db *db, struct callers *callers, struct diag *diag)
                                       " s.stall_ns," STATEMENT_STALL ", " PLACING_COLUMNS
                                       " " PLACING_SAMPLES " ORDER BY s.sample_id",
                                       take_sample, callers, diag);
+        if (!code && callers->loads_per_sample > 0)
+                code = statement_each(
+                    db,
+                    "SELECT s.stack_id, f.kernel_cycles, " PLACING_COLUMNS
+                    " FROM page_fault AS f JOIN sample AS s USING (sample_id)"
+                    " LEFT JOIN attribution AS a USING (sample_id)"
+                    " WHERE EXISTS (SELECT 1 FROM sample WHERE retire_latency_cycles >= "
+                    "0)"
+                    " ORDER BY f.sample_id",
+                    take_fault, callers, diag);
         return code;
 }
 
@@ -459,9 +489,11 @@ static int store_tree(struct db *db, const struct callers *callers, struct diag 
         return code;
 }
 
-int callers_make(struct db *db, double loads_per_cycle, struct diag *diag)
+int callers_make(struct db *db, double loads_per_sample, double total_cycles,
+                 struct diag *diag)
 {
-        struct callers callers = {.loads_per_cycle = loads_per_cycle,
+        struct callers callers = {.loads_per_sample = loads_per_sample,
+                                  .loads_per_cycle = loads_per_sample / total_cycles,
                                   .functions = context_intern_new()};
         int code = callers.functions ? placing_read(db, &callers.placing, diag)
                                      : diag_no_memory(diag);

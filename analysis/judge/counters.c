@@ -35,6 +35,9 @@ static const struct {
     {"memory_activity.stalls_l2_miss", CONCEPT_STALLS_L2}, /* Golden Cove and later */
     {"cycle_activity.stalls_l3_miss", CONCEPT_STALLS_L3},  /* Skylake */
     {"memory_activity.stalls_l3_miss", CONCEPT_STALLS_L3},
+    {"page-faults", CONCEPT_PAGE_FAULTS}, /* of the kernel and the model */
+    {"kernel.fault_cycles", CONCEPT_KERNEL_FAULT},
+    {"kernel.call_cycles", CONCEPT_KERNEL_CALL},
     {"ls_not_halted_cyc", CONCEPT_CYCLES}, /* Zen */
     {"ex_ret_instr", CONCEPT_INSTRUCTIONS},
     {"dram.read_bytes", CONCEPT_DRAM_READ},

@@ -278,6 +278,51 @@ static int each_sample(struct db *db, struct findings_pass *pass, statement_take
         return statement_each(db, sql, take, pass, diag);
 }
 
+/* ---- page faults ---- */
+
+/* A page fault counts where it is, and for no load. */
+static int add_fault(void *context, sqlite3_stmt *row)
+{
+        enum {
+                COLUMN_CYCLES = 1,
+                COLUMN_OBJECT_HERE,
+                COLUMN_FIELD_HERE,
+                COLUMN_STACK_HERE,
+                COLUMN_PLACING_HERE
+        };
+        struct findings_pass *pass = context;
+        const int64_t faults = sqlite3_column_int64(row, 0);
+        const double cycles = sqlite3_column_double(row, COLUMN_CYCLES);
+        int64_t location = placing_of_row(&pass->placing, row, COLUMN_PLACING_HERE);
+        uint32_t line, function;
+        grouping_of_location(&pass->grouping, location, &line, &function);
+        uint32_t object = grouping_of_object(
+            &pass->grouping, sqlite3_column_int64(row, COLUMN_OBJECT_HERE));
+        struct tally *of_field =
+            pairs_get(&pass->fields, 0, field_of_row(row, COLUMN_FIELD_HERE));
+        if (!of_field)
+                return -ENOMEM;
+        struct tally *tallies[] = {&pass->whole, &pass->lines[line],
+                                   &pass->functions[function], &pass->objects[object],
+                                   of_field};
+        for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
+                tally_add_faults(tallies[i], faults, cycles);
+        const struct user_part part = {.retire_cycles =
+                                           findings_faults_as_stall(cycles, pass->input)};
+        return user_code_add(&pass->user_code, line, function, location,
+                             sqlite3_column_int64(row, COLUMN_STACK_HERE), &part);
+}
+
+static int each_fault(struct db *db, struct findings_pass *pass, struct diag *diag)
+{
+        static const char sql[] =
+            "SELECT f.faults, f.kernel_cycles, a.object_id, a.field_id, "
+            "s.stack_id, " PLACING_COLUMNS
+            " FROM page_fault AS f JOIN sample AS s USING (sample_id)"
+            " LEFT JOIN attribution AS a USING (sample_id) ORDER BY f.sample_id";
+        return statement_each(db, sql, add_fault, pass, diag);
+}
+
 int findings_make(struct db *db, const struct findings_input *input,
                   struct findings_gaps *gaps, struct diag *diag)
 {
@@ -289,6 +334,8 @@ int findings_make(struct db *db, const struct findings_input *input,
                 code = each_sample(db, &pass, add_origin, diag);
         if (!code)
                 code = each_sample(db, &pass, add_sample, diag);
+        if (!code)
+                code = each_fault(db, &pass, diag);
         if (!code)
                 code = findings_store(db, &pass, diag);
         pass_close(&pass);

@@ -35,6 +35,14 @@ struct findings_pass {
         struct askers askers;
 };
 
+/* What loads must have held up, of those that were sampled, to stall the run for as long
+ * as page faults of KERNEL_CYCLES. */
+static inline double findings_faults_as_stall(double kernel_cycles,
+                                              const struct findings_input *input)
+{
+        return input->loads_per_sample > 0 ? kernel_cycles / input->loads_per_sample : 0;
+}
+
 /* Fills the tables of findings, which are empty, and counts in PASS's gaps what they
  * lack.
  */

@@ -21,7 +21,8 @@ static enum verdict tally_verdict(const struct tally *tally,
 {
         if (tally->latencies == 0 && tally->cost > 0)
                 return VERDICT_NONE;
-        struct verdict_facts facts = tally_facts(tally, loads_per_cycle(input));
+        struct verdict_facts facts =
+            tally_facts(tally, loads_per_cycle(input), input->total_cycles);
         facts.bandwidth_untold |= input->without_waits;
         return verdict_of(&facts);
 }
@@ -44,10 +45,19 @@ static void bind_contended(sqlite3_stmt *insert, int index, const struct tally *
                    whole->contended.told > 0 ? tally_contended(tally) : -1);
 }
 
+/* The part of the cycles for which loads held up those behind them, and page faults the
+ * thread. Of code that only faults no load tells the former. */
+static double with_faults(double stalled, double faulted, const struct tally *whole)
+{
+        if (!(faulted > 0) || !whole->retirements)
+                return stalled;
+        return isnan(stalled) ? faulted : stalled + faulted;
+}
+
 /* Binds the findings' common columns from parameter 2 on: samples, dram_samples,
  * mean, p95, share, low, high, contended_samples, verdict; and from 17 on stalled_ratio
- * with its low and high, cache_level (TALLY's, or if that does not tell it OTHERWISE's)
- * and level_samples. */
+ * with its low and high, cache_level (TALLY's, or if that does not tell it OTHERWISE's),
+ * level_samples, page_faults and fault_ratio. */
 static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally,
                                  double p95, const struct findings_pass *pass,
                                  const struct tally *otherwise)
@@ -67,9 +77,11 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
         struct share stalled =
             tally_stalled(tally, &pass->whole, pass->input->loads_per_sample,
                           loads_per_cycle(pass->input));
-        statement_bind_real(insert, 17, stalled.value);
-        statement_bind_real(insert, 18, stalled.low);
-        statement_bind_real(insert, 19, stalled.high);
+        double faulted = tally->fault_cycles / pass->input->total_cycles;
+        statement_bind_real(insert, 17,
+                            with_faults(stalled.value, faulted, &pass->whole));
+        statement_bind_real(insert, 18, with_faults(stalled.low, faulted, &pass->whole));
+        statement_bind_real(insert, 19, with_faults(stalled.high, faulted, &pass->whole));
         enum level cache = tally_cache_level(tally);
         if (cache == LEVEL_NA)
                 cache = tally_cache_level(otherwise);
@@ -78,7 +90,14 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
         else
                 sqlite3_bind_null(insert, 20);
         sqlite3_bind_int64(insert, 21, tally->levels);
+        sqlite3_bind_int64(insert, 22, tally->faults);
+        statement_bind_real(insert, 23, pass->whole.faults ? faulted : NAN);
         return verdict;
+}
+
+static bool is_empty(const struct tally *tally)
+{
+        return !tally->samples && !tally->faults;
 }
 
 /* What the first three of bind_caller's parameters become. */
@@ -89,14 +108,18 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
 
 static enum user_weight weight_of(const struct tally *tally)
 {
-        return tally_tells_stalls(tally) ? USER_RETIRE_CYCLES : USER_COST;
+        return tally_tells_stalls(tally) || tally->fault_cycles > 0 ? USER_RETIRE_CYCLES
+                                                                    : USER_COST;
 }
 
 /* How much of WHOLE is PART. */
-static double part_of(const struct user_part *part, const struct tally *whole)
+static double part_of(const struct user_part *part, const struct tally *whole,
+                      const struct findings_input *input)
 {
         if (weight_of(whole) == USER_RETIRE_CYCLES)
-                return part->retire_cycles / whole->retire_cycles;
+                return part->retire_cycles /
+                       (whole->retire_cycles +
+                        findings_faults_as_stall(whole->fault_cycles, input));
         return whole->cost > 0 ? part->cost / whole->cost
                                : (double)part->samples / (double)whole->samples;
 }
@@ -104,7 +127,8 @@ static double part_of(const struct user_part *part, const struct tally *whole)
 /* Parameters from 12 on: the PLACE of the user's that led to PART of WHOLE; NULL: there
  * is none. */
 static void bind_caller(sqlite3_stmt *insert, const struct user_place *place,
-                        const struct user_part *part, const struct tally *whole)
+                        const struct user_part *part, const struct tally *whole,
+                        const struct findings_input *input)
 {
         for (int i = 12; i <= 15; i++)
                 sqlite3_bind_null(insert, i);
@@ -113,7 +137,7 @@ static void bind_caller(sqlite3_stmt *insert, const struct user_place *place,
         sqlite3_bind_int64(insert, 12, place->module_id);
         sqlite3_bind_int64(insert, 13, place->function_id);
         sqlite3_bind_int64(insert, 14, place->file_id);
-        statement_bind_real(insert, 15, part_of(part, whole));
+        statement_bind_real(insert, 15, part_of(part, whole, input));
 }
 
 static int store_lines(struct db *db, struct findings_pass *pass, const double *p95,
@@ -122,7 +146,7 @@ static int store_lines(struct db *db, struct findings_pass *pass, const double *
         static const char sql[] =
             "INSERT INTO line_finding SELECT ?1, m.path, l.function, l.file, l.line,"
             " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?16, ?15, l.function_offset,"
-            " ?17, ?18, ?19, ?20, ?21 "
+            " ?17, ?18, ?19, ?20, ?21, ?22, ?23 "
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
         struct user_place place;
@@ -130,7 +154,7 @@ static int store_lines(struct db *db, struct findings_pass *pass, const double *
         sqlite3_stmt *insert;
         int code = statement_prepare(db, sql, &insert, diag);
         for (size_t g = 0; code == 0 && g < pass->grouping.line_groups; g++) {
-                if (!pass->lines[g].samples)
+                if (is_empty(&pass->lines[g]))
                         continue;
                 sqlite3_bind_int64(insert, 1, (int64_t)g);
                 enum verdict verdict =
@@ -139,7 +163,8 @@ static int store_lines(struct db *db, struct findings_pass *pass, const double *
                 sqlite3_bind_int64(insert, 11, pass->grouping.line_location[g]);
                 bool led = user_code_of_line(&pass->user_code, (uint32_t)g,
                                              weight_of(&pass->lines[g]), &place, &part);
-                bind_caller(insert, led ? &place : NULL, &part, &pass->lines[g]);
+                bind_caller(insert, led ? &place : NULL, &part, &pass->lines[g],
+                            pass->input);
                 sqlite3_bind_null(insert, 16);
                 if (led && place.line)
                         sqlite3_bind_int64(insert, 16, place.line);
@@ -157,7 +182,7 @@ static int store_functions(struct db *db, struct findings_pass *pass, const doub
         static const char sql[] =
             "INSERT INTO function_finding SELECT ?1, m.path, l.function,"
             " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," CALLER " ?15, l.function_offset,"
-            " ?17, ?18, ?19, ?20, ?21 "
+            " ?17, ?18, ?19, ?20, ?21, ?22, ?23 "
             "FROM (SELECT 1) LEFT JOIN location AS l ON l.location_id = ?11"
             " LEFT JOIN module AS m USING (module_id)";
         struct user_place place;
@@ -165,7 +190,7 @@ static int store_functions(struct db *db, struct findings_pass *pass, const doub
         sqlite3_stmt *insert;
         int code = statement_prepare(db, sql, &insert, diag);
         for (size_t g = 0; code == 0 && g < pass->grouping.function_groups; g++) {
-                if (!pass->functions[g].samples)
+                if (is_empty(&pass->functions[g]))
                         continue;
                 sqlite3_bind_int64(insert, 1, (int64_t)g);
                 bind_finding(insert, &pass->functions[g], p95[g], pass,
@@ -174,7 +199,8 @@ static int store_functions(struct db *db, struct findings_pass *pass, const doub
                 bool led =
                     user_code_of_function(&pass->user_code, (uint32_t)g,
                                           weight_of(&pass->functions[g]), &place, &part);
-                bind_caller(insert, led ? &place : NULL, &part, &pass->functions[g]);
+                bind_caller(insert, led ? &place : NULL, &part, &pass->functions[g],
+                            pass->input);
                 code = statement_run(db, insert, diag);
         }
         sqlite3_finalize(insert);
@@ -188,11 +214,11 @@ static int store_objects(struct db *db, struct findings_pass *pass, struct diag 
             statement_prepare(db,
                               "INSERT INTO object_finding "
                               "VALUES (?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10, ?17, ?18, "
-                              "?19, ?20, ?21)",
+                              "?19, ?20, ?21, ?22, ?23)",
                               &insert, diag);
         for (size_t i = 0; code == 0 && i < pass->grouping.object_count; i++) {
                 const struct tally *tally = &pass->objects[i + 1];
-                if (!tally->samples)
+                if (is_empty(tally))
                         continue;
                 if (pass->grouping.objects[i].own) {
                         pass->gaps->samples_in_own_objects += tally->samples;
@@ -212,7 +238,7 @@ static int store_fields(struct db *db, struct findings_pass *pass, struct diag *
         int code = statement_prepare(db,
                                      "INSERT INTO field_finding "
                                      "SELECT ?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10, ?17, "
-                                     "?18, ?19, ?20, ?21 "
+                                     "?18, ?19, ?20, ?21, ?22, ?23 "
                                      "WHERE EXISTS (SELECT 1 FROM type_field"
                                      " WHERE field_id = ?1)",
                                      &insert, diag);

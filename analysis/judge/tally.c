@@ -98,6 +98,12 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
         longest_add(&tally->longest, cost, label);
 }
 
+void tally_add_faults(struct tally *tally, int64_t faults, double kernel_cycles)
+{
+        tally->faults += faults;
+        tally->fault_cycles += kernel_cycles;
+}
+
 /* As many samples with equal stalls would tell as much (Kish). */
 static double told_stalls(const struct tally *tally)
 {
@@ -125,7 +131,8 @@ enum level tally_cache_level(const struct tally *tally)
         return nearer > farther ? LEVEL_L2 : LEVEL_L3;
 }
 
-struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cycle)
+struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cycle,
+                                 double total_cycles)
 {
         const struct longest *longest = &tally->longest;
         double limit = longest_limit(longest, tally->latencies, tally->latency_cycles);
@@ -135,6 +142,8 @@ struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cyc
         struct verdict_facts facts = {
             .latencies = cut.latencies,
             .cost_ratio = cut.latency_cycles * loads_per_cycle,
+            .cycle_ratio = loads_per_cycle,
+            .fault_ratio = tally->fault_cycles / total_cycles,
             .crowded_latency_cycles = cut.crowded_latency_cycles,
             .crowded_retire_cycles = tally->crowded_retire_cycles,
             .stalls = told_stalls(tally),

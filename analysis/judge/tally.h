@@ -56,6 +56,8 @@ struct tally {
         double crowded_retire_cycles;
         struct cache_tally caches[2]; /* of CAUSE_CACHE: served by L2, by L3 */
         struct longest longest;       /* of those with a latency */
+        int64_t faults;               /* page faults */
+        double fault_cycles;          /* in the kernel, for these */
 };
 
 /* The same where no verdict is wanted: of a line's loads from one field of an object. */
@@ -71,6 +73,9 @@ double tally_cost(const struct sample_facts *sample);
 
 void tally_add(struct tally *tally, const struct sample_facts *sample,
                enum answer contended, enum cause cause);
+
+/* So many page FAULTS, which took KERNEL_CYCLES. */
+void tally_add_faults(struct tally *tally, int64_t faults, double kernel_cycles);
 
 void short_tally_add(struct short_tally *tally, const struct sample_facts *sample,
                      enum answer contended);
@@ -90,9 +95,10 @@ int64_t tally_contended(const struct contended_tally *contended);
 int64_t tally_dram(const struct tally *tally);
 
 /* What a verdict is found by: no sample counts for more than longest.h says.
- * LOADS_PER_CYCLE: that a sample stands for, over the cycles of the run; NAN when that is
- * not known. */
-struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cycle);
+ * LOADS_PER_CYCLE: that a sample stands for, over the cycles of the run, which are
+ * TOTAL_CYCLES; NAN when that is not known. */
+struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cycle,
+                                 double total_cycles);
 
 /* Of LATENCIES samples; NAN without any. */
 double tally_mean_latency(double latency_cycles, int64_t latencies);

@@ -340,7 +340,7 @@ static bool tells_stalls(const struct verdict_facts *facts)
 
 /* Many loads at a time that take no longer than DRAM does, while all buffers are full:
  * how many these are decides what such loads cost, and not the latency of each. */
-enum verdict verdict_of(const struct verdict_facts *facts)
+static enum verdict verdict_of_loads(const struct verdict_facts *facts)
 {
         double cycles[CAUSE_COUNT];
         bool stalls = tells_stalls(facts);
@@ -361,6 +361,21 @@ enum verdict verdict_of(const struct verdict_facts *facts)
                                                                           : verdict;
 }
 
+/* Page faults are counted, not sampled: they need no number of samples to be told, and
+ * the time that they take is in the cycles of the run as what the loads held up is. */
+static bool faults_prevail(const struct verdict_facts *facts)
+{
+        double loads = 0;
+        for (int c = 0; c < CAUSE_COUNT; c++)
+                loads = fmax(loads, facts->cause_retire_cycles[c] * facts->cycle_ratio);
+        return facts->fault_ratio >= VERDICT_COST_RATIO_MIN && facts->fault_ratio > loads;
+}
+
+enum verdict verdict_of(const struct verdict_facts *facts)
+{
+        return faults_prevail(facts) ? VERDICT_PAGE_FAULTS : verdict_of_loads(facts);
+}
+
 const char *verdict_name(enum verdict verdict)
 {
         static const char *const names[VERDICT_COUNT] = {
@@ -371,6 +386,7 @@ const char *verdict_name(enum verdict verdict)
             [VERDICT_DRAM_LATENCY] = "dram-latency",
             [VERDICT_DRAM] = "dram",
             [VERDICT_TLB] = "tlb",
+            [VERDICT_PAGE_FAULTS] = "page-faults",
             [VERDICT_CACHE] = "cache",
             [VERDICT_UNKNOWN] = "unknown",
             [VERDICT_NONE] = "none",

@@ -121,6 +121,7 @@ enum verdict {
         VERDICT_DRAM_LATENCY,
         VERDICT_DRAM, /* as its bandwidth may have been short or not */
         VERDICT_TLB,
+        VERDICT_PAGE_FAULTS,
         VERDICT_CACHE,
         VERDICT_UNKNOWN,
         VERDICT_NONE,
@@ -138,6 +139,11 @@ struct verdict_facts {
         /* Estimated latency of all its loads over the cycles of the run: as much
          * of the run as they can have cost. NAN when the period is not known. */
         double cost_ratio;
+        /* The part of the run's cycles for which its loads held up those behind them, by
+         * cause as cause_retire_cycles, is this for each of these cycles; NAN likewise.
+         */
+        double cycle_ratio;
+        double fault_ratio; /* of the run's cycles, in the kernel for its page faults */
         /* The part of CAUSE_DRAM's latencies in crowded intervals, and how many lines its
          * loads were asking DRAM for at a time in them, on the average of the whole run.
          */

@@ -123,6 +123,13 @@ struct report_summary {
         double fb_full_ratio;
         double sq_full_ratio;
         double sb_full_ratio;
+        /* Page faults, and the part of the run's cycles in the kernel for them and for
+         * system calls; NAN when they were not counted. */
+        double user_s; /* CPU time of the command; NAN: not known */
+        double kernel_s;
+        double page_faults;
+        double fault_ratio;
+        double call_ratio;
         bool without_prefetch; /* the model's prefetchers were off */
         bool without_waits;    /* the model had caches only: no time is the program's */
 };
@@ -138,6 +145,9 @@ struct duration_text {
         char text[32];
 };
 struct duration_text report_duration(double seconds);
+
+/* Of a measured run, what of its CPU time the kernel took. */
+void report_say_kernel_time(FILE *text, const struct report_summary *summary);
 
 /* The summary of a run of timer samples, in whole sentences. */
 void report_say_stalls(FILE *text, const struct report_summary *summary);

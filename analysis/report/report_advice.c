@@ -49,6 +49,13 @@ static const struct advice {
      false},
     {"tlb", "translating the address took most of the wait",
      "use huge pages, or bring accesses closer together", false},
+    {"page-faults",
+     "the kernel made memory for pages that were touched for the first time since they "
+     "were asked for",
+     "keep blocks and use them again instead of giving them back (malloc returns large "
+     "ones to the kernel: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD), use huge pages, or touch "
+     "less",
+     false},
     {"cache", "L2 or L3 had the line",
      "go through arrays in the order in which they lie in memory, or work on less data "
      "at a time, so that a nearer cache holds it (with strides of a power of two, which "

@@ -69,6 +69,7 @@ bool report_waits_little(const struct report_summary *summary)
                !(summary->fb_full_ratio >= REPORT_WORTHWHILE_RATIO) &&
                !(summary->sq_full_ratio >= REPORT_WORTHWHILE_RATIO) &&
                !(summary->sb_full_ratio >= REPORT_WORTHWHILE_RATIO) &&
+               !(summary->fault_ratio >= REPORT_WORTHWHILE_RATIO) &&
                summary->contended_intervals == 0 && summary->saturated_intervals == 0;
 }
 
@@ -282,9 +283,40 @@ static int say_chains(struct db *db, FILE *text, const struct report_summary *su
         return code < 0 ? code : 0;
 }
 
+/* Less is not worth a word. */
+static const double KERNEL_RATIO_MIN = 0.005;
+
+void report_say_kernel_time(FILE *text, const struct report_summary *summary)
+{
+        double all_s = summary->user_s + summary->kernel_s;
+        if (!(summary->kernel_s >= KERNEL_RATIO_MIN * all_s && all_s > 0))
+                return;
+        fprintf(text,
+                " The kernel took %s of the command's CPU time (%.0f%%; system calls, "
+                "page faults, interrupts), which is in no row.",
+                report_duration(summary->kernel_s).text, 100 * summary->kernel_s / all_s);
+}
+
+/* What of the cycles is the kernel's, and where its time is in the tables. */
+static void say_kernel(FILE *text, const struct report_summary *summary)
+{
+        double kernel = summary->fault_ratio + summary->call_ratio;
+        report_say_kernel_time(text, summary);
+        if (!(kernel >= KERNEL_RATIO_MIN))
+                return;
+        fprintf(
+            text,
+            " The kernel took %.1f%% of the cycles: %.1f%% for %.0f page fault%s, which "
+            "count where memory was touched first, and %.1f%% for system calls, "
+            "which no line has.",
+            100 * kernel, 100 * summary->fault_ratio, summary->page_faults,
+            summary->page_faults == 1 ? "" : "s", 100 * summary->call_ratio);
+}
+
 int report_say_time(struct db *db, FILE *text, const struct report_summary *summary,
                     struct diag *diag)
 {
         say_cost(text, summary);
+        say_kernel(text, summary);
         return say_chains(db, text, summary, diag);
 }

@@ -74,7 +74,8 @@ static const struct report_kind kinds[] = {
         .rows_sql = "SELECT module, function, samples, dram_samples, mean_latency_cycles,"
                     " p95_latency_cycles, latency_share, contended_samples, verdict,"
                     " caller_module, caller_function, caller_file, caller_share,"
-                    " function_offset, stalled_ratio, cache_level, level_samples "
+                    " function_offset, stalled_ratio, cache_level, level_samples,"
+                    " page_faults, fault_ratio "
                     "FROM function_finding WHERE" REPORT_CHOSEN REPORT_ORDER
                     "function_id LIMIT ?1",
         .table_sql =

@@ -97,7 +97,8 @@ static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
             "WITH weighed AS (SELECT" REPORT_VERDICT_NAME "AS name, stalled,"
             "  sum(weight) / sum(sum(weight)) OVER () AS part"
             "  FROM" REPORT_WEIGHED_LINES "GROUP BY name)"
-            " SELECT printf('%.0f%% %s', 100 * part, name), stalled FROM weighed"
+            " SELECT printf('%.0f%% %s', 100 * part, name), stalled,"
+            "  (SELECT total(page_faults) > 0 FROM line_finding) FROM weighed"
             " WHERE part >= 0.005 ORDER BY part DESC, name",
             &rows, diag);
         bool any = false;
@@ -108,7 +109,10 @@ static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
                 else
                         fprintf(text, "%s, by the verdict on their line: ",
                                 sqlite3_column_int(rows, 1)
-                                    ? "Time that sampled loads held up"
+                                    ? sqlite3_column_int(rows, 2)
+                                          ? "Time that sampled loads and page faults "
+                                            "held up"
+                                          : "Time that sampled loads held up"
                                     : "Latency of all samples");
                 fputs(part ? part : "", text);
                 free(part);

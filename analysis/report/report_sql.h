@@ -69,7 +69,7 @@
         "; contended: samples that waited long while DRAM bandwidth was short"
 #define REPORT_STALLED_LEGEND \
         "stalled: share of the run's cycles for which these loads held up what came " \
-        "behind them: about the most that making them faster can save"
+        "behind them, or page faults the program: about the most that can be saved here"
 #define REPORT_STALLS_LEGEND "stalled: share of all time at loads, not of the run"
 
 /* What costs the program most time comes first, or where that is not known, or ?4 asks for
@@ -152,7 +152,7 @@
         "ORDER BY g.stalled_ratio DESC, g.latency_share DESC, g.samples DESC, p.pid," \
         " t.tid, t.thread_id"
 #define REPORT_SAMPLED_THREADS \
-        " (SELECT s.thread_id, count(*) AS samples," \
+        " (SELECT s.thread_id, count(*) - count(e.faults) AS samples," \
         "  sum(nullif(v.level, 'NA') IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples," \
         "  count(nullif(v.level, 'NA')) AS level_samples," \
         "  avg(v.latency_cycles) AS mean_latency_cycles," \
@@ -162,12 +162,15 @@
         "  iif(count(s.retire_latency_cycles)," \
         "      total(" STATEMENT_STALL ")" \
         "      / nullif(total(total(" STATEMENT_STALL ")) OVER (), 0)" \
-        "      * (SELECT sum(stalled_ratio) FROM function_finding), NULL)" \
+        "      * (SELECT sum(stalled_ratio - coalesce(fault_ratio, 0)) FROM function_finding)" \
+        "      + coalesce(sum(e.kernel_cycles) * (SELECT sum(fault_ratio) FROM function_finding)" \
+        "                 / (SELECT sum(kernel_cycles) FROM page_fault), 0), NULL)" \
         "      AS stalled_ratio," \
         "  iif(" STATEMENT_CONTENTION "AND (count(v.contended + i.contended) OR" \
         "      count(v.contended) = count(*)), sum(v.contended), NULL) AS contended_samples" \
         "  FROM sample AS s JOIN sample_view AS v USING (sample_id)" \
-        "  LEFT JOIN interval AS i USING (interval_id)," \
+        "  LEFT JOIN interval AS i USING (interval_id)" \
+        "  LEFT JOIN page_fault AS e USING (sample_id)," \
         "  (SELECT EXISTS (SELECT 1 FROM sample WHERE stall_ns > 0) AS timed)" \
         "  WHERE iif(timed, s.stall_ns > 0, v.op <> 'NA' OR v.level <> 'NA'" \
         "                                   OR v.addr IS NOT NULL)" \

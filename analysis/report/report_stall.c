@@ -199,5 +199,6 @@ void report_say_stalls(FILE *text, const struct report_summary *summary)
                 "the load did not overwrite the register that it came from. For causes "
                 "use pebs or ibs, or sim.",
                 report_duration(summary->stalled_s).text, summary->lost);
+        report_say_kernel_time(text, summary);
         say_tracker(text, summary);
 }

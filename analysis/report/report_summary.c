@@ -38,7 +38,9 @@ static const char run_sql[] =
     " (SELECT total(value) FROM ledger WHERE stage = 'analysis' AND kind ="
     "  'longer than a twentieth of all that was held up, which they count as'),"
     " (SELECT ns FROM stalled) / 1e3"
-    " * (SELECT value FROM machine WHERE key = 'clock_mhz')";
+    " * (SELECT value FROM machine WHERE key = 'clock_mhz'),"
+    " (SELECT CAST(value AS INTEGER) FROM run WHERE key = 'user_ns'),"
+    " (SELECT CAST(value AS INTEGER) FROM run WHERE key = 'kernel_ns')";
 
 static const char interval_sql[] =
     "SELECT count(*), count(*) FILTER (WHERE contended = 1),"
@@ -61,7 +63,8 @@ static const char latency_sql[] =
         " EXISTS (SELECT 1 FROM threshold WHERE name = '" STATEMENT_STALL_LIMIT "') "
 
 static const char others_sql[] =
-    "SELECT (SELECT sum(stalled_ratio) FROM function_finding) * CASE WHEN " STALLS_CUT
+    "SELECT (SELECT sum(stalled_ratio - coalesce(fault_ratio, 0)) FROM function_finding)"
+    " * CASE WHEN " STALLS_CUT
     " THEN (SELECT total(s.retire_latency_cycles) / total(" STATEMENT_STALL ")"
     "  FROM sample AS s" STATEMENT_MEMORY_SAMPLES "AND s.retire_latency_cycles > 0)"
     " ELSE 1 END, total(latency_share) "
@@ -113,6 +116,8 @@ static int take_run(void *context, sqlite3_stmt *row)
         summary->tracker_samples = sqlite3_column_int64(row, 12);
         summary->long_stalls = sqlite3_column_int64(row, 13);
         reading->stalled_cycles = real_or_nan(row, 14);
+        summary->user_s = real_or_nan(row, 15) / 1e9;
+        summary->kernel_s = real_or_nan(row, 16) / 1e9;
         return 0;
 }
 
@@ -189,6 +194,9 @@ static void set_ratios(const struct reading *reading)
         summary->fb_full_ratio = counts[CONCEPT_FB_FULL] / cycles;
         summary->sq_full_ratio = counts[CONCEPT_SQ_FULL] / cycles;
         summary->sb_full_ratio = counts[CONCEPT_STORE_BUFFER] / cycles;
+        summary->page_faults = counts[CONCEPT_PAGE_FAULTS];
+        summary->fault_ratio = counts[CONCEPT_KERNEL_FAULT] / cycles;
+        summary->call_ratio = counts[CONCEPT_KERNEL_CALL] / cycles;
 }
 
 static int read_figures(struct db *db, struct report_summary *summary, struct diag *diag)

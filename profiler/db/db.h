@@ -214,6 +214,9 @@ struct sample_row {
         int64_t cfa_offset_bytes; /* in either */
         uint64_t phys_addr;       /* of addr; 0: unknown */
         int64_t page_bytes;       /* 0: unknown */
+        int64_t faults;           /* page faults that it stands for; 0: it is none */
+        int64_t kernel_cycles;    /* of all these */
+        int64_t fault_page_bytes;
 };
 int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag);
 int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t address,

@@ -161,6 +161,15 @@ CREATE TABLE sample_page (
         page_bytes INTEGER
 ) STRICT;
 
+-- Samples that are page faults: each stands for so many, which took kernel_cycles in the
+-- kernel together.
+CREATE TABLE page_fault (
+        sample_id     INTEGER PRIMARY KEY REFERENCES sample,
+        faults        INTEGER NOT NULL,
+        kernel_cycles INTEGER NOT NULL,
+        page_bytes    INTEGER NOT NULL
+) STRICT;
+
 -- Where threads that took samples keep their thread-local memory.
 CREATE TABLE thread_pointer (
         thread_id INTEGER PRIMARY KEY REFERENCES thread,
@@ -496,7 +505,8 @@ CREATE TABLE interval (
 
 -- One row a source line (or function, where lines are unknown; a function without a name
 -- is told by where it begins in its module, function_offset). stalled_ratio is the part of
--- the run's cycles for which its loads held up those behind them. caller_* is the line of
+-- the run's cycles for which its loads held up those behind them, and for which the kernel
+-- served its page faults (fault_ratio of these alone). caller_* is the line of
 -- the user's own that led to most of what it held up, or of its latency (caller_share of it),
 -- where it is none itself.
 CREATE TABLE line_finding (
@@ -524,7 +534,9 @@ CREATE TABLE line_finding (
         stalled_ratio_low    REAL,
         stalled_ratio_high   REAL,
         cache_level          TEXT,
-        level_samples        INTEGER NOT NULL
+        level_samples        INTEGER NOT NULL,
+        page_faults          INTEGER NOT NULL DEFAULT 0,
+        fault_ratio          REAL
 ) STRICT;
 
 -- The same by function; caller_* is a function too.
@@ -550,7 +562,9 @@ CREATE TABLE function_finding (
         stalled_ratio_low    REAL,
         stalled_ratio_high   REAL,
         cache_level          TEXT,
-        level_samples        INTEGER NOT NULL
+        level_samples        INTEGER NOT NULL,
+        page_faults          INTEGER NOT NULL DEFAULT 0,
+        fault_ratio          REAL
 ) STRICT;
 
 CREATE TABLE object_finding (
@@ -567,7 +581,9 @@ CREATE TABLE object_finding (
         stalled_ratio_low    REAL,
         stalled_ratio_high   REAL,
         cache_level          TEXT,
-        level_samples        INTEGER NOT NULL
+        level_samples        INTEGER NOT NULL,
+        page_faults          INTEGER NOT NULL DEFAULT 0,
+        fault_ratio          REAL
 ) STRICT;
 
 CREATE TABLE field_finding (
@@ -584,7 +600,9 @@ CREATE TABLE field_finding (
         stalled_ratio_low    REAL,
         stalled_ratio_high   REAL,
         cache_level          TEXT,
-        level_samples        INTEGER NOT NULL
+        level_samples        INTEGER NOT NULL,
+        page_faults          INTEGER NOT NULL DEFAULT 0,
+        fault_ratio          REAL
 ) STRICT;
 
 -- Which line touched which field of which object; object_id and field_id are NULL

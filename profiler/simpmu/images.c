@@ -311,18 +311,22 @@ void images_before_exec(const HChar *program)
                 ring_finish(SIMPMU_EXECED | SIMPMU_NATIVE);
 }
 
-/* Pages of files are not, nor are those of System V segments, which others may have
- * written: what of them is in the caches is not known. */
-static bool page_is_zeroed(uint64_t page)
+/* Pages of System V segments may have been written by others, and count as if they were
+ * of a file: what of them is in the caches is not known. */
+static enum page_kind page_kind(uint64_t page, uint64_t *first, uint64_t *end)
 {
         const NSegment *segment = VG_(am_find_nsegment)(page << PAGE_SHIFT);
 
-        return segment != NULL && segment->kind == SkAnonC;
+        if (segment == NULL || (segment->kind & CLIENT_SEGMENTS) == 0)
+                return PAGE_IS_THERE;
+        *first = segment->start >> PAGE_SHIFT;
+        *end = (segment->end >> PAGE_SHIFT) + 1;
+        return segment->kind == SkAnonC ? PAGE_IS_ZEROED : PAGE_IS_OF_FILE;
 }
 
 void images_register(void)
 {
-        tool_machine.page_is_zeroed = page_is_zeroed;
+        tool_machine.page_kind = page_kind;
         VG_(track_new_mem_startup)(on_startup);
         VG_(track_new_mem_mmap)(on_mmap);
         VG_(track_new_mem_brk)(on_brk);

@@ -119,7 +119,10 @@
         X(spread, "numa.spread", "0 or 1", 0, 1)                                         \
         X(link_latency_ns, "numa.link_latency_ns", "ns", 0, 10000)                       \
         X(link_bandwidth_gbs, "numa.link_bandwidth_gbs", "GB/s", 0.01, 10000)            \
-        X(remote_cache_ns, "numa.cache_latency_ns", "ns", 1, 10000)
+        X(remote_cache_ns, "numa.cache_latency_ns", "ns", 1, 10000)                      \
+        X(kernel_fault_ns, "kernel.fault_ns", "ns", 0, 1000000)                          \
+        X(kernel_call_ns, "kernel.call_ns", "ns", 0, 1000000)                            \
+        X(kernel_copy_gbs, "kernel.copy_gbs", "GB/s", 0.01, 10000)
 
 struct simpmu_params {
 #define SIMPMU_FIELD(field, key, unit, minimum, maximum) double field;
@@ -341,6 +344,12 @@ struct simpmu_sample {
                                  1; 0: addr is not on the stack, or deeper than frames */
         uint64_t frame_cfa;   /* in either case: that frame's canonical frame address */
         uint64_t thread_pointer; /* 0: not set yet */
+        /* Of page faults, which have no latency and no level: how many this one stands
+         * for (0: it is a load), the time of all these in the kernel, and the bytes of
+         * the page. */
+        uint32_t faults;
+        uint32_t page_bytes;
+        uint64_t kernel_cycles;
         uint64_t frames[];
 };
 
@@ -368,6 +377,9 @@ struct simpmu_sample {
         X(WALKED_LOADS, "dtlb_load_misses.walk_completed", "events")                     \
         X(DRAM_READ, "dram.read_bytes", "bytes")                                         \
         X(DRAM_WRITE, "dram.write_bytes", "bytes")                                       \
+        X(PAGE_FAULTS, "page-faults", "events")                                          \
+        X(KERNEL_FAULT, "kernel.fault_cycles", "cycles")                                 \
+        X(KERNEL_CALL, "kernel.call_cycles", "cycles")                                   \
         X(MISPREDICTS, "br_misp_retired.all_branches", "events")
 
 enum simpmu_counter {

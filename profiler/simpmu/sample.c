@@ -31,6 +31,27 @@ static ULong thread_pointer(ThreadId tid)
         return value;
 }
 
+/* Each page fault is told, up to so many of a process; then each time as many, of four
+ * times as many faults. */
+#define FAULTS_TOLD 16384u
+
+/* For how many faults the next one of this process is to stand; 0: it is none of those
+ * that are told. */
+static UInt fault_weight(void)
+{
+        static struct sampler sampler = {.period = 1, .countdown = 1};
+        static UInt told;
+        UInt weight = (UInt)sampler.period;
+
+        if (!sampler_counts(&sampler))
+                return 0;
+        if (++told % FAULTS_TOLD == 0) {
+                sampler.period *= 4;
+                sampler_rearm(&sampler);
+        }
+        return weight;
+}
+
 void sample_write(const struct sim_sample *sample)
 {
         ThreadId tid = VG_(get_running_tid)();
@@ -39,8 +60,11 @@ void sample_write(const struct sim_sample *sample)
         UInt callers, others = 0;
         struct stack_frame frame;
         struct simpmu_sample *record;
+        UInt faults = 0;
 
         if (!ring_recording())
+                return;
+        if (sample->kernel_slots > 0 && (faults = fault_weight()) == 0)
                 return;
         callers = stack_callers_and_frame(tid, frames, ring_control()->stack_frames,
                                           sample->address, &frame);
@@ -62,6 +86,10 @@ void sample_write(const struct sim_sample *sample)
             (UInt)((sample->retire_slots + tool_machine.slots_per_cycle / 2) /
                    tool_machine.slots_per_cycle);
         record->level = (UShort)sample->level;
+        record->faults = faults;
+        record->page_bytes = sample->page_bytes;
+        record->kernel_cycles =
+            faults * sample->kernel_slots / tool_machine.slots_per_cycle;
         record->cpu = (UShort)tool_thread->core->number;
         record->depth = (UShort)(callers + 1);
         record->other_depth = (UShort)others;

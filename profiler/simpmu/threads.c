@@ -339,6 +339,7 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
         (void)count;
         if (limits_wants_sandbox(number, arguments))
                 ring_count_sandbox();
+        thread_serve(&threads[tid]->sim, kernel_call(&tool_machine, &threads[tid]->sim));
         if (call_executes(number)) {
                 const UWord *asked = number == __NR_execve ? arguments : arguments + 1;
 
@@ -401,7 +402,7 @@ static void on_memory_written(CorePart part, ThreadId tid, Addr address, SizeT s
         wait = kernel_write(&tool_machine, &tool_hot, &thread->sim, address, size,
                             clock_of(thread));
         if (!thread->runnable) /* or its place among those that are would be wrong */
-                thread_pause(&thread->sim, wait);
+                thread_serve(&thread->sim, wait);
 }
 
 /* Processes that do the same must not be sampled at the same loads, but a run of one

@@ -303,11 +303,12 @@ static struct object mapping_object(struct objects *objects, const struct target
         return object;
 }
 
-static void count_in_path(struct objects *objects, const struct raw_allocation *block,
-                          uint32_t object)
+static void count_in_path(struct objects *objects, const struct raw_sample *sample,
+                          const struct raw_allocation *block, uint32_t object)
 {
         if (block->stack != RAW_NONE)
-                use_path(objects, block->stack, block->region, object)->samples++;
+                use_path(objects, block->stack, block->region, object)->samples +=
+                    samples_is_access(&objects->from.sweep->samples, sample);
 }
 
 int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
@@ -357,7 +358,7 @@ int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
         int error = put_object(objects, &object, &result->object);
 
         if (!error && target->kind == TARGET_BLOCK)
-                count_in_path(objects, &sweep->raw->allocations[target->index],
+                count_in_path(objects, sample, &sweep->raw->allocations[target->index],
                               result->object);
         return error;
 }

@@ -323,6 +323,15 @@ static int read_store(struct reader *reader, sqlite3_stmt *row)
         return error;
 }
 
+static int read_no_access(struct reader *reader, sqlite3_stmt *row)
+{
+        struct raw *raw = reader->raw;
+        int error = put_id(reader, &raw->no_access_ids, raw->no_access_count, row);
+
+        raw->no_access_count += error ? 0 : 1;
+        return error;
+}
+
 int raw_read(struct raw *raw, struct db *db, struct diag *diag)
 {
         static const struct {
@@ -376,6 +385,9 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
             {"SELECT data_source_id FROM data_source WHERE op = 'store'"
              " ORDER BY data_source_id",
              read_store},
+            {"SELECT data_source_id FROM data_source WHERE op = 'NA' AND level = 'NA'"
+             " ORDER BY data_source_id",
+             read_no_access},
         };
         struct reader reader = {.db = db, .raw = raw, .diag = diag};
 
@@ -447,5 +459,6 @@ void raw_free(struct raw *raw)
         free(raw->allocations);
         free(raw->totals);
         free(raw->store_ids);
+        free(raw->no_access_ids);
         *raw = (struct raw){0};
 }

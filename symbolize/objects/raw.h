@@ -106,6 +106,8 @@ struct raw {
         size_t total_count;
         int64_t *store_ids; /* the data sources of stores */
         size_t store_count;
+        int64_t *no_access_ids; /* those that say of no access to memory */
+        size_t no_access_count;
 };
 
 /* Reads everything, but packed nodes and allocation sites only where there are blocks to

@@ -49,6 +49,15 @@ bool samples_is_store(const struct samples *samples, const struct raw_sample *sa
                                                raw->store_count) != RAW_NONE;
 }
 
+bool samples_is_access(const struct samples *samples, const struct raw_sample *sample)
+{
+        const struct raw *raw = samples->raw;
+
+        return !sample->has_source ||
+               raw_index(sample->data_source_id, raw->no_access_ids,
+                         raw->no_access_count) == RAW_NONE;
+}
+
 bool samples_begin_with_address(const struct samples *samples)
 {
         return samples->addressed ||

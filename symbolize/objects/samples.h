@@ -50,6 +50,9 @@ int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
                  struct diag *diag);
 /* Whether the data source of SAMPLE says so: others load, or it is not known. */
 bool samples_is_store(const struct samples *samples, const struct raw_sample *sample);
+
+/* False of a SAMPLE whose data source says that it accessed no memory, as a page fault. */
+bool samples_is_access(const struct samples *samples, const struct raw_sample *sample);
 /* Whether one of those read so far, or of the first 65536, has a data address; false also
  * when that cannot be read. */
 bool samples_begin_with_address(const struct samples *samples);

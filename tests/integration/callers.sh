@@ -306,7 +306,7 @@ copies="-g -O1 -fno-builtin -fno-optimize-sibling-calls"
 from()
 {
         sqlite3 -readonly user.db "SELECT DISTINCT caller_function FROM line_view
-                WHERE module LIKE '%/libc.so%' AND caller_function IS NOT NULL"
+                WHERE module LIKE '%/libc.so%' AND caller_function IS NOT NULL AND samples > 0"
 }
 [ "$(from)" = wrapped ] || fail "a library's copy is from $(from)"
 sqlite3 user.db "UPDATE module SET path = '/build/vgpreload_memlag-amd64-linux.so'

@@ -263,7 +263,7 @@ static void add_caused(struct tally *tally, int count, int64_t latency_cycles,
 
 static enum verdict verdict(const struct tally *tally, double loads_per_cycle)
 {
-        struct verdict_facts facts = tally_facts(tally, loads_per_cycle);
+        struct verdict_facts facts = tally_facts(tally, loads_per_cycle, 1);
         return verdict_of(&facts);
 }
 
@@ -292,7 +292,7 @@ static void a_cause_needs_five_samples_for_half_of_the_latency(void **state)
                 struct tally tally = {0};
                 add_caused(&tally, 20, 50, CAUSE_CACHE);
                 add_caused(&tally, count, 100000, CAUSE_DRAM);
-                struct verdict_facts facts = tally_facts(&tally, 1);
+                struct verdict_facts facts = tally_facts(&tally, 1, 1);
                 assert_near(facts.cause_latency_cycles[CAUSE_DRAM] / facts.cost_ratio,
                             count / 10.0, 1e-9);
                 assert_int_equal(verdict_of(&facts),
@@ -321,14 +321,14 @@ static void stalls_count_by_cause_and_as_equal_ones(void **state)
         sample.retire_latency_cycles = 0;
         for (int i = 0; i < 70; i++)
                 tally_add(&tally, &sample, ANSWER_NO, CAUSE_DRAM);
-        struct verdict_facts facts = tally_facts(&tally, 1);
+        struct verdict_facts facts = tally_facts(&tally, 1, 1);
         assert_near(facts.cause_retire_cycles[CAUSE_CACHE], 300, 0);
         assert_near(facts.cause_retire_cycles[CAUSE_DRAM], 0, 0);
         assert_near(facts.stalls, 30, 1e-9);
         assert_int_equal(verdict_of(&facts), VERDICT_CACHE);
         sample.retire_latency_cycles = 100000;
         tally_add(&tally, &sample, ANSWER_NO, CAUSE_CONTENTION);
-        facts = tally_facts(&tally, 1);
+        facts = tally_facts(&tally, 1, 1);
         assert_true(facts.stalls < 1.01);
         assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
 }

@@ -96,6 +96,9 @@ static const struct {
     {"numa.link_latency_ns", "60"},
     {"numa.link_bandwidth_gbs", "35"},
     {"numa.cache_latency_ns", "110"},
+    {"kernel.fault_ns", "600"},
+    {"kernel.call_ns", "100"},
+    {"kernel.copy_gbs", "10"},
 };
 enum { LINES = sizeof(whole) / sizeof(whole[0]) };
 
@@ -215,9 +218,9 @@ static void settings_change_one_parameter(void **state)
         struct diag diag;
         read_whole(&preset);
         assert_int_equal(sim_preset_set(&preset, "dram.bandwidth_gbs=15", &diag), 0);
-        assert_int_equal(sim_preset_set(&preset, "numa.cache_latency_ns=99", &diag), 0);
+        assert_int_equal(sim_preset_set(&preset, "kernel.copy_gbs=9.5", &diag), 0);
         assert_true(preset.params.dram_bandwidth_gbs == 15);
-        assert_true(preset.params.remote_cache_ns == 99);
+        assert_true(preset.params.kernel_copy_gbs == 9.5);
         assert_int_equal(sim_preset_set(&preset, "fetch.runs_per_cycle=0.5", &diag), 0);
         assert_true(preset.params.fetch_runs == 0.5);
         assert_true(preset.from_command_line[LINES - 1]);

@@ -45,6 +45,7 @@ struct rig {
 
 static uint64_t samples_taken;
 static struct sim_sample last_sample;
+static __attribute__((unused)) struct sim_sample last_fault;
 
 /* The model never frees: what a test made it allocate is freed after the test. */
 static struct block {
@@ -78,6 +79,10 @@ static inline int free_blocks(void **state)
 
 static inline void take_sample(const struct sim_sample *sample)
 {
+        if (sample->kernel_slots > 0) {
+                last_fault = *sample;
+                return;
+        }
         samples_taken++;
         last_sample = *sample;
 }

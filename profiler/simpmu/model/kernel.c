@@ -12,6 +12,7 @@ struct kernel_job {
         bool writes;  /* false: lines come as they are */
         bool in_turn; /* its lines are many: see dram_in_turn */
         uint64_t now;
+        double least; /* the clock until which the kernel writes in any case */
 };
 
 /* So many lines have passed memory for the job: what that takes. */
@@ -57,6 +58,8 @@ static void use_line(struct kernel_job *job, uint64_t line, bool whole)
         bool contested = false;
 
         machine_tick(machine, job->now);
+        if (job->writes)
+                job->least += machine->kernel_line_slots;
         if (bit == 0)
                 bit = bring_line(job, line, whole, &place, &contested);
         else if (job->writes && (place.set->dirty & bit) == 0)
@@ -109,42 +112,100 @@ static void zero_huge_page(struct kernel_job *job, uint64_t page)
         zero_page(job, page);
 }
 
+/* Pages of a file, which are in the kernel's own cache: PAGE alone where it is written,
+ * and else those around it, of its mapping from FIRST to before END. */
+static void map_file(struct machine *machine, uint64_t page, bool writes, uint64_t first,
+                     uint64_t end)
+{
+        const uint64_t around = 16; /* pages */
+        const uint64_t from = later(first, page & ~(around - 1));
+        const uint64_t limit = (page & ~(around - 1)) + around;
+
+        pages_at(&machine->pages, page)->memory = memory_of(writes);
+        for (uint64_t at = from; !writes && at < limit && at < end; at++) {
+                struct page *near = pages_at(&machine->pages, at);
+                near->memory =
+                    near->memory == PAGE_UNTOUCHED ? PAGE_OF_ZEROES : near->memory;
+        }
+}
+
+static struct kernel_job job_of(struct machine *machine, struct sim_hot *hot,
+                                struct sim_thread *thread, bool writes, bool in_turn,
+                                uint64_t now)
+{
+        return (struct kernel_job){machine, hot, thread,     writes,
+                                   in_turn, now, (double)now};
+}
+
+/* For how long the job has run that began at BEGIN. */
+static uint64_t time_of(const struct kernel_job *job, uint64_t begin)
+{
+        return later(job->now, (uint64_t)job->least) - begin;
+}
+
+/* The kernel writes what is to be in PAGE, which has not been touched. */
+static void fill_page(struct kernel_job *job, uint64_t page, enum page_kind kind,
+                      bool copies)
+{
+        if (kind == PAGE_IS_OF_FILE && copies)
+                job->least +=
+                    job->machine->kernel_line_slots * (double)(1u << PAGE_LINE_SHIFT);
+        if (kind != PAGE_IS_ZEROED)
+                return;
+        if (pages_huge(&job->machine->pages, page))
+                zero_huge_page(job, page);
+        else
+                zero_page(job, page);
+}
+
 uint64_t kernel_first_touch(struct machine *machine, struct sim_hot *hot,
                             struct sim_thread *thread, uint64_t page, bool writes,
                             uint64_t now)
 {
-        bool zeroed = machine->page_is_zeroed(page);
-        bool huge = pages_huge(&machine->pages, page);
-        struct kernel_job job = {machine, hot, thread, writes, true, now};
+        uint64_t first = page, end = page + 1;
+        const enum page_kind kind = machine->page_kind(page, &first, &end);
+        struct kernel_job job = job_of(machine, hot, thread, writes, true, now);
 
-        pages_at(&machine->pages, page)->memory = memory_of(writes || !zeroed);
-        if (!huge)
+        if (!pages_huge(&machine->pages, page))
                 pages_block(&machine->pages, page)->small = true;
-        if (!zeroed)
-                return 0;
-        if (huge)
-                zero_huge_page(&job, page);
+        if (kind == PAGE_IS_OF_FILE)
+                map_file(machine, page, writes, first, end);
         else
-                zero_page(&job, page);
-        return job.now - now;
+                pages_at(&machine->pages, page)->memory =
+                    memory_of(writes || kind == PAGE_IS_THERE);
+        if (kind == PAGE_IS_THERE)
+                return 0;
+        fill_page(&job, page, kind, writes);
+        const uint64_t slots = time_of(&job, now) + machine->fault_cost;
+        thread->counters.page_faults++;
+        thread->counters.fault_slots += slots;
+        return slots;
+}
+
+uint64_t kernel_call(const struct machine *machine, struct sim_thread *thread)
+{
+        thread->counters.call_slots += machine->call_cost;
+        return machine->call_cost;
 }
 
 uint64_t kernel_write(struct machine *machine, struct sim_hot *hot,
                       struct sim_thread *thread, uint64_t address, uint64_t size_bytes,
                       uint64_t now)
 {
-        struct kernel_job job = {machine, hot, thread, true, size_bytes >> PAGE_SHIFT > 0,
-                                 now};
+        struct kernel_job job =
+            job_of(machine, hot, thread, true, size_bytes >> PAGE_SHIFT > 0, now);
         const uint64_t end = address + size_bytes;
+        uint64_t faults = 0;
 
         for (uint64_t at = address; at < end;) {
                 uint64_t page = at >> PAGE_SHIFT;
                 uint64_t page_end = (page + 1) << PAGE_SHIFT;
                 if (machine_translate(machine, thread->core, page) > TLB_STLB_HIT)
-                        job.now +=
-                            kernel_touch(machine, hot, thread, page, true, job.now);
+                        faults += kernel_touch(machine, hot, thread, page, true,
+                                               time_of(&job, now) + now + faults);
                 use_lines(&job, at, end < page_end ? end : page_end);
                 at = page_end;
         }
-        return job.now - now;
+        thread->counters.call_slots += time_of(&job, now);
+        return time_of(&job, now) + faults;
 }

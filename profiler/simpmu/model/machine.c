@@ -84,6 +84,18 @@ static void init_forwarding(struct machine *machine)
                                                    : machine->forward_renamed_latency));
 }
 
+static void init_kernel(struct machine *machine)
+{
+        const struct simpmu_params *params = &machine->params;
+        const double slots_per_ns = machine_slots_per_ns(machine);
+
+        machine->fault_cost = (uint64_t)(params->kernel_fault_ns * slots_per_ns);
+        machine->call_cost = (uint64_t)(params->kernel_call_ns * slots_per_ns);
+        if (params->kernel_copy_gbs > 0)
+                machine->kernel_line_slots =
+                    LINE_BYTES / params->kernel_copy_gbs * slots_per_ns;
+}
+
 void machine_init(struct machine *machine, const struct simpmu_params *params,
                   uint32_t ldlat_cycles, sim_allocate allocate,
                   void (*on_sample)(const struct sim_sample *sample))
@@ -117,6 +129,7 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
         machine->mispredict_cost = in_slots(machine, params->mispredict_cycles);
         machine->lock_cost = in_slots(machine, params->lock_cycles);
         machine->sample_latency = in_slots(machine, ldlat_cycles);
+        init_kernel(machine);
         machine->cores = allocate(machine->core_count * sizeof(*machine->cores));
         init_memory(machine);
 }
@@ -311,4 +324,7 @@ void machine_read_counters(const struct machine *machine, struct sim_thread *thr
                                      counters->translated_loads[TLB_HUGE_WALK];
         value[SIMPMU_DRAM_READ] = counters->dram_read_lines * LINE_BYTES;
         value[SIMPMU_DRAM_WRITE] = counters->dram_write_lines * LINE_BYTES;
+        value[SIMPMU_PAGE_FAULTS] = counters->page_faults;
+        value[SIMPMU_KERNEL_FAULT] = counters->fault_slots / cycle;
+        value[SIMPMU_KERNEL_CALL] = counters->call_slots / cycle;
 }

@@ -140,6 +140,13 @@ enum renaming {
         RENAMES_GENERAL, /* all of general registers */
 };
 
+/* What the kernel does at the first touch of a page. */
+enum page_kind {
+        PAGE_IS_THERE, /* nothing */
+        PAGE_IS_ZEROED,
+        PAGE_IS_OF_FILE /* the kernel maps it from its own cache */
+};
+
 struct sim_sample {
         const struct access_site *site;
         uint64_t address;
@@ -147,6 +154,8 @@ struct sim_sample {
         uint64_t latency_slots;
         uint64_t retire_slots; /* from the retirement of what is before it to its own */
         uint64_t stall_slots;  /* that it stands for, where these are sampled, else 0 */
+        uint64_t kernel_slots; /* of a page fault, which has none of the above; else 0 */
+        uint32_t page_bytes;   /* likewise */
         enum simpmu_level level;
         enum tlb_outcome translation;
 };
@@ -194,9 +203,12 @@ struct machine {
         struct simpmu_params params;
         sim_allocate allocate;
         void (*on_sample)(const struct sim_sample *sample);
-        /* Whether PAGE, which nobody has touched yet, is zeroed by the kernel when
-         * somebody does; NULL: none is. */
-        bool (*page_is_zeroed)(uint64_t page);
+        uint64_t fault_cost;      /* of a page fault, beside what the kernel writes */
+        uint64_t call_cost;       /* of a system call, likewise */
+        double kernel_line_slots; /* that the kernel takes at least to write a line */
+        /* What PAGE is, which nobody has touched yet, and the pages from FIRST to before
+         * END that its mapping has; NULL: no page is ever new. */
+        enum page_kind (*page_kind)(uint64_t page, uint64_t *first, uint64_t *end);
 };
 
 /* PARAMS must lie within the limits of SIMPMU_PARAMETERS. */

@@ -38,6 +38,9 @@ struct sim_counters {
         uint64_t demand_dram_lines; /* of these, those that a load itself asked for */
         uint64_t dram_write_lines;
         uint64_t translated_loads[TLB_OUTCOMES]; /* but those that pass by the TLB */
+        uint64_t page_faults;
+        uint64_t fault_slots; /* in the kernel, for page faults */
+        uint64_t call_slots;  /* and for system calls */
 };
 
 /* An access that holds its place in the reorder window until it is complete: from
@@ -153,6 +156,13 @@ static inline void thread_pause(struct sim_thread *thread, uint64_t slots)
 {
         thread->stall += slots;
         thread->idle += slots;
+        thread->retired = later(thread->retired, thread->stall);
+}
+
+/* The kernel runs for the thread for SLOTS, in which its own instructions do not. */
+static inline void thread_serve(struct sim_thread *thread, uint64_t slots)
+{
+        thread->stall += slots;
         thread->retired = later(thread->retired, thread->stall);
 }
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory whose page faults are known, each kind in a function of its own. Run as it is it
+ * prints what the kernel counted of each (getrusage): "name faults". */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define APART __attribute__((noinline, noclone))
+enum { PAGES = 2000, PAGE = 4096 };
+
+static volatile char sum;
+
+APART static void write_fresh(char *p)
+{
+        for (size_t i = 0; i < PAGES; i++)
+                p[i * PAGE] = 1; /* fresh */
+}
+
+APART static void write_again(char *p)
+{
+        for (size_t i = 0; i < PAGES; i++)
+                p[i * PAGE] = 2; /* again */
+}
+
+APART static void write_released(char *p)
+{
+        for (size_t i = 0; i < PAGES; i++)
+                p[i * PAGE] = 3; /* released */
+}
+
+APART static void read_file(const char *p)
+{
+        for (size_t i = 0; i < PAGES; i++)
+                sum += p[i * PAGE]; /* file */
+}
+
+static char *map(int flags, int fd)
+{
+        char *p = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | flags, fd, 0);
+        if (p == MAP_FAILED)
+                exit(1);
+        if (fd < 0)
+                madvise(p, (size_t)PAGES * PAGE, MADV_NOHUGEPAGE);
+        return p;
+}
+
+static long faults(void)
+{
+        struct rusage usage;
+        getrusage(RUSAGE_SELF, &usage);
+        return usage.ru_minflt;
+}
+
+int main(int count, char **arguments)
+{
+        char *p = map(MAP_ANONYMOUS, -1);
+        long before = faults();
+        write_fresh(p);
+        long fresh = faults();
+        write_again(p);
+        long again = faults();
+        madvise(p, (size_t)PAGES * PAGE, MADV_DONTNEED);
+        long released_before = faults();
+        write_released(p);
+        long released = faults();
+        int fd = open(count > 1 ? arguments[1] : "page_faults.data", O_RDONLY);
+        const char *file = map(0, fd);
+        long file_before = faults();
+        read_file(file);
+        long file_after = faults();
+        printf("write_fresh %ld\nwrite_again %ld\nwrite_released %ld\nread_file %ld\n",
+               fresh - before, again - fresh, released - released_before,
+               file_after - file_before);
+        return 0;
+}

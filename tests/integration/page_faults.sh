@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Page faults of known number (page_faults.c): the model counts them by function, line and
+# object as the kernel does, prices them by the keys kernel.*, and they are the verdict.
+set -eu
+. "$SOURCE_DIR/tests/integration/synthetic.sh"
+
+cc -O1 -g "$SOURCE_DIR/tests/integration/page_faults.c" -o page_faults
+head -c 8192000 /dev/urandom >page_faults.data
+cat page_faults.data >/dev/null
+./page_faults page_faults.data >native
+
+# record NAME OPTIONS
+record()
+{
+        name=$1
+        shift
+        "$MEMLAG" record --source sim --sim-cpu skylake-sp --no-heap -o "$name.db" "$@" -- \
+                ./page_faults page_faults.data >out 2>&1 || fail "record: $(cat out)"
+}
+
+of_function="SELECT total(page_faults) FROM function_finding WHERE function ="
+cycles="SELECT sum(value) FROM counter JOIN reading USING (counter_id) WHERE name ="
+
+record plain
+# What the kernel counted, of which a few are the stack's, or the ends of 64 KiB.
+while read -r function native; do
+        model=$(answer plain.db "$of_function '$function'" | sed 's/\.0$//')
+        [ "$((model - native))" -ge -8 ] && [ "$((model - native))" -le 8 ] ||
+                fail "$function: $model faults, the kernel counted $native"
+done <native
+[ "$(answer plain.db "$of_function 'write_again'")" = 0.0 ] || fail "pages are fresh twice"
+
+line=$(grep -n '/\* fresh \*/' "$SOURCE_DIR/tests/integration/page_faults.c" | cut -d: -f1)
+[ "$(answer plain.db "SELECT line || ' ' || page_faults || ' ' || verdict FROM line_view
+        WHERE function = 'write_fresh' AND page_faults > 0")" = "$line 2000 page-faults" ] ||
+        fail "the line of the first touches"
+[ "$(answer plain.db "SELECT sum(page_faults) >= 4000 FROM object_view
+        WHERE object_kind = 'mmap' AND verdict = 'page-faults'")" = 1 ] ||
+        fail "the mapping that is touched"
+
+# All faults that a line has are counted, and their time is in the run's cycles.
+[ "$(answer plain.db "SELECT abs(sum(fault_ratio) * ($cycles 'cpu_clk_unhalted.thread')
+        / ($cycles 'kernel.fault_cycles') - 1) < 0.02 FROM function_finding")" = 1 ] ||
+        fail "the time of page faults"
+[ "$(answer plain.db "SELECT sum(page_faults) <= ($cycles 'page-faults') AND
+        sum(page_faults) >= 0.9 * ($cycles 'page-faults') FROM function_finding")" = 1 ] ||
+        fail "the number of page faults"
+
+# A fault without price leaves what zeroing takes: 4 KiB at 10 GB/s.
+record free --sim-set kernel.fault_ns=0
+dearer=$(answer plain.db "SELECT CAST(sum(value) / 2100.0 / 4125 AS INTEGER) FROM counter JOIN
+        reading USING (counter_id) WHERE name = 'kernel.fault_cycles'")
+cheaper=$(answer free.db "SELECT CAST(sum(value) / 2100.0 / 4125 * 1000 AS INTEGER) FROM counter
+        JOIN reading USING (counter_id) WHERE name = 'kernel.fault_cycles'")
+[ "$dearer" = 1 ] || [ "$dearer" = 2 ] || fail "a fault takes $dearer us"
+[ "$cheaper" -ge 380 ] && [ "$cheaper" -le 520 ] || fail "zeroing takes $cheaper ns a page"
+
+"$MEMLAG" report plain.db | tr '\n' ' ' >prose
+grep -q "The kernel took [0-9.]*% of the cycles: [0-9.]*% for [0-9]* page faults" prose ||
+        fail "the summary does not say what the kernel took"
