@@ -15,7 +15,7 @@ record()
 {
         name=$1
         shift
-        "$MEMLAG" record $SIM --sim-cpu skylake-sp --no-heap -o "$name.db" "$@" -- \
+        "$MEMLAG" record $SIM --no-heap -o "$name.db" "$@" -- \
                 ./page_faults page_faults.data >out 2>&1 || fail "record: $(cat out)"
 }
 
