@@ -22,6 +22,15 @@ struct sqlite3_stmt;
         " FROM threshold WHERE name = '" STATEMENT_STALL_LIMIT                           \
         "'), s.retire_latency_cycles)) "
 
+/* The time that all samples of a timer stand for: what their shares are of. Those of
+ * `clock` are at loads or not, those of `sim` all at loads. 0: the run has none. */
+#define STATEMENT_TIMED_NS                                                               \
+        " (SELECT total(stall_ns) FILTER (WHERE stall_ns > 0)"                           \
+        " + count(*) FILTER (WHERE coalesce(stall_ns, 0) <= 0)"                          \
+        " * coalesce(max(stall_ns) FILTER (WHERE stall_ns > 0), 0)"                      \
+        " * EXISTS (SELECT 1 FROM run WHERE key = 'source' AND value = 'clock')"         \
+        " FROM sample) "
+
 /* Whether it was measured of any sample of the run if DRAM bandwidth was short: where it
  * never was, nothing is contended or not. */
 #define STATEMENT_CONTENTION                                                             \

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Steps back one instruction, once for each place in a file. What is in no file is read
- * from the process each time, as a JIT compiler may have put other code there. */
+ * from the process each time, as a JIT compiler may have put other code there; pages are
+ * kept for samples that come when the process has ended. */
 #include "step_back.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/uio.h>
 
 #include "array.h"
@@ -11,6 +13,7 @@
 #include "intern.h"
 
 enum { DECODED_BYTES_MAX = 65536 }; /* from a boundary; further ones are too far */
+static const uint64_t PAGE_BYTES = 4096;
 
 struct place {
         bool known;
@@ -25,7 +28,10 @@ struct step_back {
         struct context_intern *place_index; /* (module index, file offset) → index + 1 */
         struct place *places;
         size_t place_count, place_capacity;
-        uint8_t *bytes;          /* DECODED_BYTES_MAX */
+        uint8_t *bytes;                    /* DECODED_BYTES_MAX */
+        struct context_intern *page_index; /* (image, page) → index + 1 */
+        uint8_t **pages;                   /* owned */
+        size_t page_count, page_capacity;
         struct instruction made; /* the last that was found in memory */
 };
 
@@ -37,8 +43,10 @@ struct step_back *step_back_new(const struct sink *sink)
         step_back->sink = sink;
         step_back->module_index = context_intern_new();
         step_back->place_index = context_intern_new();
+        step_back->page_index = context_intern_new();
         step_back->bytes = malloc(DECODED_BYTES_MAX);
-        if (!step_back->module_index || !step_back->place_index || !step_back->bytes) {
+        if (!step_back->module_index || !step_back->place_index ||
+            !step_back->page_index || !step_back->bytes) {
                 step_back_free(step_back);
                 return NULL;
         }
@@ -51,6 +59,10 @@ void step_back_free(struct step_back *step_back)
                 return;
         for (size_t i = 0; i < step_back->module_count; i++)
                 module_code_close(step_back->modules[i]);
+        for (size_t i = 0; i < step_back->page_count; i++)
+                free(step_back->pages[i]);
+        context_intern_free(step_back->page_index);
+        free(step_back->pages);
         context_intern_free(step_back->module_index);
         context_intern_free(step_back->place_index);
         free(step_back->modules);
@@ -113,32 +125,61 @@ static struct place *find_place(struct step_back *step_back, size_t module,
         return place;
 }
 
-/* The bytes of process PID in front of END, SIZE or as many as are on its page. */
-static size_t read_before(uint32_t pid, uint64_t end, uint8_t *bytes, size_t size)
+/* The page at ADDRESS of IMAGE, which is process PID: as it is now, or where that cannot
+ * be read, as when it has ended, as it last was. NULL: it never could be read. */
+static const uint8_t *read_page(struct step_back *step_back, image_key image,
+                                uint32_t pid, uint64_t address)
 {
-        const uint64_t page_bytes = 4096;
-        size_t on_page = (size_t)((end - 1) % page_bytes + 1);
-        for (int try = 0; try < 2; try++) {
-                struct iovec local = {bytes, size};
-                struct iovec remote = {(void *)(uintptr_t)(end - size), size};
-                if (process_vm_readv((pid_t)pid, &local, 1, &remote, 1, 0) ==
-                    (ssize_t)size)
-                        return size;
-                if (on_page >= size)
-                        break;
-                size = on_page;
+        struct context_node *node =
+            context_intern_place(step_back->page_index, image, address / PAGE_BYTES);
+        if (!node)
+                return NULL;
+        struct iovec local = {step_back->bytes, PAGE_BYTES};
+        struct iovec remote = {(void *)(uintptr_t)(address & -PAGE_BYTES), PAGE_BYTES};
+        bool now =
+            process_vm_readv((pid_t)pid, &local, 1, &remote, 1, 0) == (ssize_t)PAGE_BYTES;
+        if (!node->id) {
+                uint8_t *page = now ? malloc(PAGE_BYTES) : NULL;
+                if (!page ||
+                    array_reserve(&step_back->pages, &step_back->page_capacity,
+                                  step_back->page_count, sizeof(*step_back->pages)) < 0) {
+                        free(page);
+                        return NULL;
+                }
+                step_back->pages[step_back->page_count++] = page;
+                node->id = (int64_t)step_back->page_count;
         }
-        return 0;
+        uint8_t *page = step_back->pages[node->id - 1];
+        return now ? memcpy(page, step_back->bytes, PAGE_BYTES) : page;
 }
 
-static const struct instruction *find_in_memory(struct step_back *step_back, uint32_t pid,
-                                                uint64_t ip)
+/* Puts the bytes in front of IP into CODE, as many as can be read. */
+static size_t read_before(struct step_back *step_back, image_key image, uint32_t pid,
+                          uint64_t ip, uint8_t code[INSTRUCTION_BEFORE_BYTES])
 {
-        size_t length =
-            ip > INSTRUCTION_BEFORE_BYTES
-                ? read_before(pid, ip, step_back->bytes, INSTRUCTION_BEFORE_BYTES)
-                : 0;
-        return instruction_before(step_back->bytes, length, &step_back->made) &&
+        size_t length = 0;
+        for (uint64_t end = ip; length < INSTRUCTION_BEFORE_BYTES && end > 0;) {
+                const uint8_t *page = read_page(step_back, image, pid, end - 1);
+                size_t on_page = (size_t)((end - 1) % PAGE_BYTES + 1);
+                size_t left = INSTRUCTION_BEFORE_BYTES - length;
+                size_t part = on_page < left ? on_page : left;
+                if (!page)
+                        break;
+                length += part;
+                memcpy(code + INSTRUCTION_BEFORE_BYTES - length, page + on_page - part,
+                       part);
+                end -= part;
+        }
+        return length;
+}
+
+static const struct instruction *
+find_in_memory(struct step_back *step_back, image_key image, uint32_t pid, uint64_t ip)
+{
+        uint8_t code[INSTRUCTION_BEFORE_BYTES];
+        size_t length = read_before(step_back, image, pid, ip, code);
+        return instruction_before(code + sizeof(code) - length, length,
+                                  &step_back->made) &&
                        step_back->made.continues
                    ? &step_back->made
                    : NULL;
@@ -160,7 +201,7 @@ const struct instruction *step_back_from(struct step_back *step_back, image_key 
         struct event_place where;
         const struct instruction *found = sink_place(step_back->sink, image, ip, &where)
                                               ? find_in_file(step_back, &where)
-                                              : find_in_memory(step_back, pid, ip);
+                                              : find_in_memory(step_back, image, pid, ip);
         if (found)
                 *waited_ip = ip - found->length;
         return found;

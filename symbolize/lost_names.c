@@ -12,15 +12,18 @@
 #include <string.h>
 
 #include "own_module.h"
+#include "perf_map.h"
 #include "vdso.h"
 
 /* What is named: places with a function, with a line, calls inlined there, and variables.
- * All that is not known of the kernel's code in a process is called [vdso]: no name. */
+ * All that is not known of the kernel's code in a process is called [vdso], and of code
+ * that was made at run time [JIT code]: no names. */
 #define COUNTED                                                                          \
         " SELECT module_id, sum(functions) AS functions, sum(lines) AS lines,"           \
         "  sum(calls) AS calls, sum(variables) AS variables FROM"                        \
-        "  (SELECT module_id, count(nullif(function_id, (SELECT name_id FROM name"       \
-        "    WHERE text = '[vdso]'))) AS functions, count(line) AS lines,"               \
+        "  (SELECT module_id, count(iif(function_id IN (SELECT name_id FROM name"        \
+        "    WHERE text IN ('[vdso]', '" UNLISTED_CODE "')), NULL, function_id))"        \
+        "    AS functions, count(line) AS lines,"                                        \
         "    0 AS calls, 0 AS variables FROM code_location GROUP BY module_id"           \
         "   UNION ALL SELECT module_id, 0, 0, count(*), 0"                               \
         "   FROM code_frame JOIN code_location USING (location_id) GROUP BY module_id"   \

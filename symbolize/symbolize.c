@@ -358,14 +358,19 @@ static int read_perf_map(struct stage *stage, uint32_t process, struct interval_
         return error;
 }
 
-/* The kernel's code in a process, where its file is not known or has no name there. */
-static void name_vdso(struct stage *stage)
+/* What has no better name: the kernel's code in a process, where its file is not known or
+ * has no name there, and code that was made at run time. */
+static void name_the_rest(struct stage *stage)
 {
         for (size_t i = 0; i < stage->sweep.place_count; i++) {
-                struct code_place *code = &stage->sweep.places[i].code;
+                struct place *place = &stage->sweep.places[i];
 
-                if (stage->sweep.places[i].vdso && !code->function)
-                        code->function = string_pool_put(stage->names, vdso_module);
+                if (place->code.function || !place->mapped)
+                        continue;
+                place->unlisted = place->module == RAW_NONE && !place->vdso;
+                if (place->vdso || place->unlisted)
+                        place->code.function = string_pool_put(
+                            stage->names, place->vdso ? vdso_module : UNLISTED_CODE);
         }
 }
 
@@ -387,7 +392,7 @@ static int name_places_without_file(struct stage *stage)
                 interval_map_free(&made);
         }
         free(asked);
-        name_vdso(stage);
+        name_the_rest(stage);
         return error;
 }
 

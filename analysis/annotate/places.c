@@ -58,7 +58,8 @@ static const char prepare_sql[] =
     " sum(s.samples) AS samples, sum(s.dram_samples) AS dram_samples," \
     " sum(s.level_samples) AS level_samples," \
     " sum(s.latency_cycles) / nullif(sum(s.latencies), 0) AS mean_latency_cycles," \
-    " sum(s.cost) / nullif((SELECT sum(cost) FROM annotated_sample), 0) AS latency_share," \
+    " sum(s.cost) / coalesce(nullif(" STATEMENT_TIMED_NS ", 0)," \
+    "     nullif((SELECT sum(cost) FROM annotated_sample), 0)) AS latency_share," \
     " iif(" STATEMENT_CONTENTION "AND (sum(s.told_by_interval)" \
     "      OR sum(s.told) = sum(s.samples))," \
     "     CAST(sum(s.contended) AS INTEGER), NULL) AS contended_samples," \

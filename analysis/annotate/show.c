@@ -284,7 +284,7 @@ static void show_heading(sqlite3_stmt *block, bool timed, FILE *out)
         prose_counted(out, samples, "samples");
         if (sqlite3_column_type(block, 3) != SQLITE_NULL)
                 fprintf(out, ", %.1f%% of the %s", 100 * sqlite3_column_double(block, 3),
-                        timed ? "time at loads" : "latency");
+                        timed ? "time" : "latency");
         if (sqlite3_column_type(block, 4) != SQLITE_NULL)
                 fprintf(out, ", stalled %.1f%% of the cycles",
                         100 * sqlite3_column_double(block, 4));

@@ -366,7 +366,7 @@ static double total_of(const struct diff_side *side, enum diff_figure figure)
         case DIFF_STALLED_CYCLES:
                 return side->cycles;
         case DIFF_STALLED_NS:
-                return summary->stalled_s * 1e9;
+                return summary->timed_s * 1e9;
         default:
                 return summary->latency_cycles;
         }

@@ -238,7 +238,7 @@ static void print_head(const struct callgrind *callgrind,
                 fputs("event: Stalled : Held up (millionths of the run's cycles)\n", out);
         if (callgrind->latency)
                 fprintf(out, "event: %s : %s\n", latency,
-                        summary->timed ? "Time at loads (millionths of all of it)"
+                        summary->timed ? "Time at loads (millionths of all samples')"
                                        : "Latency (millionths of all samples')");
         fprintf(out, "event: Samples : Samples\nevents:%s%s%s Samples\n",
                 callgrind->stalled ? " Stalled" : "", callgrind->latency ? " " : "",

@@ -361,7 +361,7 @@ struct writing {
         const struct callers *callers;
         const struct node *nodes; /* as compare_nodes orders them; node 0 is not there */
         const uint32_t *first;    /* child of each node, and one more */
-        double latency_cycles;    /* of all samples */
+        double latency_cycles;    /* of all samples; of a timer's their time */
         sqlite3_stmt *insert;
         struct diag *diag;
 };
@@ -461,6 +461,17 @@ static const char insert_sql[] =
     " LEFT JOIN module AS m USING (module_id)"
     " LEFT JOIN inline_frame AS f ON f.location_id = ?4 AND f.depth = ?5";
 
+/* *NS stays as it is where the run has no samples of a timer. */
+static int timed_ns(struct db *db, double *ns, struct diag *diag)
+{
+        int64_t all_ns;
+        int code = statement_number(db, "SELECT CAST(" STATEMENT_TIMED_NS "AS INTEGER)",
+                                    &all_ns, diag);
+        if (code >= 0 && all_ns > 0)
+                *ns = (double)all_ns;
+        return code < 0 ? code : 0;
+}
+
 static int store_tree(struct db *db, const struct callers *callers, struct diag *diag)
 {
         size_t count = callers->tree.count;
@@ -475,6 +486,9 @@ static int store_tree(struct db *db, const struct callers *callers, struct diag 
         if (!code) {
                 sum_up(callers, nodes, &whole);
                 writing.latency_cycles = whole.latency_cycles;
+                code = whole.latencies ? 0 : timed_ns(db, &writing.latency_cycles, diag);
+        }
+        if (!code) {
                 if (count)
                         qsort(nodes, count, sizeof(*nodes), compare_nodes);
                 for (size_t i = 0; i < count; i++)

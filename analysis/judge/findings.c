@@ -323,6 +323,24 @@ static int each_fault(struct db *db, struct findings_pass *pass, struct diag *di
         return statement_each(db, sql, add_fault, pass, diag);
 }
 
+/* Of a timer's samples also those that are at no load take part in the whole. */
+static int add_unstalled(struct db *db, struct findings_pass *pass, struct diag *diag)
+{
+        struct tally *whole = &pass->whole;
+        int64_t all_ns;
+        if (!(whole->cost > 0) || whole->latencies > 0)
+                return 0;
+        int code = statement_number(db, "SELECT CAST(" STATEMENT_TIMED_NS "AS INTEGER)",
+                                    &all_ns, diag);
+        double others_ns = (double)all_ns - whole->cost;
+        if (code < 0 || !(others_ns > 0))
+                return code;
+        double period_ns = whole->cost / (double)whole->samples;
+        whole->cost += others_ns;
+        whole->cost_squared += others_ns * period_ns;
+        return 0;
+}
+
 int findings_make(struct db *db, const struct findings_input *input,
                   struct findings_gaps *gaps, struct diag *diag)
 {
@@ -336,6 +354,8 @@ int findings_make(struct db *db, const struct findings_input *input,
                 code = each_sample(db, &pass, add_sample, diag);
         if (!code)
                 code = each_fault(db, &pass, diag);
+        if (!code)
+                code = add_unstalled(db, &pass, diag);
         if (!code)
                 code = findings_store(db, &pass, diag);
         pass_close(&pass);

@@ -75,6 +75,9 @@ struct report_summary {
         bool timed;              /* the samples are, or would be, a timer's */
         int64_t stalled_samples; /* of a timer, at loads */
         double stalled_s;        /* that they stand for */
+        double timed_s;          /* that all samples of a timer stand for */
+        int64_t
+            unplaced_samples;    /* of a timer, and no instruction is known to wait for */
         double timer_period_s;   /* 0: not of a timer, or not known */
         int64_t tracker_samples; /* in memlag's own heap tracker, not among samples */
         double stalled_ratio;    /* the same over the run's cycles; NAN: not known */

@@ -69,7 +69,7 @@ static int say_code(struct db *db, const struct report_choice *choice,
                 (int64_t)sqlite3_column_int64(row, COLUMN_SAMPLES));
         prose_counted(text, sqlite3_column_int64(row, COLUMN_ALL_SAMPLES), "samples");
         fprintf(text, ", %.1f%% of the %s", sqlite3_column_double(row, COLUMN_LATENCY),
-                summary->timed ? "time at loads" : "latency");
+                summary->timed ? "time of all timer samples" : "latency");
         if (summary->timed)
                 return 0;
         if (sqlite3_column_type(row, COLUMN_STALLED) != SQLITE_NULL)

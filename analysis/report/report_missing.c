@@ -117,6 +117,14 @@ static const char dwz_files_sql[] =
     "  AND EXISTS (SELECT 1 FROM ledger WHERE kind = 'dwz files not found or damaged')"
     "  GROUP BY s.path HAVING sum(f.latency_share) >= " FILE_SHARE_MIN
     "  ORDER BY sum(f.latency_share) DESC, s.path) HAVING count(*) > 0";
+
+/* Code that compilers made while the program ran, and listed nowhere. */
+static const char perf_maps_sql[] =
+    "SELECT 'For the names of [JIT code], which is in no file, let its compiler list them in"
+    " /tmp/perf-PID.map: node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions"
+    " -XX:+DumpPerfMapAtExit, python3 -X perf, DOTNET_PerfMapEnabled=1; LuaJIT has no such"
+    " list.' WHERE (SELECT total(latency_share) FROM function_finding"
+    "  WHERE module IS NULL AND function = '[JIT code]') >= " FILE_SHARE_MIN;
 /* clang-format on */
 
 static int print_remedy(struct db *db, const char *sql, FILE *out, struct diag *diag)
@@ -139,5 +147,7 @@ int report_print_missing(struct db *db, const struct report_options *options, bo
                 code = print_remedy(db, debug_files_sql, out, diag);
         if (!code && options->kind->of_code)
                 code = print_remedy(db, other_files_sql, out, diag);
+        if (!code && options->kind->of_code)
+                code = print_remedy(db, perf_maps_sql, out, diag);
         return code ? code : print_remedy(db, dwz_files_sql, out, diag);
 }

@@ -70,7 +70,7 @@
 #define REPORT_STALLED_LEGEND \
         "stalled: share of the run's cycles for which these loads held up what came " \
         "behind them, or page faults the program: about the most that can be saved here"
-#define REPORT_STALLS_LEGEND "stalled: share of all time at loads, not of the run"
+#define REPORT_STALLS_LEGEND "stalled: share of the time of all timer samples"
 
 /* What costs the program most time comes first, or where that is not known, or ?4 asks for
  * it, what has most of the latency. */
@@ -157,7 +157,7 @@
         "  count(nullif(v.level, 'NA')) AS level_samples," \
         "  avg(v.latency_cycles) AS mean_latency_cycles," \
         "  total(iif(timed, s.stall_ns, v.latency_cycles))" \
-        "      / nullif(total(total(iif(timed, s.stall_ns, v.latency_cycles))) OVER (), 0)" \
+        "      / nullif(iif(timed," STATEMENT_TIMED_NS ", total(total(v.latency_cycles)) OVER ()), 0)" \
         "      AS latency_share," \
         "  iif(count(s.retire_latency_cycles)," \
         "      total(" STATEMENT_STALL ")" \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report on timer samples: shares of the time that loads stalled, and what a timer
+/* The report on timer samples: which share of their time was at loads, and what a timer
  * cannot know. They have no latency, no level and no verdict, so their tables have no
  * such columns. */
 #include <inttypes.h>
@@ -66,7 +66,7 @@ static const struct report_kind kinds[] = {
         .name = "allocation",
         .table_sql = REPORT_ALLOCATIONS(REPORT_ALLOCATED_SHARE("latency_share") "AS stalled,"),
         .alignment = "rrrrrll",
-        .legend = "stalled: the object's share of all time at loads, not of the run; "
+        .legend = "stalled: the object's share of the time of all timer samples; "
                   REPORT_ALLOCATIONS_LEGEND,
     },
     {
@@ -92,11 +92,10 @@ static const struct report_kind kinds[] = {
             "SELECT time_ns / length_ns AS interval,"
             " time_ns / length_ns * length_ns AS start_ns, sum(stall_ns) AS stall_ns,"
             " count(*) AS samples,"
-            " 1.0 * sum(stall_ns) / sum(sum(stall_ns)) OVER () AS latency_share "
+            " sum(stall_ns) /" STATEMENT_TIMED_NS "AS latency_share "
             "FROM" TIMED_INTERVALS,
         .table_sql =
-            "SELECT printf('%.1f%%', 100.0 * sum(stall_ns) /"
-            "     sum(sum(stall_ns)) OVER ()) AS stalled,"
+            "SELECT printf('%.1f%%', 100.0 * sum(stall_ns) /" STATEMENT_TIMED_NS ") AS stalled,"
             " printf('%.3f', sum(stall_ns) / 1e6) AS \"at loads ms\","
             " count(*) AS samples, time_ns / length_ns AS interval,"
             " printf('%.3f', time_ns / length_ns * length_ns / 1e6) AS \"start ms\" "

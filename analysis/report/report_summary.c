@@ -40,7 +40,9 @@ static const char run_sql[] =
     " (SELECT ns FROM stalled) / 1e3"
     " * (SELECT value FROM machine WHERE key = 'clock_mhz'),"
     " (SELECT CAST(value AS INTEGER) FROM run WHERE key = 'user_ns'),"
-    " (SELECT CAST(value AS INTEGER) FROM run WHERE key = 'kernel_ns')";
+    " (SELECT CAST(value AS INTEGER) FROM run WHERE key = "
+    "'kernel_ns')," STATEMENT_TIMED_NS "/ 1e9, (SELECT total(value) FROM ledger"
+    "  WHERE kind = 'timer samples on unknown instructions')";
 
 static const char interval_sql[] =
     "SELECT count(*), count(*) FILTER (WHERE contended = 1),"
@@ -118,6 +120,8 @@ static int take_run(void *context, sqlite3_stmt *row)
         reading->stalled_cycles = real_or_nan(row, 14);
         summary->user_s = real_or_nan(row, 15) / 1e9;
         summary->kernel_s = real_or_nan(row, 16) / 1e9;
+        summary->timed_s = sqlite3_column_double(row, 17);
+        summary->unplaced_samples = sqlite3_column_int64(row, 18);
         return 0;
 }
 
@@ -326,4 +330,8 @@ void report_print_provenance(FILE *out, const struct report_summary *summary)
                         full ? " and mispredicted branches" : "");
         if (report_is_modelled(summary))
                 fputs(", not measured", out);
+        if (summary->unplaced_samples > 0 && summary->samples > 0)
+                fprintf(out, ", %.1f%% of the samples not placed",
+                        100.0 * (double)summary->unplaced_samples /
+                            (double)summary->samples);
 }

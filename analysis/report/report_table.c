@@ -371,8 +371,7 @@ static void print_source_of(FILE *out, FILE *missing, sqlite3_stmt *row, bool st
         fprintf(out, "\n%s:%" PRId64 "%s%s: %s%s%.1f%% of the %s", file ? file : "", line,
                 function ? " in " : "", function ? function : "",
                 verdict && !stalls ? verdict : "", stalls ? "" : ", ",
-                100 * sqlite3_column_double(row, 5),
-                stalls ? "time at loads" : "latency");
+                100 * sqlite3_column_double(row, 5), stalls ? "time" : "latency");
         if (sqlite3_column_type(row, 6) != SQLITE_NULL)
                 fprintf(out, ", stalled %.1f%% of the cycles",
                         100 * sqlite3_column_double(row, 6));

@@ -23,6 +23,9 @@ struct perf_map_process {
         int64_t ended_s; /* it ended no later; INT64_MAX: not known */
 };
 
+/* The function of code that was made at run time, where no list names it. */
+#define UNLISTED_CODE "[JIT code]"
+
 /* Whose list it is, by when it was last written to. */
 enum perf_map_owner { PERF_MAP_OWN, PERF_MAP_OF_EARLIER, PERF_MAP_OF_LATER };
 

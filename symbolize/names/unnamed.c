@@ -28,10 +28,10 @@ static const char *no_function(const struct raw *raw, const struct place *place)
         if (!place->mapped)
                 return in_kernel(place) ? "kernel whose place was not recorded"
                                         : "no mapping";
+        if (place->unlisted)
+                return "memory of no file";
         if (place->code.function)
                 return NULL;
-        if (place->module == RAW_NONE)
-                return "memory of no file";
         if (raw->modules[place->module].state == MODULE_CHANGED)
                 return "changed binary";
         if (raw->modules[place->module].state != MODULE_READY &&

@@ -26,6 +26,7 @@ struct place {
         uint32_t module;
         uint32_t process; /* of what is mapped there without a module; else RAW_NONE */
         bool vdso;        /* the kernel's code in the process */
+        bool unlisted;    /* made at run time, and in no list of names */
         bool mapped;      /* something was mapped there */
         bool in_image;    /* code.vaddr is the file's virtual address */
         bool accesses;    /* samples with an address are there */

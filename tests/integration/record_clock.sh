@@ -190,7 +190,22 @@ expect "the same of rows for programs" "$("$MEMLAG" report --by interval --forma
         NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
         { ns += $column["stall_ns"]; samples += $column["samples"]; share += $column["latency_share"] }
         END { printf "%d %.0f %.3f", samples, ns, share }')" "$(ask loads.db "
-        SELECT printf('%d %d 1.000', count(*), sum(stall_ns)) FROM sample WHERE stall_ns > 0")"
+        SELECT printf('%d %d %.3f', sum(stall_ns > 0), sum(stall_ns), 1.0 * sum(stall_ns > 0) / count(*))
+        FROM sample")"
+# Shares are of all samples, at loads or not, in every report.
+for by in line function thread; do
+        expect "the sum of shares by $by" "$("$MEMLAG" report --by $by --format json --top 0 loads.db | python3 -c '
+import json, sys
+print("%.3f" % sum(row["latency_share"] or 0 for row in json.load(sys.stdin)["rows"]))')" "$(ask loads.db "
+                SELECT printf('%.3f', 1.0 * sum(stall_ns > 0) / count(*)) FROM sample")"
+done
+unplaced=$(ask loads.db "SELECT printf('%.1f', 100.0 * value / (SELECT count(*) FROM sample)) FROM ledger
+        WHERE kind = 'timer samples on unknown instructions'")
+case $unplaced in
+''|0.0) ;;
+*) "$MEMLAG" report loads.db | head -1 | grep -q "clock.*, $unplaced% of the samples not placed: " ||
+        fail "the first line does not say $unplaced%: $("$MEMLAG" report loads.db | head -1)" ;;
+esac
 grep -q "auto" err && fail "auto"
 grep -q "source clock" err || fail "the source is not named: $(cat err)"
 

@@ -345,7 +345,7 @@ static void the_mapping_in_force_decides(void **state)
 
         expect_function(1, "inner");
         for (int sample = 2; sample <= 4; sample++)
-                expect_function(sample, "NULL");
+                expect_function(sample, "[JIT code]");
         expect_int("SELECT value FROM ledger WHERE kind = 'samples in memory of no file'",
                    3);
 }
@@ -366,7 +366,7 @@ static void samples_need_not_lie_in_the_order_of_time(void **state)
         finish(&recording);
 
         for (int sample = 1; sample <= 3; sample++)
-                expect_function(sample, "NULL");
+                expect_function(sample, "[JIT code]");
         expect_function(4, "inner");
         expect_function(103, "inner");
         expect_int("SELECT value FROM ledger WHERE kind = 'samples in memory of no file'",
@@ -397,8 +397,8 @@ static void a_sample_without_address_has_a_row_only_at_another_place(void **stat
         expect_int("SELECT count(*) FROM ip_location", 1);
         expect_function(1, "inner");
         expect_function(2, "inner");
-        expect_function(3, "NULL");
-        expect_function(4, "NULL");
+        expect_function(3, "[JIT code]");
+        expect_function(4, "[JIT code]");
         expect_int("SELECT sum(samples) FROM resolution WHERE subject = 'type'", 4);
 }
 
