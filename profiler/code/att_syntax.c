@@ -115,7 +115,7 @@ static void swapped_name(const ZydisDecodedInstruction *instruction, char name[1
 
 /* What string instructions access, which Zydis's name of them implies: the name, and the
  * order of operands from left to right, 'a' the accumulator, 's' and 'd' memory at rsi
- * and rdi. */
+ * (rbx for xlat) and rdi. */
 static const struct string_instruction {
         ZydisMnemonic mnemonic;
         const char *name;
@@ -130,13 +130,15 @@ static const struct string_instruction {
     {ZYDIS_MNEMONIC_LODSB, "lods", "sa"},  {ZYDIS_MNEMONIC_LODSW, "lods", "sa"},
     {ZYDIS_MNEMONIC_LODSD, "lods", "sa"},  {ZYDIS_MNEMONIC_LODSQ, "lods", "sa"},
     {ZYDIS_MNEMONIC_SCASB, "scas", "da"},  {ZYDIS_MNEMONIC_SCASW, "scas", "da"},
-    {ZYDIS_MNEMONIC_SCASD, "scas", "da"},  {ZYDIS_MNEMONIC_SCASQ, "scas", "da"}};
+    {ZYDIS_MNEMONIC_SCASD, "scas", "da"},  {ZYDIS_MNEMONIC_SCASQ, "scas", "da"},
+    {ZYDIS_MNEMONIC_XLAT, "xlat", "s"}};
 
 /* Vector instructions share the mnemonics movsd and cmpsd. */
 static const struct string_instruction *
 string_instruction(const ZydisDecodedInstruction *instruction)
 {
-        if (instruction->meta.category != ZYDIS_CATEGORY_STRINGOP)
+        if (instruction->meta.category != ZYDIS_CATEGORY_STRINGOP &&
+            instruction->mnemonic != ZYDIS_MNEMONIC_XLAT)
                 return NULL;
         for (size_t i = 0;
              i < sizeof(string_instructions) / sizeof(string_instructions[0]); i++)

@@ -123,6 +123,8 @@ static const struct expectation expectations[] = {
      NULL},
     {CODE("\x67\x66\xaf"), "scas   %es:(%edi),%ax",
      NULL},
+    {CODE("\xd7"), "xlat   %ds:(%rbx)",
+     NULL},
     {CODE("\x62\xb1\x7e\xca\x6f\x06"), "vmovdqu32 (%rsi),%zmm0{%k2}{z}",
      "vmovdqu32 zmm0{k2}{z},zmmword ptr [rsi]"},
     {CODE("\x48\xb8\x08\x07\x06\x05\x04\x03\x02\x01"),
