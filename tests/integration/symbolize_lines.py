@@ -172,17 +172,22 @@ def compare_split(compiler, version):
     that has them itself."""
     name = f"split-{os.path.basename(compiler)}-{version}"
     flags = ("-O2", "-pie", "-fPIE")
-    # addr2line 2.40 does not find clang's inlined calls in DWARF 5, whose ranges have numbers.
+    # addr2line does not find clang's inlined calls in DWARF 5, whose ranges have numbers.
     whole = build(f"{name}-whole", *flags,
                   f"-gdwarf-{4 if compiler == 'clang' else version}", compiler=compiler)
     path = build(name, *flags, f"-gdwarf-{version}", "-gsplit-dwarf", compiler=compiler)
     good = compare(f"{name}, .dwo", path, whole, 0x7F1234560000)
-    if version == 4:  # dwp of binutils 2.40 knows no DWARF 5
-        subprocess.run(["dwp", "-e", path, "-o", path + ".dwp"], check=True)
+    # Of DWARF 5 by GCC llvm-dwp makes no end.
+    packer = shutil.which("llvm-dwp")
+    packed = packer and version == 4
+    if packed:
+        subprocess.run([packer, "-e", path, "-o", path + ".dwp"], check=True)
+    elif not packer:
+        print(f"SKIPPED: {name}.dwp: no llvm-dwp here")
     for file in os.listdir("."):
         if file.endswith(".dwo"):
             os.remove(file)
-    if version == 4:
+    if packed:
         good &= compare(f"{name}, .dwp", path, whole, 0x7F1234560000)
         os.remove(path + ".dwp")
     # Without them the lines are still there, and nothing is made up.

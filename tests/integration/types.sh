@@ -116,9 +116,10 @@ measure cxx_gcc_O0
 # Members of virtual bases are where the table of virtual functions says.
 build containers_gcc g++ containers.cc -std=c++17
 measure containers_gcc 97
-# What programs lay out by hand, and what generic C++ does.
+# What programs lay out by hand, and what generic C++ does. Newer compilers keep fewer of the
+# variables that prove an index.
 build structures_gcc gcc structures.c
-measure structures_gcc 95
+measure structures_gcc 90
 # A function of two ranges, with an array of pointers in its frame.
 objdump -d structures_gcc | grep -q '<sum_picked.cold>:' || fail "sum_picked is in one range"
 [ "$(answer structures_gcc.db "SELECT count(*) > 50, sum(field_id IS NULL) FROM attribution
