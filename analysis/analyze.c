@@ -294,13 +294,30 @@ static int store_verdict_gaps(struct analysis *a, struct diag *diag)
         return code;
 }
 
-static int run(struct analysis *a, struct diag *diag)
+/* From here on samples and readings are those of a part of the recording: so are the
+ * cycles that its loads held up. Without any, a share of them is not known. */
+static int select_part(struct analysis *a, const char *part, struct diag *diag)
 {
-        int code = db_clear_findings(a->db, diag);
+        struct run_counters counters;
+        int code = statement_run_all(a->db, part, diag);
         if (!code)
-                code = read_facts(a, diag);
+                code = facts_counters(a->db, &counters, diag);
+        if (code)
+                return code;
+        a->counters.total_cycles =
+            counters.total_cycles > 0 ? counters.total_cycles : NAN;
+        facts_counters_free(&counters);
+        return 0;
+}
+
+/* PART: NULL, or as in analyze_part. */
+static int run(struct analysis *a, const char *part, struct diag *diag)
+{
+        int code = read_facts(a, diag);
         if (!code)
                 code = find_intervals(a, diag);
+        if (!code && part)
+                code = select_part(a, part, diag);
         if (!code)
                 code = stall_limit_store(a->db, &a->long_stalls, diag);
         if (!code)
@@ -316,8 +333,22 @@ static int run(struct analysis *a, struct diag *diag)
                 code = store_ledger(a, diag);
         if (!code)
                 code = store_verdict_gaps(a, diag);
-        if (!code)
-                code = db_exec(a->db, memlag_views_sql, diag);
+        return code;
+}
+
+static void close_analysis(struct analysis *a)
+{
+        machine_origins_free(&a->origins);
+        free(a->metrics);
+        free(a->judged);
+        facts_counters_free(&a->counters);
+}
+
+int analyze_part(struct db *db, const char *part, struct diag *diag)
+{
+        struct analysis a = {.db = db};
+        int code = run(&a, part, diag);
+        close_analysis(&a);
         return code;
 }
 
@@ -327,14 +358,15 @@ int analyze(struct db *db, struct diag *diag)
         int code = db_exec(db, "BEGIN IMMEDIATE", diag);
         if (code)
                 return code;
-        code = run(&a, diag);
+        code = db_clear_findings(db, diag);
+        if (!code)
+                code = run(&a, NULL, diag);
+        if (!code)
+                code = db_exec(db, memlag_views_sql, diag);
         if (!code)
                 code = db_exec(db, "COMMIT", diag);
         if (code)
                 db_exec(db, "ROLLBACK", NULL);
-        machine_origins_free(&a.origins);
-        free(a.metrics);
-        free(a.judged);
-        facts_counters_free(&a.counters);
+        close_analysis(&a);
         return code;
 }

@@ -36,6 +36,9 @@ static int find_missing(struct db *db, struct missing *missing, struct diag *dia
                     " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = "
                     "'instruction')"
                     " OR"
+                    " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = "
+                    "'library_view')"
+                    " OR"
                     " NOT EXISTS (SELECT 1 FROM pragma_table_info('type_view')"
                     "             WHERE name = 'undecided_samples')",
                     &missing->findings, diag);

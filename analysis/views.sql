@@ -20,6 +20,8 @@ DROP VIEW IF EXISTS phase_interval_view;
 DROP VIEW IF EXISTS phase_limit_view;
 DROP VIEW IF EXISTS calibration_view;
 DROP VIEW IF EXISTS unresolved_view;
+DROP VIEW IF EXISTS process_view;
+DROP VIEW IF EXISTS library_view;
 
 -- A recording that was cut off has no duration: its last event stands in.
 CREATE VIEW run_info (key, value) AS
@@ -136,6 +138,55 @@ FROM sample AS s
 LEFT JOIN attribution AS a USING (sample_id)
 LEFT JOIN untyped AS u USING (untyped_id)
 WHERE (s.addr IS NULL AND a.object_id IS NULL) OR a.untyped_id IS NOT NULL;
+
+-- Programs in the processes of the recording: a process that executes another program, or
+-- is forked, begins a new row. One that was forked runs its parent's program.
+CREATE VIEW process_view (
+        process_id, pid, parent_pid, process, executable, threads, start_ns, end_ns) AS
+WITH RECURSIVE named (process_id, executable) AS (
+        SELECT process_id, executable FROM process
+        WHERE executable IS NOT NULL OR parent_process_id IS NULL
+        UNION ALL
+        SELECT p.process_id, n.executable
+        FROM named AS n JOIN process AS p ON p.parent_process_id = n.process_id
+        WHERE p.executable IS NULL)
+SELECT
+        p.process_id, p.pid, q.pid,
+        substr(n.executable, length(rtrim(n.executable,
+                                          replace(n.executable, '/', ''))) + 1),
+        n.executable, t.threads, p.start_ns, p.end_ns
+FROM process AS p
+JOIN named AS n USING (process_id)
+JOIN (SELECT process_id, count(*) AS threads FROM thread GROUP BY process_id) AS t
+        USING (process_id)
+LEFT JOIN process AS q ON q.process_id = p.parent_process_id
+WHERE p.executable IS NOT '[CPUs]'
+ORDER BY p.process_id;
+
+-- Samples in libraries that wait for others by asking again and again: time there is no
+-- work of the program. Such a library's calls of the C library are not among them.
+CREATE VIEW library_view (library, samples, sample_ratio, latency_share) AS
+WITH known (library, pattern) AS (
+        VALUES ('MPI', 'libmpi*.so*'), ('MPI', 'libmpich*.so*'), ('MPI', 'libopen-pal.so*'),
+               ('MPI', 'libopen-rte.so*'), ('MPI', 'libpmix.so*'), ('MPI', 'libprrte.so*'),
+               ('MPI', 'mca_*.so'), ('MPI', 'libmca_*.so*'), ('MPI', 'libuc[pmst].so*'),
+               ('MPI', 'libuct_*.so*'), ('MPI', 'libfabric.so*'), ('MPI', 'libpsm2.so*'),
+               ('MPI', 'libhcoll.so*'), ('MPI', 'libevent_core*.so*')),
+grouped AS MATERIALIZED (
+        SELECT m.module_id, min(k.library) AS library
+        FROM module AS m JOIN known AS k
+                ON substr(m.path, length(rtrim(m.path, replace(m.path, '/', ''))) + 1)
+                   GLOB k.pattern
+        GROUP BY m.module_id)
+SELECT
+        g.library, count(*), 1.0 * count(*) / (SELECT count(*) FROM sample),
+        total(coalesce(s.stall_ns, s.latency_cycles))
+                / nullif((SELECT total(coalesce(stall_ns, latency_cycles)) FROM sample), 0)
+FROM sample AS s
+JOIN sample_location AS p USING (sample_id)
+JOIN code_location AS l USING (location_id)
+JOIN grouped AS g USING (module_id)
+GROUP BY g.library;
 
 CREATE VIEW interval_view (
         interval_id, start_ns, end_ns, lmrl_cycles, l1_miss_latency_cycles, fb_full_ratio,

@@ -17,6 +17,7 @@
 #include "option_path.h"
 #include "places.h"
 #include "report.h"
+#include "selection.h"
 #include "show.h"
 #include "source_file.h"
 #include "source_lines.h"
@@ -35,6 +36,7 @@ enum {
 };
 
 struct arguments {
+        struct selection selection;
         const char *file;
         const char **names; /* what is to be annotated */
         size_t name_count, name_capacity;
@@ -70,6 +72,7 @@ static const struct argp_option options[] = {
      "Without a name: show the N functions (3) that come first in reports", 0},
     {"wide", 'W', NULL, 0, "Show names whole, with all template arguments, in tables too",
      0},
+    SELECTION_OPTIONS,
     {0}};
 
 static void check_memory(int code, struct argp_state *state)
@@ -167,7 +170,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 check_together(arguments, state);
                 return 0;
         default:
-                return ARGP_ERR_UNKNOWN;
+                return selection_parse(&arguments->selection, key, text, state);
         }
 }
 
@@ -234,11 +237,13 @@ static int annotate(struct db *db, const struct arguments *arguments,
 static int run(const struct arguments *arguments)
 {
         struct diag diag;
-        struct report_summary summary;
+        struct report_summary summary = {.command = NULL};
         struct db *db = completed_open(arguments->file, "annotate");
         if (!db)
                 return EXIT_FAILED;
-        int code = report_summary_read(db, &summary, &diag);
+        int code = selection_apply(&arguments->selection, db, &diag);
+        if (!code)
+                code = report_summary_read(db, &summary, &diag);
         if (!code)
                 code = annotate(db, arguments, &summary, &diag);
         report_summary_free(&summary);
@@ -260,6 +265,7 @@ int cmd_annotate(int argc, char **argv)
                            &arguments);
         arguments.show.width = cmd_terminal_width();
         int status = run(&arguments);
+        selection_free(&arguments.selection);
         free(arguments.names);
         free(arguments.search.substitutions);
         free(arguments.search.directories);

@@ -10,11 +10,13 @@
 #include "command_line.h"
 #include "completed.h"
 #include "export.h"
+#include "selection.h"
 #include "statement.h"
 
 enum { OPTION_FORMAT = 256, OPTION_WEIGHT };
 
 struct arguments {
+        struct selection selection;
         const char *file; /* NULL: memlag.db */
         bool callgrind;
         bool weight_given;
@@ -30,6 +32,7 @@ static const struct argp_option options[] = {
     {"weight", OPTION_WEIGHT, "WHAT", 0,
      "What a stack weighs: stalled (the default where that is known), latency or samples",
      0},
+    SELECTION_OPTIONS,
     {0}};
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -63,7 +66,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
                                            "weights; it is for --format=folded");
                 return 0;
         default:
-                return ARGP_ERR_UNKNOWN;
+                return selection_parse(&arguments->selection, key, text, state);
         }
 }
 
@@ -147,11 +150,14 @@ int cmd_export(int argc, char **argv)
         if (!db)
                 return EXIT_FAILED;
         struct diag diag;
-        struct report_summary summary;
-        int code = report_summary_read(db, &summary, &diag);
+        struct report_summary summary = {.command = NULL};
+        int code = selection_apply(&arguments.selection, db, &diag);
+        if (!code)
+                code = report_summary_read(db, &summary, &diag);
         if (!code)
                 code = write_out(db, &arguments, &summary, &diag);
         report_summary_free(&summary);
+        selection_free(&arguments.selection);
         db_close(db);
         if (!code)
                 return cmd_finish_output("export");

@@ -11,12 +11,14 @@
 #include "command_line.h"
 #include "completed.h"
 #include "report.h"
+#include "selection.h"
 
 enum { TABLE_ROWS = 20 };
 
 enum { OPTION_BY = 256, OPTION_FORMAT, OPTION_TOP, OPTION_NO_SOURCE, OPTION_SORT };
 
 struct arguments {
+        struct selection selection;
         const char *file; /* NULL: memlag.db */
         struct report_options report;
         bool top_given;
@@ -25,7 +27,8 @@ struct arguments {
 static const struct argp_option options[] = {
     {"by", OPTION_BY, "WHAT", 0,
      "What a row stands for: line (the default), function, object, caller (the tree of "
-     "calls), allocation (the calls that allocated each object), type, thread, interval "
+     "calls), allocation (the calls that allocated each object), type, thread, process, "
+     "interval "
      "or phase (neighbouring intervals with one bound)",
      0},
     {"dsos", 'd', "PATTERN", 0,
@@ -50,6 +53,7 @@ static const struct argp_option options[] = {
      "Show the N most important rows; 0: all (a table shows 20, the others all)", 0},
     {"wide", 'W', NULL, 0, "Show names whole, with all template arguments, in tables too",
      0},
+    SELECTION_OPTIONS,
     {0}};
 
 static void parse_top(struct arguments *arguments, const char *text,
@@ -95,6 +99,22 @@ static void check_choice(const struct report_options *report, struct argp_state 
                             report->kind->name);
 }
 
+static void check_selection(const struct arguments *arguments, struct argp_state *state)
+{
+        const char *kind = arguments->report.kind->name;
+        if (selection_is_of_tasks(&arguments->selection) &&
+            arguments->report.kind->of_all)
+                usage_error(
+                    state,
+                    "--by=%s: rows by %s are of all processes and threads; choose "
+                    "some with --by=line, function, object, caller, type, thread "
+                    "or process",
+                    kind, kind);
+        if (selection_is_any(&arguments->selection) && strcmp(kind, "allocation") == 0)
+                usage_error(state, "--by=allocation: allocations are counted for the "
+                                   "whole recording, and for no part of its time");
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
         struct arguments *arguments = state->input;
@@ -102,12 +122,13 @@ static error_t parse(int key, char *text, struct argp_state *state)
         case OPTION_BY:
                 arguments->report.kind = report_kind_named(text);
                 if (!arguments->report.kind)
-                        usage_error(state,
-                                    "--by: '%s' is not line, function, object, caller, "
-                                    "allocation, type, thread, interval or phase; "
-                                    "levels and TLB misses are in 'memlag query --name "
-                                    "levels', and 'memlag query --list' has more",
-                                    text);
+                        usage_error(
+                            state,
+                            "--by: '%s' is not line, function, object, caller, "
+                            "allocation, type, thread, process, interval or phase; "
+                            "levels and TLB misses are in 'memlag query --name "
+                            "levels', and 'memlag query --list' has more",
+                            text);
                 return 0;
         case OPTION_FORMAT:
                 arguments->report.format = cmd_parse_format(text, state);
@@ -136,6 +157,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 return 0;
         case ARGP_KEY_END:
                 check_choice(&arguments->report, state);
+                check_selection(arguments, state);
                 return 0;
         case ARGP_KEY_ARG:
                 if (arguments->file)
@@ -143,7 +165,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 arguments->file = text;
                 return 0;
         default:
-                return ARGP_ERR_UNKNOWN;
+                return selection_parse(&arguments->selection, key, text, state);
         }
 }
 
@@ -151,7 +173,8 @@ static const struct argp parser = {
     .options = options,
     .parser = parse,
     .args_doc = "[FILE]",
-    .doc = "Show the lines, functions, data objects, calls, types, threads, intervals or "
+    .doc = "Show the lines, functions, data objects, calls, types, threads, processes, "
+           "intervals or "
            "phases of a recording (memlag.db) that waited most for memory.",
 };
 
@@ -181,6 +204,15 @@ static int print(struct db *db, const struct report_options *report)
         return EXIT_FAILED;
 }
 
+static int select_and_print(struct db *db, const struct arguments *arguments)
+{
+        struct diag diag;
+        if (selection_apply(&arguments->selection, db, &diag) == 0)
+                return print(db, &arguments->report);
+        diag_print("report", &diag);
+        return EXIT_FAILED;
+}
+
 int cmd_report(int argc, char **argv)
 {
         struct arguments arguments = {
@@ -196,7 +228,8 @@ int cmd_report(int argc, char **argv)
         struct db *db = completed_open(arguments.file, "report");
         if (!db)
                 return EXIT_FAILED;
-        int status = print(db, &arguments.report);
+        int status = select_and_print(db, &arguments);
         db_close(db);
+        selection_free(&arguments.selection);
         return status;
 }

@@ -27,6 +27,7 @@ struct report_kind {
         bool stalled; /* the first column of table_sql is for how long loads held up */
         bool of_code; /* rows have a function and a module, and can be chosen by them */
         bool of_data; /* rows can be chosen by the code that accessed them */
+        bool of_all;  /* rows are of all processes and threads, and of no part of them */
 };
 
 /* The kind called NAME, or NULL. */
@@ -67,8 +68,10 @@ struct report_summary {
         char *sim_set;    /* parameters of the model that were changed; NULL: none */
         bool cut_off;     /* the recorder did not get to its end */
         int signal;       /* that ended the command; 0: none did */
-        char *model_note; /* what report_model_note says; NULL: nothing */
-        char *failure;    /* why a part of the run is missing; NULL: none is */
+        char *selection;  /* which part of the recording all is about; NULL: all of it */
+        int64_t recorded_samples; /* of the whole recording, with a selection */
+        char *model_note;         /* what report_model_note says; NULL: nothing */
+        char *failure;            /* why a part of the run is missing; NULL: none is */
         double duration_s;
         int64_t samples;
         int64_t memory_samples;
@@ -185,8 +188,9 @@ int report_print_choice(struct db *db, const struct report_options *options,
 
 /* The ledger, and what to do about lines that are missing. FAILED: recording ended before
  * the run did; how much there was then nobody counted. */
-int report_print_missing(struct db *db, const struct report_options *options, bool failed,
-                         FILE *out, struct diag *diag);
+int report_print_missing(struct db *db, const struct report_options *options,
+                         const struct report_summary *summary, FILE *out,
+                         struct diag *diag);
 
 /* A line of text on each verdict that much of the latency of CHOICE has: what it means,
  * and what often helps. */

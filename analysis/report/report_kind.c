@@ -122,6 +122,7 @@ static const struct report_kind kinds[] = {
     },
     {
         .name = "allocation",
+        .of_all = true,
         .rows_sql =
             "SELECT v.* FROM allocation_view AS v JOIN object_finding AS f USING (object_id)"
             " WHERE object_id IN" REPORT_TOP_ALLOCATED
@@ -169,7 +170,26 @@ static const struct report_kind kinds[] = {
                   "DRAM; mean: cycles" REPORT_CONTENDED_LEGEND,
     },
     {
+        .name = "process",
+        .rows_sql = "SELECT pid, parent_pid, process, executable, threads, samples,"
+                    " dram_samples, mean_latency_cycles, latency_share, contended_samples,"
+                    " stalled_ratio, level_samples, start_ns, end_ns"
+                    " FROM (" REPORT_PROCESSES ") LIMIT ?1",
+        .table_sql =
+            "SELECT" REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") " AS latency, samples,"
+            REPORT_DRAM "AS DRAM,"
+            MEAN CONTENDED " threads, pid, coalesce(parent_pid, '-') AS parent,"
+            " coalesce(process, '-') AS process"
+            " FROM (" REPORT_PROCESSES ") LIMIT ?1",
+        .stalled = true,
+        .alignment = "rrrrrrrrrl",
+        .legend = "latency: share of the latency of all samples; DRAM: samples served by "
+                  "DRAM; mean: cycles" REPORT_CONTENDED_LEGEND
+                  "; a process that executes another program has another row",
+    },
+    {
         .name = "interval",
+        .of_all = true,
         .rows_sql = "SELECT * FROM interval_view ORDER BY contended DESC,"
                     " lmrl_cycles DESC, interval_id LIMIT ?1",
         .table_sql =
@@ -189,6 +209,7 @@ static const struct report_kind kinds[] = {
     },
     {
         .name = "phase",
+        .of_all = true,
         .rows_sql = "SELECT p.*, duration_ns, active_cores, use_ratio, productive_ratio,"
                     " latency_ratio, bandwidth_ratio, other_stall_ratio" PHASES,
         .table_sql =

@@ -28,14 +28,18 @@ static bool needs_addresses(const struct report_kind *kind)
         return strcmp(kind->name, "object") == 0 || strcmp(kind->name, "type") == 0;
 }
 
-static int print_ledger(struct db *db, const struct report_kind *kind, bool failed,
-                        FILE *out, struct diag *diag)
+static int print_ledger(struct db *db, const struct report_kind *kind,
+                        const struct report_summary *summary, FILE *out,
+                        struct diag *diag)
 {
         sqlite3_stmt *rows;
         int code = statement_prepare(db, missing_sql, &rows, diag);
         if (!code)
                 sqlite3_bind_int(rows, 1, needs_addresses(kind));
-        const char *heading = "\nMissing:\n";
+        const char *heading =
+            summary->selection
+                ? "\nMissing (by record and symbolize: in the whole recording):\n"
+                : "\nMissing:\n";
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
                 char *unit = statement_printable(rows, 1);
                 char *what = statement_printable(rows, 2);
@@ -54,7 +58,7 @@ static int print_ledger(struct db *db, const struct report_kind *kind, bool fail
                 heading = "";
                 code = 0;
         }
-        if (failed && !code)
+        if (summary->failure && !code)
                 fprintf(out, "%s  the part of the run that the first lines tell of\n",
                         heading);
         else if (*heading && !code)
@@ -139,10 +143,11 @@ static int print_remedy(struct db *db, const char *sql, FILE *out, struct diag *
         return code < 0 ? code : 0;
 }
 
-int report_print_missing(struct db *db, const struct report_options *options, bool failed,
-                         FILE *out, struct diag *diag)
+int report_print_missing(struct db *db, const struct report_options *options,
+                         const struct report_summary *summary, FILE *out,
+                         struct diag *diag)
 {
-        int code = print_ledger(db, options->kind, failed, out, diag);
+        int code = print_ledger(db, options->kind, summary, out, diag);
         if (!code && options->kind->of_code)
                 code = print_remedy(db, debug_files_sql, out, diag);
         if (!code && options->kind->of_code)

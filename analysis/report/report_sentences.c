@@ -172,6 +172,29 @@ static int say_causes(struct db *db, FILE *text, const struct report_summary *su
         return code;
 }
 
+/* Waiting that is work to whoever looks at the program's time alone. */
+static int say_libraries(struct db *db, FILE *text, struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        int code = statement_prepare(db,
+                                     "SELECT library, 100 * sample_ratio FROM "
+                                     "library_view WHERE sample_ratio >= 0.01",
+                                     &rows, diag);
+        while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
+                char *library = statement_printable(rows, 0);
+                fprintf(
+                    text,
+                    " In the libraries of %s: %.0f%% of the samples. These mostly ask "
+                    "again and again whether others are ready, which is waiting and no "
+                    "work.",
+                    library ? library : "-", sqlite3_column_double(rows, 1));
+                free(library);
+                code = 0;
+        }
+        sqlite3_finalize(rows);
+        return code;
+}
+
 static void say_size(FILE *text, const struct report_summary *summary)
 {
         fprintf(text, "Duration %s%s, ", report_duration(summary->duration_s).text,
@@ -186,13 +209,11 @@ static void say_size(FILE *text, const struct report_summary *summary)
 static int say_run(struct db *db, FILE *text, const struct report_summary *summary,
                    struct diag *diag)
 {
-        (void)db;
-        (void)diag;
         if (summary->timed)
                 report_say_stalls(text, summary);
         else
                 say_size(text, summary);
-        return 0;
+        return say_libraries(db, text, diag);
 }
 
 /* A part of the summary, as sentences. */

@@ -147,12 +147,26 @@
         " coalesce(g.level_samples, 0) AS level_samples," \
         " g.mean_latency_cycles, g.latency_share, g.contended_samples, g.stalled_ratio " \
         "FROM thread AS t JOIN process AS p USING (process_id) LEFT JOIN" \
-        REPORT_SAMPLED_THREADS "AS g USING (thread_id) " \
+        REPORT_SAMPLED("thread_id") "AS g USING (thread_id) " \
         "WHERE g.samples > 0 OR ?1 < 0 AND p.executable IS NOT '[CPUs]' " \
         "ORDER BY g.stalled_ratio DESC, g.latency_share DESC, g.samples DESC, p.pid," \
         " t.tid, t.thread_id"
-#define REPORT_SAMPLED_THREADS \
-        " (SELECT s.thread_id, count(*) - count(e.faults) AS samples," \
+
+/* Programs in processes, likewise. */
+#define REPORT_PROCESSES \
+        "SELECT p.pid, p.parent_pid, p.process, p.executable, p.threads," \
+        " coalesce(g.samples, 0) AS samples, iif(g.samples, g.dram_samples, 0) AS dram_samples," \
+        " coalesce(g.level_samples, 0) AS level_samples," \
+        " g.mean_latency_cycles, g.latency_share, g.contended_samples, g.stalled_ratio," \
+        " p.start_ns, p.end_ns " \
+        "FROM process_view AS p LEFT JOIN" \
+        REPORT_SAMPLED("process_id") "AS g USING (process_id) " \
+        "WHERE g.samples > 0 OR ?1 < 0 " \
+        "ORDER BY g.stalled_ratio DESC, g.latency_share DESC, g.samples DESC, p.process_id"
+
+/* The samples of each thread_id, or process_id. */
+#define REPORT_SAMPLED(id) \
+        " (SELECT " id ", count(*) - count(e.faults) AS samples," \
         "  sum(nullif(v.level, 'NA') IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples," \
         "  count(nullif(v.level, 'NA')) AS level_samples," \
         "  avg(v.latency_cycles) AS mean_latency_cycles," \
@@ -169,12 +183,12 @@
         "  iif(" STATEMENT_CONTENTION "AND (count(v.contended + i.contended) OR" \
         "      count(v.contended) = count(*)), sum(v.contended), NULL) AS contended_samples" \
         "  FROM sample AS s JOIN sample_view AS v USING (sample_id)" \
-        "  LEFT JOIN interval AS i USING (interval_id)" \
+        "  JOIN thread USING (thread_id) LEFT JOIN interval AS i USING (interval_id)" \
         "  LEFT JOIN page_fault AS e USING (sample_id)," \
         "  (SELECT EXISTS (SELECT 1 FROM sample WHERE stall_ns > 0) AS timed)" \
         "  WHERE iif(timed, s.stall_ns > 0, v.op <> 'NA' OR v.level <> 'NA'" \
         "                                   OR v.addr IS NOT NULL)" \
-        "  GROUP BY s.thread_id) "
+        "  GROUP BY " id ") "
 
 /* The ?1 objects that cost most whose blocks were seen being allocated. */
 #define REPORT_TOP_ALLOCATED \

@@ -85,6 +85,16 @@ static const struct report_kind kinds[] = {
         .alignment = "rrrrl",
         .legend = REPORT_STALLS_LEGEND,
     },
+    {
+        .name = "process",
+        .table_sql =
+            "SELECT" REPORT_SHARE("latency_share") " AS stalled, samples, threads, pid,"
+            " coalesce(parent_pid, '-') AS parent, coalesce(process, '-') AS process"
+            " FROM (" REPORT_PROCESSES ") LIMIT ?1",
+        .alignment = "rrrrrl",
+        .legend = REPORT_STALLS_LEGEND
+            "; a process that executes another program has another row",
+    },
     /* Nothing was counted: what there is of an interval is its samples. */
     {
         .name = "interval",
@@ -162,7 +172,7 @@ static void say_tracker(FILE *text, const struct report_summary *summary)
 {
         double taken = (double)(summary->samples + summary->tracker_samples);
         double share = taken > 0 ? (double)summary->tracker_samples / taken : 0;
-        if (share > TRACKER_SHARE_MIN)
+        if (share > TRACKER_SHARE_MIN && !summary->selection)
                 fprintf(text,
                         " Beside these, %" PRId64
                         " samples (%.0f%% of all) were in memlag's own heap tracker and "

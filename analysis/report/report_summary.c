@@ -254,6 +254,8 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
             .sim_detail = run_text(db, "sim_detail"),
             .sim_set = run_text(db, "sim_set"),
             .failure = run_text(db, "failure"),
+            .selection = run_text(db, "selection"),
+            .recorded_samples = db_run_int(db, "recorded_samples", 0),
             .timer_period_s = timer_period(db),
         };
         if (!summary->cpu)
@@ -281,6 +283,7 @@ void report_summary_free(struct report_summary *summary)
         free(summary->cpu);
         free(summary->sim_detail);
         free(summary->sim_set);
+        free(summary->selection);
         free(summary->model_note);
         free(summary->failure);
         free(summary->lmrl_factor_origin);
@@ -334,4 +337,6 @@ void report_print_provenance(FILE *out, const struct report_summary *summary)
                 fprintf(out, ", %.1f%% of the samples not placed",
                         100.0 * (double)summary->unplaced_samples /
                             (double)summary->samples);
+        if (summary->selection)
+                fprintf(out, ", only %s", summary->selection);
 }

@@ -74,6 +74,19 @@ static void print_failure(FILE *out, const struct report_summary *summary)
         sqlite3_free(text);
 }
 
+/* All that follows is about a part of the recording. */
+static void print_selection(FILE *out, const struct report_summary *summary)
+{
+        char *text = NULL;
+        if (asprintf(&text,
+                     "Selected: %" PRId64 " of %" PRId64
+                     " samples. All shares are of the time and latency of these; limits "
+                     "and contention are those of all that ran.",
+                     summary->samples, summary->recorded_samples) >= 0)
+                prose_wrapped(out, text);
+        free(text);
+}
+
 static void print_without_waits(FILE *out, bool timed)
 {
         if (timed)
@@ -96,6 +109,8 @@ void report_print_head(FILE *out, const struct report_summary *summary)
         fputs("memlag: ", out);
         report_print_provenance(out, summary);
         fprintf(out, ": %s\n", summary->command ? summary->command : "unknown command");
+        if (summary->selection)
+                print_selection(out, summary);
         if (summary->model_note)
                 prose_wrapped(out, summary->model_note);
         if (summary->cut_off)
@@ -459,7 +474,6 @@ int report_table(struct db *db, const struct report_options *options,
         if (!code && options->source_text && strcmp(options->kind->name, "line") == 0)
                 code = print_source(db, options, out, summary->timed, diag);
         if (!code)
-                code = report_print_missing(db, options, summary->failure != NULL, out,
-                                            diag);
+                code = report_print_missing(db, options, summary, out, diag);
         return code;
 }

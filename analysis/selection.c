@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* See selection.h. SQLite looks for a name without a schema among temporary tables first,
+ * but in a view only in the view's own schema: hence the views are copied too. */
+#include "selection.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze.h"
+#include "array.h"
+#include "command_line.h"
+#include "option_number.h"
+#include "statement.h"
+
+/* ---- the options ---- */
+
+static void list_add(struct selection_list *list, const char *text,
+                     const struct argp_state *state)
+{
+        if (array_reserve(&list->items, &list->capacity, list->count,
+                          sizeof(*list->items)) < 0)
+                argp_failure(state, EXIT_FAILURE, ENOMEM, "%s", text);
+        list->items[list->count++] = text;
+}
+
+static void add_name(struct selection_list *list, const char *option, const char *text,
+                     const struct argp_state *state)
+{
+        if (!*text)
+                usage_error(state, "%s: the name is empty; '*' fits every name", option);
+        list_add(list, text, state);
+}
+
+/* The LENGTH bytes at TEXT in nanoseconds, FALLBACK without any; -1: no number. */
+static int64_t parse_ms(const char *text, size_t length, int64_t fallback)
+{
+        double ms;
+        if (length == 0)
+                return fallback;
+        return number_parse(text, length, &ms) && ms < 1e12 ? llround(ms * 1e6) : -1;
+}
+
+static void parse_time(struct selection *selection, const char *text,
+                       const struct argp_state *state)
+{
+        size_t length = strcspn(text, "-");
+        const char *to = text + length + (text[length] == '-');
+        selection->from_ns = parse_ms(text, length, 0);
+        selection->to_ns = parse_ms(to, strlen(to), INT64_MAX);
+        selection->has_time = true;
+        if (text[length] != '-' || selection->from_ns < 0 ||
+            selection->to_ns <= selection->from_ns)
+                usage_error(state,
+                            "--time: '%s' is not FROM-TO in milliseconds, such as "
+                            "10-20.5, with FROM before TO",
+                            text);
+}
+
+error_t selection_parse(struct selection *selection, int key, const char *text,
+                        const struct argp_state *state)
+{
+        switch (key) {
+        case SELECTION_PID:
+                usage_whole(state, "--pid", text, 0, INT32_MAX);
+                list_add(&selection->pids, text, state);
+                return 0;
+        case SELECTION_PROCESS:
+                add_name(&selection->processes, "--process", text, state);
+                return 0;
+        case SELECTION_THREAD:
+                add_name(&selection->threads, "--thread", text, state);
+                return 0;
+        case SELECTION_TIME:
+                parse_time(selection, text, state);
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+void selection_free(struct selection *selection)
+{
+        free(selection->pids.items);
+        free(selection->processes.items);
+        free(selection->threads.items);
+}
+
+bool selection_is_of_tasks(const struct selection *selection)
+{
+        return selection->pids.count || selection->processes.count ||
+               selection->threads.count;
+}
+
+bool selection_is_any(const struct selection *selection)
+{
+        return selection->has_time || selection_is_of_tasks(selection);
+}
+
+/* ---- the threads that are meant ---- */
+
+static const char lists_sql[] =
+    "CREATE TEMP TABLE selected_word (kind TEXT NOT NULL, word TEXT NOT NULL);"
+    "CREATE TEMP TABLE selected_thread (thread_id INTEGER PRIMARY KEY)";
+
+/* A list that is empty means all. A program is known by its path, the path's last part,
+ * or the name of a thread that the process has: that of a script, or one that a program
+ * gave itself. Names are patterns. */
+static const char threads_sql[] =
+    "INSERT INTO temp.selected_thread "
+    "SELECT thread_id FROM main.thread AS t JOIN main.process_view AS p USING "
+    "(process_id) "
+    "WHERE (NOT EXISTS (SELECT 1 FROM selected_word WHERE kind = 'pid') OR EXISTS"
+    "  (SELECT 1 FROM selected_word WHERE kind = 'pid' AND CAST(word AS INTEGER) = "
+    "p.pid))"
+    " AND (NOT EXISTS (SELECT 1 FROM selected_word WHERE kind = 'process') OR EXISTS"
+    "  (SELECT 1 FROM selected_word WHERE kind = 'process' AND (p.process GLOB word"
+    "   OR p.executable GLOB word OR t.tid = p.pid AND t.name GLOB word)))"
+    " AND (NOT EXISTS (SELECT 1 FROM selected_word WHERE kind = 'thread') OR EXISTS"
+    "  (SELECT 1 FROM selected_word WHERE kind = 'thread'"
+    "   AND (t.tid = word OR coalesce(t.name, p.process) GLOB word)))";
+
+static int store_words(struct db *db, const char *kind, const struct selection_list *list,
+                       struct diag *diag)
+{
+        sqlite3_stmt *insert;
+        int code = statement_prepare(db, "INSERT INTO temp.selected_word VALUES (?1, ?2)",
+                                     &insert, diag);
+        for (size_t i = 0; code == 0 && i < list->count; i++) {
+                sqlite3_bind_text(insert, 1, kind, -1, SQLITE_STATIC);
+                sqlite3_bind_text(insert, 2, list->items[i], -1, SQLITE_STATIC);
+                code = statement_run(db, insert, diag);
+        }
+        sqlite3_finalize(insert);
+        return code;
+}
+
+static int find_threads(const struct selection *selection, struct db *db,
+                        struct diag *diag)
+{
+        int64_t count = 0;
+        int code = statement_run_all(db, lists_sql, diag);
+        if (!code)
+                code = store_words(db, "pid", &selection->pids, diag);
+        if (!code)
+                code = store_words(db, "process", &selection->processes, diag);
+        if (!code)
+                code = store_words(db, "thread", &selection->threads, diag);
+        if (!code)
+                code = statement_run_all(db, threads_sql, diag);
+        if (!code)
+                code = statement_number(db, "SELECT count(*) FROM selected_thread",
+                                        &count, diag);
+        if (!code && !count)
+                code = diag_set(diag, -ENODATA,
+                                "%s has no such process or thread; 'memlag report --by "
+                                "process --top=0' lists the processes, and --by thread "
+                                "the threads",
+                                sqlite3_db_filename(db_sqlite(db), "main"));
+        return code;
+}
+
+/* ---- what was selected, in words ---- */
+
+enum { NAMED_PROCESSES = 4 };
+
+static int describe(const struct selection *selection, struct db *db, struct diag *diag)
+{
+        static const char sql[] =
+            "WITH meant AS (SELECT DISTINCT p.pid, p.process, t.tid, coalesce(t.name, "
+            "p.process) AS name"
+            "  FROM selected_thread JOIN main.thread AS t USING (thread_id)"
+            "  JOIN main.process_view AS p USING (process_id)),"
+            " named AS (SELECT pid AS number, printf('%d (%s)', pid, "
+            "group_concat(DISTINCT process)) AS text"
+            "  FROM meant WHERE NOT ?2 GROUP BY pid UNION ALL"
+            "  SELECT DISTINCT tid, printf('%d (%s)', tid, name) FROM meant WHERE ?2) "
+            "INSERT INTO run SELECT 'selection', iif(?1, iif(?2, 'thread', 'process')"
+            "  || iif(count(*) = 1, ' ', iif(?2, 's ', 'es '))"
+            "  || (SELECT group_concat(text, ', ') FROM"
+            "      (SELECT text FROM named ORDER BY number LIMIT ?3))"
+            "  || iif(count(*) > ?3, printf(' and %d more', count(*) - ?3), ''), '')"
+            "  || iif(?1 AND ?4, ', ', '') || iif(?4, printf('%.3f ms to %s', ?5 / 1e6,"
+            "      iif(?6 = 9223372036854775807, 'the end', printf('%.3f ms', ?6 / "
+            "1e6))), '')"
+            " FROM named";
+        sqlite3_stmt *insert;
+        int code = statement_prepare(db, sql, &insert, diag);
+        if (code)
+                return code;
+        sqlite3_bind_int(insert, 1, selection_is_of_tasks(selection));
+        sqlite3_bind_int(insert, 2, selection->threads.count > 0);
+        sqlite3_bind_int(insert, 3, NAMED_PROCESSES);
+        sqlite3_bind_int(insert, 4, selection->has_time);
+        sqlite3_bind_int64(insert, 5, selection->from_ns);
+        sqlite3_bind_int64(insert, 6, selection->to_ns);
+        code = statement_run(db, insert, diag);
+        sqlite3_finalize(insert);
+        return code;
+}
+
+/* ---- the temporary tables and views ---- */
+
+/* Tables that hold what analysis finds, empty at first; and run and the ledger with what
+ * the whole recording has. Loads of several fields are not counted anew. */
+static const char copies_sql[] =
+    "SELECT printf('CREATE TEMP %s', substr(sql, length('CREATE ') + 1)),"
+    " printf('INSERT INTO temp.\"%w\" SELECT * FROM main.\"%w\"%s', name, name,"
+    "        iif(name = 'ledger', ' WHERE stage <> ''analysis''', '')),"
+    " name IN ('run', 'ledger') "
+    "FROM main.sqlite_schema WHERE type = 'table' AND (name GLOB '*_finding' OR name IN"
+    " ('interval', 'threshold', 'wide_field', 'run', 'ledger'))";
+
+static const char views_sql[] =
+    "SELECT printf('CREATE TEMP %s', substr(sql, length('CREATE ') + 1)), NULL, 0 "
+    "FROM main.sqlite_schema WHERE type = 'view'";
+
+struct copying {
+        struct db *db;
+        struct diag *diag;
+        int code;
+};
+
+/* Columns: what makes the copy, what fills it, whether it is to be filled. */
+static int copy_item(void *context, sqlite3_stmt *row)
+{
+        struct copying *copying = context;
+        if (!copying->code)
+                copying->code =
+                    statement_run_all(copying->db, statement_text(row, 0), copying->diag);
+        if (!copying->code && sqlite3_column_int(row, 2))
+                copying->code =
+                    statement_run_all(copying->db, statement_text(row, 1), copying->diag);
+        return 0;
+}
+
+static int copy_all(struct db *db, const char *sql, struct diag *diag)
+{
+        struct copying copying = {db, diag, 0};
+        int code = statement_each(db, sql, copy_item, &copying, diag);
+        return code ? code : copying.code;
+}
+
+/* SQL that puts samples, counter readings, threads and intervals aside by those that were
+ * selected. A reading belongs to the time in which its middle lies. */
+static char *part_sql(const struct selection *selection)
+{
+        const char *of_thread = selection_is_of_tasks(selection)
+                                    ? "thread_id IN (SELECT thread_id FROM "
+                                      "temp.selected_thread)"
+                                    : "1";
+        sqlite3_int64 from = selection->has_time ? selection->from_ns : INT64_MIN;
+        sqlite3_int64 to = selection->has_time ? selection->to_ns : INT64_MAX;
+        return sqlite3_mprintf(
+            "CREATE TEMP VIEW thread AS SELECT * FROM main.thread WHERE %s;"
+            "CREATE TEMP VIEW sample AS SELECT * FROM main.sample"
+            " WHERE %s AND time_ns >= %lld AND time_ns < %lld;"
+            "CREATE TEMP VIEW reading AS SELECT * FROM main.reading"
+            " WHERE %s AND start_ns / 2 + end_ns / 2 >= %lld"
+            " AND start_ns / 2 + end_ns / 2 < %lld;"
+            "DELETE FROM temp.interval WHERE end_ns <= %lld OR start_ns >= %lld;",
+            of_thread, of_thread, from, to, of_thread, from, to, from, to);
+}
+
+int selection_apply(const struct selection *selection, struct db *db, struct diag *diag)
+{
+        if (!selection_is_any(selection))
+                return 0;
+        int code = find_threads(selection, db, diag);
+        if (!code)
+                code = copy_all(db, copies_sql, diag);
+        if (!code)
+                code = describe(selection, db, diag);
+        if (!code)
+                code = statement_run_all(db,
+                                         "INSERT INTO run SELECT 'recorded_samples',"
+                                         " count(*) FROM main.sample",
+                                         diag);
+        char *part = code ? NULL : part_sql(selection);
+        if (!code && !part)
+                code = diag_no_memory(diag);
+        if (!code)
+                code = analyze_part(db, part, diag);
+        sqlite3_free(part);
+        return code ? code : copy_all(db, views_sql, diag);
+}

@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Reports on some of a recording's processes or threads, or a part of its time: held against
+# sums over the samples themselves, made by sqlite3; all kinds of report agree.
+set -eu
+
+fail()
+{
+        echo "selection: $*" >&2
+        exit 1
+}
+
+# ---- a script that runs two programs, one of them with a forked child and two threads ----
+cat >walk.c <<'EOT'
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifndef WALK
+#define WALK walk
+#endif
+static volatile char field[1 << 22];
+__attribute__((noinline)) void WALK(long rounds)
+{
+        for (long i = 0; i < rounds; i++)
+                field[i * 4099 % sizeof(field)]++;
+}
+static void *thread(void *rounds)
+{
+        WALK((long)rounds);
+        return NULL;
+}
+int main(int argc, char **argv)
+{
+        long rounds = atol(argv[1]);
+        pthread_t other;
+        if (argc > 2 && fork() == 0)
+                _exit((WALK(rounds / 2), 0));
+        if (argc > 2) {
+                pthread_create(&other, NULL, thread, (void *)rounds);
+                pthread_join(other, NULL);
+        }
+        WALK(rounds);
+        while (wait(NULL) > 0)
+                ;
+        return 0;
+}
+EOT
+"$CC" -g -O1 -pthread -DWALK=stroll -o stroll walk.c
+"$CC" -g -O1 -pthread -DWALK=march -o march walk.c
+cat >both <<'EOT'
+#!/bin/sh
+./stroll 200000
+./march 400000 fork
+EOT
+chmod +x both
+"$MEMLAG" record --source sim --interval 1 -o run.db -- ./both 2>err || fail "$(cat err)"
+sum=$(cksum run.db)
+
+python3 "$SOURCE_DIR/tests/integration/selection.py" "$MEMLAG" run.db "$PWD"
+
+# ---- errors ----
+expect()
+{
+        wanted=$1
+        shift
+        status=0
+        "$@" >out 2>err || status=$?
+        [ "$status" -eq "$wanted" ] || fail "status $status, not $wanted: $*: $(cat err)"
+}
+expect 1 "$MEMLAG" report --process nobody run.db
+[ "$(wc -l <err)" = 1 ] || fail "no such process: $(cat err)"
+expect 2 "$MEMLAG" report --pid x run.db
+expect 2 "$MEMLAG" report --process '' run.db
+expect 2 "$MEMLAG" report --time 3-2 run.db
+expect 2 "$MEMLAG" report --time 3 run.db
+for kind in interval phase allocation; do
+        expect 2 "$MEMLAG" report --by $kind --thread 1 run.db
+done
+
+# ---- the recording stays as it is, also where it cannot be written ----
+[ "$(cksum run.db)" = "$sum" ] || fail "a report has changed the recording"
