@@ -43,6 +43,7 @@ struct recording {
         struct sink *sink;
         struct launch *launch;
         struct launch_end end;
+        bool command_ended;
         struct validated validated;
         bool default_model;  /* the user named no CPU to simulate */
         bool failed;         /* something of the run is not in the database */
@@ -215,20 +216,53 @@ static void end_recording(struct recording *recording)
         }
 }
 
+/* Learns how the command ended. */
+static void note_end(struct recording *recording)
+{
+        struct diag diag;
+        recording->command_ended = true;
+        if (launch_wait(recording->launch, &recording->end, &diag) == 0)
+                return;
+        diag_print(name, &diag);
+        note_failure(recording, &diag);
+}
+
+/* Whether the user waits for processes that the command, which has ended, left running.
+ */
+static bool waits_for_rest(const struct recording *recording)
+{
+        return recording->options->wait && recording->source &&
+               !recording->ops->all_ended(recording->source);
+}
+
+/* The command has ended. True: recording goes on. */
+static bool go_on_without_command(struct recording *recording,
+                                  const struct watched *watched)
+{
+        note_end(recording);
+        if (!waits_for_rest(recording))
+                return false;
+        epoll_ctl(watched->epoll, EPOLL_CTL_DEL, watched->end, NULL);
+        diag_printf(name, "the command has ended, and processes of it live on: recording "
+                          "until they have ended (Ctrl-C ends it before)");
+        return true;
+}
+
 /* Until the target ends, or without a command until recording is to end. Closing the
  * source's descriptor ends its watch. */
 static void follow_until_end(struct recording *recording, const struct watched *watched)
 {
         bool has_command = recording->options->command != NULL;
-        while (has_command || recording->source) {
+        while ((has_command && !recording->command_ended) || recording->source) {
                 struct epoll_event event;
                 int count = epoll_wait(watched->epoll, &event, 1,
                                        recording->source ? DRAIN_MS : -1);
                 if (count < 0 && errno != EINTR)
                         return; /* launch_wait still waits */
-                if (count > 0 && event.data.fd == watched->end)
-                        return;
-                if (count > 0 && event.data.fd == watched->signal) {
+                if (count > 0 && event.data.fd == watched->end) {
+                        if (!has_command || !go_on_without_command(recording, watched))
+                                return;
+                } else if (count > 0 && event.data.fd == watched->signal) {
                         if (launch_forward(recording->launch))
                                 return;
                 } else if (count > 0 && event.data.fd == watched->duration) {
@@ -236,6 +270,8 @@ static void follow_until_end(struct recording *recording, const struct watched *
                         end_recording(recording);
                 } else {
                         drain(recording, count <= 0);
+                        if (recording->command_ended && !waits_for_rest(recording))
+                                return;
                 }
         }
 }
@@ -383,6 +419,18 @@ static void explain_unhandled(const struct recording *recording)
             remedy);
 }
 
+/* What the command left behind is not recorded any more. */
+static void tell_left(const struct recording *recording)
+{
+        uint64_t left = sink_lost(recording->sink, LOSS_LEFT_RUNNING);
+        if (left > 0)
+                diag_printf(name,
+                            "%llu process%s of the command live%s on and %s not recorded "
+                            "any more; --wait records until all have ended",
+                            (unsigned long long)left, left == 1 ? "" : "es",
+                            left == 1 ? "s" : "", left == 1 ? "is" : "are");
+}
+
 static void close_recording(struct recording *recording)
 {
         struct diag ignored;
@@ -467,11 +515,8 @@ static int record(struct recording *recording)
         }
         if (follow(recording, &diag) < 0)
                 give_up(recording, &diag);
-        if (options->command &&
-            launch_wait(recording->launch, &recording->end, &diag) < 0) {
-                diag_print(name, &diag);
-                note_failure(recording, &diag);
-        }
+        if (options->command && !recording->command_ended)
+                note_end(recording);
         if (ended_before_it_began(recording)) {
                 diag_printf(name,
                             "SIG%s ended the command before it began; nothing was "
@@ -485,6 +530,7 @@ static int record(struct recording *recording)
                             recording->end.status, strsignal(recording->end.status));
         finish_database(recording);
         explain_unhandled(recording);
+        tell_left(recording);
         uint64_t samples = sink_samples(recording->sink);
         close_recording(recording);
         if (recording->failed)

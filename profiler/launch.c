@@ -237,9 +237,9 @@ bool launch_forward(struct launch *launch)
         struct signalfd_siginfo info;
         bool end = false;
         while (read(launch->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-                if (launch->pid == 0)
+                if (launch->pid == 0 || launch->ended)
                         end |= launch_ends_program((int)info.ssi_signo);
-                else if (!launch->ended && !reached_target_already(launch, &info))
+                else if (!reached_target_already(launch, &info))
                         kill(launch->pid, (int)info.ssi_signo);
                 /* The shell waits for us, so we stop as the target does. */
                 if (info.ssi_signo == SIGTSTP && !is_ignored(SIGTSTP))

@@ -42,8 +42,8 @@ int launch_signal_fd(const struct launch *launch);
 int launch_end_fd(const struct launch *launch);
 
 /* Passes on the signals that came. Those of a terminal, and those that the target
- * itself sent to its group, have reached it already. True: there is no target, and a
- * signal asks memlag to end. */
+ * itself sent to its group, have reached it already. True: there is no target, or
+ * launch_wait has told of its end, and a signal asks memlag to end. */
 bool launch_forward(struct launch *launch);
 
 struct launch_end {

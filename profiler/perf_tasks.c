@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -567,6 +568,22 @@ int perf_tasks_record(struct perf_tasks *tasks, int64_t time_ns,
         default:
                 return 0;
         }
+}
+
+/* A program with rights of its own takes its process away from the kernel's events. */
+static bool exists(uint32_t pid)
+{
+        return kill((pid_t)pid, 0) == 0 || errno == EPERM;
+}
+
+size_t perf_tasks_alive(const struct perf_tasks *tasks)
+{
+        size_t alive = 0;
+        for (size_t i = 0; i < tasks->processes.count; i++) {
+                const struct perf_process *process = keyed_at(&tasks->processes, i);
+                alive += (runs(process) || process->pending) && exists(process->pid);
+        }
+        return alive;
 }
 
 int perf_tasks_finish(struct perf_tasks *tasks, struct diag *diag)

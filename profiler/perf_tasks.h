@@ -68,6 +68,9 @@ bool perf_process_in_vdso(const struct perf_process *process, uint64_t addr);
 int perf_tasks_tell_kernel(struct perf_tasks *tasks, struct perf_process *process,
                            int64_t time_ns, uint64_t ip, struct diag *diag);
 
+/* Processes that live on: no record told of their end, and the kernel knows them. */
+size_t perf_tasks_alive(const struct perf_tasks *tasks);
+
 /* No more records come. */
 int perf_tasks_finish(struct perf_tasks *tasks, struct diag *diag);
 

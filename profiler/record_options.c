@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "command_line.h"
+#include "output_name.h"
 #include "perf/cpu_list.h"
 #include "sim_prefetch.h"
 #include "sim_preset.h"
@@ -23,6 +24,7 @@ enum key {
         KEY_PERIOD,
         KEY_FREQ,
         KEY_DURATION,
+        KEY_WAIT,
         KEY_LDLAT,
         KEY_CALL_GRAPH,
         KEY_STORES,
@@ -38,7 +40,9 @@ enum key {
 };
 
 static const struct argp_option option_table[] = {
-    {"output", 'o', "FILE", 0, "Write the sample database to FILE (default memlag.db)",
+    {"output", 'o', "FILE", 0,
+     "Write the sample database to FILE (default memlag.db); %r in it is the rank in a "
+     "parallel job, %p memlag's process number, %h the host",
      0},
     {"force", KEY_FORCE, NULL, 0,
      "Replace FILE when it is a memlag database already, or empty", 0},
@@ -50,6 +54,8 @@ static const struct argp_option option_table[] = {
     {"all-cpus", 'a', NULL, 0, "Record whatever runs on any CPU", 0},
     {"cpu", 'C', "CPUS", 0, "Record whatever runs on CPUS, such as 0-3,8", 0},
     {"duration", KEY_DURATION, "SECONDS", 0, "End recording after SECONDS", 0},
+    {"wait", KEY_WAIT, NULL, 0,
+     "Record until all processes of the command have ended, such as daemons", 0},
     {"mmap-pages", 'm', "PAGES", 0,
      "Size of the ring buffer of each CPU, a power of two (default: what "
      "kernel.perf_event_mlock_kb allows)",
@@ -210,8 +216,30 @@ static void check_complete(const struct record_options *options, struct argp_sta
                             "no command given; for example: memlag record -- ls -l");
         if (source->pid && (options->command || whole))
                 usage_error(state, "-p goes neither with a command nor with -a or -C");
+        if (options->wait && !options->command)
+                usage_error(state, "--wait is for the processes of a command");
         if (source->period_loads && source->frequency_hz)
                 usage_error(state, "--period and --freq exclude each other");
+}
+
+/* The user's FILE with its patterns filled in. Without one, each rank of a job has a file
+ * of its own. */
+static void name_output(struct record_options *options, struct argp_state *state)
+{
+        struct job_rank rank;
+        struct diag diag;
+        bool given = options->output != NULL;
+        int rc = job_rank_read(&rank, &diag);
+        if (rc == 0 && !given)
+                options->output = rank.digits ? OUTPUT_NAME_OF_RANK : OUTPUT_NAME_DEFAULT;
+        if (rc == 0)
+                rc = output_name(options->output, &rank, &options->output_made, &diag);
+        if (rc < 0)
+                usage_error(state, "%s", diag.text);
+        options->output = options->output_made;
+        if (!given && rank.digits)
+                diag_printf("record", "rank %s, by %s: writes %s; -o names another file",
+                            rank.digits, rank.variable, options->output);
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -241,6 +269,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return 0;
         case KEY_DURATION:
                 options->duration_s = usage_number(state, "--duration", text, 0.001, 1e7);
+                return 0;
+        case KEY_WAIT:
+                options->wait = true;
                 return 0;
         case KEY_FREQ:
                 options->source.frequency_hz =
@@ -297,6 +328,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return 0;
         case ARGP_KEY_END:
                 check_complete(options, state);
+                if (options->action == RECORD_RUN)
+                        name_output(options, state);
                 return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
@@ -316,7 +349,6 @@ int record_options_parse(int argc, char **argv, struct record_options *options,
                 "goes to standard error. memlag ends with the command's status.",
         };
         *options = (struct record_options){
-            .output = "memlag.db",
             .source_name = "auto",
             .source = {.interval_ns = INTERVAL_MS_DEFAULT * UINT64_C(1000000),
                        .call_graph = CALL_GRAPH_AUTO,
@@ -333,4 +365,5 @@ int record_options_parse(int argc, char **argv, struct record_options *options,
 void record_options_free(struct record_options *options)
 {
         free(options->sim_set);
+        free(options->output_made);
 }

@@ -9,9 +9,11 @@ enum record_action { RECORD_RUN, RECORD_LIST_PARAMETERS, RECORD_LIST_PRESETS };
 
 struct record_options {
         enum record_action action;
-        const char *output;
+        const char *output; /* the file, its patterns filled in */
+        char *output_made;  /* what output points to where it is memlag's own */
         bool force;
         const char *source_name; /* "auto" or a source's */
+        bool wait;               /* also for what the command leaves running */
         bool all_counters;       /* also those that were found to be no measure */
         double duration_s;       /* 0: until the end */
         struct source_options source;

@@ -383,7 +383,7 @@ static const char *fate_of(const struct image *image)
         bool claimed = image->state == IMAGE_CLAIMED;
         bool ended = image->state == IMAGE_ENDED;
         if (image->lived && !ended && (!claimed || image->expected))
-                return "processes left running";
+                return LOSS_LEFT_RUNNING;
         if (executes(image))
                 return "processes between two programs";
         return claimed && image->expected ? "processes without records" : NULL;

@@ -99,6 +99,11 @@ const struct unhandled_instruction *sink_unhandled_instruction(const struct sink
 
 /* ---- the ledger ---- */
 
+uint64_t sink_lost(const struct sink *sink, const char *kind)
+{
+        return sink_losses_of(&sink->losses, kind);
+}
+
 int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit,
               struct diag *diag)
 {

@@ -43,6 +43,8 @@ uint64_t sink_samples(const struct sink *sink);
 /* Of these, those of memory accesses: with a data source that tells of one, or with only
  * an address. */
 uint64_t sink_memory_samples(const struct sink *sink);
+/* What sink_loss has added of KIND so far. */
+uint64_t sink_lost(const struct sink *sink, const char *kind);
 /* Program images that have been told of. */
 size_t sink_images(const struct sink *sink);
 const struct unhandled_instruction *sink_unhandled_instruction(const struct sink *sink);

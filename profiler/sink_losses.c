@@ -39,6 +39,14 @@ int sink_losses_add(struct sink_losses *losses, const char *kind, uint64_t count
         return 0;
 }
 
+uint64_t sink_losses_of(const struct sink_losses *losses, const char *kind)
+{
+        for (size_t i = 0; i < losses->count; i++)
+                if (strcmp(losses->items[i].kind, kind) == 0)
+                        return losses->items[i].count;
+        return 0;
+}
+
 int sink_losses_write(const struct sink_losses *losses, struct db *db, const char *stage,
                       struct diag *diag)
 {

@@ -27,6 +27,9 @@ void sink_losses_free(struct sink_losses *losses);
 int sink_losses_add(struct sink_losses *losses, const char *kind, uint64_t count,
                     const char *unit);
 
+/* What was added of KIND. */
+uint64_t sink_losses_of(const struct sink_losses *losses, const char *kind);
+
 int sink_losses_write(const struct sink_losses *losses, struct db *db, const char *stage,
                       struct diag *diag);
 

@@ -147,6 +147,8 @@ int sink_resized(struct sink *sink, int64_t time_ns, image_key image, uint32_t t
  */
 int sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8_t *bytes,
                    size_t length, struct diag *diag);
+/* Processes of the command that live on when recording ends. */
+#define LOSS_LEFT_RUNNING "processes left running"
 /* Adds COUNT, which may be 0, to what the ledger says is missing, for instance
  * ("records lost", 12, "records"). What is of the unit "records" counts as lost where
  * reports say how much that is. */
@@ -229,7 +231,11 @@ struct source_ops {
         int (*poll_fd)(struct source *source);
         /* Delivers what is there to the sink. */
         int (*drain)(struct source *source, struct diag *diag);
-        /* The target has ended: delivers the rest. */
+        /* Whether the command and all processes that it started have ended; asked after
+         * the command's own end. */
+        bool (*all_ended)(struct source *source);
+        /* Recording ends: delivers the rest, and counts what lives on as
+         * LOSS_LEFT_RUNNING. */
         int (*stop)(struct source *source, struct diag *diag);
         void (*close)(struct source *source);
 };

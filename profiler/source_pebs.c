@@ -46,6 +46,7 @@ const struct source_ops source_pebs = {
     .attach = source_perf_attach,
     .poll_fd = source_perf_poll_fd,
     .drain = source_perf_drain,
+    .all_ended = source_perf_all_ended,
     .stop = source_perf_stop,
     .close = source_perf_close,
 };

@@ -459,6 +459,11 @@ int source_perf_drain(struct source *source, struct diag *diag)
         return rc == 0 ? session_drain(source->session, whole, diag) : rc;
 }
 
+bool source_perf_all_ended(struct source *source)
+{
+        return session_ended(source->session);
+}
+
 static int note_heap_losses(struct source *source, struct diag *diag)
 {
         if (!source->heap)
@@ -504,6 +509,10 @@ int source_perf_stop(struct source *source, struct diag *diag)
                 rc = note_session_losses(source, lost, diag);
         if (rc == 0)
                 rc = note_heap_losses(source, diag);
+        if (rc == 0 && !source->options.pid && !is_system_wide(&source->options))
+                rc = sink_loss(source->sink, LOSS_LEFT_RUNNING,
+                               perf_tasks_alive(perf_deliver_tasks(source->deliver)),
+                               "processes", diag);
         return rc == 0 ? perf_tasks_finish(perf_deliver_tasks(source->deliver), diag)
                        : rc;
 }

@@ -31,6 +31,7 @@ int source_perf_start(struct source *source, char ***argv, char ***envp,
                       struct diag *diag);
 int source_perf_poll_fd(struct source *source);
 int source_perf_drain(struct source *source, struct diag *diag);
+bool source_perf_all_ended(struct source *source);
 int source_perf_stop(struct source *source, struct diag *diag);
 void source_perf_close(struct source *source);
 

@@ -4,6 +4,7 @@
  * memory. Knows how the engine is started, not what a database is. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -369,6 +370,20 @@ static int sim_drain(struct source *source, struct diag *diag)
         return sim_images_drain(source->images, diag);
 }
 
+/* Each simulated process inherits the bell: when nobody but memlag had it, all have
+ * ended. */
+static bool sim_all_ended(struct source *source)
+{
+        int *const ours[] = {&source->bell[1], &source->inherited[INHERITED_BELL]};
+        for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+                if (*ours[i] >= 0)
+                        close(*ours[i]);
+                *ours[i] = -1;
+        }
+        struct pollfd bell = {.fd = source->bell[0], .events = POLLIN};
+        return poll(&bell, 1, 0) == 1 && (bell.revents & POLLHUP);
+}
+
 /* The end of the engine's log; the caller frees it. */
 static char *end_of_log(struct source *source)
 {
@@ -441,6 +456,7 @@ const struct source_ops source_sim = {
     .start = sim_start,
     .poll_fd = sim_poll_fd,
     .drain = sim_drain,
+    .all_ended = sim_all_ended,
     .stop = sim_stop,
     .close = sim_close,
 };

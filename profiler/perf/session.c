@@ -4,6 +4,7 @@
 #include "session_parts.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -102,6 +103,17 @@ void session_close(struct session *session)
 int session_fd(const struct session *session)
 {
         return session->epoll_fd;
+}
+
+bool session_ended(const struct session *session)
+{
+        for (size_t i = 0; i < session->cpu_count; i++) {
+                struct pollfd event = {.fd = session->cpus[i].ring_fd};
+                if (session->cpus[i].ring &&
+                    (poll(&event, 1, 0) != 1 || !(event.revents & POLLHUP)))
+                        return false;
+        }
+        return true;
 }
 
 size_t session_streams(const struct session *session)

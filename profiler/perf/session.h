@@ -83,6 +83,10 @@ int session_drain(struct session *session, bool whole, struct diag *diag);
 int session_add(struct session *session, int64_t time_ns, const void *bytes, size_t size,
                 struct diag *diag);
 
+/* Whether all tasks that events were opened on have ended, and all that inherited them.
+ */
+bool session_ended(const struct session *session);
+
 /* Lets the session's descriptor poll readable also when FD does. */
 int session_watch(struct session *session, int fd, struct diag *diag);
 

@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A command that ends while processes of it live on: memlag says how many, or records them
+# to their end, under the simulated PMU and a timer.
+set -eu
+
+fail()
+{
+        echo "record_daemons: $*" >&2
+        exit 1
+}
+
+ask()
+{
+        sqlite3 -readonly "$1" "$2"
+}
+
+# A daemon as servers make them: forked twice, in a session of its own, without any
+# descriptor. Its parent ends with 5. It works for a while, and at the end writes to DONE.
+cat >daemon.c <<'EOT'
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int work(char **argv)
+{
+        static volatile char field[1 << 22];
+        for (int fd = 0; fd < 1024; fd++)
+                close(fd);
+        int go = open(argv[1], O_RDONLY); /* until the test lets it go on */
+        char byte;
+        while (read(go, &byte, 1) > 0)
+                ;
+        close(go);
+        for (long i = 0; i < 20000000; i++)
+                field[i * 4099 % sizeof(field)]++;
+        return close(open(argv[2], O_CREAT | O_WRONLY, 0644));
+}
+int main(int argc, char **argv)
+{
+        if (argc != 3)
+                return 2;
+        if (fork() == 0) {
+                setsid();
+                if (fork() == 0)
+                        _exit(work(argv));
+                _exit(0);
+        }
+        wait(NULL);
+        return 5;
+}
+EOT
+"$CC" -O1 -g -o daemon daemon.c
+mkfifo go
+
+# expect STATUS COMMAND...
+expect()
+{
+        wanted=$1
+        shift
+        status=0
+        "$@" 2>err || status=$?
+        [ "$status" -eq "$wanted" ] || fail "status $status, not $wanted: $*: $(cat err)"
+}
+
+for source in sim clock; do
+        rm -f done
+        # ---- without --wait: recording ends with the command, the daemon goes on ----
+        expect 5 "$MEMLAG" record --source $source -o $source-left.db -- ./daemon go done
+        grep -q '^memlag record: 1 process of the command lives on.*--wait' err ||
+                fail "$source: no word on the daemon: $(cat err)"
+        [ "$(ask $source-left.db "SELECT value FROM ledger WHERE stage = 'record'
+                                  AND kind = 'processes left running'")" = 1 ] ||
+                fail "$source: the ledger does not count the daemon"
+        echo >go
+        until [ -e done ]; do sleep 0.1; done
+
+        # ---- with it: until the daemon has ended, with its work ----
+        rm -f done
+        echo >go & # as soon as the daemon reads
+        expect 5 "$MEMLAG" record --wait --source $source -o $source.db -- ./daemon go done
+        [ -e done ] || fail "$source: memlag did not wait"
+        wait
+        ! grep -q 'lives on' err || fail "$source: a daemon that has ended lives on: $(cat err)"
+        [ -z "$(ask $source.db "SELECT 1 FROM ledger WHERE kind = 'processes left running'")" ] ||
+                fail "$source: the ledger counts what has ended"
+        [ "$(ask $source.db "SELECT value FROM run WHERE key = 'exit_status'")" = 5 ]
+        [ "$(ask $source.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ]
+        [ "$(ask $source.db "SELECT count(*) > 50 FROM sample_view WHERE function = 'work'")" = 1 ] ||
+                fail "$source: the daemon's work has no samples"
+
+        # ---- a signal ends the waiting; the daemon is not its target ----
+        rm -f done
+        "$MEMLAG" record --wait --source $source -o $source-stopped.db -- ./daemon go done 2>err &
+        recorder=$!
+        until grep -q 'the command has ended' err; do sleep 0.1; done
+        kill -INT $recorder
+        status=0
+        wait $recorder || status=$?
+        [ $status -eq 5 ] || fail "$source: status $status after SIGINT: $(cat err)"
+        grep -q '1 process of the command lives on' err || fail "$source: stopped: $(cat err)"
+        echo >go
+        until [ -e done ]; do sleep 0.1; done
+
+        # ---- nothing is left: --wait changes nothing ----
+        expect 0 "$MEMLAG" record --wait --source $source -o $source-none.db -- sh -c 'true; true'
+        ! grep -q 'the command has ended' err || fail "$source: it waited for nothing: $(cat err)"
+done
+
+expect 2 "$MEMLAG" record --wait --source clock -p $$

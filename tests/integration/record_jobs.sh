@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Parallel jobs: each rank records a file of its own, by a launcher's variables and by a
+# job of MPI, which ends as it would without memlag.
+set -eu
+
+fail()
+{
+        echo "record_jobs: $*" >&2
+        exit 1
+}
+
+ask()
+{
+        sqlite3 -readonly "$1" "$2"
+}
+
+unset OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK SLURM_PROCID MV2_COMM_WORLD_RANK
+
+# ---- the names of files ----
+SLURM_PROCID=3 "$MEMLAG" record --source sim -- true 2>err
+[ -e memlag.3.db ] && [ ! -e memlag.db ] || fail "no file of rank 3: $(ls)"
+[ "$(grep -c 'rank 3.*memlag\.3\.db' err)" = 1 ] || fail "no word on the rank: $(cat err)"
+SLURM_PROCID=3 "$MEMLAG" record --source sim -o '%r-%h-%%.db' -- true 2>err
+[ -e "3-$(uname -n)-%.db" ] || fail "no file by patterns: $(ls)"
+! grep -q 'rank 3' err || fail "who named the file was told of it: $(cat err)"
+"$MEMLAG" record --source sim -o 'p%p.db' -- true 2>err &
+recorder=$!
+wait $recorder
+[ -e p$recorder.db ] || fail "no file by memlag's number: $(ls)"
+for pattern in '%r.db' '%x.db' 'a%'; do
+        status=0
+        "$MEMLAG" record --source sim -o "$pattern" -- touch ran 2>err || status=$?
+        [ $status -eq 2 ] || fail "$pattern: status $status: $(cat err)"
+done
+[ ! -e ran ] || fail "a command ran whose file has no name"
+
+if ! command -v mpirun >/dev/null || ! command -v mpicc >/dev/null; then
+        echo "record_jobs: SKIPPED: no MPI here" >&2
+        exit 77
+fi
+
+# ---- a job: rank 0 works, the others wait for it ----
+cat >app.c <<'EOT'
+#include <mpi.h>
+#include <stdlib.h>
+static volatile char field[1 << 22];
+static void work(long rounds)
+{
+        for (long i = 0; i < rounds; i++)
+                field[i * 4099 % sizeof(field)]++;
+}
+int main(int argc, char **argv)
+{
+        int rank;
+        MPI_Init(&argc, &argv);
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        if (rank == 0)
+                work(atol(argv[1]));
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Finalize();
+        return atoi(argv[2]);
+}
+EOT
+mpicc -O1 -g -o app app.c
+mpi()
+{
+        OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+                mpirun --oversubscribe -n 2 "$@"
+}
+for source in sim clock; do
+        rm -f memlag.[01].db
+        mpi "$MEMLAG" record --source $source -- ./app 100000000 0 >out 2>err ||
+                fail "$source: the job failed: $(cat err)"
+        for rank in 0 1; do
+                [ "$(ask memlag.$rank.db "SELECT value FROM run WHERE key = 'state'")" = complete ] ||
+                        fail "$source: rank $rank has no whole recording: $(cat err)"
+        done
+        [ "$(ask memlag.0.db "SELECT count(*) > 20 FROM sample_view WHERE function = 'work'")" = 1 ]
+        [ "$(ask memlag.1.db "SELECT count(*) FROM sample_view WHERE function = 'work'")" = 0 ]
+        # Waiting is told as such where samples are of time.
+        [ $source = sim ] ||
+                [ "$(for rank in 0 1; do
+                        ask memlag.$rank.db "SELECT total(sample_ratio) > 0.5 FROM library_view
+                                             WHERE library = 'MPI'"
+                done | tr -d '\n')" = 01 ] || fail "rank 1 does not wait, or rank 0 does"
+        status=0
+        mpi "$MEMLAG" record --source $source -o "$source.%r.db" -- ./app 10 3 >out 2>err || status=$?
+        [ $status -eq 3 ] || fail "$source: status $status of a job that ends with 3: $(cat err)"
+        [ -e $source.0.db ] && [ -e $source.1.db ] || fail "$source: no file by -o: $(ls)"
+done

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* The file that a recording is written to, by the user's pattern and the job's rank. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "output_name.h"
+
+static const char *const variables[] = {"MV2_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK",
+                                        "PMIX_RANK", "OMPI_COMM_WORLD_RANK"};
+enum { VARIABLES = sizeof(variables) / sizeof(*variables) };
+
+static int without_ranks(void **state)
+{
+        (void)state;
+        for (size_t i = 0; i < VARIABLES; i++)
+                unsetenv(variables[i]);
+        return 0;
+}
+
+static struct job_rank rank_here(void)
+{
+        struct job_rank rank;
+        struct diag diag;
+        assert_int_equal(job_rank_read(&rank, &diag), 0);
+        return rank;
+}
+
+static void assert_named(const char *pattern, const char *expected)
+{
+        struct job_rank rank = rank_here();
+        struct diag diag;
+        char *file;
+        assert_int_equal(output_name(pattern, &rank, &file, &diag), 0);
+        assert_string_equal(file, expected);
+        free(file);
+}
+
+static void assert_refused(const char *pattern, const char *word)
+{
+        struct job_rank rank = rank_here();
+        struct diag diag;
+        char *file;
+        assert_int_equal(output_name(pattern, &rank, &file, &diag), -EINVAL);
+        assert_null(file);
+        assert_non_null(strstr(diag.text, word));
+}
+
+static void each_launcher_tells_the_rank_by_its_own_variable(void **state)
+{
+        (void)state;
+        assert_null(rank_here().digits);
+        for (size_t i = 0; i < VARIABLES; i++) { /* from the last to the first choice */
+                char digits[8];
+                snprintf(digits, sizeof(digits), "%zu", 10 + i);
+                setenv(variables[i], digits, 1);
+                assert_string_equal(rank_here().variable, variables[i]);
+                assert_string_equal(rank_here().digits, digits);
+        }
+        assert_named("a.%r.db", "a.14.db");
+}
+
+static void an_empty_rank_is_none_and_a_word_is_an_error(void **state)
+{
+        (void)state;
+        struct job_rank rank;
+        struct diag diag;
+        setenv("PMI_RANK", "", 1);
+        assert_null(rank_here().digits);
+        setenv("PMI_RANK", "../1", 1);
+        assert_int_equal(job_rank_read(&rank, &diag), -EINVAL);
+        assert_non_null(strstr(diag.text, "PMI_RANK"));
+}
+
+static void patterns_are_filled_in(void **state)
+{
+        (void)state;
+        char host[256], expected[512];
+        assert_int_equal(gethostname(host, sizeof(host)), 0);
+        setenv("SLURM_PROCID", "007", 1);
+        snprintf(expected, sizeof(expected), "d/007-%d-%s-%%r.db", (int)getpid(), host);
+        assert_named("d/%r-%p-%h-%%r.db", expected);
+        assert_named("plain.db", "plain.db");
+}
+
+static void unknown_patterns_and_missing_ranks_are_errors(void **state)
+{
+        (void)state;
+        assert_refused("a.%r.db", "rank");
+        setenv("PMIX_RANK", "0", 1);
+        assert_refused("a.%d.db", "%d");
+        assert_refused("a%", "%");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_setup(each_launcher_tells_the_rank_by_its_own_variable,
+                                   without_ranks),
+            cmocka_unit_test_setup(an_empty_rank_is_none_and_a_word_is_an_error,
+                                   without_ranks),
+            cmocka_unit_test_setup(patterns_are_filled_in, without_ranks),
+            cmocka_unit_test_setup(unknown_patterns_and_missing_ranks_are_errors,
+                                   without_ranks),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
