@@ -117,7 +117,7 @@ static const char threads_sql[] =
     "p.pid))"
     " AND (NOT EXISTS (SELECT 1 FROM selected_word WHERE kind = 'process') OR EXISTS"
     "  (SELECT 1 FROM selected_word WHERE kind = 'process' AND (p.process GLOB word"
-    "   OR p.executable GLOB word OR t.tid = p.pid AND t.name GLOB word)))"
+    "   OR p.executable GLOB word OR p.name GLOB word)))"
     " AND (NOT EXISTS (SELECT 1 FROM selected_word WHERE kind = 'thread') OR EXISTS"
     "  (SELECT 1 FROM selected_word WHERE kind = 'thread'"
     "   AND (t.tid = word OR coalesce(t.name, p.process) GLOB word)))";

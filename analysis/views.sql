@@ -142,7 +142,7 @@ WHERE (s.addr IS NULL AND a.object_id IS NULL) OR a.untyped_id IS NOT NULL;
 -- Programs in the processes of the recording: a process that executes another program, or
 -- is forked, begins a new row. One that was forked runs its parent's program.
 CREATE VIEW process_view (
-        process_id, pid, parent_pid, process, executable, threads, start_ns, end_ns) AS
+        process_id, pid, parent_pid, process, name, executable, threads, start_ns, end_ns) AS
 WITH RECURSIVE named (process_id, executable) AS (
         SELECT process_id, executable FROM process
         WHERE executable IS NOT NULL OR parent_process_id IS NULL
@@ -154,10 +154,11 @@ SELECT
         p.process_id, p.pid, q.pid,
         substr(n.executable, length(rtrim(n.executable,
                                           replace(n.executable, '/', ''))) + 1),
-        n.executable, t.threads, p.start_ns, p.end_ns
+        t.name, n.executable, t.threads, p.start_ns, p.end_ns
 FROM process AS p
 JOIN named AS n USING (process_id)
-JOIN (SELECT process_id, count(*) AS threads FROM thread GROUP BY process_id) AS t
+JOIN (SELECT process_id, count(*) AS threads, max(iif(tid = pid, name, NULL)) AS name
+      FROM thread JOIN process USING (process_id) GROUP BY process_id) AS t
         USING (process_id)
 LEFT JOIN process AS q ON q.process_id = p.parent_process_id
 WHERE p.executable IS NOT '[CPUs]'

@@ -171,7 +171,7 @@ static const struct report_kind kinds[] = {
     },
     {
         .name = "process",
-        .rows_sql = "SELECT pid, parent_pid, process, executable, threads, samples,"
+        .rows_sql = "SELECT pid, parent_pid, process, name, executable, threads, samples,"
                     " dram_samples, mean_latency_cycles, latency_share, contended_samples,"
                     " stalled_ratio, level_samples, start_ns, end_ns"
                     " FROM (" REPORT_PROCESSES ") LIMIT ?1",
@@ -179,7 +179,7 @@ static const struct report_kind kinds[] = {
             "SELECT" REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") " AS latency, samples,"
             REPORT_DRAM "AS DRAM,"
             MEAN CONTENDED " threads, pid, coalesce(parent_pid, '-') AS parent,"
-            " coalesce(process, '-') AS process"
+            REPORT_PROCESS
             " FROM (" REPORT_PROCESSES ") LIMIT ?1",
         .stalled = true,
         .alignment = "rrrrrrrrrl",

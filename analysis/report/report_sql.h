@@ -154,7 +154,7 @@
 
 /* Programs in processes, likewise. */
 #define REPORT_PROCESSES \
-        "SELECT p.pid, p.parent_pid, p.process, p.executable, p.threads," \
+        "SELECT p.pid, p.parent_pid, p.process, p.name, p.executable, p.threads," \
         " coalesce(g.samples, 0) AS samples, iif(g.samples, g.dram_samples, 0) AS dram_samples," \
         " coalesce(g.level_samples, 0) AS level_samples," \
         " g.mean_latency_cycles, g.latency_share, g.contended_samples, g.stalled_ratio," \
@@ -163,6 +163,11 @@
         REPORT_SAMPLED("process_id") "AS g USING (process_id) " \
         "WHERE g.samples > 0 OR ?1 < 0 " \
         "ORDER BY g.stalled_ratio DESC, g.latency_share DESC, g.samples DESC, p.process_id"
+
+/* Its program, and its name where that is another, such as a script's. */
+#define REPORT_PROCESS \
+        " coalesce(process, '-')" \
+        " || iif(name <> substr(process, 1, 15), ' (' || name || ')', '') AS process"
 
 /* The samples of each thread_id, or process_id. */
 #define REPORT_SAMPLED(id) \

@@ -89,7 +89,7 @@ static const struct report_kind kinds[] = {
         .name = "process",
         .table_sql =
             "SELECT" REPORT_SHARE("latency_share") " AS stalled, samples, threads, pid,"
-            " coalesce(parent_pid, '-') AS parent, coalesce(process, '-') AS process"
+            " coalesce(parent_pid, '-') AS parent," REPORT_PROCESS
             " FROM (" REPORT_PROCESSES ") LIMIT ?1",
         .alignment = "rrrrrl",
         .legend = REPORT_STALLS_LEGEND

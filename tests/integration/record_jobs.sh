@@ -69,8 +69,10 @@ mpi()
                 mpirun --oversubscribe -n 2 "$@"
 }
 for source in sim clock; do
+        rounds=3000000
+        [ $source = sim ] || rounds=100000000
         rm -f memlag.[01].db
-        mpi "$MEMLAG" record --source $source -- ./app 100000000 0 >out 2>err ||
+        mpi "$MEMLAG" record --source $source -- ./app $rounds 0 >out 2>err ||
                 fail "$source: the job failed: $(cat err)"
         for rank in 0 1; do
                 [ "$(ask memlag.$rank.db "SELECT value FROM run WHERE key = 'state'")" = complete ] ||
