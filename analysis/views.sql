@@ -166,7 +166,7 @@ ORDER BY p.process_id;
 
 -- Samples in libraries that wait for others by asking again and again: time there is no
 -- work of the program. Such a library's calls of the C library are not among them.
-CREATE VIEW library_view (library, samples, sample_ratio, latency_share) AS
+CREATE VIEW library_view (library, samples, sample_ratio) AS
 WITH known (library, pattern) AS (
         VALUES ('MPI', 'libmpi*.so*'), ('MPI', 'libmpich*.so*'), ('MPI', 'libopen-pal.so*'),
                ('MPI', 'libopen-rte.so*'), ('MPI', 'libpmix.so*'), ('MPI', 'libprrte.so*'),
@@ -180,9 +180,7 @@ grouped AS MATERIALIZED (
                    GLOB k.pattern
         GROUP BY m.module_id)
 SELECT
-        g.library, count(*), 1.0 * count(*) / (SELECT count(*) FROM sample),
-        total(coalesce(s.stall_ns, s.latency_cycles))
-                / nullif((SELECT total(coalesce(stall_ns, latency_cycles)) FROM sample), 0)
+        g.library, count(*), 1.0 * count(*) / (SELECT count(*) FROM sample)
 FROM sample AS s
 JOIN sample_location AS p USING (sample_id)
 JOIN code_location AS l USING (location_id)

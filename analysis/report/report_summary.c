@@ -118,9 +118,11 @@ static int take_run(void *context, sqlite3_stmt *row)
         summary->tracker_samples = sqlite3_column_int64(row, 12);
         summary->long_stalls = sqlite3_column_int64(row, 13);
         reading->stalled_cycles = real_or_nan(row, 14);
+        summary->timed_s = sqlite3_column_double(row, 17);
+        if (summary->selection)
+                return 0; /* the rest is counted for the whole recording only */
         summary->user_s = real_or_nan(row, 15) / 1e9;
         summary->kernel_s = real_or_nan(row, 16) / 1e9;
-        summary->timed_s = sqlite3_column_double(row, 17);
         summary->unplaced_samples = sqlite3_column_int64(row, 18);
         return 0;
 }
@@ -257,6 +259,8 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
             .selection = run_text(db, "selection"),
             .recorded_samples = db_run_int(db, "recorded_samples", 0),
             .timer_period_s = timer_period(db),
+            .user_s = NAN,
+            .kernel_s = NAN,
         };
         if (!summary->cpu)
                 summary->cpu = run_text(db, "cpu");

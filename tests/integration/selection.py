@@ -37,7 +37,8 @@ def same(figure, truth, what):
 
 # A sample of sample_view, with the program of its process and the name of its first thread.
 SAMPLE = """(SELECT v.*, s.retire_latency_cycles AS stall, p.process, p.executable, n.name AS first,
-                    v.object_id IN (SELECT object_id FROM object_view) AS in_object
+                    v.object_id IN (SELECT object_id FROM object_view) AS in_object,
+                    v.sample_id IN (SELECT sample_id FROM page_fault) AS is_fault
              FROM sample_view AS v JOIN sample AS s USING (sample_id) JOIN thread USING (thread_id)
              JOIN process_view AS p USING (process_id)
              LEFT JOIN thread AS n ON n.process_id = p.process_id AND n.tid = p.pid)"""
@@ -51,7 +52,7 @@ def check(condition, *options):
         shown = report(kind, *options)
         rows, what = shown["rows"], (kind, options)
         assert shown["run"]["samples"] == count, what
-        wanted = "AND in_object" if kind == "object" else ""
+        wanted = "AND NOT is_fault" + (" AND in_object" if kind == "object" else "")
         assert total(rows, "samples") == ask(
             f"SELECT count(*) FROM {SAMPLE} WHERE ({condition}) {wanted}"), what
         if kind == "function":
@@ -62,10 +63,12 @@ def check(condition, *options):
         if kind != "object":
             same(total(rows, "latency_share"), 1, what)
     folded = run("export", "--weight", "samples", *options).splitlines()
-    assert sum(int(line.rsplit(" ", 1)[1]) for line in folded) == count, options
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in folded) == ask(
+        f"SELECT count(*) FROM {SAMPLE} WHERE NOT is_fault AND ({condition})"), options
     assert all(", only " in line.split(";")[0] for line in folded), options
     for function in "stroll", "march":
-        in_it = ask(f"SELECT count(*) FROM {SAMPLE} WHERE function = ? AND ({condition})", function)
+        in_it = ask(f"SELECT count(*) FROM {SAMPLE} WHERE function = ? AND NOT is_fault AND ({condition})",
+                    function)
         if in_it:
             rows = csv.DictReader(io.StringIO(run("annotate", "--format", "csv", *options, function)))
             assert sum(int(row["samples"]) for row in rows if row["kind"] == "line") == in_it
@@ -106,8 +109,11 @@ shown = report("function", "--pid", str(stroll))
 limit = [row["value"] for row in shown["thresholds"] if row["name"] == "stall_limit_cycles"]
 held_up = ask(f"SELECT total(min(retire_latency_cycles, ?)) FROM sample"
               f" WHERE retire_latency_cycles > 0 AND thread_id IN {OWN}", *limit or [1e18])
-same(total(shown["rows"], "stalled_ratio"),
-     held_up * ask("SELECT value FROM run WHERE key = 'period_loads'") / cycles, "stalled")
+in_kernel = ask(f"""SELECT total(kernel_cycles) FROM page_fault JOIN sample USING (sample_id)
+                    WHERE thread_id IN {OWN}""")
+period = ask("SELECT value FROM run WHERE key = 'period_loads'")
+same(total(shown["rows"], "fault_ratio"), in_kernel / cycles, "page faults")
+same(total(shown["rows"], "stalled_ratio"), (held_up * period + in_kernel) / cycles, "stalled")
 
 # ---- what holds for all that ran stays, and what was selected is said ----
 limits = [row for row in report("line")["thresholds"] if row["name"] != "stall_limit_cycles"]
