@@ -256,7 +256,7 @@ int import_records_open(struct import_records *records, struct perf_data *data,
         records->counters =
             sampled_counters_new(sink, records->deliver, (int64_t)interval_ns);
         records->order = order_new(QUEUE_BYTES, deliver, records);
-        records->user_stacks = user_stacks_new(symfs);
+        records->user_stacks = user_stacks_new(symfs, false);
         records->build_id_index = intern_new();
         if (!records->deliver || !records->counters || !records->order ||
             !records->user_stacks || !records->build_id_index)

@@ -59,7 +59,7 @@ int source_perf_open(const struct source_options *options, struct sink *sink,
         source->deliver = perf_deliver_new(sink);
         source->stacks_told = context_intern_new();
         bool copies = options->call_graph == CALL_GRAPH_DWARF;
-        source->user_stacks = copies ? user_stacks_new(NULL) : NULL;
+        source->user_stacks = copies ? user_stacks_new(NULL, true) : NULL;
         if (!source->deliver || !source->stacks_told ||
             (copies && !source->user_stacks)) {
                 source_perf_close(source);

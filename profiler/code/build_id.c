@@ -5,9 +5,10 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "own_vdso.h"
 
 /* Real notes have some hundred bytes; a larger segment is not worth reading. */
 #define NOTES_MAX_BYTES (1u << 20)
@@ -74,12 +75,7 @@ size_t build_id_read(const char *path, uint8_t id[BUILD_ID_MAX_BYTES])
 
 size_t build_id_read_vdso(uint8_t id[BUILD_ID_MAX_BYTES])
 {
-        const Elf64_Ehdr *image = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
-        if (!image || elf_version(EV_CURRENT) == EV_NONE)
-                return 0;
-        /* Its sections' headers come last. */
-        size_t bytes = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
-        Elf *elf = elf_memory((char *)image, bytes);
+        Elf *elf = own_vdso_open();
         size_t length = elf ? id_in_elf(elf, id) : 0;
         elf_end(elf);
         return length;

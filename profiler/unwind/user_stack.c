@@ -6,22 +6,18 @@
 #include "user_stack.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libunwind.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "array.h"
-#include "build_id.h"
+#include "code_file.h"
 #include "db.h"
 #include "intern.h"
 #include "keyed.h"
 #include "mapping_set.h"
-#include "unwind_table.h"
 
 /* In libunwind's library, not in its header: searches a binary search table. */
 #define search_unwind_table UNW_OBJ(dwarf_search_unwind_table)
@@ -36,7 +32,6 @@ static const unsigned perf_register[] = {
     0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, PERF_IP};
 
 enum {
-        PAGE_BYTES = 4096,
         READS_MOST = 1 << 18, /* for one frame: ends work that tables make up */
 };
 
@@ -47,27 +42,9 @@ static const uint64_t entries_addr = UINT64_C(1) << 62;
 static const uint64_t entries_room = UINT64_C(1) << 36;
 static const size_t files_most = (size_t)1 << 26;
 
-/* How to get from an instruction to its caller. */
-struct unwind_rule {
-        void *state; /* libunwind's; NULL: not known */
-        bool of_signal;
-};
-
-/* A path with a build-id; the same file in many images is kept once. */
-struct code_file {
-        char *path;
-        uint8_t build_id[RECORD_BUILD_ID_BYTES];
-        size_t build_id_bytes;
-        bool read;
-        Elf *elf;
-        struct unwind_table *table; /* NULL: not there, or another file than was mapped */
-        struct keyed rules;         /* struct unwind_rule by (0, address in the file) */
-        uint8_t *page;              /* of its code, what was read last */
-        uint64_t page_offset;
-};
-
 struct user_stacks {
         const char *root;
+        bool live;
         struct keyed images;       /* struct mapping_set of code by (0, image); module_id:
                                     * number of the file + 1 */
         struct intern *file_index; /* build-id and path → number + 1 */
@@ -94,14 +71,8 @@ void user_stacks_free(struct user_stacks *stacks)
                 return;
         for (size_t i = 0; i < stacks->images.count; i++)
                 mapping_set_free(keyed_at(&stacks->images, i));
-        for (size_t i = 0; i < stacks->file_count; i++) {
-                struct code_file *file = &stacks->files[i];
-                unwind_table_free(file->table);
-                elf_end(file->elf);
-                keyed_close(&file->rules);
-                free(file->page);
-                free(file->path);
-        }
+        for (size_t i = 0; i < stacks->file_count; i++)
+                code_file_free(&stacks->files[i]);
         for (size_t i = 0; i < stacks->state_count; i++)
                 free(stacks->states[i]);
         if (stacks->addr_space)
@@ -116,34 +87,49 @@ void user_stacks_free(struct user_stacks *stacks)
 
 /* ---- what is mapped ---- */
 
+static int new_file(struct user_stacks *stacks, const struct event_mapping *event)
+{
+        struct code_file file = {.is_vdso = event->kind == MAPPING_VDSO,
+                                 .build_id_bytes = event->build_id_bytes};
+        memcpy(file.build_id, event->build_id, event->build_id_bytes);
+        if (array_reserve(&stacks->files, &stacks->file_capacity, stacks->file_count,
+                          sizeof(*stacks->files)) < 0 ||
+            (!file.is_vdso &&
+             asprintf(&file.path, "%s%s", stacks->root, event->path) < 0))
+                return -ENOMEM;
+        stacks->files[stacks->file_count++] = file;
+        return 0;
+}
+
+/* The number of the file of EVENT, by its build-id and its path, none for the vdso. */
 static int place_file(struct user_stacks *stacks, const struct event_mapping *event,
                       int64_t *number)
 {
-        size_t path_bytes = strlen(event->path) + 1;
-        char *key = malloc(event->build_id_bytes + path_bytes);
+        size_t path_bytes = event->kind == MAPPING_VDSO ? 0 : strlen(event->path) + 1;
+        size_t key_bytes = event->build_id_bytes + path_bytes;
+        char *key = malloc(key_bytes + 1);
         if (!key)
                 return -ENOMEM;
         memcpy(key, event->build_id, event->build_id_bytes);
-        memcpy(key + event->build_id_bytes, event->path, path_bytes);
-        int64_t *place =
-            intern_place(stacks->file_index, key, event->build_id_bytes + path_bytes);
+        if (path_bytes)
+                memcpy(key + event->build_id_bytes, event->path, path_bytes);
+        int64_t *place = intern_place(stacks->file_index, key, key_bytes);
         free(key);
-        if (place && *place == 0) {
-                char *path = NULL;
-                if (array_reserve(&stacks->files, &stacks->file_capacity,
-                                  stacks->file_count, sizeof(*stacks->files)) < 0 ||
-                    asprintf(&path, "%s%s", stacks->root, event->path) < 0)
-                        return -ENOMEM;
-                struct code_file file = {.path = path,
-                                         .build_id_bytes = event->build_id_bytes};
-                memcpy(file.build_id, event->build_id, event->build_id_bytes);
-                stacks->files[stacks->file_count++] = file;
+        if (place && *place == 0 && new_file(stacks, event) == 0)
                 *place = (int64_t)stacks->file_count;
-        }
-        if (!place)
+        if (!place || *place == 0)
                 return -ENOMEM;
         *number = *place;
         return 0;
+}
+
+/* Whether EVENT is of a file that may be here. The vdso of a recording is this machine's
+ * where it has the same build-id. */
+static bool has_file(const struct user_stacks *stacks, const struct event_mapping *event)
+{
+        if (event->kind == MAPPING_VDSO)
+                return stacks->live || event->build_id_bytes;
+        return event->kind == MAPPING_FILE && event->path && event->path[0] == '/';
 }
 
 static int piece_ended(void *context, const struct mapped *piece)
@@ -174,7 +160,7 @@ int user_stacks_map(struct user_stacks *stacks, const struct event_mapping *even
                                .file_offset_bytes = event->file_offset_bytes,
                                .kind = event->kind};
         int rc = 0;
-        if (event->kind == MAPPING_FILE && event->path && event->path[0] == '/')
+        if (has_file(stacks, event))
                 rc = place_file(stacks, event, &piece.module_id);
         if (rc == 0)
                 rc = mapping_set_add(code, &piece, &nobody);
@@ -198,38 +184,6 @@ int user_stacks_fork(struct user_stacks *stacks, image_key parent_key,
 
 /* ---- files ---- */
 
-/* A regular file, opened without waiting for anything; -1: there is none. */
-static int open_file(const char *path)
-{
-        struct stat status;
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        if (fd >= 0 && (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))) {
-                close(fd);
-                fd = -1;
-        }
-        return fd;
-}
-
-static bool is_as_mapped(const struct code_file *file)
-{
-        uint8_t id[BUILD_ID_MAX_BYTES];
-        return file->build_id_bytes == 0 ||
-               (build_id_read(file->path, id) == file->build_id_bytes &&
-                memcmp(id, file->build_id, file->build_id_bytes) == 0);
-}
-
-static void read_file(struct code_file *file)
-{
-        file->read = true;
-        int fd = is_as_mapped(file) ? open_file(file->path) : -1;
-        if (fd < 0)
-                return;
-        file->elf = elf_begin(fd, ELF_C_READ, NULL);
-        if (file->elf && keyed_open(&file->rules, sizeof(struct unwind_rule)) == 0)
-                file->table = unwind_table_new(file->elf);
-        close(fd); /* all that is needed was read */
-}
-
 /* The file at ADDR in the sample's image, with its table, and the file's BIAS there.
  * NULL: not known. */
 static struct code_file *find_file(struct user_stacks *stacks, uint64_t addr,
@@ -239,35 +193,10 @@ static struct code_file *find_file(struct user_stacks *stacks, uint64_t addr,
         if (!mapped || !mapped->module_id)
                 return NULL;
         struct code_file *file = &stacks->files[mapped->module_id - 1];
-        if (!file->read)
-                read_file(file);
-        if (!file->table || !unwind_table_bias(file->table, mapped->start_addr,
-                                               mapped->file_offset_bytes, bias))
+        if (!code_file_read(file) || !unwind_table_bias(file->table, mapped->start_addr,
+                                                        mapped->file_offset_bytes, bias))
                 return NULL;
         return file;
-}
-
-/* Code at OFFSET of FILE; zero where it cannot be read. */
-static uint64_t read_code(struct code_file *file, uint64_t offset)
-{
-        uint64_t word = 0, page_offset = offset - offset % PAGE_BYTES;
-        if (!file->page || file->page_offset != page_offset) {
-                int fd = file->table ? open_file(file->path) : -1;
-                if (fd < 0 || (!file->page && !(file->page = malloc(PAGE_BYTES)))) {
-                        if (fd >= 0)
-                                close(fd);
-                        return 0;
-                }
-                memset(file->page, 0, PAGE_BYTES);
-                if (pread(fd, file->page, PAGE_BYTES, (off_t)page_offset) < 0)
-                        memset(file->page, 0, PAGE_BYTES);
-                file->page_offset = page_offset;
-                close(fd);
-        }
-        size_t left = PAGE_BYTES - offset % PAGE_BYTES;
-        memcpy(&word, file->page + offset % PAGE_BYTES,
-               left < sizeof(word) ? left : sizeof(word));
-        return word;
 }
 
 /* ---- libunwind's questions ---- */
@@ -318,10 +247,11 @@ static bool read_image(struct user_stacks *stacks, uint64_t addr, uint64_t *word
         const struct mapped *mapped = mapping_set_find(stacks->code, addr);
         if (!mapped)
                 return false;
-        *word = mapped->module_id
-                    ? read_code(&stacks->files[mapped->module_id - 1],
-                                addr - mapped->start_addr + mapped->file_offset_bytes)
-                    : 0;
+        *word =
+            mapped->module_id
+                ? code_file_word(&stacks->files[mapped->module_id - 1],
+                                 addr - mapped->start_addr + mapped->file_offset_bytes)
+                : 0;
         return true;
 }
 
@@ -406,12 +336,13 @@ static unw_addr_space_t addr_space_new(void)
         return space;
 }
 
-struct user_stacks *user_stacks_new(const char *root)
+struct user_stacks *user_stacks_new(const char *root, bool live)
 {
         struct user_stacks *stacks = calloc(1, sizeof(*stacks));
         if (!stacks)
                 return NULL;
         stacks->root = root ? root : "";
+        stacks->live = live;
         stacks->file_index = intern_new();
         stacks->state_index = intern_new();
         stacks->addr_space = addr_space_new();

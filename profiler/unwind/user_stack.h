@@ -11,8 +11,8 @@
 struct user_stacks;
 
 /* ROOT: the directory that the paths of files begin in, NULL for "/"; must outlive it.
- * NULL: no memory. */
-struct user_stacks *user_stacks_new(const char *root);
+ * LIVE: processes run on this machine, now. NULL: no memory. */
+struct user_stacks *user_stacks_new(const char *root, bool live);
 void user_stacks_free(struct user_stacks *stacks);
 
 /* Code of a file is mapped in EVENT's image; other mappings are left alone. -ENOMEM. */

@@ -2,27 +2,20 @@
 /* A copy in memory, because ELF files are read from descriptors here. */
 #include "vdso.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "own_vdso.h"
+
 const char vdso_module[] = "[vdso]";
 
-/* Its sections' headers come last. */
-static size_t image_bytes(const Elf64_Ehdr *header)
-{
-        return header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
-}
-
-static int open_copy(struct elf_file *file, const Elf64_Ehdr *image)
+static int open_copy(struct elf_file *file, const uint8_t *image, size_t bytes)
 {
         /* Always the same time: names made from it stay while the kernel does. */
         static const struct timespec times[2];
-        size_t bytes = image_bytes(image);
         int fd = memfd_create("memlag-vdso", MFD_CLOEXEC);
 
         if (fd < 0)
@@ -36,8 +29,9 @@ static int open_copy(struct elf_file *file, const Elf64_Ehdr *image)
 
 int vdso_open(struct elf_file *file)
 {
-        const Elf64_Ehdr *image = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
-        int error = image ? open_copy(file, image) : -ENOENT;
+        size_t bytes;
+        const uint8_t *image = own_vdso_bytes(&bytes);
+        int error = image ? open_copy(file, image, bytes) : -ENOENT;
 
         if (error)
                 return error == -ENOMEM ? error : -ENOENT;

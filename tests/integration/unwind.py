@@ -178,6 +178,7 @@ PROGRAMS = {
     "C++ exceptions": (["c++", "-O2"], "exceptions.cc", None, True),
     "Rust": (["rustc", "-O"], "unwinding.rs", None, True),
     "signals": ([CC, "-O1", "-g"], "signals.c", SIGNALS, True),
+    "the kernel's vdso": ([CC, "-O2", "-fomit-frame-pointer"], "clock_reader.c", None, True),
     "a library": ([CC, "-O2", "callbacks.so"], "callbacks.c", None, True),
     "static": ([CC, "-O1", "-g", "-static"], "frames.c", FRAMES, False),
     "no search table": ([CC, "-O1", "-Wl,--no-eh-frame-hdr"], "frames.c", FRAMES, False),

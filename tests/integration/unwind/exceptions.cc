@@ -14,7 +14,10 @@ static __attribute__((noinline)) long burn(long steps)
 
 struct guard {
         std::string name;
-        ~guard() { burn(100000 + (long)name.size()); }
+        ~guard()
+        {
+                burn(100000 + (long)name.size());
+        }
 };
 
 __attribute__((noinline)) void thrower(int depth)

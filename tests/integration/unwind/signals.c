@@ -44,7 +44,8 @@ int main(void)
                 return 1;
         action.sa_handler = handler;
         action.sa_flags = 0;
-        if (sigaction(SIGPROF, &action, NULL) != 0 || setitimer(ITIMER_PROF, &every, NULL) != 0)
+        if (sigaction(SIGPROF, &action, NULL) != 0 ||
+            setitimer(ITIMER_PROF, &every, NULL) != 0)
                 return 1;
         for (int i = 0; i < 30; i++)
                 interrupted(i % 10);
