@@ -3,6 +3,7 @@
  * neither rings nor the database. */
 #include "sim_deliver.h"
 
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -153,6 +154,8 @@ static int deliver_sample(struct sink *sink, image_key image,
                                              : "hit",
             .snoop = levels[sample->level].snoop,
             .locked = flags & SIMPMU_LOCKED,
+            .has_raw = flags & SIMPMU_UNFORWARDED_LOAD,
+            .raw = (uint64_t)PERF_MEM_BLK_DATA << PERF_MEM_BLK_SHIFT,
         };
         static const struct data_source_row fault = {
             .op = "NA", .level = "NA", .tlb = "NA", .snoop = "NA"};

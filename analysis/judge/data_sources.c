@@ -11,6 +11,14 @@
 #include "array.h"
 #include "statement.h"
 
+/* What perf_mem_data_src says of a load that could not have its data from the store
+ * buffer (PERF_MEM_BLK_DATA of linux/perf_event.h). */
+static bool is_unforwarded(uint64_t raw)
+{
+        const unsigned blocked_shift = 40, blocked_data = 2;
+        return (raw >> blocked_shift & blocked_data) != 0;
+}
+
 static int take_source(void *context, sqlite3_stmt *row)
 {
         struct data_sources *sources = context;
@@ -25,6 +33,7 @@ static int take_source(void *context, sqlite3_stmt *row)
             .tlb_missed = strcmp(statement_text(row, 2), "miss") == 0,
             .tlb_second = strcmp(statement_text(row, 2), "stlb") == 0,
             .hit_modified = strcmp(statement_text(row, 3), "hitm") == 0,
+            .unforwarded = is_unforwarded((uint64_t)sqlite3_column_int64(row, 5)),
         };
         return 0;
 }
@@ -33,7 +42,7 @@ int data_sources_read(struct db *db, struct data_sources *sources, struct diag *
 {
         *sources = (struct data_sources){0};
         return statement_each(db,
-                              "SELECT data_source_id, level, tlb, snoop, op "
+                              "SELECT data_source_id, level, tlb, snoop, op, raw "
                               "FROM data_source ORDER BY data_source_id",
                               take_source, sources, diag);
 }

@@ -21,6 +21,7 @@ struct data_source {
         bool of_memory; /* it does not say that there was no access */
         bool tlb_missed;
         bool tlb_second; /* its second level had the translation */
+        bool unforwarded; /* a store before the load had only a part of its bytes */
         bool hit_modified;
 };
 

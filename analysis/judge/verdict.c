@@ -172,6 +172,11 @@ static bool is_slow_buffer_hit(const struct rule_input *in)
         return sample_is_slow_buffer_hit(in->sample, in->thresholds);
 }
 
+static bool is_store_forwarding(const struct rule_input *in)
+{
+        return in->sample->unforwarded;
+}
+
 static bool is_sharing(const struct rule_input *in)
 {
         return in->sample->hit_modified ||
@@ -281,6 +286,7 @@ enum cause sample_cause(const struct sample_facts *sample,
                 enum cause cause;
                 bool (*holds)(const struct rule_input *in);
         } rules[] = {
+            {CAUSE_STORE_FORWARDING, is_store_forwarding},
             {CAUSE_SHARING, is_sharing},
             {CAUSE_REMOTE, is_remote},
             {CAUSE_CONTENTION, is_contention},
@@ -302,6 +308,7 @@ enum cause sample_cause(const struct sample_facts *sample,
 static enum verdict cause_verdict(enum cause cause)
 {
         static const enum verdict verdicts[] = {
+            [CAUSE_STORE_FORWARDING] = VERDICT_STORE_FORWARDING,
             [CAUSE_SHARING] = VERDICT_SHARING,
             [CAUSE_REMOTE] = VERDICT_REMOTE_MEMORY,
             [CAUSE_CONTENTION] = VERDICT_DRAM_CONTENTION,
@@ -379,6 +386,7 @@ enum verdict verdict_of(const struct verdict_facts *facts)
 const char *verdict_name(enum verdict verdict)
 {
         static const char *const names[VERDICT_COUNT] = {
+            [VERDICT_STORE_FORWARDING] = "store-forwarding",
             [VERDICT_SHARING] = "sharing",
             [VERDICT_REMOTE_MEMORY] = "remote-memory",
             [VERDICT_DRAM_CONTENTION] = "dram-contention",

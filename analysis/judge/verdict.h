@@ -51,6 +51,7 @@ struct sample_facts {
         enum origin line_origin; /* of lines on their way (LFB) at this place */
         bool tlb_missed;
         bool tlb_second;        /* its second level had the translation */
+        bool unforwarded;       /* a store before it had only a part of its bytes */
         bool hit_modified;      /* snoop hitm: another core had the line modified */
         int64_t latency_cycles; /* -1: not known */
         int64_t retire_latency_cycles; /* -1: not known */
@@ -96,6 +97,7 @@ enum origin traffic_origin(const struct interval *interval,
                            const struct machine_facts *machine);
 
 enum cause {
+        CAUSE_STORE_FORWARDING,
         CAUSE_SHARING,
         CAUSE_REMOTE,
         CAUSE_CONTENTION,
@@ -114,6 +116,7 @@ enum cause sample_cause(const struct sample_facts *sample,
                         const struct thresholds *thresholds);
 
 enum verdict {
+        VERDICT_STORE_FORWARDING,
         VERDICT_SHARING,
         VERDICT_REMOTE_MEMORY,
         VERDICT_DRAM_CONTENTION,

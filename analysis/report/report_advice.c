@@ -49,6 +49,12 @@ static const struct advice {
      false},
     {"tlb", "translating the address took most of the wait",
      "use huge pages, or bring accesses closer together", false},
+    {"store-forwarding",
+     "these loads needed bytes of a store just before them that had only a part of what "
+     "they load, so that they waited until it had left the store buffer",
+     "load with the size in which it was stored, or store the whole at once (build the "
+     "value in a register), or leave more work between the two",
+     false},
     {"page-faults",
      "the kernel made memory for pages that were touched for the first time since they "
      "were asked for",

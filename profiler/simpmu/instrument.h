@@ -179,10 +179,9 @@ void access_add_helper_call(struct pass *pass, const IRDirty *call);
 /* A store to ADDRESS has been added. */
 void forward_note_store(struct pass *pass, const struct access_site *site,
                         IRExpr *address);
-/* True in the generated code when the load may need a part of a store that is still in
- * its buffer; NULL: never. */
-IRExpr *forward_may_fail(struct pass *pass, const struct access_site *site,
-                         IRExpr *address);
+/* A load from ADDRESS has been added: where it may need a part of a store that is still
+ * in its buffer, the model is called. */
+void forward_add_load(struct pass *pass, const struct access_site *site, IRExpr *address);
 
 /* ---- instrument_stored.c ---- */
 

@@ -133,18 +133,12 @@ static IRExpr *reaches_model(struct pass *pass, const struct access_site *site,
 {
         const UInt room = LINE_BYTES - site->size_bytes; /* where the filter applies */
         IRExpr *distance;
-        IRExpr *unknown;
-        IRExpr *may_wait;
 
         if (!access_filter_applies(site))
                 return IRExpr_Const(IRConst_U1(True));
         distance = access_filter_distance(pass, site, address);
-        unknown = ir_not(
-            pass, ir_binary(pass, Ity_I1, Iop_CmpLE64U, distance, ir_constant(room)));
-        may_wait =
-            site->kind == ACCESS_LOAD ? forward_may_fail(pass, site, address) : NULL;
-        return may_wait == NULL ? unknown
-                                : ir_binary(pass, Ity_I1, Iop_Or1, unknown, may_wait);
+        return ir_not(pass,
+                      ir_binary(pass, Ity_I1, Iop_CmpLE64U, distance, ir_constant(room)));
 }
 
 struct access_site *access_site_new(struct pass *pass, enum access_kind kind,
@@ -228,10 +222,12 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
         if (guard == NULL)
                 wrong_note_access(pass, site, address, data);
         ir_add_call(pass, call, ir_both(pass, reaches_model(pass, site, address), guard));
-        if (guard == NULL && kind == ACCESS_LOAD)
+        if (guard == NULL && kind == ACCESS_LOAD) {
+                forward_add_load(pass, site, address);
                 stored_add_load(pass, site, address);
-        else if (guard == NULL)
+        } else if (guard == NULL) {
                 stored_add_store(pass, site, address, data);
+        }
         if (kind == ACCESS_STORE && pass->string)
                 string_note_store(pass, site, address);
         else if (kind == ACCESS_STORE && guard == NULL)

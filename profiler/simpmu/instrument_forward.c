@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Stores are noted inline, word by word, and a load tells the model when the last store
- * to one of its words is another than one of all its bytes from its address on: what the
- * store buffer may not be able to forward. */
+ * to one of its words may have a part of its bytes only: what the store buffer cannot
+ * forward. */
 #include "instrument.h"
 
 #include "model/access.h"
@@ -38,7 +38,8 @@ static IRExpr *note_of(struct pass *pass, const struct access_site *site, IRExpr
         IRExpr *high = ir_binary(pass, Ity_I64, Iop_Shl64, address,
                                  IRExpr_Const(IRConst_U8(RECENT_SIZE_BITS)));
 
-        return ir_binary(pass, Ity_I64, Iop_Or64, high, ir_constant(site->size_bytes));
+        return ir_binary(pass, Ity_I64, Iop_Or64, high,
+                         ir_constant(recent_store_note(0, site->size_bytes)));
 }
 
 static void write_at(struct pass *pass, IRExpr *place, ULong offset, IRExpr *value)
@@ -55,7 +56,8 @@ void forward_note_store(struct pass *pass, const struct access_site *site,
         IRExpr *note;
         IRExpr *number;
 
-        if (tool_machine.unforwarded_cost == 0 || site->size_bytes > RECENT_SIZE_MAXIMUM)
+        /* What a call pushes only its return reads. */
+        if (!pass->follow || pass->returns || site->size_bytes > RECENT_SIZE_MAXIMUM)
                 return;
         note = note_of(pass, site, address);
         number =
@@ -68,39 +70,47 @@ void forward_note_store(struct pass *pass, const struct access_site *site,
         }
 }
 
-/* In the generated code true when the last store to word number WORD of a load is not one
- * that has all of its bytes from ADDRESS on, but is near enough to have some. */
+/* In the generated code true when the last store to word number WORD of a load began
+ * behind ADDRESS, or there and has not all bytes of the load. A store from before it that
+ * ends within it is not looked for. */
 static IRExpr *other_store(struct pass *pass, const struct access_site *site,
-                           IRExpr *address, IRExpr *note, UInt word)
+                           IRExpr *address, IRExpr *shifted, UInt word)
 {
-        const UInt reach = RECENT_SIZE_MAXIMUM << RECENT_SIZE_BITS;
-        const UInt wider = RECENT_SIZE_MAXIMUM - site->size_bytes;
+        const ULong least = recent_store_note(0, site->size_bytes) + 1;
+        const ULong end = recent_store_note(site->size_bytes - 1u, 0) + 1;
         IRExpr *place = place_of_word(pass, address, word);
         IRExpr *above = ir_binary(
             pass, Ity_I64, Iop_Sub64,
-            ir_assign(pass, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, place)), note);
-        IRExpr *near =
-            ir_binary(pass, Ity_I1, Iop_CmpLT64U,
-                      ir_binary(pass, Ity_I64, Iop_Add64, above, ir_constant(reach)),
-                      ir_constant(2ULL * reach));
+            ir_assign(pass, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, place)), shifted);
 
-        return ir_binary(
-            pass, Ity_I1, Iop_And1, near,
-            ir_binary(pass, Ity_I1, Iop_CmpLT64U, ir_constant(wider), above));
+        return ir_binary(pass, Ity_I1, Iop_CmpLT64U,
+                         ir_binary(pass, Ity_I64, Iop_Sub64, above, ir_constant(least)),
+                         ir_constant(end - least));
 }
 
-IRExpr *forward_may_fail(struct pass *pass, const struct access_site *site,
-                         IRExpr *address)
+static VG_REGPARM(2) void call_of_parts(const struct access_site *site, Addr address)
 {
-        IRExpr *note;
-        IRExpr *any = NULL;
+        load_of_parts(&tool_machine, &tool_hot, tool_thread, site, address);
+}
 
-        if (tool_machine.unforwarded_cost == 0 || site->size_bytes > RECENT_SIZE_MAXIMUM)
-                return NULL;
-        note = note_of(pass, site, address);
+void forward_add_load(struct pass *pass, const struct access_site *site, IRExpr *address)
+{
+        IRExpr *shifted;
+        IRExpr *any = NULL;
+        IRDirty *call;
+
+        /* A byte is all in one store, and a return address is the call's. */
+        if (!pass->follow || pass->string || pass->returns || site->size_bytes < 2 ||
+            site->size_bytes > RECENT_SIZE_MAXIMUM || tool_machine.samples_stalls)
+                return;
+        shifted = ir_binary(pass, Ity_I64, Iop_Shl64, address,
+                            IRExpr_Const(IRConst_U8(RECENT_SIZE_BITS)));
         for (UInt word = 0; word < words_of(site); word++) {
-                IRExpr *one = other_store(pass, site, address, note, word);
+                IRExpr *one = other_store(pass, site, address, shifted, word);
                 any = any == NULL ? one : ir_binary(pass, Ity_I1, Iop_Or1, any, one);
         }
-        return any;
+        call = call_with_constant(pass, "simpmu_parts", (void *)call_of_parts, site,
+                                  address);
+        ir_reads_frame(pass, call); /* it may be sampled */
+        ir_add_call(pass, call, any);
 }

@@ -130,7 +130,6 @@ static void after_options(void)
         instrument_set_detail(control->caches_only == 0, control->branches != 0);
         tool_machine.one_load_waits = control->caches_only != 0;
         if (control->branches != 0) {
-                machine_follow_stores(&tool_machine);
                 fetch_begin(&tool_machine);
                 tool_machine.code = tool_allocate(sizeof(*tool_machine.code));
                 code_init(tool_machine.code, tool_allocate);

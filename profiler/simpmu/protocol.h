@@ -322,8 +322,15 @@ enum simpmu_level {
 
 /* flags of SIMPMU_SAMPLE; an instruction that loads and stores is sampled as a load.
  * TLB_MISS: a page was walked for; STLB_HIT: the second level had the translation.
- * RETIRED: retire_latency_cycles is known. */
-enum { SIMPMU_TLB_MISS = 1, SIMPMU_LOCKED = 2, SIMPMU_RETIRED = 4, SIMPMU_STLB_HIT = 8 };
+ * RETIRED: retire_latency_cycles is known. UNFORWARDED: it waited for a store of a part of
+ * its bytes. */
+enum {
+        SIMPMU_TLB_MISS = 1,
+        SIMPMU_LOCKED = 2,
+        SIMPMU_RETIRED = 4,
+        SIMPMU_STLB_HIT = 8,
+        SIMPMU_UNFORWARDED_LOAD = 16
+};
 
 struct simpmu_sample {
         struct simpmu_record header;
@@ -377,6 +384,7 @@ struct simpmu_sample {
         X(WALKED_LOADS, "dtlb_load_misses.walk_completed", "events")                     \
         X(DRAM_READ, "dram.read_bytes", "bytes")                                         \
         X(DRAM_WRITE, "dram.write_bytes", "bytes")                                       \
+        X(UNFORWARDED, "ld_blocks.store_forward", "events")                              \
         X(PAGE_FAULTS, "page-faults", "events")                                          \
         X(KERNEL_FAULT, "kernel.fault_cycles", "cycles")                                 \
         X(KERNEL_CALL, "kernel.call_cycles", "cycles")                                   \

@@ -11,6 +11,7 @@ static UInt sample_flags(const struct sim_sample *sample)
         return (sample->translation > TLB_STLB_HIT ? SIMPMU_TLB_MISS : 0) |
                (sample->translation == TLB_STLB_HIT ? SIMPMU_STLB_HIT : 0) |
                (sample->site->locked ? SIMPMU_LOCKED : 0) |
+               (sample->unforwarded ? SIMPMU_UNFORWARDED_LOAD : 0) |
                (tool_machine.one_load_waits ? 0 : SIMPMU_RETIRED);
 }
 

@@ -54,6 +54,37 @@ static void slow_loads_of_contended_intervals_suffer_contention(void **state)
                          CAUSE_CACHE);
 }
 
+/* Whatever else its interval was short of. */
+static void loads_that_no_store_forwards_to_say_so(void **state)
+{
+        (void)state;
+        assert_int_equal(cause_of((struct sample_facts){.level = LEVEL_L1,
+                                                        .latency_cycles = 700,
+                                                        .unforwarded = true,
+                                                        .bandwidth_short = ANSWER_YES}),
+                         CAUSE_STORE_FORWARDING);
+}
+
+/* Page faults need no samples: they are weighed with what loads held up, in cycles. */
+static void page_faults_prevail_by_their_time(void **state)
+{
+        struct verdict_facts facts = {
+            .latencies = 100, .stalls = 100, .cost_ratio = 0.5, .cycle_ratio = 1e-6};
+
+        (void)state;
+        facts.cause_latency_cycles[CAUSE_DRAM] = 1e5;
+        facts.cause_retire_cycles[CAUSE_DRAM] = 1e5; /* 0.1 of the cycles */
+        facts.fault_ratio = 0.09;
+        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
+        facts.fault_ratio = 0.11;
+        assert_int_equal(verdict_of(&facts), VERDICT_PAGE_FAULTS);
+        facts.latencies = 0;
+        assert_int_equal(verdict_of(&facts), VERDICT_PAGE_FAULTS);
+        facts.cause_retire_cycles[CAUSE_DRAM] = 0;
+        facts.fault_ratio = 0.004;
+        assert_int_equal(verdict_of(&facts), VERDICT_TOO_FEW_SAMPLES);
+}
+
 static void slow_loads_of_in_core_intervals_waited_for_a_buffer(void **state)
 {
         (void)state;
@@ -475,6 +506,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(slow_loads_of_contended_intervals_suffer_contention),
+            cmocka_unit_test(loads_that_no_store_forwards_to_say_so),
+            cmocka_unit_test(page_faults_prevail_by_their_time),
             cmocka_unit_test(slow_loads_of_in_core_intervals_waited_for_a_buffer),
             cmocka_unit_test(or_for_bandwidth_where_that_is_short),
             cmocka_unit_test(or_for_their_translation_where_a_cache_had_the_line),

@@ -12,8 +12,8 @@
 #define HOT_PATH static inline __attribute__((always_inline))
 
 /* How much of the model a run's accesses need: everything, or what is left where L1 has
- * the common geometry, no prefetcher is on, stores are not followed and loads are sampled
- * by their number. With caches only no access waits for a value. */
+ * the common geometry, no prefetcher is on and loads are sampled by their number. With
+ * caches only no access waits for a value. */
 enum access_mode { ACCESS_IN_GENERAL, ACCESS_IN_COMMON, ACCESS_OF_CACHES };
 
 static inline enum access_mode access_mode_of(const struct machine *machine)
@@ -22,7 +22,7 @@ static inline enum access_mode access_mode_of(const struct machine *machine)
 
         if (params->l1d_bytes != L1D_COMMON_SETS * L1D_COMMON_WAYS * LINE_BYTES ||
             params->l1d_ways != L1D_COMMON_WAYS || machine->prefetch != 0 ||
-            machine->unforwarded_cost != 0 || machine->samples_stalls)
+            machine->samples_stalls)
                 return ACCESS_IN_GENERAL;
         return machine->one_load_waits ? ACCESS_OF_CACHES : ACCESS_IN_COMMON;
 }
@@ -44,6 +44,7 @@ struct found {
         uint64_t ready;   /* the same, after a store that the value comes from */
         enum simpmu_level level;
         enum tlb_outcome translation;
+        bool unforwarded; /* a store had only a part of it */
 };
 
 /* Where an access leaves the common way it goes as the address of such a copy: until
@@ -59,7 +60,7 @@ HOT_PATH struct access copy_of_access(const struct access *access)
 HOT_PATH struct found copy_of_found(const struct found *found)
 {
         return (struct found){found->arrival, found->ready, found->level,
-                              found->translation};
+                              found->translation, found->unforwarded};
 }
 
 /* What is constant in most modes. */
@@ -67,11 +68,6 @@ HOT_PATH struct found copy_of_found(const struct found *found)
 HOT_PATH bool mode_prefetches(const struct machine *machine, enum access_mode mode)
 {
         return mode == ACCESS_IN_GENERAL && machine->prefetch != 0;
-}
-
-HOT_PATH bool mode_follows_stores(const struct machine *machine, enum access_mode mode)
-{
-        return mode == ACCESS_IN_GENERAL && machine->unforwarded_cost != 0;
 }
 
 HOT_PATH bool mode_samples_stalls(const struct machine *machine, enum access_mode mode)
@@ -139,45 +135,50 @@ HOT_PATH uint64_t after_store(const struct machine *machine, const struct sim_ho
         return hot->stored_ready[i] + forward_latency(machine, load, address, form, from);
 }
 
-/* The latest of the stores that a load needs some bytes of and cannot get all from: the
- * number of its instruction, 0 when there is none. */
-static inline uint64_t store_of_a_part(struct sim_hot *hot, const struct access *access)
+/* The latest of the stores that a load needs some bytes of and cannot get all from, whose
+ * number of its instruction is not 0; NULL: there is none. */
+static inline struct recent_store *store_of_a_part(struct sim_hot *hot,
+                                                   const struct access *access)
 {
         const uint64_t end = access->address + access->site->size_bytes;
-        uint64_t number = 0;
+        struct recent_store *latest = NULL;
 
         for (uint64_t word = access->address >> 3; word <= (end - 1) >> 3; word++) {
-                const struct recent_store *store = recent_store_of(hot, word);
+                struct recent_store *store = recent_store_of(hot, word);
                 uint64_t from = store->what >> RECENT_SIZE_BITS;
-                uint64_t to = from + (store->what & ((1u << RECENT_SIZE_BITS) - 1));
-                bool overlaps = from < end && access->address < to;
+                uint64_t to = recent_store_end(store->what);
+                bool overlaps = store->what != 0 && from < end && access->address < to;
                 bool forwards = from <= access->address && end <= to;
-                if (overlaps && !forwards)
-                        number = later(number, store->number);
+                if (overlaps && !forwards &&
+                    (latest == NULL || store->number > latest->number))
+                        latest = store;
         }
-        return number;
+        return latest;
 }
 
 /* When a load can have its value of which a part is that of a store in its buffer, which
  * that leaves when all before it has retired. What holds retirement up now is taken to
  * have held the store up as long, and what has stalled the thread since to have done so
- * before it. 0: there is no such store. */
+ * before it. 0: there is no such store; one that is long past is forgotten. */
 static __attribute__((noinline)) uint64_t after_parts(const struct machine *machine,
                                                       struct sim_hot *hot,
                                                       const struct sim_thread *thread,
                                                       const struct access *access)
 {
-        uint64_t number = store_of_a_part(hot, access);
-        uint64_t issued = number + thread->stall;
+        struct recent_store *store = store_of_a_part(hot, access);
         uint64_t complete = thread->activity.covers[ACTIVITY_LDM].until;
 
-        if (number == 0)
+        if (store == NULL)
                 return 0;
+        uint64_t issued = store->number + thread->stall;
         for (uint32_t id = FIRST_REGISTER; id < FIRST_SLOT; id++)
                 complete = later(complete, hot->ready[id]);
         if (complete > access->now)
                 issued += complete - access->now;
-        return issued + machine->unforwarded_cost;
+        if (issued + machine->unforwarded_cost > access->now + machine->l1d_latency)
+                return issued + machine->unforwarded_cost;
+        store->what = 0;
+        return 0;
 }
 
 /* A store whose line is there at COMPLETION. */
@@ -246,6 +247,7 @@ HOT_PATH void take_sample_of(struct machine *machine, const struct access *acces
             .stall_slots = stall,
             .level = found->level,
             .translation = found->translation,
+            .unforwarded = found->unforwarded,
         };
         machine->on_sample(&sample);
 }
@@ -305,12 +307,12 @@ HOT_PATH void finish_load(struct machine *machine, struct sim_hot *hot,
                           struct found *found)
 {
         thread->counters.loads_at[found->level]++;
-        if (__builtin_expect(mode_samples_stalls(machine, access->mode), 0))
-                found->ready = later(found->ready, after_store(machine, hot, access->site,
-                                                               access->address));
-        if (__builtin_expect(mode_follows_stores(machine, access->mode), 0)) {
+        if (__builtin_expect(mode_samples_stalls(machine, access->mode), 0)) {
                 const struct access load = copy_of_access(access);
                 uint64_t parts = after_parts(machine, hot, thread, &load);
+                found->unforwarded = parts > found->ready;
+                found->ready = later(found->ready, after_store(machine, hot, access->site,
+                                                               access->address));
                 found->ready = later(found->ready, parts);
                 found->arrival = later(found->arrival, parts);
         }
@@ -705,6 +707,31 @@ HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
                 access_page(machine, hot, thread, &copy);
         else
                 access_slowly(machine, hot, thread, &copy);
+}
+
+/* A load of SITE from ADDRESS may need bytes of a store that has not all of them, for all
+ * that the test before the call knows. It has been modelled without that. */
+static inline void load_of_parts(struct machine *machine, struct sim_hot *hot,
+                                 struct sim_thread *thread,
+                                 const struct access_site *site, uint64_t address)
+{
+        const uint64_t instruction =
+            hot->instructions + (uint64_t)(int64_t)site->position;
+        struct access access = {.site = site, .kind = ACCESS_LOAD, .address = address};
+
+        thread_retire(hot, thread, instruction);
+        access.now = instruction + thread->stall;
+        access.start = hot_waits(hot, &site->address, access.now);
+        uint64_t ready = after_parts(machine, hot, thread, &access);
+        if (ready <= access.start + machine->l1d_latency)
+                return;
+        const struct found found = {.arrival = ready,
+                                    .ready = ready,
+                                    .level = SIMPMU_LEVEL_L1,
+                                    .unforwarded = true};
+        thread->counters.unforwarded_loads++;
+        sample(machine, thread, &access, &found);
+        deliver(hot, thread, &access, ready, true);
 }
 
 /* A load of SITE from ADDRESS may come before a value that was stored there, for all that

@@ -75,9 +75,22 @@ static inline uint32_t stored_bytes(uint32_t form)
 #define RECENT_SIZE_MAXIMUM 32u /* bytes; instructions that store more are left out */
 
 struct recent_store {
-        uint64_t what;   /* its address << RECENT_SIZE_BITS | its bytes; 0: none */
+        uint64_t what;   /* recent_store_note of it; 0: none */
         uint64_t number; /* of its instruction */
 };
+
+/* A store of BYTES at ADDRESS: of those at one address the one with most bytes is the
+ * least, so that one comparison tells which have less than so many. */
+static inline uint64_t recent_store_note(uint64_t address, uint32_t bytes)
+{
+        return address << RECENT_SIZE_BITS | (RECENT_SIZE_MAXIMUM - bytes);
+}
+
+static inline uint64_t recent_store_end(uint64_t note)
+{
+        return (note >> RECENT_SIZE_BITS) + RECENT_SIZE_MAXIMUM -
+               (note & ((1u << RECENT_SIZE_BITS) - 1));
+}
 
 /* Where a repeated string instruction is: the number of the chunk that its last load and
  * its last store were in, counted from address 0; 0: it has made none, or none runs. */

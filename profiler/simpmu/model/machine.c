@@ -127,6 +127,7 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
         machine->walk_latency = in_slots(machine, params->page_walk_cycles);
         machine->huge_walk_latency = in_slots(machine, params->huge_walk_cycles);
         machine->mispredict_cost = in_slots(machine, params->mispredict_cycles);
+        machine->unforwarded_cost = in_slots(machine, params->unforwarded_cycles);
         machine->lock_cost = in_slots(machine, params->lock_cycles);
         machine->sample_latency = in_slots(machine, ldlat_cycles);
         init_kernel(machine);
@@ -248,11 +249,6 @@ void machine_forget_translations(struct machine *machine, struct sim_hot *hot,
         filter_clear(hot);
 }
 
-void machine_follow_stores(struct machine *machine)
-{
-        machine->unforwarded_cost = in_slots(machine, machine->params.unforwarded_cycles);
-}
-
 void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
 {
         hot->late = 0;
@@ -324,6 +320,7 @@ void machine_read_counters(const struct machine *machine, struct sim_thread *thr
                                      counters->translated_loads[TLB_HUGE_WALK];
         value[SIMPMU_DRAM_READ] = counters->dram_read_lines * LINE_BYTES;
         value[SIMPMU_DRAM_WRITE] = counters->dram_write_lines * LINE_BYTES;
+        value[SIMPMU_UNFORWARDED] = counters->unforwarded_loads;
         value[SIMPMU_PAGE_FAULTS] = counters->page_faults;
         value[SIMPMU_KERNEL_FAULT] = counters->fault_slots / cycle;
         value[SIMPMU_KERNEL_CALL] = counters->call_slots / cycle;

@@ -156,6 +156,7 @@ struct sim_sample {
         uint64_t stall_slots;  /* that it stands for, where these are sampled, else 0 */
         uint64_t kernel_slots; /* of a page fault, which has none of the above; else 0 */
         uint32_t page_bytes;   /* likewise */
+        bool unforwarded;      /* a store before it had only a part of its bytes */
         enum simpmu_level level;
         enum tlb_outcome translation;
 };
@@ -190,7 +191,7 @@ struct machine {
         struct fetch fetch;
         struct code *code;         /* where branches are followed; else NULL */
         uint64_t unforwarded_cost; /* from a store's retirement to a load that needs only
-                                      part of it; 0: stores are not followed */
+                                      part of it */
         uint64_t lock_cost;      /* of a locked instruction or fence; 0: no such thing */
         uint64_t sample_latency; /* loads of at least this latency qualify */
         bool samples_stalls;     /* instead: by the time that loads hold up retirement */
@@ -220,9 +221,6 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
  * cores have to look them up again. */
 void machine_forget_translations(struct machine *machine, struct sim_hot *hot,
                                  uint64_t first, uint64_t count);
-
-/* Follows stores that hot->recent_stores are told of. */
-void machine_follow_stores(struct machine *machine);
 
 /* Tells by how much the clocks of threads that run may differ: 0 for one thread. */
 void machine_set_skew(struct machine *machine, uint64_t skew_slots);

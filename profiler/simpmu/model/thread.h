@@ -38,6 +38,7 @@ struct sim_counters {
         uint64_t demand_dram_lines; /* of these, those that a load itself asked for */
         uint64_t dram_write_lines;
         uint64_t translated_loads[TLB_OUTCOMES]; /* but those that pass by the TLB */
+        uint64_t unforwarded_loads; /* that waited for a store of a part of them */
         uint64_t page_faults;
         uint64_t fault_slots; /* in the kernel, for page faults */
         uint64_t call_slots;  /* and for system calls */
