@@ -188,14 +188,13 @@ static int symbolize(const struct import_line *line)
 /* Names, findings and the short report. */
 static int show(const struct import_line *line)
 {
-        static const char *const commands[] = {"analyze", "report"};
+        char *commands[][5] = {
+            {"analyze", "--", (char *)line->import.output},
+            {"report", "--summary", "--", (char *)line->import.output}};
         int status = symbolize(line);
         for (size_t i = 0; status == EXIT_OK && i < sizeof(commands) / sizeof(*commands);
-             i++) {
-                char *argv[] = {(char *)commands[i], (char *)"--",
-                                (char *)line->import.output, NULL};
-                status = command_run(commands[i], 3, argv);
-        }
+             i++)
+                status = command_run(commands[i][0], commands[i][3] ? 4 : 3, commands[i]);
         return status;
 }
 

@@ -385,7 +385,7 @@ int show(struct db *db, const struct show_options *options,
                 return show_csv(db, options, summary, out, diag);
         if (options->format == FORMAT_JSON)
                 return show_json(db, options, summary, out, diag);
-        report_print_head(out, summary);
+        report_print_head(out, summary, false);
         int code = show_blocks(db, options, summary, out, diag);
         if (!code)
                 show_legend(summary, notes, out);

@@ -13,9 +13,16 @@
 #include "report.h"
 #include "selection.h"
 
-enum { TABLE_ROWS = 20 };
+enum { TABLE_ROWS = 10, VERBOSE_ROWS = 20 };
 
-enum { OPTION_BY = 256, OPTION_FORMAT, OPTION_TOP, OPTION_NO_SOURCE, OPTION_SORT };
+enum {
+        OPTION_BY = 256,
+        OPTION_FORMAT,
+        OPTION_TOP,
+        OPTION_NO_SOURCE,
+        OPTION_SORT,
+        OPTION_SUMMARY
+};
 
 struct arguments {
         struct selection selection;
@@ -48,9 +55,19 @@ static const struct argp_option options[] = {
      "for longest (stalled, the default where that is known), or those with most of the "
      "latency (latency)",
      0},
-    {"no-source", OPTION_NO_SOURCE, NULL, 0, "Do not show source text", 0},
+    {"no-source", OPTION_NO_SOURCE, NULL, 0, "With --verbose: do not show source text",
+     0},
+    {"summary", OPTION_SUMMARY, NULL, 0, "Show the first lines alone, without a table",
+     0},
     {"top", OPTION_TOP, "N", 0,
-     "Show the N most important rows; 0: all (a table shows 20, the others all)", 0},
+     "Show the N most important rows; 0: all (a table shows 10, with "
+     "--verbose 20, the others all)",
+     0},
+    {"verbose", 'v', NULL, 0,
+     "Show all columns, and explain all figures: the whole summary in sentences, "
+     "legends, "
+     "the source text of the first lines, and all that is missing",
+     0},
     {"wide", 'W', NULL, 0, "Show names whole, with all template arguments, in tables too",
      0},
     SELECTION_OPTIONS,
@@ -135,6 +152,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 return 0;
         case OPTION_NO_SOURCE:
                 arguments->report.source_text = false;
+                return 0;
+        case OPTION_SUMMARY:
+                arguments->report.summary_only = true;
+                return 0;
+        case 'v':
+                arguments->report.verbose = true;
                 return 0;
         case OPTION_TOP:
                 parse_top(arguments, text, state);
@@ -223,7 +246,9 @@ int cmd_report(int argc, char **argv)
         if (!arguments.file)
                 arguments.file = "memlag.db";
         if (!arguments.top_given && arguments.report.format == FORMAT_TABLE)
-                arguments.report.top = TABLE_ROWS;
+                arguments.report.top =
+                    arguments.report.verbose ? VERBOSE_ROWS : TABLE_ROWS;
+        arguments.report.file = arguments.file;
         arguments.report.width = cmd_terminal_width();
         struct db *db = completed_open(arguments.file, "report");
         if (!db)

@@ -21,6 +21,11 @@ struct report_kind {
         const char *table_sql;
         const char *alignment; /* of its columns: l or r each */
         const char *legend;    /* what its columns mean, where a name does not say it */
+        /* The same with fewer columns, unless all is to be explained; NULL: there are no
+         * fewer. */
+        const char *brief_sql;
+        const char *brief_alignment;
+        const char *brief_legend;
         /* The rows of the findings that table_sql shows, as a table of SQL; NULL: it has
          * no verdicts. */
         const char *shown;
@@ -49,10 +54,13 @@ struct report_options {
         struct report_choice choice; /* for kinds of code or data */
         bool by_stalled;             /* was asked for */
         enum format format;
-        int64_t top;      /* rows; -1: all */
-        bool source_text; /* show it under a table of lines */
-        size_t width;     /* of the terminal; 0: none */
-        bool whole_names; /* in a table too */
+        int64_t top;       /* rows; -1: all */
+        bool source_text;  /* show it under a table of lines, with VERBOSE */
+        bool verbose;      /* explain all figures */
+        bool summary_only; /* no table */
+        const char *file;  /* the database, as the user named it; NULL: memlag.db */
+        size_t width;      /* of the terminal; 0: none */
+        bool whole_names;  /* in a table too */
 };
 
 /* With fewer slow loads under way shares of latency are about those of the waiting. */
@@ -164,7 +172,23 @@ int report_model_note(struct db *db, char **note, struct diag *diag);
 
 /* The first lines of a report: what kind of numbers these are, of which command, and what
  * limits all that follows. */
-void report_print_head(FILE *out, const struct report_summary *summary);
+void report_print_head(FILE *out, const struct report_summary *summary, bool verbose);
+
+/* What a verdict means, and what often helps. */
+struct report_advice {
+        const char *verdict;
+        const char *meaning;
+        const char *remedy;
+        bool prefetch_matters;
+};
+/* The advice on VERDICT; NULL: there is none. */
+const struct report_advice *report_advice_on(const char *verdict);
+
+/* The first lines: head, how much time waits for memory, and in a report by line the
+ * places where. */
+int report_print_brief(struct db *db, const struct report_options *options,
+                       const struct report_summary *summary, FILE *out,
+                       struct diag *diag);
 
 /* Of the cycles; to look closer at less is not worth while. */
 #define REPORT_WORTHWHILE_RATIO 0.05

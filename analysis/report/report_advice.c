@@ -16,66 +16,38 @@ enum { ADVICE_VERDICTS = 2 };
 /* Of the cycles; a resource that is full for less is not worth a word. */
 static const double FULL_MIN = 0.05;
 
-static const struct advice {
-        const char *verdict;
-        const char *meaning;
-        const char *remedy;
-        bool prefetch_matters;
-} advices[] = {
-    {"dram-contention", "these loads waited for DRAM while its bandwidth was short",
-     "move less data (smaller types, blocking, fewer passes), or run fewer such threads "
-     "at a time",
+static const struct report_advice advices[] = {
+    {"dram-contention", "DRAM bandwidth was short",
+     "move less data (smaller types, blocking), or run fewer such threads at a time",
      false},
-    {"dram-latency", "these loads waited for DRAM, which had bandwidth left",
-     "make them independent of each other, sequential or prefetched, or keep the data in "
-     "caches",
-     true},
-    {"dram",
-     "these loads waited for DRAM, and nothing tells whether its bandwidth was short",
-     "touch fewer lines, which helps either way; where bandwidth was left, loads that "
-     "are "
-     "independent of each other, sequential or prefetched help too",
-     true},
-    {"in-core",
-     "these loads waited inside their core for one of the few lines that it can have "
-     "under way at a time, and not because DRAM was short of bandwidth",
-     "touch fewer lines (pack what is used together, block for the caches), or use more "
-     "cores",
-     true},
-    {"remote-memory", "the data was in another node's memory or cache",
+    {"dram-latency", "DRAM had bandwidth left",
+     "make loads independent, sequential or prefetched, or keep the data in cache", true},
+    {"dram", "the data came from DRAM, and whether its bandwidth was short is not known",
+     "touch fewer lines", true},
+    {"in-core", "the core had no room for more outstanding misses",
+     "touch fewer cache lines (packing, blocking), or use more cores", true},
+    {"remote-memory", "another node's memory or cache had the data",
      "place it where it is used", false},
     {"sharing", "another core had modified the line",
-     "put what different threads write on different lines, or hand over in larger pieces",
-     false},
-    {"tlb", "translating the address took most of the wait",
+     "put what different threads write on different cache lines", false},
+    {"tlb", "address translation took most of the wait",
      "use huge pages, or bring accesses closer together", false},
     {"store-forwarding",
-     "these loads needed bytes of a store just before them that had only a part of what "
-     "they load, so that they waited until it had left the store buffer",
-     "load with the size in which it was stored, or store the whole at once (build the "
-     "value in a register), or leave more work between the two",
-     false},
+     "the load needed more bytes than the store just before it had written",
+     "load with the size of the store, or leave more work between the two", false},
     {"page-faults",
-     "the kernel made memory for pages that were touched for the first time since they "
-     "were asked for",
-     "keep blocks and use them again instead of giving them back (malloc returns large "
-     "ones to the kernel: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD), use huge pages, or touch "
-     "less",
-     false},
-    {"cache", "L2 or L3 had the line",
-     "go through arrays in the order in which they lie in memory, or work on less data "
-     "at a time, so that a nearer cache holds it (with strides of a power of two, which "
-     "use few of its sets, in another layout); matters only where nothing waits longer",
+     "the kernel had to provide pages that were touched for the first time",
+     "reuse memory (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD), or use huge pages", false},
+    {"cache", "the data came from L2 or L3",
+     "access it in order or in smaller blocks, and avoid strides of a power of two",
      true},
     {"unknown",
-     "these loads waited for lines that were on their way already, and nothing tells "
-     "where from, as what asked for them first is not known",
-     "look at what the lines before them in the same function touch (more samples help "
-     "only where these have few)",
-     false},
+     "the loads waited for lines that another load had asked for, and where these came "
+     "from is not known",
+     "look at the lines before in the same function", false},
 };
 
-static const struct advice *advice_on(const char *verdict)
+const struct report_advice *report_advice_on(const char *verdict)
 {
         for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++)
                 if (strcmp(advices[i].verdict, verdict) == 0)
@@ -144,13 +116,13 @@ static void say_overlap(FILE *text, double asking)
 /* CACHE: the one that nearly all waited for whose verdict is cache; "": both, or not
  * known.
  */
-static void say_one(FILE *text, const struct advice *advice, const char *cache,
+static void say_one(FILE *text, const struct report_advice *advice, const char *cache,
                     double asking, const struct report_summary *summary,
                     bool fields_known)
 {
         fprintf(text, "%s: ", advice->verdict);
         if (*cache)
-                fprintf(text, "%s had the line", cache);
+                fprintf(text, "the data came from %s", cache);
         else
                 fputs(advice->meaning, text);
         if (strcmp(advice->verdict, "in-core") == 0)
@@ -185,7 +157,8 @@ int report_say_advice(struct db *db, FILE *text, const struct report_choice *cho
         report_bind_choice(rows, choice);
         bool prefetch_matters = false;
         while ((code = statement_next(db, rows, diag)) > 0) {
-                const struct advice *advice = advice_on(statement_text(rows, 0));
+                const struct report_advice *advice =
+                    report_advice_on(statement_text(rows, 0));
                 if (advice)
                         say_one(text, advice, statement_text(rows, 2),
                                 sqlite3_column_double(rows, 3) *

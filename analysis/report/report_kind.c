@@ -51,6 +51,14 @@
         " FROM phase_view AS p JOIN phase_limit_view USING (start_ns)" \
         " ORDER BY start_ns LIMIT ?1"
 
+/* The columns that say where to begin. */
+#define BRIEF \
+        REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") " AS latency, samples," \
+        REPORT_DRAM "AS DRAM," MEAN REPORT_VERDICT_NAME "AS verdict,"
+#define BRIEF_LEGEND \
+        "stalled: share of the run's cycles that these accesses stalled; latency: share of " \
+        "all samples' latency; DRAM: samples that DRAM served; mean: cycles"
+
 static const struct report_kind kinds[] = {
     {
         .name = "line",
@@ -66,6 +74,12 @@ static const struct report_kind kinds[] = {
         .stalled = true,
         .alignment = "rrrrrrrrlll",
         .legend = SAMPLES_LEGEND ", p95: cycles" REPORT_CONTENDED_LEGEND,
+        .brief_sql =
+            "SELECT" BRIEF " iif(file IS NULL, '-'," REPORT_BASE("file")
+            " || ':' || coalesce(line, '?')) AS line," REPORT_FUNCTION_AND_CALLER
+            " FROM" REPORT_TOP_LINES REPORT_ORDER "line_id",
+        .brief_alignment = "rrrrrlll",
+        .brief_legend = BRIEF_LEGEND,
     },
     {
         .name = "function",
@@ -84,6 +98,10 @@ static const struct report_kind kinds[] = {
         .stalled = true,
         .alignment = "rrrrrrrrlll",
         .legend = SAMPLES_LEGEND ", p95: cycles" REPORT_CONTENDED_LEGEND,
+        .brief_sql = "SELECT" BRIEF REPORT_MODULE_FUNCTION_AND_CALLER
+                     " FROM" REPORT_TOP_FUNCTIONS REPORT_ORDER "function_id",
+        .brief_alignment = "rrrrrlll",
+        .brief_legend = BRIEF_LEGEND,
     },
     {
         .name = "object",
@@ -102,6 +120,12 @@ static const struct report_kind kinds[] = {
         .alignment = "rrrrrrrlrrlll",
         .legend = SAMPLES_LEGEND ": cycles" REPORT_CONTENDED_LEGEND
                                  "; size: of all blocks that were live at once",
+        .brief_sql =
+            "SELECT" BRIEF REPORT_SIZE("size_bytes") " AS size, kind, name AS object"
+            " FROM" REPORT_TOP_OBJECTS "JOIN data_object USING (object_id)"
+            REPORT_ORDER "object_id",
+        .brief_alignment = "rrrrrlrll",
+        .brief_legend = BRIEF_LEGEND "; size: of all blocks that were live at once",
     },
     {
         .name = "caller",
@@ -198,8 +222,8 @@ static const struct report_kind kinds[] = {
             FB_FULL CORES_AND_BANDWIDTH
             ", CASE contended WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE '-' END"
             " AS contended, coalesce(bound, '-') AS bound "
-            "FROM interval_view ORDER BY contended DESC, lmrl_cycles DESC,"
-            " interval_id LIMIT ?1",
+            "FROM (SELECT * FROM interval_view ORDER BY contended DESC, lmrl_cycles DESC,"
+            " interval_id LIMIT ?1) ORDER BY interval_id",
         .alignment = "rrrrrrrrrll",
         .legend =
             "LMRL: mean cycles of a load that missed L1 or hit a fill buffer; L1 "

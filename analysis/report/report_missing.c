@@ -143,11 +143,33 @@ static int print_remedy(struct db *db, const char *sql, FILE *out, struct diag *
         return code < 0 ? code : 0;
 }
 
+/* One line: how much there is to read in the ledger. */
+static int print_ledger_size(struct db *db, bool failed, FILE *out, struct diag *diag)
+{
+        static const char sql[] = "SELECT count(*) FROM ledger WHERE value > 0";
+        sqlite3_stmt *row;
+        int code = statement_first(db, sql, &row, diag);
+        int64_t kinds = code > 0 ? sqlite3_column_int64(row, 0) : 0;
+        sqlite3_finalize(row);
+        if (code < 0)
+                return code;
+        if (failed)
+                fputs("\nMissing: a part of the run (see above).\n", out);
+        if (kinds) {
+                fputs("\nMissing: ", out);
+                prose_counted(out, kinds, "kinds");
+                fputs(" of names or samples; memlag query --name missing\n", out);
+        }
+        return 0;
+}
+
 int report_print_missing(struct db *db, const struct report_options *options,
                          const struct report_summary *summary, FILE *out,
                          struct diag *diag)
 {
-        int code = print_ledger(db, options->kind, summary, out, diag);
+        int code = options->verbose
+                       ? print_ledger(db, options->kind, summary, out, diag)
+                       : print_ledger_size(db, summary->failure != NULL, out, diag);
         if (!code && options->kind->of_code)
                 code = print_remedy(db, debug_files_sql, out, diag);
         if (!code && options->kind->of_code)

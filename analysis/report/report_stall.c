@@ -127,6 +127,7 @@ struct report_kind report_kind_of_stalls(const struct report_kind *kind)
                 stalls.table_sql = kinds[i].table_sql;
                 stalls.alignment = kinds[i].alignment;
                 stalls.legend = kinds[i].legend;
+                stalls.brief_sql = NULL;
                 stalls.shown = NULL;
                 stalls.stalled = false; /* of its own meaning, and always known */
         }

@@ -104,29 +104,29 @@ static void print_without_waits(FILE *out, bool timed)
                          "--sim-detail full.");
 }
 
-void report_print_head(FILE *out, const struct report_summary *summary)
+void report_print_head(FILE *out, const struct report_summary *summary, bool verbose)
 {
         fputs("memlag: ", out);
         report_print_provenance(out, summary);
         fprintf(out, ": %s\n", summary->command ? summary->command : "unknown command");
         if (summary->selection)
                 print_selection(out, summary);
-        if (summary->model_note)
+        if (summary->model_note && verbose)
                 prose_wrapped(out, summary->model_note);
         if (summary->cut_off)
-                fputs("The recording has not ended; unless it still runs, it was cut "
-                      "off. This is what was "
-                      "written until now.\n",
+                fputs("The recording has not ended, or was cut off: these are its "
+                      "figures until now.\n",
                       out);
         if (summary->signal)
                 fprintf(out, "The command was ended by signal %d (%s).\n",
                         summary->signal, strsignal(summary->signal));
-        if (summary->without_waits)
+        if (summary->without_waits && verbose)
                 print_without_waits(out, summary->timed);
         if (summary->failure)
                 print_failure(out, summary);
         print_losses(out, summary);
-        putc('\n', out);
+        if (verbose)
+                putc('\n', out);
 }
 
 /* ---- rows, source text, ledger ---- */
@@ -287,19 +287,29 @@ void report_explain_stalled(FILE *out, const struct report_summary *summary)
                                                        : REPORT_STALLED_LEGEND);
 }
 
+/* What is left out of the table, where that may mislead. */
+static int explain_briefly(struct db *db, const struct report_options *options, FILE *out,
+                           struct diag *diag)
+{
+        int code = explain_untyped(db, options, out, diag);
+        return code ? code : explain_pools(db, options, out, diag);
+}
+
 static int print_rows(struct db *db, const struct report_options *options,
                       const struct report_summary *summary, FILE *out, struct diag *diag)
 {
         /* It is known for how long loads held up others. */
         const bool stalled = !isnan(summary->loads_stalled_ratio);
-        const struct report_rows rows = {.sql = options->kind->table_sql,
-                                         .top = options->top,
-                                         .choice = options->choice,
-                                         .width = options->width,
-                                         .name_bytes =
-                                             options->whole_names ? 0 : NAME_BYTES,
-                                         .alignment = options->kind->alignment,
-                                         .left_out = options->kind->stalled && !stalled};
+        const bool brief = !options->verbose && options->kind->brief_sql;
+        const struct report_rows rows = {
+            .sql = brief ? options->kind->brief_sql : options->kind->table_sql,
+            .top = options->top,
+            .choice = options->choice,
+            .width = options->width,
+            .name_bytes = options->whole_names ? 0 : NAME_BYTES,
+            .alignment =
+                brief ? options->kind->brief_alignment : options->kind->alignment,
+            .left_out = options->kind->stalled && !stalled};
         bool any = true;
         putc('\n', out);
         int code = report_is_chosen(&options->choice)
@@ -309,7 +319,9 @@ static int print_rows(struct db *db, const struct report_options *options,
                 return code;
         code = report_render(db, &rows, FORMAT_TABLE, out, diag);
         putc('\n', out);
-        prose_wrapped(out, options->kind->legend);
+        prose_wrapped(out, brief ? options->kind->brief_legend : options->kind->legend);
+        if (!options->verbose)
+                return explain_briefly(db, options, out, diag);
         if (options->kind->stalled && stalled)
                 report_explain_stalled(out, summary);
         if (options->kind->stalled && stalled)
@@ -452,14 +464,11 @@ static int print_source(struct db *db, const struct report_options *options, FIL
         return code;
 }
 
-int report_table(struct db *db, const struct report_options *options,
-                 const struct report_summary *summary, FILE *out, struct diag *diag)
+/* The whole summary in sentences. */
+static int print_sentences(struct db *db, const struct report_options *options, FILE *out,
+                           const struct report_summary *summary, struct diag *diag)
 {
-        struct report_options shown = *options;
-        struct report_kind stalls = report_kind_of_stalls(options->kind);
-        if (summary->timed)
-                shown.kind = &stalls;
-        report_print_head(out, summary);
+        report_print_head(out, summary, true);
         if (report_is_chosen(&options->choice))
                 fputs("All figures above the table, and what is missing, are of the "
                       "whole run.\n\n",
@@ -467,13 +476,26 @@ int report_table(struct db *db, const struct report_options *options,
         int code = report_print_summary(db, out, summary, diag);
         if (!code && !summary->timed && !report_waits_little(summary))
                 code = print_advice(db, &options->choice, out, summary, diag);
-        if (!code && lacks_rows(summary, options->kind))
-                print_no_rows(out);
-        else if (!code)
-                code = print_rows(db, &shown, summary, out, diag);
-        if (!code && options->source_text && strcmp(options->kind->name, "line") == 0)
-                code = print_source(db, options, out, summary->timed, diag);
-        if (!code)
-                code = report_print_missing(db, options, summary, out, diag);
         return code;
+}
+
+int report_table(struct db *db, const struct report_options *options,
+                 const struct report_summary *summary, FILE *out, struct diag *diag)
+{
+        struct report_options shown = *options;
+        struct report_kind stalls = report_kind_of_stalls(options->kind);
+        if (summary->timed)
+                shown.kind = &stalls;
+        int code = options->verbose ? print_sentences(db, options, out, summary, diag)
+                                    : report_print_brief(db, options, summary, out, diag);
+        if (code || options->summary_only)
+                return code;
+        if (lacks_rows(summary, options->kind))
+                print_no_rows(out);
+        else
+                code = print_rows(db, &shown, summary, out, diag);
+        if (!code && options->verbose && options->source_text &&
+            strcmp(options->kind->name, "line") == 0)
+                code = print_source(db, options, out, summary->timed, diag);
+        return code ? code : report_print_missing(db, options, summary, out, diag);
 }

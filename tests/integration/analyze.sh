@@ -134,12 +134,12 @@ expect "a missing column" "$(sed 's/.*other.db: //' err)" \
 "table ledger has no column named unit; another memlag made it, or it was changed: record again"
 cp run.db other.db
 sqlite3 other.db "DROP TABLE sample"
-"$MEMLAG" report other.db >/dev/null 2>err && fail "reported without samples"
+"$MEMLAG" report -v other.db >/dev/null 2>err && fail "reported without samples"
 expect "a missing table" "$(sed 's/.*other.db: //' err)" \
 "no such table: sample; another memlag made it, or it was changed: record again"
 cp run.db other.db
 sqlite3 other.db "DROP VIEW phase_limit_view"
-"$MEMLAG" report --by phase other.db >/dev/null 2>err && fail "reported without a view"
+"$MEMLAG" report -v --by phase other.db >/dev/null 2>err && fail "reported without a view"
 expect "a missing view" "$(sed 's/.*other.db: //' err)" \
 "no such table: phase_limit_view; make its views anew with 'memlag analyze'"
 
@@ -160,7 +160,7 @@ expect "contention by the run's own measure" "$(answer own.db "
 expect "its origin" "$(answer own.db "
         SELECT value, origin FROM threshold WHERE name = 'lmrl_cycles'")" \
 "250.0|the run's quiet intervals"
-"$MEMLAG" report own.db | tr '\n' ' ' | grep -q "run's own quiet intervals" ||
+"$MEMLAG" report -v own.db | tr '\n' ' ' | grep -q "run's own quiet intervals" ||
         fail "the report does not say where the limits come from"
 
 # Each limit names the origin of the fact that it follows from.
@@ -193,7 +193,7 @@ measured_database() # measured_database FILE IDLE THRESHOLD
                 INSERT INTO machine VALUES ('idle_lmrl_cycles', $2, 'cycles', 'calibration'),
                         ('lmrl_threshold_cycles', $3, 'cycles', 'calibration')"
         "$MEMLAG" analyze "$1"
-        "$MEMLAG" report "$1" | tr '\n' ' ' >report
+        "$MEMLAG" report -v "$1" | tr '\n' ' ' >report
 }
 contended()
 {
@@ -389,7 +389,7 @@ for p in json.load(open("phases.json"))["rows"]:
 4000000 8000000 bandwidth 4000000 4 0.9 0
 8000000 9000000 compute 1000000 0 0 0
 9000000 10000000 idle 1000000 0 0 0"
-"$MEMLAG" report --by phase stalls.db | grep -q "in-core" || fail "no table of phases"
+"$MEMLAG" report -v --by phase stalls.db | grep -q "in-core" || fail "no table of phases"
 
 # Times that cannot be: a sample and readings at the end of time, readings from then to now and
 # over hours. What lies between is not filled with intervals, and what is left out is counted.
@@ -403,7 +403,7 @@ sqlite3 jumps.db "
         ulimit -v 1048576
         timeout 60 "$MEMLAG" analyze jumps.db
         for by in line thread interval phase; do
-                timeout 60 "$MEMLAG" report --by $by --top 0 jumps.db >jumps.out
+                timeout 60 "$MEMLAG" report -v --by $by --top 0 jumps.db >jumps.out
         done
 )
 expect "intervals beside a jump in time" "$(answer jumps.db "SELECT count(*) FROM interval")" 11

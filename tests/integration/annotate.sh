@@ -60,7 +60,7 @@ chase=$(line_of chase) call=$(line_of call) inlined=$(line_of inlined)
 
 # ---- for people ---------------------------------------------------------------
 "$MEMLAG" annotate -i hot.db walk pick >out
-expect "the first line" "$(head -1 out)" "$("$MEMLAG" report hot.db | head -1)"
+expect "the first line" "$(head -1 out)" "$("$MEMLAG" report -v hot.db | head -1)"
 grep -q "^ .* $chase  *node = node->next; /\* chase \*/$" out || fail "no figures at line $chase: $(cat out)"
 grep -q "^  *$((chase - 1))  *while (--steps)$" out || fail "no line before the one with samples: $(cat out)"
 grep -q "^  *$call  *sum += entry(x); /\* call \*/$" out || fail "no line of the call: $(cat out)"
@@ -72,7 +72,7 @@ expect "the order of what was asked for" "$(grep -o '^[a-z]* in hot:' out | tr '
 # A line has the report's figures.
 expect "the figures of line $chase" \
         "$(grep "/\* chase \*/" out | awk '{print $1, $2, $3, $4, $5, $6, $7}')" \
-        "$("$MEMLAG" report --no-source hot.db | grep "hot.c:$chase " | awk '{print $1, $2, $4, $5, $6, $8, $9}')"
+        "$("$MEMLAG" report -v --no-source hot.db | grep "hot.c:$chase " | awk '{print $1, $2, $4, $5, $6, $8, $9}')"
 
 # ---- sums, beside what SQL counts ----------------------------------------------
 count() { "$MEMLAG" query --format csv hot.db "$1" | tail -1; }

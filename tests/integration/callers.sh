@@ -52,7 +52,7 @@ END_C
 "$CC" -g -O1 -o tree tree.c
 "$MEMLAG" record $SIM -o t.db -- ./tree >record.out
 "$MEMLAG" report --by caller --format csv t.db >t.csv
-"$MEMLAG" report --by caller t.db | grep -q '^ *[0-9.]*% .*    often$' || fail "no tree"
+"$MEMLAG" report -v --by caller t.db | grep -q '^ *[0-9.]*% .*    often$' || fail "no tree"
 
 python3 - <<'END_PYTHON' || exit 1
 import csv
@@ -162,7 +162,7 @@ END_C
 stored_once b.db
 "$MEMLAG" report --by allocation --format csv b.db >b.csv
 # In the table figures stand where paths part, and the shares once for the object.
-"$MEMLAG" report --by allocation b.db >b.txt
+"$MEMLAG" report -v --by allocation b.db >b.txt
 grep -q '^ *[0-9.]*%  *[0-9.]*%  *[0-9]*  *4000 .* xmalloc (blocks.c:6)$' b.txt &&
         grep -q '^ *[0-9]*  *1000  *4000 KiB .*     insert (blocks.c:25)$' b.txt &&
         grep -q '^ *      main (blocks.c:30)$' b.txt &&
@@ -275,7 +275,7 @@ END_C
 for few in "" -DFEW; do
         "$CC" $few -g -O1 -fno-optimize-sibling-calls -o hands hands.c
         "$MEMLAG" record $SIM --ldlat 1 --period 97 --force -o hands.db -- ./hands >record.out
-        "$MEMLAG" report --by object hands.db | tr '\n' ' ' >hands.txt
+        "$MEMLAG" report -v --by object hands.db | tr '\n' ' ' >hands.txt
         case $few in
         -DFEW) ! grep -q 'get allocates for' hands.txt || fail "few callers: $(cat hands.txt)" ;;
         *) grep -q 'get allocates for 4 functions' hands.txt || fail "no hint: $(cat hands.txt)" ;;
@@ -408,14 +408,14 @@ if inlined[2:] != (marked["own"], 1.0):
 if uses and uses[0] is not None:
     sys.exit(f"callers.sh: a line of the program itself is from {uses}")
 END_PYTHON
-        "$MEMLAG" report uses.db >uses.txt
+        "$MEMLAG" report -v uses.db >uses.txt
         grep -q "::operator++, 7[2-8]% from often at uses.cc:[0-9]*\$" uses.txt ||
                 fail "the table does not tell: $(cat uses.txt)"
-        "$MEMLAG" report --by function uses.db >uses.txt
+        "$MEMLAG" report -v --by function uses.db >uses.txt
         grep -q "::operator++, 7[2-8]% from often at uses.cc\$" uses.txt ||
                 fail "the table of functions does not tell: $(cat uses.txt)"
         grep -q '^from: the function' uses.txt || fail "that table does not say what 'from' is"
-        "$MEMLAG" report uses.db >uses.txt
+        "$MEMLAG" report -v uses.db >uses.txt
         grep -q '^>.* // often$\|^ *> .* // often$' uses.txt || fail "no source text of the caller"
         # What samples held up counts where they tell it: of the list only what is walked seldom.
         sqlite3 uses.db "
@@ -475,12 +475,12 @@ for directory in lone .; do
 done
 # A caller without a line, as of a call that was inlined at line 0: the library's own is shown.
 sqlite3 uses.db "UPDATE line_finding SET caller_line = NULL WHERE caller_file IS NOT NULL"
-"$MEMLAG" report uses.db >uses.txt
+"$MEMLAG" report -v uses.db >uses.txt
 grep -q '/stl_list.h:[0-9]* in .*operator++' uses.txt || fail "no source text: $(cat uses.txt)"
 # Where the table leaves out every line that has a caller, "from" is not in it.
 sqlite3 uses.db "UPDATE line_finding SET caller_line = 1, verdict = 'too-few-samples',
         latency_share = 0.0005, stalled_ratio = 0 WHERE caller_file IS NOT NULL"
-"$MEMLAG" report uses.db >uses.txt
+"$MEMLAG" report -v uses.db >uses.txt
 ! grep -q '% from \|, from \|^from:' uses.txt || fail "rows with callers are shown: $(cat uses.txt)"
 ! grep -q '^from: ' uses.txt || fail "what is not shown is explained: $(cat uses.txt)"
 

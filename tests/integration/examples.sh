@@ -67,7 +67,7 @@ check()
         absent) [ -z "$found" ] || [[ ! "$found" =~ ^($(alarming)), ]] ;;
         *) fail "$example/README.md: unknown place '$place'" ;;
         esac || {
-                "$MEMLAG" report -i "$database" >&2
+                "$MEMLAG" report -v -i "$database" >&2
                 fail "$example: $what $mark ($example.c:$line) must be $verdict $place, is '$found'"
         }
 }

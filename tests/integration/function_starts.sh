@@ -97,14 +97,14 @@ for name in first second main; do
         [ -n "$where" ] || fail "no symbol $name"
         for by in line function caller; do
                 [ "$name $by" != "main line" ] && [ "$name $by" != "main function" ] || continue
-                "$MEMLAG" report --by $by two.db >out
+                "$MEMLAG" report -v --by $by two.db >out
                 [ "$(grep -c "$where\$" out)" = 1 ] || fail "no row $where by $by: $(cat out)"
         done
 done
 where=$(nm whole | sed -n 's/^0*\([0-9a-f]*\) t first$/two+0x\1/p')
-"$MEMLAG" report --by function -S "$where" two.db >out
+"$MEMLAG" report -v --by function -S "$where" two.db >out
 grep -q "Only function two+0x[0-9a-f]*: [0-9]* of [0-9]* samples, [3-9][0-9]\." out || fail "one of them is not chosen: $(cat out)"
-"$MEMLAG" report --by function -S '[two]' two.db >out
+"$MEMLAG" report -v --by function -S '[two]' two.db >out
 [ "$(grep -c ' two+0x' out)" -ge 2 ] || fail "those of a module are not chosen: $(cat out)"
 sqlite3 -readonly two.db "SELECT count(*) FROM line_view WHERE module LIKE '%/two'
         AND function IS NULL AND function_offset > 0" | grep -qx '[2-9][0-9]*' ||

@@ -26,7 +26,7 @@ cycles()
         [ "$name" = "${name%_near}" ] || least=1
         "$MEMLAG" record $SIM $FREE_KERNEL --ldlat "$least" --period 20 -o "$name.db" -- ./hidden_loads "$@" \
                 >out 2>&1 || fail "record: $(cat out)"
-        "$MEMLAG" report "$name.db" >"$name.txt" 2>&1 || fail "report: $(cat "$name.txt")"
+        "$MEMLAG" report -v "$name.db" >"$name.txt" 2>&1 || fail "report: $(cat "$name.txt")"
         tr '\n' ' ' <"$name.txt" >"$name.prose"
         answer "$name.db" "$all_cycles"
 }
@@ -64,7 +64,7 @@ saved hash "$near" "$far"
 sqlite3 hash_far.db "UPDATE reading SET value = value / 100 WHERE counter_id =
                      (SELECT counter_id FROM counter
                       WHERE name = 'cycle_activity.stalls_l1d_pending')"
-! "$MEMLAG" report hash_far.db | tr '\n' ' ' | grep -q "$nothing" ||
+! "$MEMLAG" report -v hash_far.db | tr '\n' ' ' | grep -q "$nothing" ||
         fail "loads that cost time are said to cost none on another core"
 grep -q '^cache: ' hash_far.txt || fail "no advice on loads that cost time"
 
@@ -91,7 +91,7 @@ done
 # Where the samples do not tell it, as those of most processors, it is said that nobody knows.
 sqlite3 sum_far.db "UPDATE sample SET retire_latency_cycles = NULL"
 "$MEMLAG" analyze sum_far.db
-"$MEMLAG" report sum_far.db | tr '\n' ' ' | grep -q "What faster loads gain is not known" ||
+"$MEMLAG" report -v sum_far.db | tr '\n' ' ' | grep -q "What faster loads gain is not known" ||
         fail "the report is silent on work beside loads: $(cat sum_far.txt)"
 
 # With --freq the report tells what would be gained, without the slots in which the loads
@@ -102,7 +102,7 @@ held_up()
         rm -f "freq_$1.db"
         "$MEMLAG" record $SIM $FREE_KERNEL --freq 50000 -o "freq_$1.db" -- ./hidden_loads "$1" "$2" \
                 >out 2>&1 || fail "record --freq: $(cat out)"
-        "$MEMLAG" report "freq_$1.db" 2>&1 | tr '\n' ' ' | sed -n 's/.* in all (.*, and \([0-9.]*\)% without the slots.*/\1/p'
+        "$MEMLAG" report -v "freq_$1.db" 2>&1 | tr '\n' ' ' | sed -n 's/.* in all (.*, and \([0-9.]*\)% without the slots.*/\1/p'
 }
 
 # Loads that hit L1 wait too, where they are a part of the chain.

@@ -91,7 +91,7 @@ if command -v dwz >/dev/null; then
         mv common gone
         check first.db 'work|' 'dwz file not found'
         id=$(readelf -n gone | sed -n 's/.*Build ID: //p')
-        "$MEMLAG" report first.db | tr '\n' ' ' >report
+        "$MEMLAG" report -v first.db | tr '\n' ' ' >report
         grep -qF "common (build-id $id)" report || fail "what to install is not said: $(cat report)"
         inlined=$(sqlite3 first.db "SELECT count(*) FROM attribution JOIN location AS l
                 USING (location_id) WHERE l.file LIKE '%chase.c' AND l.line = 5")

@@ -56,6 +56,6 @@ cheaper=$(answer free.db "SELECT CAST(sum(value) / 2100.0 / 4125 * 1000 AS INTEG
 [ "$dearer" = 1 ] || [ "$dearer" = 2 ] || fail "a fault takes $dearer us"
 [ "$cheaper" -ge 380 ] && [ "$cheaper" -le 520 ] || fail "zeroing takes $cheaper ns a page"
 
-"$MEMLAG" report plain.db | tr '\n' ' ' >prose
+"$MEMLAG" report -v plain.db | tr '\n' ' ' >prose
 grep -q "The kernel took [0-9.]*% of the cycles: [0-9.]*% for [0-9]* page faults" prose ||
         fail "the summary does not say what the kernel took"

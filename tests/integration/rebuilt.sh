@@ -88,7 +88,7 @@ again 0 '' --drop-names
 [ "$(ask "$unverified")" = 0.0 ] || fail "unverified, though compared"
 # It cannot be found by a build-id that it does not have.
 "$MEMLAG" analyze run.db
-"$MEMLAG" report run.db >report
+"$MEMLAG" report -v run.db >report
 tr -s '\n ' '  ' <report | grep -q "recorded files have: program (another file now)\. 'memlag symbolize' finds them where copies are (--symfs DIR)\." ||
         fail "the report of a file without build-id: $(cat report)"
 rm program
@@ -137,7 +137,7 @@ again 0 ''
 strip -o bare program
 "$MEMLAG" record --force $SIM --ldlat 1 --period 7 -o run.db -- ./bare >out 2>&1 ||
         fail "$(cat out)"
-"$MEMLAG" report run.db >report
+"$MEMLAG" report -v run.db >report
 tr -s '\n ' '  ' <report | grep -q "For the lines of bare: install .*build-id, or without one be of the same build\." ||
         fail "the report of a stripped file without build-id: $(cat report)"
 

@@ -166,20 +166,20 @@ expect "objects of the pick" "$(ask loads.db "SELECT group_concat(DISTINCT name)
         LEFT JOIN data_object USING (object_id) WHERE function = 'pick' AND stall_ns > 0")" table
 expect "latencies and levels" "$(ask loads.db "SELECT count(*) FROM sample_view
         WHERE latency_cycles IS NOT NULL OR level <> 'NA'")" 0
-"$MEMLAG" report loads.db >report
+"$MEMLAG" report -v loads.db >report
 grep -q "^memlag: measured by clock" report || fail "the report's first line: $(head -1 report)"
 tr '\n' ' ' <report | grep -q "latencies, cache levels and contention are not known" ||
         fail "the report does not say what it cannot know"
 # Every table has shares of stalled time, and nothing that a timer does not know.
 for by in line function object type interval caller; do
-        "$MEMLAG" report --no-source --by $by --top 0 loads.db >report
+        "$MEMLAG" report -v --no-source --by $by --top 0 loads.db >report
         head=$(grep '^ *stalled ' report) || fail "--by $by: no stalled time: $(cat report)"
         case $head in
         *latency*|*DRAM*|*verdict*|*LMRL*|*mean*|*contended*)
                 fail "--by $by: $head" ;;
         esac
 done
-"$MEMLAG" report --by interval --top 0 loads.db | awk '
+"$MEMLAG" report -v --by interval --top 0 loads.db | awk '
         /^ *stalled / { rows = 1; next }
         rows && NF == 0 { exit }
         rows { ms += $2; samples += $3 }
@@ -299,7 +299,7 @@ expect "objects without call stacks" "$(ask workers.db "$in_workers")" \
 "$MEMLAG" record --force -o lossy.db --source clock --mmap-pages 16 -- true 2>err || fail "$(cat err)"
 grep -q "^Lost:" err && fail "nothing can be lost: $(cat err)"
 sqlite3 lossy.db "INSERT INTO ledger VALUES ('record', 'records lost', 77, 'records')"
-"$MEMLAG" report lossy.db | sed -n 2,4p | tr '\n' ' ' >report
+"$MEMLAG" report -v lossy.db | sed -n 2,4p | tr '\n' ' ' >report
 grep -q "^Lost: 77 records.*larger rings than 16 pages a CPU (--mmap-pages=64)" report ||
         fail "losses: $(cat report)"
 
@@ -328,9 +328,9 @@ for mode in none fp; do
         # Most of the time is the tracker's, and none of that is the program's.
         [ "$(in_tracker mallocs.db)" -gt "$(ask mallocs.db "SELECT count(*) FROM sample")" ] ||
                 fail "$mode: $(in_tracker mallocs.db) samples in the tracker"
-        grep -q "samples in the heap tracker" err || "$MEMLAG" report mallocs.db |
+        grep -q "samples in the heap tracker" err || "$MEMLAG" report -v mallocs.db |
                 grep -q "samples in the heap tracker" || fail "$mode: not reported"
-        "$MEMLAG" report mallocs.db | sed '/^stalled /,$d' | tr '\n' ' ' >head.txt
+        "$MEMLAG" report -v mallocs.db | sed '/^stalled /,$d' | tr '\n' ' ' >head.txt
         grep -q "in memlag's own heap tracker .*'memlag record --no-heap'" head.txt ||
                 fail "$mode: no remedy above the table: $(cat head.txt)"
         expect "$mode: places in the tracker" "$(ask mallocs.db "SELECT count(*)
@@ -348,7 +348,7 @@ for mode in none fp; do
 done
 record mallocs.db --no-heap -- ./mallocs || fail "$(cat err)"
 expect "without the tracker" "$(in_tracker mallocs.db)" 0
-"$MEMLAG" report mallocs.db | sed '/^stalled /,$d' | tr '\n' ' ' >head.txt
+"$MEMLAG" report -v mallocs.db | sed '/^stalled /,$d' | tr '\n' ' ' >head.txt
 ! grep -q "heap tracker" head.txt || fail "a tracker that was not there: $(cat head.txt)"
 # Samples are of all the time on CPUs, at loads or not. Decimals are as near as they are
 # written: of two programs each may round a half to its own side.
@@ -562,7 +562,7 @@ expect "CPUs" "$(ask one.db "SELECT group_concat(DISTINCT cpu) FROM sample")" 0
 
 # A timer that never fired: the report is still that of a timer, not of latencies.
 "$MEMLAG" record --force -o none.db --source clock --freq 1 true 2>err || fail "$(cat err)"
-"$MEMLAG" report none.db >none.txt
+"$MEMLAG" report -v none.db >none.txt
 grep -q " timer samples, " none.txt || fail "no timer's report: $(cat none.txt)"
 ! grep -q "DRAM" none.txt || fail "a timer's report with memory's columns: $(cat none.txt)"
 

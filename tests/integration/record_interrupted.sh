@@ -122,7 +122,7 @@ wait $memlag || status=$?
 memlag=$!
 wait_for live.out ready
 until_true has_samples live.db 0
-"$MEMLAG" report live.db >early.txt 2>early.err || fail "report while it runs: $(cat early.err)"
+"$MEMLAG" report -v live.db >early.txt 2>early.err || fail "report while it runs: $(cat early.err)"
 kill -TERM $memlag
 wait $memlag || true
 samples=$(ask live.db 'SELECT count(*) FROM sample')
@@ -216,7 +216,7 @@ kill -0 $target || fail "the target ended with memlag"
 [ "$(ask killed.db 'PRAGMA integrity_check')" = ok ] || fail "killed: the database is damaged"
 [ "$(ask killed.db "SELECT value FROM run WHERE key = 'state'")" = recording ] ||
         fail "killed: the state is not recording"
-"$MEMLAG" report killed.db >report 2>err || fail "report: $(cat err)"
+"$MEMLAG" report -v killed.db >report 2>err || fail "report: $(cat err)"
 grep -q 'cut off' report || fail "no word on the cut in: $(cat report)"
 while kill -0 $target 2>/dev/null; do sleep 0.1; done
 
@@ -244,7 +244,7 @@ kept_reason()
                 fail "$1: no exit status"
         ask "$1" "SELECT value FROM run WHERE key = 'failure'" >reason
         grep -q "$2" reason || fail "$1: the reason is '$(cat reason)'"
-        "$MEMLAG" report "$1" >report 2>report.err || fail "$1: $(cat report.err)"
+        "$MEMLAG" report -v "$1" >report 2>report.err || fail "$1: $(cat report.err)"
         grep -q '^A part of the run is missing: cannot write' report ||
                 fail "$1: no word on what is missing: $(cat report)"
         grep -q '^Missing:$' report || fail "$1: nothing is missing: $(cat report)"

@@ -8,7 +8,7 @@ synthetic_database memlag.db
 "$MEMLAG" analyze
 
 # ---- for people ---------------------------------------------------------------
-"$MEMLAG" report >out
+"$MEMLAG" report -v >out
 expect "the first line" "$(head -1 out)" \
         "memlag: modelled by the simulated PMU (made-up), without prefetchers, not measured: ./made-up --quick"
 tr '\n' ' ' <out >prose
@@ -34,7 +34,7 @@ sqlite3 other.db "INSERT INTO run VALUES ('sim_preset', 'made-up'), ('host_cpu',
 other()
 {
         sqlite3 other.db "${1:-}"
-        "$MEMLAG" report other.db | tr '\n' ' '
+        "$MEMLAG" report -v other.db | tr '\n' ' '
 }
 other >prose
 grep -q "The model is made-up, not the machine that recorded (Real 1), where gains may be others; those are told by 'memlag calibrate' (some three minutes on a quiet machine; with --quick half a minute, and less exact), then 'memlag record --sim-cpu host'\. They are likely to be: the objects that cost most take 20.0 MiB, which fit the model's L3 (40.0 MiB) and not .* (4.0 MiB)\. " prose ||
@@ -51,24 +51,24 @@ grep -q "told by 'memlag record --sim-cpu host'\. They .* not that machine's (16
         INSERT INTO machine VALUES ('host_l3_cpus', 2, 'CPUs', 'the system')" | grep -q 'likely to be' ||
         fail "what fits both caches is said to differ"
 sqlite3 other.db 'DROP TABLE object_finding'
-status=0; "$MEMLAG" report other.db >out 2>err || status=$?
+status=0; "$MEMLAG" report -v other.db >out 2>err || status=$?
 expect "status without the objects that cost most" $status 1
 
 # A model that was changed is not the preset's.
 cp memlag.db changed.db
 sqlite3 changed.db "INSERT INTO run VALUES ('sim_set', 'dram.latency_ns=200 dtlb.ways=2')"
-expect "the first line of a changed model" "$("$MEMLAG" report changed.db | head -1)" \
+expect "the first line of a changed model" "$("$MEMLAG" report -v changed.db | head -1)" \
         "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), without prefetchers, not measured: ./made-up --quick"
 
 # Full detail takes every branch as predicted, however late what decides it.
 sqlite3 changed.db "INSERT INTO run VALUES ('sim_detail', 'full')"
-expect "the first line of full detail" "$("$MEMLAG" report changed.db | head -1)" \
+expect "the first line of full detail" "$("$MEMLAG" report -v changed.db | head -1)" \
         "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), without prefetchers and mispredicted branches, not measured: ./made-up --quick"
 
 # Where no load waits for a value, nothing is said of what overlaps.
 sqlite3 changed.db "UPDATE run SET value = 'cache' WHERE key = 'sim_detail'"
 "$MEMLAG" analyze changed.db
-"$MEMLAG" report changed.db | tr '\n' ' ' >caches
+"$MEMLAG" report -v changed.db | tr '\n' ' ' >caches
 for words in "caches only, without what waits for what" "With caches only no load waits for a value" \
         "Contention: not known with caches only" "97% dram," "verdict not given: dram-contention and in-core"; do
         grep -q "$words" caches || fail "of caches only the report does not say '$words'"
@@ -79,7 +79,7 @@ done
 # --help names all that rows may stand for.
 "$MEMLAG" report --help | tr -s ' \n' '  ' >help
 for by in line function object caller allocation type thread interval phase; do
-        "$MEMLAG" report --by $by memlag.db >by || fail "--by $by"
+        "$MEMLAG" report -v --by $by memlag.db >by || fail "--by $by"
         expect "--by $by: a range explained, for a column of it" \
                 "$(grep -c 'with the range' by || true)" "$(grep -c '  95% range  ' by || true)"
         grep -q "stands for:.* $by\>" help || fail "--help does not say --by $by"
@@ -90,19 +90,19 @@ waits='waited for a line'
 ! tr '\n' ' ' <out | grep -q "$waits" || fail "waits for lines are explained without need"
 cp memlag.db lines.db
 sqlite3 lines.db "UPDATE line_finding SET dram_samples = 0 WHERE line = 10"
-"$MEMLAG" report lines.db | tr '\n' ' ' | grep -q "$waits" ||
+"$MEMLAG" report -v lines.db | tr '\n' ' ' | grep -q "$waits" ||
         fail "a dram verdict without samples from DRAM is not explained"
-! "$MEMLAG" report -S walk lines.db | tr '\n' ' ' | grep -q "$waits" ||
+! "$MEMLAG" report -v -S walk lines.db | tr '\n' ' ' | grep -q "$waits" ||
         fail "what is not shown is explained"
-"$MEMLAG" report --by interval lines.db >/dev/null
+"$MEMLAG" report -v --by interval lines.db >/dev/null
 # The ledger names a unit once.
 sqlite3 lines.db "UPDATE ledger SET kind = 'samples with no line' WHERE kind = 'no line'"
-"$MEMLAG" report lines.db | grep -q '^  30 samples with no line (symbolize)$' ||
+"$MEMLAG" report -v lines.db | grep -q '^  30 samples with no line (symbolize)$' ||
         fail "the ledger says its unit twice"
 
 # What the verdicts with a tenth of the latency or more mean, and what was full.
-"$MEMLAG" report >out
-grep -q '^dram-contention: these loads waited for DRAM while its bandwidth was short' out ||
+"$MEMLAG" report -v >out
+grep -q '^dram-contention: DRAM bandwidth was short' out ||
         fail "no word on the greatest verdict"
 expect "words on a verdict with 9 %" "$(grep -c '^dram-latency: ' out || true)" 0
 cp memlag.db full.db
@@ -111,7 +111,7 @@ sqlite3 full.db "UPDATE line_finding SET verdict = 'in-core' WHERE line = 10;
                 VALUES (98, 'offcore_requests_buffer.sq_full', 'cycles'),
                        (99, 'resource_stalls.sb', 'cycles');
         INSERT INTO reading VALUES (0, 1000000, 1, 98, 14416000), (0, 1000000, 1, 99, 720800)"
-"$MEMLAG" report full.db | tr '\n' ' ' >prose
+"$MEMLAG" report -v full.db | tr '\n' ' ' >prose
 grep -q "in-core: .* in 20%.* the queue beyond L2 was full" prose ||
         fail "the full queue is not told"
 ! grep -q 'store buffer' prose || fail "a buffer that was full in 1 % is told"
@@ -119,22 +119,22 @@ grep -q "The model's prefetchers were off" prose || fail "prefetchers that are o
 for verdict in cache tlb; do
         sqlite3 full.db "UPDATE line_finding SET verdict = '$verdict'"
         expect "prefetchers that are off, with verdict $verdict" \
-                "$("$MEMLAG" report full.db | grep -c "The model's prefetchers were off" || true)" \
+                "$("$MEMLAG" report -v full.db | grep -c "The model's prefetchers were off" || true)" \
                 "$([ $verdict = cache ] && echo 1 || echo 0)"
 done
 # Fields are pointed to where they are known, of the whole run.
 sqlite3 full.db "UPDATE line_finding SET verdict = 'cache'"
-! "$MEMLAG" report full.db | grep -q -e '--by type' || fail "fields that are not known are offered"
+! "$MEMLAG" report -v full.db | grep -q -e '--by type' || fail "fields that are not known are offered"
 # Which cache, where that is known: of nearly all, in the row, in the sums and the source's heading.
-"$MEMLAG" report full.db | grep -q '^cache: L2 or L3 had the line' || fail "a cache that nothing tells is named"
+"$MEMLAG" report -v full.db | grep -q '^cache: the data came from L2 or L3' || fail "a cache that nothing tells is named"
 sqlite3 full.db "UPDATE line_finding SET cache_level = 'L3'; UPDATE line_finding SET cache_level = 'L2'
         WHERE latency_share < 0.05"
-"$MEMLAG" report full.db >out
-for words in '^cache: L3 had the line' '% cache (L3)' '  cache (L3)  stream\.c:10 '; do
+"$MEMLAG" report -v full.db >out
+for words in '^cache: the data came from L3' '% cache (L3)' '  cache (L3)  stream\.c:10 '; do
         grep -q -- "$words" out || fail "no '$words' in: $(cat out)"
 done
 sqlite3 full.db "UPDATE line_finding SET cache_level = 'L2' WHERE line <> 10"
-"$MEMLAG" report full.db | grep -q '^cache: L2 or L3 had the line' || fail "of two caches one is named"
+"$MEMLAG" report -v full.db | grep -q '^cache: the data came from L2 or L3' || fail "of two caches one is named"
 sqlite3 full.db "UPDATE line_finding SET cache_level = NULL"
 # Of a type every field is a row, but those without samples that follow each other are one,
 # unless all are asked for. A row of several fields may be of each that it names, of one
@@ -158,12 +158,12 @@ expect "samples that may be of a field" "$(sqlite3 folded.db "
         SELECT group_concat(field || ' ' || samples || ' ' || undecided_samples, ', ')
         FROM type_view WHERE field NOT LIKE 'rest%'")" \
         'head 800 0, is.a 2 7, is.b 0 7, is.c 0 0, is.a|b 7 0, u.x 0 50, u.y[].low 0 50, u.z 0 0, u.x|y 50 0, u.y[].high 0 50, one 3 0'
-"$MEMLAG" report --by type folded.db >folded.out
+"$MEMLAG" report -v --by type folded.db >folded.out
 grep -q ' 2-9  .* struct folded  *is\.a$' folded.out || fail "no range of samples: $(cat folded.out)"
 grep -q '^  *32  *80  *0-1  *struct folded  *\.\.\. 10 fields without samples, 15 bytes of padding$' folded.out ||
         fail "fields without samples are not one row: $(cat folded.out)"
 expect "rows of a type" "$(grep -c ' struct folded ' folded.out)" 12
-"$MEMLAG" report --by type --top 0 folded.db >folded.out
+"$MEMLAG" report -v --by type --top 0 folded.db >folded.out
 expect "all rows of a type" "$(grep -c ' struct folded ' folded.out)" 21
 cp full.db fields.db
 sqlite3 fields.db "INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 'struct node', 16);
@@ -171,15 +171,15 @@ sqlite3 fields.db "INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 
                 VALUES (9, 9, 'next', 'struct node *', 0, 8);
         INSERT INTO field_finding (field_id, samples, dram_samples, latency_share, verdict, level_samples)
                 VALUES (9, 800, 0, 0.9, 'cache', 800)"
-"$MEMLAG" report fields.db | tr '\n' ' ' | grep -q -e "--by type' shows which fields" ||
+"$MEMLAG" report -v fields.db | tr '\n' ' ' | grep -q -e "--by type' shows which fields" ||
         fail "fields that are known are not pointed to"
-! "$MEMLAG" report -S stream fields.db | grep -q -e '--by type' || fail "fields are offered for a choice"
+! "$MEMLAG" report -v -S stream fields.db | grep -q -e '--by type' || fail "fields are offered for a choice"
 # A field without samples is not called unused where loads have no type, and where most of
 # that is, is told.
 untyped='of the whole has no type'
-"$MEMLAG" report --by type fields.db | tr '\n' ' ' | grep -q 'several fields at once, each of which counts for the first' ||
+"$MEMLAG" report -v --by type fields.db | tr '\n' ' ' | grep -q 'several fields at once, each of which counts for the first' ||
         fail "what a load of several fields counts for is not told"
-! "$MEMLAG" report fields.db | grep -q "$untyped" || fail "a report by line has types"
+! "$MEMLAG" report -v fields.db | grep -q "$untyped" || fail "a report by line has types"
 line=$(sqlite3 fields.db "DELETE FROM line_object_finding;
         INSERT INTO line_object_finding (line_id, samples, mean_latency_cycles)
                 SELECT line_id, 60, 10 FROM line_finding WHERE file IS NOT NULL LIMIT 1;
@@ -187,66 +187,66 @@ line=$(sqlite3 fields.db "DELETE FROM line_object_finding;
                 SELECT line_id, 50, 10 FROM line_finding WHERE file IS NOT NULL LIMIT 1, 1;
         SELECT max(iif(o.samples = 60, file, '')) || ':' || max(iif(o.samples = 60, line, 0))
                 FROM line_object_finding AS o JOIN line_finding AS l USING (line_id)")
-"$MEMLAG" report --by type fields.db | tr '\n' ' ' |
+"$MEMLAG" report -v --by type fields.db | tr '\n' ' ' |
         grep -q "10.0% $untyped, most of it at ${line##*/}: fields without samples may" ||
         fail "what has no type, and is at $line, is not told"
 sqlite3 fields.db "UPDATE line_object_finding SET mean_latency_cycles = 12 WHERE samples = 50"
-"$MEMLAG" report --by type fields.db | tr '\n' ' ' | grep -q "10.0% $untyped: fields" ||
+"$MEMLAG" report -v --by type fields.db | tr '\n' ' ' | grep -q "10.0% $untyped: fields" ||
         fail "what has no type, and is at no line for the most part, is not told"
 sqlite3 fields.db "UPDATE field_finding SET latency_share = 0.995"
-! "$MEMLAG" report --by type fields.db | grep -q "$untyped" || fail "little without a type is told"
+! "$MEMLAG" report -v --by type fields.db | grep -q "$untyped" || fail "little without a type is told"
 sqlite3 full.db "INSERT INTO run VALUES ('sim_prefetch', 'l2-stream')"
-! "$MEMLAG" report full.db | grep -q prefetchers || fail "prefetchers that were on are said to be off"
+! "$MEMLAG" report -v full.db | grep -q prefetchers || fail "prefetchers that were on are said to be off"
 
 # Latency is not time: said where loads overlap, with what to do about it.
 overlap='at a time (each load counts, also those of one line), so that shares of latency are not shares of time; for those record with --freq\.'
-"$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$overlap" || fail "loads that overlap are not told"
+"$MEMLAG" report -v lines.db | tr '\n' ' ' | grep -qe "$overlap" || fail "loads that overlap are not told"
 # Loads that ask for several lines at a time need not be made independent of each other; those
 # that find theirs on the way ask for none. 72 080 000 cycles: walk's 100 samples from DRAM, 210
 # cycles and 1000 loads each, ask for 0.3 lines at a time, of the 3.2 loads under way.
 already='some overlap already: those gain from fewer lines that are touched,'
-! "$MEMLAG" report -S walk lines.db | tr '\n' ' ' | grep -q "$already" ||
+! "$MEMLAG" report -v -S walk lines.db | tr '\n' ' ' | grep -q "$already" ||
         fail "loads that wait for each other are said to overlap"
 cp lines.db asking.db
 sqlite3 asking.db "UPDATE line_finding SET dram_samples = 700 WHERE line = 20"
-"$MEMLAG" report -S walk asking.db | tr '\n' ' ' |
+"$MEMLAG" report -v -S walk asking.db | tr '\n' ' ' |
         grep -q "dram-latency: .* As such loads asked DRAM for 2\.[0-9] lines at a time .* $already" ||
-        fail "loads that overlap are to be made independent: $("$MEMLAG" report -S walk asking.db)"
+        fail "loads that overlap are to be made independent: $("$MEMLAG" report -v -S walk asking.db)"
 sqlite3 lines.db "UPDATE run SET value = 'pebs' WHERE key = 'source'"
-"$MEMLAG" report lines.db | tr '\n' ' ' | grep -q 'for those record with --source clock\.' ||
+"$MEMLAG" report -v lines.db | tr '\n' ' ' | grep -q 'for those record with --source clock\.' ||
         fail "the timer is not named on hardware"
 sqlite3 lines.db "UPDATE run SET value = 100 WHERE key = 'period_loads'"
-! "$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$overlap" || fail "loads that do not overlap are said to"
-! "$MEMLAG" report -S walk lines.db | grep -q 'overlap' || fail "loads that do not overlap are said to, in advice"
+! "$MEMLAG" report -v lines.db | tr '\n' ' ' | grep -qe "$overlap" || fail "loads that do not overlap are said to"
+! "$MEMLAG" report -v -S walk lines.db | grep -q 'overlap' || fail "loads that do not overlap are said to, in advice"
 # 228 000 cycles of latency, each of 100 loads, of 72 080 000: 31.6 %. What a counter says
 # of the time lost is told beside that where it is less.
 stopped='took at most 31\.6% of the run.s cycles\. In 10\.0% of the run.s cycles nothing was executed beside'
 sqlite3 lines.db "INSERT INTO counter (counter_id, name, unit)
                   VALUES (99, 'cycle_activity.stalls_l1d_pending', 'cycles');
                   INSERT INTO reading VALUES (0, 1000000, 1, 99, 7208000)"
-"$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$stopped" || fail "cycles without execution are not told"
+"$MEMLAG" report -v lines.db | tr '\n' ' ' | grep -qe "$stopped" || fail "cycles without execution are not told"
 sqlite3 lines.db "UPDATE reading SET value = 36040000 WHERE counter_id = 99"
-! "$MEMLAG" report lines.db | grep -q "executed" || fail "more cycles than the latency are told"
+! "$MEMLAG" report -v lines.db | grep -q "executed" || fail "more cycles than the latency are told"
 # Where loads overlap the cycles bound what they can have cost; told in a paragraph of its own.
 sqlite3 lines.db "UPDATE run SET value = 1000 WHERE key = 'period_loads'"
-"$MEMLAG" report lines.db | tr '\n' ' ' |
+"$MEMLAG" report -v lines.db | tr '\n' ' ' |
         grep -q '  On the average .*\. In 50\.0% of the run.s cycles nothing was executed beside .* L1\.  Latency of all .*  Duration ' ||
         fail "cycles without execution are not told where loads overlap"
-! "$MEMLAG" report lines.db | grep -q 'ended by signal' || fail "a signal is told that was not"
+! "$MEMLAG" report -v lines.db | grep -q 'ended by signal' || fail "a signal is told that was not"
 # Cycles without execution are no measure of lines that threads write by turns.
 by_turns="Threads that write each other's lines have few such cycles"
-! "$MEMLAG" report lines.db | tr '\n' ' ' | grep -q "$by_turns" || fail "threads are told that write no line by turns"
+! "$MEMLAG" report -v lines.db | tr '\n' ' ' | grep -q "$by_turns" || fail "threads are told that write no line by turns"
 cp lines.db turns.db
 sqlite3 turns.db "UPDATE line_finding SET verdict = 'sharing' WHERE line = 10"
-"$MEMLAG" report turns.db | tr '\n' ' ' | grep -q "$by_turns" || fail "lines written by turns are not told"
+"$MEMLAG" report -v turns.db | tr '\n' ' ' | grep -q "$by_turns" || fail "lines written by turns are not told"
 cp lines.db killed.db
 sqlite3 killed.db "INSERT INTO run VALUES ('signal', 9)"
-"$MEMLAG" report killed.db | grep -qx 'The command was ended by signal 9 (Killed)\.' ||
+"$MEMLAG" report -v killed.db | grep -qx 'The command was ended by signal 9 (Killed)\.' ||
         fail "the signal that ended the command is not told"
 # DRAM at its limit is not called idle where LMRL is low.
 cp lines.db full.db
 sqlite3 full.db "UPDATE interval SET contended = 0"
-"$MEMLAG" report full.db | tr '\n' ' ' |
+"$MEMLAG" report -v full.db | tr '\n' ' ' |
         grep -q 'Contended: none of 10 intervals\. In 4 intervals DRAM moved nine tenths or more of what it can\. ' ||
         fail "memory at its limit is not told"
 # Of a program that hardly waits nothing is to be gained: no advice, whatever the verdicts.
@@ -255,45 +255,45 @@ sqlite3 idle.db "UPDATE interval SET contended = 0, bound = 'compute' WHERE cont
                  DELETE FROM reading WHERE counter_id IN
                  (SELECT counter_id FROM counter WHERE name LIKE '%full%' OR name LIKE 'resource_%');
                  UPDATE run SET value = 10 WHERE key = 'period_loads'; UPDATE reading SET value = 720800 WHERE counter_id = 99"
-"$MEMLAG" report idle.db | tr '\n' ' ' >prose
+"$MEMLAG" report -v idle.db | tr '\n' ' ' >prose
 grep -q "  Waiting for memory is not what this program's time goes to\. Waiting for .* at most 3\.2% of .* lost\.  latency " prose ||
         fail "little waiting is not told, or advice given: $(cat prose)"
 sqlite3 idle.db "UPDATE reading SET value = 7208000 WHERE counter_id = 99"
-! "$MEMLAG" report idle.db | grep -q 'this program' ||
+! "$MEMLAG" report -v idle.db | grep -q 'this program' ||
         fail "cycles that waited are called no waiting"
 # Loads that waited for lines on their way: another load's sample tells, not one more of these.
 cp lines.db asked.db
 sqlite3 asked.db "UPDATE line_finding SET verdict = 'unknown' WHERE line = 10"
-"$MEMLAG" report asked.db | tr '\n' ' ' >prose
-grep -q 'unknown: .* on their way already, .*; look at what the lines before them in the same function touch' prose ||
+"$MEMLAG" report -v asked.db | tr '\n' ' ' >prose
+grep -q 'unknown: .* another load had asked for, .*; look at the lines before in the same function' prose ||
         fail "not told whom loads of lines on their way waited for: $(cat prose)"
 ! grep -q 'record more samples' prose || fail "more samples are to tell what they cannot"
 sqlite3 lines.db "UPDATE run SET value = 100 WHERE key = 'period_loads'"
 # Short runs keep three digits.
 for duration in "9870000 9.87 ms" "1234567 1.23 ms" "45678 45.7 us"; do
         sqlite3 lines.db "UPDATE run SET value = ${duration%% *} WHERE key = 'duration_ns'"
-        "$MEMLAG" report lines.db | grep -q "^Duration ${duration#* } " ||
+        "$MEMLAG" report -v lines.db | grep -q "^Duration ${duration#* } " ||
                 fail "${duration%% *} ns are not ${duration#* }"
 done
 # Half of the latency on lines with few samples: record more of them.
 few='too few samples: record a longer run, or with a smaller --period than 100\.'
-! "$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$few" || fail "advice on samples without need"
+! "$MEMLAG" report -v lines.db | tr '\n' ' ' | grep -qe "$few" || fail "advice on samples without need"
 sqlite3 lines.db "UPDATE line_finding SET verdict = 'too-few-samples' WHERE line = 10"
-"$MEMLAG" report lines.db | tr '\n' ' ' | grep -qe "$few" || fail "no advice on too few samples"
+"$MEMLAG" report -v lines.db | tr '\n' ' ' | grep -qe "$few" || fail "no advice on too few samples"
 cp lines.db single.db
 sqlite3 single.db "DELETE FROM sample WHERE sample_id <> (SELECT min(sample_id) FROM sample);
         UPDATE ledger SET value = 1 WHERE unit = 'records'"
-"$MEMLAG" report single.db | tr '\n' ' ' |
+"$MEMLAG" report -v single.db | tr '\n' ' ' |
         grep -q ', 1 sample, 1 of them of memory accesses, 1 record lost\.' ||
         fail "one sample or record is not in the singular"
 # What perf recorded is recorded again with perf.
 cp lines.db imported.db
 sqlite3 imported.db "UPDATE run SET value = 'imported' WHERE key = 'numbers'"
-"$MEMLAG" report imported.db | tr '\n' ' ' |
+"$MEMLAG" report -v imported.db | tr '\n' ' ' |
         grep -q 'longer run, or with a smaller period (perf record -c) than 100\.' ||
         fail "the advice on an imported recording is not perf's"
 sqlite3 lines.db "UPDATE run SET value = 1 WHERE key = 'period_loads'"
-! "$MEMLAG" report lines.db | grep -q "record a longer" || fail "advice on what cannot matter"
+! "$MEMLAG" report -v lines.db | grep -q "record a longer" || fail "advice on what cannot matter"
 
 # ---- source text ----------------------------------------------------------------
 mkdir src
@@ -301,31 +301,31 @@ seq -f 'text of line %g' 1 30 | sed '9s/.*//; 11s/.*/\t  /' >src/stream.c
 sqlite3 memlag.db "
         UPDATE name SET text = '$PWD' || text
                 WHERE name_id IN (SELECT file_id FROM code_location); UPDATE line_finding SET file = '$PWD' || file"
-"$MEMLAG" report >out
+"$MEMLAG" report -v >out
 grep -q '^  > *10  text of line 10$' out || fail "the worst line's text is not shown"
 grep -q '^ *12  text of line 12$' out || fail "the lines around it are not shown"
 [ "$(grep -c '^ *9$' out)$(grep -c '^ *11$' out)" = 11 ] || fail "empty lines around it: $(cat out)"
 ! grep -q ' $' out || fail "blanks at the end of a line: $(cat -A out)"
-! "$MEMLAG" report --no-source | grep -q 'text of line' || fail "--no-source shows source"
+! "$MEMLAG" report -v --no-source | grep -q 'text of line' || fail "--no-source shows source"
 sqlite3 memlag.db "UPDATE line_finding SET module = '$PWD/program' WHERE module <> ''"
 touch -d '2020-01-01' program
 sqlite3 memlag.db "DELETE FROM run WHERE key = 'start'"
-"$MEMLAG" report | grep -q 'newer than the program' || fail "a changed source is not told"
+"$MEMLAG" report -v | grep -q 'newer than the program' || fail "a changed source is not told"
 # A program that was built again since hides nothing.
 touch program
-"$MEMLAG" report >out
+"$MEMLAG" report -v >out
 ! grep -q 'newer than' out || fail "a source is called changed that was not: $(cat out)"
 sqlite3 memlag.db "INSERT INTO run VALUES ('start', '2020-01-01T00:00:00Z')"
-"$MEMLAG" report | grep -q 'newer than the recording' || fail "a source changed since the recording is not told"
+"$MEMLAG" report -v | grep -q 'newer than the recording' || fail "a source changed since the recording is not told"
 # Not everything that a path names is a text to read.
 rm src/stream.c
 mkfifo src/stream.c
-timeout 10 "$MEMLAG" report >out || fail "a FIFO in place of a source"
+timeout 10 "$MEMLAG" report -v >out || fail "a FIFO in place of a source"
 tr "\n" " " <out | grep -q "Source text not found: .*:[0-9]" || fail "a missing source is not told"
 
 # ---- every kind, every format ---------------------------------------------------
 for by in line function object caller interval; do
-        "$MEMLAG" report --by $by >/dev/null
+        "$MEMLAG" report -v --by $by >/dev/null
         "$MEMLAG" report --by $by --format csv >$by.csv
         "$MEMLAG" report --by $by --format json >$by.json
         python3 -m json.tool $by.json >/dev/null || fail "--by $by: not JSON"
@@ -375,13 +375,13 @@ for table in line_finding function_finding; do
         sqlite3 odd.db "UPDATE $table SET function = '$long::operator[](int)' WHERE function = 'walk'"
 done
 expect "code without a name is no set" "$(rows -S '[unknown]' odd.db)" "?,30"
-"$MEMLAG" report --no-source odd.db >out
+"$MEMLAG" report -v --no-source odd.db >out
 grep -q ' \[code.so\]$' out || fail "code without a name is not told by its module"
 grep -q ' map<...>::operator\[\](int)$' out || fail "the long name is not made shorter"
 ! grep -q ' once$' out || fail "two samples of many are shown"
 cp odd.db alike.db
 sqlite3 alike.db "UPDATE line_finding SET function = '$long::put<argument_' || line || '>()'"
-"$MEMLAG" report --no-source alike.db >out
+"$MEMLAG" report -v --no-source alike.db >out
 for line in 10 20; do
         grep -q "\.c:$line .* map<...>::put<argument_$line>()\$" out ||
                 fail "names that differ are shown alike: $(cat out)"
@@ -390,15 +390,15 @@ expect "code as it is shown" "$(rows -S '[code.so]' odd.db)" "?,30"
 cp odd.db kernel.db
 sqlite3 kernel.db "UPDATE line_finding SET module = '[kernel.kallsyms]' WHERE function IS NULL;
         UPDATE function_finding SET module = '[kernel.kallsyms]' WHERE function IS NULL"
-"$MEMLAG" report --no-source kernel.db >out
+"$MEMLAG" report -v --no-source kernel.db >out
 grep -q ' \[kernel.kallsyms\]$' out || fail "the kernel is not shown by its name"
 expect "the kernel as it is shown" "$(rows -S '[kernel.kallsyms]' kernel.db)" "?,30"
 expect "a name as it is shown" "$("$MEMLAG" report --format csv -S 'map<...>::operator[](int)' odd.db |
         grep -c 'map<1,2,3')" 1
 expect "a path with brackets" "$(rows -d '/tmp/a[1]/prog[2]' odd.db)" "columns,50"
 expect "a module with brackets" "$(rows -d 'prog[2]' odd.db)" "columns,50"
-"$MEMLAG" report -S once odd.db | grep -q ' once$' || fail "a small row is not shown when it is chosen"
-"$MEMLAG" report -S once --by function odd.db | grep -q ' once$' || fail "nor is a small function"
+"$MEMLAG" report -v -S once odd.db | grep -q ' once$' || fail "a small row is not shown when it is chosen"
+"$MEMLAG" report -v -S once --by function odd.db | grep -q ' once$' || fail "nor is a small function"
 expect "a module by its name" "$(chosen -d made-up --by function)" \
         "stream walk columns look_up once"
 expect "a module by its path" "$(chosen -d "$PWD/*" -S "wa*")" "walk"
@@ -406,7 +406,7 @@ expect "another module" "$(chosen --dsos libc.so.6)" ""
 expect "JSON, too" "$("$MEMLAG" report -S walk --format json | python3 -c '
 import json, sys
 print([row["function"] for row in json.load(sys.stdin)["rows"]])')" "['walk']"
-"$MEMLAG" report -S walk >out
+"$MEMLAG" report -v -S walk >out
 grep -q '^Only function walk: .*, 9.2% of the latency' out || fail "the choice is not told: $(cat out)"
 tr '\n' ' ' <out | grep -q 'Only function walk: 100 of 885 samples, 9.2% of the latency; by the verdict on its lines: 100% dram-latency ' ||
         fail "what is chosen is not summed up: $(cat out)"
@@ -415,10 +415,10 @@ expect "lines of the choice alone" "$(grep -c 'stream' out || true)" 0
 grep -q '^ *9\.2%.* chase.c:20 ' out || fail "the chosen line is not shown"
 ! grep -q '^dram-contention: ' out || fail "advice on a verdict that is not shown"
 grep -q '^dram-latency: ' out || fail "no advice on the chosen line's verdict"
-"$MEMLAG" report -S nosuch >out
+"$MEMLAG" report -v -S nosuch >out
 grep -q '^Only function nosuch: no sample was there\.$' out || fail "a choice of nothing is not told"
 ! grep -qe '^dram-[a-z]*: ' -e '^latency: ' -e '^ *latency  ' out || fail "words on a choice of nothing"
-status=0; "$MEMLAG" report --by thread -S walk >out 2>err || status=$?
+status=0; "$MEMLAG" report -v --by thread -S walk >out 2>err || status=$?
 expect "status of a choice among threads" $status 2
 grep -q 'choose with --by=line, function, object or type' err || fail "no advice for threads"
 
@@ -443,10 +443,10 @@ column=type
 expect "types of a module" "$(touched --by type -d other.so)" "struct order:425 struct ring:75"
 expect "types of the program" "$(touched --by type -d made-up)" "struct order:425"
 expect "all types" "$(touched --by type)" "struct order:425 struct ring:75"
-"$MEMLAG" report --by type -d made-up touched.db >out
+"$MEMLAG" report -v --by type -d made-up touched.db >out
 grep -q '^Only what module made-up accessed, with the samples of all code$' out || fail "the choice of types is not told"
 grep -q 'struct order' out && ! grep -q 'struct ring' out || fail "types of a module: $(cat out)"
-"$MEMLAG" report --by object -d other.so touched.db >out
+"$MEMLAG" report -v --by object -d other.so touched.db >out
 grep -q ' ring ' out && ! grep -q ' orders ' out || fail "objects of a module: $(cat out)"
 
 # ---- threads: as the query of that name has them ----------------------------------
@@ -486,7 +486,7 @@ expect "contention that was never measured" "$(tr '\n' ' ' <out)" "stream NULL l
 expect "those of threads" "$(cat out)" ""
 "$MEMLAG" query --name threads untold.db --format csv | tail -n +2 | cut -d, -f6 | sort -u >out
 expect "those of the query" "$(cat out)" ""
-"$MEMLAG" report --by thread --no-source untold.db >out
+"$MEMLAG" report -v --by thread --no-source untold.db >out
 grep -q '[0-9]%  *[0-9]*  *- *100  *101 ' out || fail "a thread's contended samples are not -"
 
 # All threads are those without a sample too, but no CPU; one without a name has its
@@ -496,20 +496,20 @@ sqlite3 threads.db "UPDATE thread SET name = NULL WHERE tid = 104;
         INSERT INTO thread VALUES (5, 1, 105, 'idler', 0, 10000000);
         INSERT INTO process VALUES (2, 0, NULL, '[CPUs]', 0, NULL);
         INSERT INTO thread VALUES (6, 2, 0, 'CPU 0', 0, NULL)"
-expect "all threads" "$("$MEMLAG" report --by thread --top 0 threads.db |
+expect "all threads" "$("$MEMLAG" report -v --by thread --top 0 threads.db |
         awk '$6 == 100 || $6 == 0 { print $1, $2, $3, $7, $8 }')" \
 "25.1% 223 57% 101 worker
 25.0% 222 57% 102 worker
 25.0% 220 57% 103 worker
 25.0% 220 57% 104 made-up
 - 0 - 105 idler"
-expect "threads with samples" "$("$MEMLAG" report --by thread threads.db | grep -c idler || true)" 0
+expect "threads with samples" "$("$MEMLAG" report -v --by thread threads.db | grep -c idler || true)" 0
 
 # ---- hostile names ----------------------------------------------------------------
 cp memlag.db names.db
 sqlite3 names.db "UPDATE line_finding
         SET function = CAST(x'1b5b324a2c220aff00e282ac' AS TEXT) WHERE line = 10"
-"$MEMLAG" report names.db >out
+"$MEMLAG" report -v names.db >out
 expect "an escape sequence reaches the terminal" "$(grep -c "$(printf '\033')" out || true)" 0
 grep -q '\\x1b\[2J,"\\n\\xff' out || fail "the name is not shown with escapes"
 "$MEMLAG" report names.db --format json | python3 -c '
@@ -529,31 +529,31 @@ sqlite3 stripped.db "UPDATE line_finding SET file = NULL, line = NULL, module = 
         INSERT INTO module (module_id, path, build_id) VALUES (999, '/opt/bin/worker', x'0abc12');
         INSERT OR REPLACE INTO ledger (stage, kind, value, unit)
         VALUES ('symbolize', 'samples with no line', 800, 'samples')"
-"$MEMLAG" report stripped.db | tr '\n' ' ' >prose
+"$MEMLAG" report -v stripped.db | tr '\n' ' ' >prose
 grep -q "For the lines of worker (build-id 0abc12): 'memlag symbolize --debuginfod', .*-dbgsym" prose ||
         fail "no remedy for missing lines: $(cat prose)"
 grep -q -e "--debuginfo-path DIR where.*build-id" prose ||
         fail "no word on debug files elsewhere: $(cat prose)"
 sqlite3 stripped.db "INSERT INTO ledger (stage, kind, value, unit)
         VALUES ('symbolize', 'debug files not delivered by servers', 1, 'files')"
-"$MEMLAG" report stripped.db | tr '\n' ' ' >prose
+"$MEMLAG" report -v stripped.db | tr '\n' ' ' >prose
 grep -q "For the lines of worker (.*): install .*-dbgsym" prose && ! grep -q -e --debuginfod prose ||
         fail "servers that did not deliver are to be asked again: $(cat prose)"
-! "$MEMLAG" report | grep -q debuginfod || fail "a remedy for lines that are there"
+! "$MEMLAG" report -v | grep -q debuginfod || fail "a remedy for lines that are there"
 
 # ---- a recording that was cut off before it was analysed --------------------------
 synthetic_database cut.db
 sqlite3 cut.db "UPDATE run SET value = 'recording' WHERE key = 'state';
         DELETE FROM run WHERE key = 'duration_ns'"
 cp cut.db locked.db
-"$MEMLAG" report cut.db >out 2>err
+"$MEMLAG" report -v cut.db >out 2>err
 grep -q 'cut off' out || fail "a cut-off recording is not told"
 grep -q 'not been analysed' err || fail "the analysis that the report made is not told"
 grep -q 'dram-contention' out || fail "a cut-off recording is not analysed"
 grep -q 'Duration 0.010 s' out || fail "the duration of a cut-off recording"
 if [ "$(id -u)" != 0 ]; then
         chmod a-w locked.db
-        status=0; "$MEMLAG" report locked.db >out 2>err || status=$?
+        status=0; "$MEMLAG" report -v locked.db >out 2>err || status=$?
         expect "status on a read-only file" $status 1
         grep -q "memlag analyze" err || fail "no advice for a read-only file"
 fi
@@ -568,7 +568,7 @@ sqlite3 levels.db "INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 
         INSERT INTO field_finding (field_id, samples, latency_share, verdict, level_samples)
                 VALUES (9, 800, 0.9, 'unknown', 0)"
 for by in line function object caller type thread; do
-        "$MEMLAG" report --by $by --top 0 levels.db >out
+        "$MEMLAG" report -v --by $by --top 0 levels.db >out
         awk '/ DRAM +mean/ { for (i = 1; i <= NF; i++) if ($i == "DRAM") column = i
                         left_out = $0 ~ /95% range/; next }
              /^$/ { column = 0 }
@@ -592,7 +592,7 @@ sqlite3 levels.db "UPDATE data_source SET level = 'NA' WHERE level <> 'DRAM';
                 WHERE level = 'NA' AND op = 'load') WHERE ip = 0x401010 AND sample_id % 2"
 "$MEMLAG" analyze levels.db
 for by in line function object caller thread; do
-        "$MEMLAG" report --by $by --top 0 levels.db >out
+        "$MEMLAG" report -v --by $by --top 0 levels.db >out
         awk '/ DRAM +mean/ { for (i = 1; i <= NF; i++) if ($i == "DRAM") column = i
                         left_out = $0 ~ /95% range/; next }
              /^$/ { column = 0 }
@@ -628,16 +628,16 @@ for command in report 'report --by object' 'export -i' 'annotate -i' 'diff prese
         grep -q 'by an earlier memlag; doing that first' err || fail "$command: not told: $(cat err)"
 done
 old_database 5
-"$MEMLAG" report old.db >out.old 2>err || fail "report of version 5: $(cat err)"
-"$MEMLAG" report present.db | sed s/present.db/old.db/g | cmp - out.old || fail "report of version 5 differs"
+"$MEMLAG" report -v old.db >out.old 2>err || fail "report of version 5: $(cat err)"
+"$MEMLAG" report -v present.db | sed s/present.db/old.db/g | cmp - out.old || fail "report of version 5 differs"
 old_database
 ! "$MEMLAG" query old.db 'SELECT 1' 2>err || fail "a query has changed an older version"
 grep -q "'memlag analyze old.db' brings it up to date" err || fail "no remedy: $(cat err)"
 
 # ---- pipes, full disks, bad usage --------------------------------------------------
-"$MEMLAG" report --by interval --top 0 | head -1 >/dev/null
+"$MEMLAG" report -v --by interval --top 0 | head -1 >/dev/null
 if [ -e /dev/full ]; then
-        status=0; "$MEMLAG" report >/dev/full 2>err || status=$?
+        status=0; "$MEMLAG" report -v >/dev/full 2>err || status=$?
         expect "status with a full disk" $status 1
         grep -q 'cannot write' err || fail "no message about a full disk"
 fi
@@ -648,17 +648,17 @@ for command in report 'report --help' 'query --list' diff\ memlag.db\ memlag.db 
         expect "status of $command with a closed output" $status 1
         grep -q 'cannot write the output' err || fail "$command, closed output: $(cat err)"
 done
-! "$MEMLAG" report --by tlb 2>err || fail "--by tlb"
+! "$MEMLAG" report -v --by tlb 2>err || fail "--by tlb"
 grep -q "query --name levels" err || fail "no advice for levels: $(cat err)"
 for bad in '--by nothing' '--format xml' '--top -1' '--top x' 'a b' '-i a b'; do
         status=0
         # shellcheck disable=SC2086 # options with their values
-        "$MEMLAG" report $bad >out 2>err || status=$?
+        "$MEMLAG" report -v $bad >out 2>err || status=$?
         expect "status of '$bad'" $status 2
 done
 for empty in --symbols --dsos; do
         status=0
-        "$MEMLAG" report $empty= >out 2>err || status=$?
+        "$MEMLAG" report -v $empty= >out 2>err || status=$?
         expect "status of an empty $empty" $status 2
         grep -q "^memlag report: $empty: the pattern is empty" err || fail "$empty: $(cat err)"
 done

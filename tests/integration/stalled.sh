@@ -30,7 +30,7 @@ expect "of the calls" "$(answer memlag.db "
 # first OPTION...: the first row of the report
 first()
 {
-        "$MEMLAG" report "$@" | sed -n '/^ *\(stalled  \)*latency /{n;p;}'
+        "$MEMLAG" report -v "$@" | sed -n '/^ *\(stalled  \)*latency /{n;p;}'
 }
 first | grep -q '^ *25\.0%  *9\.2% .* walk$' || fail "the walk is not first: $(first)"
 first --sort latency | grep -q '^ *3\.9%  *87\.7% .* stream$' || fail "by latency it is: $(first --sort latency)"
@@ -41,28 +41,28 @@ for format in csv json; do
         "$MEMLAG" report --format $format --top 1 | grep -q walk || fail "the walk is not first in $format"
         "$MEMLAG" report --format $format --top 1 --sort latency | grep -q stream || fail "by latency in $format"
 done
-"$MEMLAG" report | tr '\n' ' ' | grep -q 'held up what comes behind them for 28\.9% of the cycles' ||
+"$MEMLAG" report -v | tr '\n' ' ' | grep -q 'held up what comes behind them for 28\.9% of the cycles' ||
         fail "the sum is not told"
 # By verdict it is what the rows are in the order of, and so is what is explained first.
-"$MEMLAG" report >weighed.txt
+"$MEMLAG" report -v >weighed.txt
 tr '\n' ' ' <weighed.txt | grep -q 'Time that sampled loads held up, by the verdict on their line: 87% dram-latency, 13% dram-contention\.' ||
         fail "verdicts have another weight than rows: $(cat weighed.txt)"
 expect "what is explained" "$(sed -n 's/^\(dram-[a-z]*\): .*/\1/p' weighed.txt | tr '\n' ' ')" "dram-latency dram-contention "
-"$MEMLAG" report before.db | tr '\n' ' ' | grep -q 'Latency of all samples, by the verdict on their line: 88% dram-contention, 9% dram-latency' ||
+"$MEMLAG" report -v before.db | tr '\n' ' ' | grep -q 'Latency of all samples, by the verdict on their line: 88% dram-contention, 9% dram-latency' ||
         fail "without stalled time verdicts are not weighed by latency"
 # What held up less than a tenth of that is no advice, however long it waited.
 cp memlag.db overlap.db
 sqlite3 overlap.db "UPDATE sample SET retire_latency_cycles = 2 WHERE ip = 0x401010"
 "$MEMLAG" analyze overlap.db
-expect "what is worth a word" "$("$MEMLAG" report overlap.db | sed -n 's/^\(dram-[a-z]*\): .*/\1/p')" dram-latency
-"$MEMLAG" report | tr '\n' ' ' | grep -q 'not shares of time; those are in reports by line' ||
+expect "what is worth a word" "$("$MEMLAG" report -v overlap.db | sed -n 's/^\(dram-[a-z]*\): .*/\1/p')" dram-latency
+"$MEMLAG" report -v | tr '\n' ' ' | grep -q 'not shares of time; those are in reports by line' ||
         fail "it is not told where shares of time are"
-"$MEMLAG" report | grep -q 'stream.c:10 .*stalled 3\.9% of the cycles$\|chase.c:20\|not found' ||
+"$MEMLAG" report -v | grep -q 'stream.c:10 .*stalled 3\.9% of the cycles$\|chase.c:20\|not found' ||
         fail "no share beside the source text"
 
 # A hundred equal samples are known well: no row but the first may have as much. Five among
 # many are no lead to be sure of, and one is none.
-! "$MEMLAG" report | grep -q 'estimate of samples' || fail "the walk's lead is doubted"
+! "$MEMLAG" report -v | grep -q 'estimate of samples' || fail "the walk's lead is doubted"
 cp memlag.db chance.db
 sqlite3 chance.db "
         UPDATE sample SET retire_latency_cycles = 0;
@@ -72,14 +72,14 @@ sqlite3 chance.db "
 "$MEMLAG" analyze chance.db
 first chance.db | grep -q ' stream$' || fail "one sample leads: $(first chance.db)"
 long='sample[s]* held up more than a twentieth of what all did'
-"$MEMLAG" report chance.db | tr '\n' ' ' | grep -q "  *1 $long: in rows it counts for that, .* above the table for all of it" ||
-        fail "that rows add up to less is not told: $("$MEMLAG" report chance.db)"
-! "$MEMLAG" report memlag.db | tr '\n' ' ' | grep -q "$long" || fail "told where no sample is cut"
+"$MEMLAG" report -v chance.db | tr '\n' ' ' | grep -q "  *1 $long: in rows it counts for that, .* above the table for all of it" ||
+        fail "that rows add up to less is not told: $("$MEMLAG" report -v chance.db)"
+! "$MEMLAG" report -v memlag.db | tr '\n' ' ' | grep -q "$long" || fail "told where no sample is cut"
 sqlite3 chance.db "UPDATE sample SET retire_latency_cycles = 1000 WHERE sample_id IN
                 (SELECT sample_id FROM sample WHERE ip = 0x401020 ORDER BY sample_id LIMIT 5)"
 "$MEMLAG" analyze chance.db
 first chance.db | grep -q ' walk$' || fail "five samples do not lead: $(first chance.db)"
-"$MEMLAG" report chance.db | tr '\n' ' ' >chance.prose
+"$MEMLAG" report -v chance.db | tr '\n' ' ' >chance.prose
 # Five events of 1000 kilocycles are 6.937 % of the cycles; the interval of 5.03 is 0.4281 to
 # 2.3360 of it.
 grep -q "first row's lies between 3\.0 and 16\.2% with 95 % confidence, and 1 other row may have as much" chance.prose ||
@@ -90,14 +90,14 @@ sqlite3 few.db "DELETE FROM sample WHERE ip = 0x401020 AND sample_id >=
                 (SELECT sample_id FROM sample WHERE ip = 0x401020 ORDER BY sample_id LIMIT 1 OFFSET 5)"
 "$MEMLAG" analyze few.db
 first few.db | grep -q ' walk$' || fail "few do not lead: $(first few.db)"
-! "$MEMLAG" report few.db | grep -q 'estimate of samples' || fail "chance is told of five samples"
-! "$MEMLAG" report --sort latency chance.db | grep -q 'estimate of samples' || fail "told of another order"
+! "$MEMLAG" report -v few.db | grep -q 'estimate of samples' || fail "chance is told of five samples"
+! "$MEMLAG" report -v --sort latency chance.db | grep -q 'estimate of samples' || fail "told of another order"
 
 # An estimate of more cycles than there were (72.0 and 2.8 million of 72.08) is no gain.
 cp memlag.db beyond.db
 sqlite3 beyond.db "UPDATE sample SET retire_latency_cycles = 720 WHERE ip = 0x401020"
 "$MEMLAG" analyze beyond.db
-"$MEMLAG" report beyond.db | tr '\n' ' ' >beyond.prose
+"$MEMLAG" report -v beyond.db | tr '\n' ' ' >beyond.prose
 grep -q 'held up what comes behind them for 103\.8% of the cycles, which is more than there are' beyond.prose ||
         fail "out of range: $(cat beyond.prose)"
 ! grep -q -e 'most that making them faster can gain' -e 'gain is not known' beyond.prose || fail "a gain that cannot be"
@@ -108,7 +108,7 @@ sqlite3 compute.db "UPDATE interval SET contended = 0, bound = 'compute';
         INSERT INTO counter (counter_id, name, unit)
                 VALUES (99, 'cycle_activity.stalls_l1d_pending', 'cycles');
         INSERT INTO reading VALUES (0, 1000000, 1, 99, 7208000)"
-"$MEMLAG" report compute.db | tr '\n' ' ' >compute.prose
+"$MEMLAG" report -v compute.db | tr '\n' ' ' >compute.prose
 grep -q 'What faster loads gain is not known: .* more than there are: this estimate, of samples, is too high in the model\.' compute.prose ||
         fail "no reason: $(cat compute.prose)"
 ! grep -q 'does not tell what' compute.prose || fail "that the gain is not known is said twice"
@@ -117,7 +117,7 @@ grep -q 'What faster loads gain is not known: .* more than there are: this estim
 cp beyond.db little.db
 sqlite3 little.db "UPDATE sample SET retire_latency_cycles = 696 WHERE ip = 0x401020"
 "$MEMLAG" analyze little.db
-"$MEMLAG" report little.db | tr '\n' ' ' >little.prose
+"$MEMLAG" report -v little.db | tr '\n' ' ' >little.prose
 grep -q 'for 100\.0% of the cycles: about the most that making them faster can gain' little.prose ||
         fail "a little more than all: $(cat little.prose)"
 
@@ -129,18 +129,18 @@ sqlite3 lost.db "UPDATE sample SET addr = NULL WHERE ip = 0x401010;
 lost=$(sqlite3 lost.db "SELECT count(*) FROM sample WHERE addr IS NULL AND ip = 0x401010")
 "$MEMLAG" analyze lost.db
 for kind in object type; do
-        "$MEMLAG" report --by $kind lost.db |
+        "$MEMLAG" report -v --by $kind lost.db |
                 grep -q "^  $lost samples of loads with no data address: no object, no type (record)$" ||
-                fail "loads without an address are in no list by $kind: $("$MEMLAG" report --by $kind lost.db | tail -4)"
+                fail "loads without an address are in no list by $kind: $("$MEMLAG" report -v --by $kind lost.db | tail -4)"
 done
-! "$MEMLAG" report lost.db | grep -q 'no data address' || fail "lines are said to need an address"
+! "$MEMLAG" report -v lost.db | grep -q 'no data address' || fail "lines are said to need an address"
 
 # Of threads, of which each sample is one's, and in the order of the queries, too.
 expect "of the threads" "$("$MEMLAG" report --by thread --format csv | python3 -c '
 import csv, sys
 rows = [float(row["stalled_ratio"]) for row in csv.DictReader(sys.stdin)]
 print(len(rows), rows == sorted(rows, reverse=True), "%.2f" % (100 * sum(rows)))')" "4 True 28.86"
-"$MEMLAG" report --by thread | grep -q '^stalled  latency  samples ' || fail "no stalled time of threads"
+"$MEMLAG" report -v --by thread | grep -q '^stalled  latency  samples ' || fail "no stalled time of threads"
 expect "hot-lines" "$("$MEMLAG" query --name hot-lines --format csv | sed -n 2p | cut -d, -f1,9)" "25.0,walk"
 expect "objects" "$("$MEMLAG" query --name objects --format csv | sed -n 2p | cut -d, -f1,9)" "25.0,ring"
 
@@ -149,11 +149,11 @@ sqlite3 before.db "INSERT OR REPLACE INTO run VALUES ('ldlat_cycles', 30)"
 sqlite3 memlag.db "INSERT OR REPLACE INTO run VALUES ('ldlat_cycles', 30)"
 for options in before.db '--by thread before.db' '--sort latency memlag.db'; do
         # shellcheck disable=SC2086 # options with their values
-        "$MEMLAG" report $options | grep -q '^Loads of less than 30 cycles were not sampled' ||
+        "$MEMLAG" report -v $options | grep -q '^Loads of less than 30 cycles were not sampled' ||
                 fail "report $options does not tell of faster loads"
 done
-! "$MEMLAG" report memlag.db | grep -q 'not sampled' || fail "told where it does not matter"
-! "$MEMLAG" report --by phase before.db | grep -q 'not sampled' || fail "told of phases"
+! "$MEMLAG" report -v memlag.db | grep -q 'not sampled' || fail "told where it does not matter"
+! "$MEMLAG" report -v --by phase before.db | grep -q 'not sampled' || fail "told of phases"
 
 # Where cycles without execution beside a miss are more than sampled loads held up, loads of
 # L2 that were not sampled have their part: a ring that L2 holds.
@@ -173,16 +173,16 @@ int main(void)
 END
 "${CC:-cc}" -O1 -g -o ring ring.c
 "$MEMLAG" record $SIM --ldlat 30 -o ring.db -- ./ring >/dev/null 2>&1
-"$MEMLAG" report ring.db | tr '\n' ' ' >ring.prose
+"$MEMLAG" report -v ring.db | tr '\n' ' ' >ring.prose
 grep -q 'Loads of less than 30 cycles, .* they hold up more' ring.prose ||
         fail "not told of faster loads: $(cat ring.prose)"
 "$MEMLAG" record $SIM --ldlat 1 -o all.db -- ./ring >/dev/null 2>&1
-! "$MEMLAG" report all.db | grep -q "not sampled" || fail "all were sampled"
+! "$MEMLAG" report -v all.db | grep -q "not sampled" || fail "all were sampled"
 
 # Unless told otherwise the simulated PMU samples all that misses L1: the ring is the first
 # row, whose 200 x 4096 steps take L2's 14 cycles each.
 "$MEMLAG" record $SIM --sim-cpu skylake-sp -o usual.db -- ./ring >/dev/null 2>&1
-! "$MEMLAG" report usual.db | grep -q "not sampled" || fail "all that missed L1 were sampled"
+! "$MEMLAG" report -v usual.db | grep -q "not sampled" || fail "all that missed L1 were sampled"
 expect "a ring in L2" "$(sqlite3 usual.db "
         SELECT function || ' ' || verdict || ' ' || (abs(stalled_ratio * (
                 SELECT sum(value) FROM counter JOIN reading USING (counter_id)
@@ -194,13 +194,13 @@ expect "the threshold" "$(sqlite3 usual.db "SELECT value FROM run WHERE key = 'l
 expect "of a slower L1" "$(sqlite3 usual.db "SELECT value FROM run WHERE key = 'ldlat_cycles'")" 8
 
 # Where nothing tells, there is no such column, and nobody can ask for its order.
-! "$MEMLAG" report before.db | grep -q stalled || fail "what is not known is shown"
+! "$MEMLAG" report -v before.db | grep -q stalled || fail "what is not known is shown"
 first before.db | grep -q ' stream$' || fail "without it rows are not by latency"
-! "$MEMLAG" report --sort stalled before.db >out 2>&1 || fail "the order by what is not known"
+! "$MEMLAG" report -v --sort stalled before.db >out 2>&1 || fail "the order by what is not known"
 grep -q -e '--sort=latency' out || fail "no remedy: $(cat out)"
-"$MEMLAG" report --sort latency before.db >out || fail "the order that there is was refused"
-! "$MEMLAG" report --sort time memlag.db >out 2>&1 || fail "an unknown order"
-! "$MEMLAG" report --sort latency --by thread memlag.db >out 2>&1 || fail "an order of threads"
+"$MEMLAG" report -v --sort latency before.db >out || fail "the order that there is was refused"
+! "$MEMLAG" report -v --sort time memlag.db >out 2>&1 || fail "an unknown order"
+! "$MEMLAG" report -v --sort latency --by thread memlag.db >out 2>&1 || fail "an order of threads"
 
 # With caches only no time is the program's.
 "$MEMLAG" record $SIM --sim-detail cache -o caches.db true >out 2>&1 || fail "$(cat out)"

@@ -220,7 +220,7 @@ expect_status 0 "$MEMLAG" symbolize renamed.db
 mv program whole
 "$CC" -g -O1 -pie -fPIE -o program longer.c
 expect_status 0 "$MEMLAG" symbolize --drop-names renamed.db
-expect_status 0 "$MEMLAG" report renamed.db
+expect_status 0 "$MEMLAG" report -v renamed.db
 tr '\n' ' ' <out | grep -q "program (another file now; build-id $recorded)\. .*--build-id-dir" ||
         fail "the report does not say that the file is another: $(cat out)"
 mv whole program
@@ -474,7 +474,7 @@ if command -v clang >/dev/null; then
         value lineless.db "INSERT INTO data_source VALUES (1, 'load', 'L2', 'hit', 'none', 0, NULL);
                 UPDATE sample SET data_source_id = 1, addr = 4096"
         expect_status 0 "$MEMLAG" analyze lineless.db
-        expect_status 0 "$MEMLAG" report --by line lineless.db
+        expect_status 0 "$MEMLAG" report -v --by line lineless.db
         grep -Eq ' lineless\.c:\? +main$' out || fail "code of no line is shown as: $(cat out)"
         ! grep -Eq 'debuginfod|with -g' out || fail "names of what is here are advised: $(cat out)"
 else

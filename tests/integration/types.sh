@@ -441,7 +441,7 @@ assert [(f["field"], f["offset_bytes"]) for f in fields] == [
     ("where.weight", "24")], fields
 assert int(fields[0]["samples"]) > 0 and fields[3]["samples"] == "0", fields
 END
-"$MEMLAG" report --by type c_gcc.db | grep -q 'struct node  *where.weight' || fail "no table"
+"$MEMLAG" report -v --by type c_gcc.db | grep -q 'struct node  *where.weight' || fail "no table"
 
 # Where no field lies, as the compiler places them: between the fields, and behind the last.
 # Arrays, unions and bit-fields fill what is theirs.
@@ -513,7 +513,7 @@ paddings()
 {
         database=$1 type=$2
         shift 2
-        "$MEMLAG" report --by type "$@" "$database" >"$database.report"
+        "$MEMLAG" report -v --by type "$@" "$database" >"$database.report"
         sed -n "s/.* $type\( ([0-9]* bytes)\)\{0,1\}  *\(.* padding\)\$/\2/p" "$database.report" |
                 sed 's/^low|//'
 }
@@ -651,7 +651,7 @@ said=$(answer pairs.db "SELECT group_concat(field || ' ' || samples || ' ' || wi
         FROM type_view WHERE type = 'struct item'")
 [ "$said" = 'a 1000 0, b 1000 1000, x 1000 0, y 0 1000, c[] 2000 0, d 0 1000, unread 0 0' ] ||
         fail "fields and those that wide loads read are $said"
-"$MEMLAG" report --by type --top 0 pairs.db | grep -q ' 0  *1000 .*struct item  *y$' ||
+"$MEMLAG" report -v --by type --top 0 pairs.db | grep -q ' 0  *1000 .*struct item  *y$' ||
         fail "no count of wide loads in the table"
 
 # What the C library's functions for strings read are characters, whatever their instructions

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* The first lines of a report: how much time waits for memory, the places with cause and
+ * remedy, and where to read on. At most ten lines; --verbose has the rest. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prose.h"
+#include "report.h"
+#include "report_sql.h"
+#include "statement.h"
+#include "text.h"
+#include "verdict.h"
+
+enum { PLACES = 3, REMEDIES = 2, PLACE_BYTES = 88 };
+
+/* Of the cycles, or of the latency or time at loads where cycles are not known. */
+#define PLACE_SHARE_MIN "0.01"
+
+static const double KERNEL_RATIO_MIN = 0.01;
+
+/* ---- how much ---- */
+
+static void say_waiting(FILE *text, const struct report_summary *summary)
+{
+        if (summary->without_waits)
+                fputs("With caches only no load waits for a value: times are not the "
+                      "program's.",
+                      text);
+        else if (summary->loads_stalled_ratio <= 1)
+                fprintf(text,
+                        "Memory accesses stalled the program for %.1f %% of its "
+                        "cycles.",
+                        100 * summary->loads_stalled_ratio);
+        else if (summary->latency_per_cycle < 1)
+                fprintf(text, "Slow loads took at most %.1f %% of the cycles.",
+                        100 * summary->latency_per_cycle);
+        else if (summary->latency_per_cycle >= 1)
+                fprintf(text,
+                        "On average %.1f slow loads were outstanding at a time; how long "
+                        "they stalled the program is not known.",
+                        summary->latency_per_cycle);
+}
+
+static void say_bandwidth(FILE *text, const struct report_summary *summary)
+{
+        int64_t known = summary->intervals - summary->unknown_intervals;
+        if (summary->without_waits || known <= 0)
+                return;
+        if (summary->contended_intervals == 0)
+                fputs(" DRAM bandwidth was not short.", text);
+        else
+                fprintf(text, " DRAM bandwidth was short for %.0f %% of the time.",
+                        100 * summary->contended_time_share);
+}
+
+/* No line has the kernel's time, except that of its page faults. */
+static void say_kernel(FILE *text, const struct report_summary *summary)
+{
+        double modelled = summary->fault_ratio + summary->call_ratio;
+        double measured = summary->kernel_s / (summary->user_s + summary->kernel_s);
+        if (modelled >= KERNEL_RATIO_MIN)
+                fprintf(
+                    text,
+                    " The kernel took %.1f %% of the cycles, %.1f %% for page faults.",
+                    100 * modelled, 100 * summary->fault_ratio);
+        else if (measured >= KERNEL_RATIO_MIN)
+                fprintf(text, " The kernel took %.0f %% of the CPU time.",
+                        100 * measured);
+}
+
+static void say_timer(FILE *text, const struct report_summary *summary)
+{
+        fprintf(text, "%" PRId64 " timer samples, %" PRId64 " of them at loads (%s).",
+                summary->samples, summary->stalled_samples,
+                report_duration(summary->stalled_s).text);
+        if (!isnan(summary->stalled_ratio))
+                fprintf(text, " That is %.1f %% of the cycles.",
+                        100 * summary->stalled_ratio);
+        fputs(" A timer does not tell what a load waited for.", text);
+}
+
+static int print_time(FILE *out, const struct report_summary *summary, struct diag *diag)
+{
+        char *sentence = NULL;
+        size_t length;
+        FILE *text = open_memstream(&sentence, &length);
+        if (!text)
+                return diag_no_memory(diag);
+        if (summary->timed)
+                say_timer(text, summary);
+        else {
+                say_waiting(text, summary);
+                say_bandwidth(text, summary);
+        }
+        say_kernel(text, summary);
+        int code = fclose(text) ? diag_no_memory(diag) : 0;
+        if (!code && length)
+                prose_wrapped(out, sentence[0] == ' ' ? sentence + 1 : sentence);
+        free(sentence);
+        return code;
+}
+
+/* ---- places ---- */
+
+/* A library's line stands with the program's own line that led there. */
+/* clang-format off */
+static const char places_sql[] =
+    "WITH top AS (SELECT *, coalesce(caller_share >= 0.5, 0) AND caller_file IS NOT NULL"
+    "   AS led FROM" REPORT_WEIGHED_LINES
+    "  WHERE verdict NOT IN ('none', 'too-few-samples') OR ?2"
+    "  ORDER BY weight DESC, line_id LIMIT ?1)"
+    "SELECT printf('%5.1f %%', 100 * weight), verdict || coalesce(' (' || cache_level || ')', ''), verdict,"
+    " iif(file IS NULL, '', " REPORT_BASE("file") "|| coalesce(':' || line, '') || ' ')"
+    "  || 'in ' ||" REPORT_FUNCTION_NAME
+    "  || iif(led, ', from ' ||" REPORT_BASE("caller_file") "|| coalesce(':' || caller_line, ''),"
+    "         ''),"
+    " (SELECT name FROM line_object_finding AS o JOIN data_object USING (object_id)"
+    "  WHERE o.line_id = top.line_id GROUP BY object_id ORDER BY sum(o.samples) DESC LIMIT 1),"
+    " samples "
+    "FROM top WHERE weight >= " PLACE_SHARE_MIN " ORDER BY weight DESC, line_id";
+/* clang-format on */
+
+/* At most LIMIT bytes of TEXT, which is printable. */
+static void print_cut(FILE *out, const char *text, size_t limit)
+{
+        size_t length = 0, next;
+        while (text[length] &&
+               length + (next = text_character(text + length, strlen(text + length))) <=
+                   limit)
+                length += next ? next : 1;
+        fprintf(out, "%.*s%s", (int)length, text, text[length] ? "..." : "");
+}
+
+static void print_place(FILE *out, sqlite3_stmt *row, bool timed)
+{
+        char *place = statement_printable(row, 3);
+        char *object = statement_printable(row, 4);
+        const char *share = statement_text(row, 0);
+        fprintf(out, "%s  ", share);
+        print_cut(out, place ? place : "?", PLACE_BYTES);
+        if (!timed)
+                fprintf(out, ": %s", statement_text(row, 1));
+        if (object) {
+                fputs(", in ", out);
+                print_cut(out, object, PLACE_BYTES / 2);
+        }
+        fprintf(out, " (%" PRId64 " samples)\n", (int64_t)sqlite3_column_int64(row, 5));
+        free(place);
+        free(object);
+}
+
+/* Each remedy once, and of two causes at most. */
+static void print_remedy(FILE *out, sqlite3_stmt *row, const char *said[REMEDIES])
+{
+        const char *verdict = statement_text(row, 2);
+        const struct report_advice *advice = report_advice_on(verdict);
+        for (int i = 0; advice && i < REMEDIES; i++) {
+                if (said[i] == advice->verdict)
+                        return;
+                if (said[i])
+                        continue;
+                said[i] = advice->verdict;
+                fprintf(out, "         %c%s: %s.\n",
+                        toupper((unsigned char)*advice->meaning), advice->meaning + 1,
+                        advice->remedy);
+                return;
+        }
+}
+
+static int print_places(struct db *db, FILE *out, const struct report_summary *summary,
+                        bool *any, struct diag *diag)
+{
+        const char *said[REMEDIES] = {NULL};
+        sqlite3_stmt *rows;
+        int code = statement_prepare(db, places_sql, &rows, diag);
+        if (code)
+                return code;
+        sqlite3_bind_int(rows, 1, PLACES);
+        sqlite3_bind_int(rows, 2, summary->timed);
+        while ((code = statement_next(db, rows, diag)) > 0) {
+                print_place(out, rows, summary->timed);
+                if (!summary->timed)
+                        print_remedy(out, rows, said);
+                *any = true;
+        }
+        sqlite3_finalize(rows);
+        return code;
+}
+
+static void print_no_place(FILE *out, const struct report_summary *summary)
+{
+        int64_t samples = summary->timed ? summary->samples : summary->memory_samples;
+        if (samples == 0 && !summary->timed)
+                fputs("No sample is of a memory access. Record loads: a smaller "
+                      "--period, or "
+                      "'perf mem record' before import.\n",
+                      out);
+        else if (samples < VERDICT_SAMPLES_MIN)
+                fprintf(out,
+                        "Too few samples to judge lines (%" PRId64
+                        "): record a longer run, or more samples (%s).\n",
+                        samples, summary->timed ? "--freq" : "a smaller --period");
+        else
+                fputs("No line waits for 1 % of the time.\n", out);
+}
+
+int report_print_brief(struct db *db, const struct report_options *options,
+                       const struct report_summary *summary, FILE *out, struct diag *diag)
+{
+        const char *file = options->file ? options->file : "memlag.db";
+        bool any = false;
+        report_print_head(out, summary, false);
+        int code = print_time(out, summary, diag);
+        if (!code && strcmp(options->kind->name, "line") == 0) {
+                code = print_places(db, out, summary, &any, diag);
+                if (!code && !any)
+                        print_no_place(out, summary);
+        }
+        if (!code && options->summary_only)
+                fprintf(out,
+                        "More: memlag report %s [--by object|type|function|interval] "
+                        "[--verbose], memlag annotate -i %s\n",
+                        file, file);
+        return code;
+}
