@@ -9,6 +9,7 @@
 #include "valgrind.h"
 
 #include "../heap/event.h"
+#include "own_heap.h"
 
 static Addr tracker_start;
 static SizeT tracker_length;
@@ -18,28 +19,28 @@ Bool heap_is_tracker(Addr ip)
         return ip - tracker_start < tracker_length;
 }
 
-static void set_tracker(ThreadId tid, Addr start, SizeT length)
+void heap_followed(ThreadId tid)
 {
-        struct simpmu_record *record;
+        struct simpmu_record *record = ring_begin(SIMPMU_TRACKER, 0, threads_now_ns(),
+                                                  threads_lwp(tid), sizeof(*record));
 
-        tracker_start = start;
-        tracker_length = length;
-        VG_(discard_translations_safely)(start, length, "simpmu heap tracker");
-        record = ring_begin(SIMPMU_TRACKER, 0, threads_now_ns(), threads_lwp(tid),
-                            sizeof(*record));
         if (record != NULL)
                 ring_publish(record);
 }
 
-static void block_begins(ThreadId tid, UInt function, Addr addr, SizeT size)
+static void set_tracker(ThreadId tid, Addr start, SizeT length)
 {
-        ULong frames[STACK_MAXIMUM_FRAMES];
-        UInt depth;
+        tracker_start = start;
+        tracker_length = length;
+        VG_(discard_translations_safely)(start, length, "simpmu heap tracker");
+        heap_followed(tid);
+}
+
+void heap_block_begins(ThreadId tid, UInt function, Addr addr, SizeT size,
+                       const ULong *frames, UInt depth)
+{
         struct simpmu_alloc *record;
 
-        if (!ring_recording() || function >= HEAP_FUNCTION_COUNT)
-                return;
-        depth = stack_callers(tid, frames, ring_control()->stack_frames);
         record = ring_begin(SIMPMU_ALLOC, 0, threads_now_ns(), threads_lwp(tid),
                             sizeof(*record) + depth * sizeof(frames[0]));
         if (record == NULL)
@@ -53,7 +54,19 @@ static void block_begins(ThreadId tid, UInt function, Addr addr, SizeT size)
         ring_publish(record);
 }
 
-static void block_changes(ThreadId tid, enum simpmu_record_type type, Addr addr)
+/* Of the tracker's thread TID. */
+static void block_begins(ThreadId tid, UInt function, Addr addr, SizeT size)
+{
+        ULong frames[STACK_MAXIMUM_FRAMES];
+        UInt depth;
+
+        if (!ring_recording() || function >= HEAP_FUNCTION_COUNT || own_heap_calls(tid))
+                return;
+        depth = stack_callers(tid, frames, ring_control()->stack_frames);
+        heap_block_begins(tid, function, addr, size, frames, depth);
+}
+
+void heap_block_changes(ThreadId tid, enum simpmu_record_type type, Addr addr)
 {
         struct simpmu_free *record =
             ring_begin(type, 0, threads_now_ns(), threads_lwp(tid), sizeof(*record));
@@ -62,6 +75,13 @@ static void block_changes(ThreadId tid, enum simpmu_record_type type, Addr addr)
                 return;
         record->addr = addr;
         ring_publish(record);
+}
+
+/* Of the tracker's thread TID. */
+static void block_changes(ThreadId tid, enum simpmu_record_type type, Addr addr)
+{
+        if (!own_heap_calls(tid))
+                heap_block_changes(tid, type, addr);
 }
 
 static Bool on_request(ThreadId tid, UWord *arguments, UWord *result)

@@ -15,6 +15,7 @@
 #include "instrument.h"
 
 #include "pub_tool_mallocfree.h"
+#include "own_heap.h"
 
 static Bool follow_values = True;
 static Bool follow_branches;
@@ -202,6 +203,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
         /* Before the first mark lies VEX's own check for self-modified code. */
         for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
                 addStmtToIRSB(pass.out, in->stmts[i]);
+        own_heap_add_entry(&pass);
         wrong_note_code(&pass);
         fetch_add_stretch(&pass, i);
         count_stretch(&pass, i);
@@ -237,5 +239,6 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
         branch_add_indirect(&pass);
         ready_add_exit(&pass, NULL, depend_unread_after(in->jumpkind));
         access_drop_unused_slots(&pass);
+        own_heap_add_return(&pass);
         return pass.out;
 }

@@ -14,6 +14,7 @@
 #include "code_changes.h"
 #include "exec_fd.h"
 #include "model/fetch.h"
+#include "own_heap.h"
 
 struct sim_hot tool_hot __attribute__((aligned(64)));
 struct machine tool_machine;
@@ -92,6 +93,7 @@ static void in_child(ThreadId tid)
         if (!ring_recording())
                 return;
         threads_forked(tid);
+        own_heap_forked(tid);
         ring_begin_child(now_ns);
         images_process(SIMPMU_FORKED, now_ns);
         threads_tell(tid);

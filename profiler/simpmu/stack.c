@@ -4,6 +4,7 @@
  * that is not in executable memory ends the stack. */
 #include "tool.h"
 
+#include "pub_tool_aspacemgr.h"
 #include "pub_tool_machine.h"
 #include "pub_tool_stacktrace.h"
 #include "pub_tool_threadstate.h"
@@ -46,6 +47,27 @@ UInt stack_callers_and_frame(ThreadId tid, ULong *frames, UInt limit, Addr addre
                 i++;
         for (; i < found && images_executable(ips[i]); i++)
                 frames[kept++] = ips[i] + 1; /* the unwinder took 1 off */
+        return kept;
+}
+
+UInt stack_at_entry(ThreadId tid, ULong *frames, UInt limit)
+{
+        Addr ips[STACK_MAXIMUM_FRAMES];
+        const Addr sp = VG_(get_SP)(tid);
+        Addr called_from;
+        UInt found, kept = 0;
+
+        if (limit == 0 ||
+            !VG_(am_is_valid_for_client)(sp, sizeof(called_from), VKI_PROT_READ))
+                return 0;
+        called_from = *(const Addr *)sp - 1;
+        if (limit > STACK_MAXIMUM_FRAMES)
+                limit = STACK_MAXIMUM_FRAMES;
+        found = VG_(get_StackTrace_with_deltas)(tid, ips, limit, NULL, NULL,
+                                                (Word)(called_from - VG_(get_IP)(tid)),
+                                                sizeof(called_from));
+        for (; kept < found && images_executable(ips[kept]); kept++)
+                frames[kept] = ips[kept] + 1;
         return kept;
 }
 

@@ -147,12 +147,21 @@ void preload_restore(ThreadId first_thread);
 /* heap.c: requests of the heap tracker, and its code, which is not simulated. */
 void heap_register(void);
 Bool heap_is_tracker(Addr ip);
+/* The process's heap is followed, by the tracker or by own_heap.c. */
+void heap_followed(ThreadId tid);
+/* A block begins, FRAMES its allocator's callers; and what else happens to one. */
+void heap_block_begins(ThreadId tid, UInt function, Addr addr, SizeT size,
+                       const ULong *frames, UInt depth);
+void heap_block_changes(ThreadId tid, enum simpmu_record_type type, Addr addr);
 
 /* stack.c */
 #define STACK_MAXIMUM_FRAMES 256u
 /* Return addresses of the thread's callers, innermost first, into FRAMES; those in
  * the heap tracker left out. Returns how many. */
 UInt stack_callers(ThreadId tid, ULong *frames, UInt limit);
+
+/* The same at the first instruction of a function, whose own tables are not needed. */
+UInt stack_at_entry(ThreadId tid, ULong *frames, UInt limit);
 
 /* A frame of the running thread: its number among the instruction itself (0) and its
  * callers, and its canonical frame address. */

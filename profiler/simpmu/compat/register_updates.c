@@ -4,13 +4,15 @@
  * The engine keeps the guest's registers up to date at accesses to memory, and a prefetch
  * is none to it: what a register holds at one alone would never be computed. So in blocks
  * with a prefetch registers are kept at each instruction. And Valgrind checks code
- * outside files before it runs; here also code of files that may change. Knows nothing of
- * the model. */
+ * outside files before it runs; here also code of files that may change. A function of an
+ * allocator of the program's begins a block, where all registers are as it finds them.
+ * Knows nothing of the model. */
 #include "pub_tool_basics.h"
 
 #include "libvex.h"
 
 #include "code_changes.h"
+#include "own_heap.h"
 #include "prefetch_instruction.h"
 
 extern VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *arguments);
@@ -18,7 +20,9 @@ VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *arguments);
 
 typedef UInt (*needs_self_check)(void *, VexRegisterUpdates *, const VexGuestExtents *);
 
-static needs_self_check engines_own; /* of the block that is being translated */
+/* Of the block that is being translated. */
+static needs_self_check engines_own;
+static Bool (*engines_chasing)(void *, Addr);
 
 /* Bytes within another instruction may look like a prefetch: that only takes time. */
 static Bool may_prefetch(const UChar *code, UInt length)
@@ -46,10 +50,17 @@ static UInt choose_register_updates(void *opaque, VexRegisterUpdates *updates,
         return checks;
 }
 
+static Bool may_go_on_into(void *opaque, Addr ip)
+{
+        return engines_chasing(opaque, ip) && !own_heap_begins(ip);
+}
+
 /* LibVEX_Translate takes this function's place under the name __real_LibVEX_Translate. */
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *arguments)
 {
         engines_own = arguments->needs_self_check;
+        engines_chasing = arguments->chase_into_ok;
+        arguments->chase_into_ok = may_go_on_into;
         arguments->needs_self_check = choose_register_updates;
         return __real_LibVEX_Translate(arguments);
 }
