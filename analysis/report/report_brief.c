@@ -148,7 +148,10 @@ static void print_place(FILE *out, sqlite3_stmt *row, bool timed)
                 fputs(", in ", out);
                 print_cut(out, object, PLACE_BYTES / 2);
         }
-        fprintf(out, " (%" PRId64 " samples)\n", (int64_t)sqlite3_column_int64(row, 5));
+        if (sqlite3_column_int64(row, 5) > 0)
+                fprintf(out, " (%" PRId64 " samples)",
+                        (int64_t)sqlite3_column_int64(row, 5));
+        putc('\n', out);
         free(place);
         free(object);
 }
