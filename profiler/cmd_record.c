@@ -19,6 +19,7 @@
 #include "disassembly.h"
 #include "host_caches.h"
 #include "launch.h"
+#include "own_allocator.h"
 #include "record.h"
 #include "record_facts.h"
 #include "record_options.h"
@@ -377,7 +378,10 @@ static void finish_database(struct recording *recording)
         if (record_facts_end(recording->db, recording->sink,
                              recording->options->command ? &recording->end : NULL,
                              recording->failed ? recording->failure.text : NULL,
-                             &diag) < 0)
+                             &diag) < 0 ||
+            (recording->options->command && recording->options->source.heap &&
+             own_allocators_tell(recording->db, strcmp(recording->ops->name, "sim") == 0,
+                                 &diag) < 0))
                 say_failure(recording, &diag);
 }
 

@@ -122,6 +122,12 @@ static const char dwz_files_sql[] =
     "  GROUP BY s.path HAVING sum(f.latency_share) >= " FILE_SHARE_MIN
     "  ORDER BY sum(f.latency_share) DESC, s.path) HAVING count(*) > 0";
 
+/* Memory that was taken by what the recorder could not follow. */
+static const char own_allocators_sql[] =
+    "SELECT 'Blocks of an allocator in a program''s own file are seen by --source sim, or"
+    " where the program takes the allocator from a shared library.' FROM ledger"
+    " WHERE kind = 'programs whose own allocator is not followed'";
+
 /* Code that compilers made while the program ran, and listed nowhere. */
 static const char perf_maps_sql[] =
     "SELECT 'For the names of [JIT code], which is in no file, let its compiler list them in"
@@ -176,5 +182,7 @@ int report_print_missing(struct db *db, const struct report_options *options,
                 code = print_remedy(db, other_files_sql, out, diag);
         if (!code && options->kind->of_code)
                 code = print_remedy(db, perf_maps_sql, out, diag);
+        if (!code && options->kind->of_data)
+                code = print_remedy(db, own_allocators_sql, out, diag);
         return code ? code : print_remedy(db, dwz_files_sql, out, diag);
 }

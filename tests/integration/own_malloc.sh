@@ -98,6 +98,67 @@ if command -v musl-gcc >/dev/null; then
 else
         echo "own_malloc.sh: SKIPPED: no musl-gcc here" >&2
 fi
+# not_followed DB: how many programs the ledger says.
+not_followed()
+{
+        sqlite3 "$1" "SELECT coalesce(sum(value), 0) FROM ledger
+                WHERE kind = 'programs whose own allocator is not followed'"
+}
+[ "$(not_followed dynamic.db)" = 0 ] || fail "the C library's allocator is not the program's"
+# An allocator in the program's file, in a section that is followed and in another.
+cat >bump.c <<'END'
+#include <stddef.h>
+#include <string.h>
+#ifndef SECTION
+#define SECTION ".text"
+#endif
+static char pool[8 << 20] __attribute__((aligned(64)));
+static size_t used;
+__attribute__((section(SECTION))) void *malloc(size_t size)
+{
+        char *block = pool + used;
+        used += (size + 63) / 64 * 64;
+        return block;
+}
+__attribute__((section(SECTION))) void free(void *block)
+{
+        (void)block;
+}
+__attribute__((section(SECTION))) void *calloc(size_t count, size_t size)
+{
+        return malloc(count * size);
+}
+__attribute__((section(SECTION))) void *realloc(void *old, size_t size)
+{
+        void *block = malloc(size);
+        return old ? memcpy(block, old, size) : block;
+}
+int main(void)
+{
+        char *block = malloc(4 << 20);
+        memset(block, 1, 4 << 20);
+        long sum = 0;
+        for (int round = 0; round < 40; round++)
+                for (size_t i = 0; i < 4 << 20; i += 64)
+                        sum += block[i];
+        free(block);
+        return sum == 0;
+}
+END
+"$CC" -g -O1 -fno-builtin -o bump bump.c
+"$CC" -g -O1 -fno-builtin -DSECTION='"another"' -o elsewhere bump.c
+for program in bump elsewhere; do
+        "$MEMLAG" record -o $program.db -- ./$program 2>err || fail "$program: $(cat err)"
+        "$MEMLAG" record --source clock -o $program.clock.db -- ./$program 2>err ||
+                echo "own_malloc.sh: SKIPPED on the processor: $(cat err)" >&2
+        [ ! -e $program.clock.db ] || [ "$(not_followed $program.clock.db)" = 1 ] ||
+                fail "$program: nothing is said of its own allocator"
+done
+[ "$(not_followed bump.db) $(not_followed elsewhere.db)" = "0 1" ] || fail "own allocators with sim"
+[ "$(sqlite3 bump.db "SELECT count(*) FROM object_view WHERE object LIKE 'main at bump.c:%'
+        AND size_bytes = 4194304")" = 1 ] || fail "bump: the block is not seen"
+"$MEMLAG" report --by object elsewhere.db | grep -q "allocator in a program's own file" ||
+        fail "no remedy"
 if "$CC" -g -O1 -o jemalloc blocks.c -Wl,-Bstatic -ljemalloc -Wl,-Bdynamic -lm -pthread 2>/dev/null; then
         check jemalloc
 else
