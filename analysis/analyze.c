@@ -294,8 +294,8 @@ static int store_verdict_gaps(struct analysis *a, struct diag *diag)
         return code;
 }
 
-/* From here on samples and readings are those of a part of the recording: so are the
- * cycles that its loads held up. Without any, a share of them is not known. */
+/* Runs PART, after which samples and readings are the selected ones, and sums their
+ * cycles. Without any cycles, stalled shares are unknown. */
 static int select_part(struct analysis *a, const char *part, struct diag *diag)
 {
         struct run_counters counters;

@@ -10,10 +10,10 @@
  * at all. DB is open for writing. The same rows give the same findings. */
 int analyze(struct db *db, struct diag *diag);
 
-/* Makes the findings of a part of the recording, for a connection that shows that part
- * alone: the tables of findings, threshold, interval and ledger are temporary ones there,
- * and empty. What holds for all that ran, the limits and which intervals were contended, is
- * found of all; then the statements PART leave the part's samples and readings. */
+/* Makes the findings of a part of the recording. The caller has made empty temporary
+ * tables for findings, threshold and interval, and one for the ledger. Thresholds and the
+ * verdicts on intervals come from all samples and readings. Then the SQL statements PART
+ * put temporary views of the part before sample and reading. Opens no transaction. */
 int analyze_part(struct db *db, const char *part, struct diag *diag);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See selection.h. SQLite looks for a name without a schema among temporary tables first,
- * but in a view only in the view's own schema: hence the views are copied too. */
+/* See selection.h. SQLite looks up a table's name among temporary tables first. Inside a
+ * view it looks in the view's own schema only: hence the views are copied too. */
 #include "selection.h"
 
 #include <errno.h>
@@ -99,15 +99,14 @@ bool selection_is_any(const struct selection *selection)
         return selection->has_time || selection_is_of_tasks(selection);
 }
 
-/* ---- the threads that are meant ---- */
+/* ---- the selected threads ---- */
 
 static const char lists_sql[] =
     "CREATE TEMP TABLE selected_word (kind TEXT NOT NULL, word TEXT NOT NULL);"
     "CREATE TEMP TABLE selected_thread (thread_id INTEGER PRIMARY KEY)";
 
-/* A list that is empty means all. A program is known by its path, the path's last part,
- * or the name of a thread that the process has: that of a script, or one that a program
- * gave itself. Names are patterns. */
+/* An empty list selects all. A process fits by its program's path, the last part of the
+ * path, or the name of its first thread, such as a script's name. Names are patterns. */
 static const char threads_sql[] =
     "INSERT INTO temp.selected_thread "
     "SELECT thread_id FROM main.thread AS t JOIN main.process_view AS p USING "
@@ -162,7 +161,7 @@ static int find_threads(const struct selection *selection, struct db *db,
         return code;
 }
 
-/* ---- what was selected, in words ---- */
+/* ---- the selection in words ---- */
 
 enum { NAMED_PROCESSES = 4 };
 
@@ -203,8 +202,8 @@ static int describe(const struct selection *selection, struct db *db, struct dia
 
 /* ---- the temporary tables and views ---- */
 
-/* Tables that hold what analysis finds, empty at first; and run and the ledger with what
- * the whole recording has. Loads of several fields are not counted anew. */
+/* The tables of findings are empty at first; run and the ledger are filled from the whole
+ * recording. Nobody counts wide fields (wide_field) anew: that copy stays empty. */
 static const char copies_sql[] =
     "SELECT printf('CREATE TEMP %s', substr(sql, length('CREATE ') + 1)),"
     " printf('INSERT INTO temp.\"%w\" SELECT * FROM main.\"%w\"%s', name, name,"
@@ -223,7 +222,7 @@ struct copying {
         int code;
 };
 
-/* Columns: what makes the copy, what fills it, whether it is to be filled. */
+/* Columns: SQL that makes the copy, SQL that fills it, whether to fill it. */
 static int copy_item(void *context, sqlite3_stmt *row)
 {
         struct copying *copying = context;
@@ -243,8 +242,8 @@ static int copy_all(struct db *db, const char *sql, struct diag *diag)
         return code ? code : copying.code;
 }
 
-/* SQL that puts samples, counter readings, threads and intervals aside by those that were
- * selected. A reading belongs to the time in which its middle lies. */
+/* SQL that makes temporary samples, page faults, counter readings, threads and intervals
+ * of the selected part. A reading counts where its middle lies in the time. */
 static char *part_sql(const struct selection *selection)
 {
         const char *of_thread = selection_is_of_tasks(selection)

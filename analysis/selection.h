@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which part of a recording a command is about: some of its processes or threads, or a
- * part of its time. The one place for such options. All tables of samples, of findings
- * and all views are put aside, on the command's own connection, by temporary ones of the
- * same names that have the selected part alone: whatever is read afterwards is of that
- * part. */
+/* The part of a recording that a command shows: some processes or threads, or a part of
+ * the time. All options that select samples belong here. On the command's own connection,
+ * temporary tables and views of the same names stand before the file's samples, findings
+ * and views. Every later query reads the selected part without knowing of it. */
 #ifndef MEMLAG_SELECTION_H
 #define MEMLAG_SELECTION_H
 
@@ -57,19 +56,19 @@ enum { SELECTION_PID = 1000, SELECTION_PROCESS, SELECTION_THREAD, SELECTION_TIME
         }
 
 /* Takes an option of SELECTION_OPTIONS; ends the process on bad usage.
- * ARGP_ERR_UNKNOWN: KEY is none of them. */
+ * ARGP_ERR_UNKNOWN: KEY is another option. */
 error_t selection_parse(struct selection *selection, int key, const char *text,
                         const struct argp_state *state);
 void selection_free(struct selection *selection);
 
-/* Whether anything was selected, and whether some processes or threads were. */
+/* Whether an option was given, and whether it selects processes or threads. */
 bool selection_is_any(const struct selection *selection);
 bool selection_is_of_tasks(const struct selection *selection);
 
-/* Makes DB's connection show the selected part alone, with findings made anew of it, and
- * the keys `selection`, in words, and `recorded_samples`, of the whole, in run. Limits
- * and contended intervals stay those of all that ran. Does nothing where nothing was
- * selected. -ENODATA: no process or thread is meant. */
+/* Makes DB's connection show the selected samples alone, and finds their findings anew.
+ * The table run gets the keys `selection`, in words, and `recorded_samples`, the count of
+ * the whole recording. Thresholds and contended intervals stay the whole recording's.
+ * Without an option it does nothing. -ENODATA: no process or thread fits. */
 int selection_apply(const struct selection *selection, struct db *db, struct diag *diag);
 
 #endif

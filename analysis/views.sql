@@ -164,20 +164,22 @@ LEFT JOIN process AS q ON q.process_id = p.parent_process_id
 WHERE p.executable IS NOT '[CPUs]'
 ORDER BY p.process_id;
 
--- Samples in libraries that wait for others by asking again and again: time there is no
--- work of the program. Such a library's calls of the C library are not among them.
+-- Samples in libraries that poll for other processes: time there is no work of the
+-- program. Transports such as UCX count where a library of MPI is mapped too. Samples in
+-- the C library that such a library calls do not count.
 CREATE VIEW library_view (library, samples, sample_ratio) AS
 WITH known (library, pattern) AS (
         VALUES ('MPI', 'libmpi*.so*'), ('MPI', 'libmpich*.so*'), ('MPI', 'libopen-pal.so*'),
                ('MPI', 'libopen-rte.so*'), ('MPI', 'libpmix.so*'), ('MPI', 'libprrte.so*'),
                ('MPI', 'mca_*.so'), ('MPI', 'libmca_*.so*'), ('MPI', 'libuc[pmst].so*'),
                ('MPI', 'libuct_*.so*'), ('MPI', 'libfabric.so*'), ('MPI', 'libpsm2.so*'),
-               ('MPI', 'libhcoll.so*'), ('MPI', 'libevent_core*.so*')),
+               ('MPI', 'libhcoll.so*')),
 grouped AS MATERIALIZED (
         SELECT m.module_id, min(k.library) AS library
         FROM module AS m JOIN known AS k
                 ON substr(m.path, length(rtrim(m.path, replace(m.path, '/', ''))) + 1)
                    GLOB k.pattern
+        WHERE EXISTS (SELECT 1 FROM module WHERE path GLOB '*/libmpi*.so*')
         GROUP BY m.module_id)
 SELECT
         g.library, count(*), 1.0 * count(*) / (SELECT count(*) FROM sample)

@@ -216,8 +216,9 @@ static void check_complete(const struct record_options *options, struct argp_sta
                             "no command given; for example: memlag record -- ls -l");
         if (source->pid && (options->command || whole))
                 usage_error(state, "-p goes neither with a command nor with -a or -C");
-        if (options->wait && !options->command)
-                usage_error(state, "--wait is for the processes of a command");
+        if (options->wait && (!options->command || whole))
+                usage_error(state, "--wait is for the processes of a command alone: not "
+                                   "with -p, -a or -C");
         if (source->period_loads && source->frequency_hz)
                 usage_error(state, "--period and --freq exclude each other");
 }

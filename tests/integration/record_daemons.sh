@@ -33,13 +33,13 @@ static int work(char **argv)
         while (read(go, &byte, 1) > 0)
                 ;
         close(go);
-        for (long i = 0; i < 20000000; i++)
+        for (long i = 0; i < atol(argv[3]); i++)
                 field[i * 4099 % sizeof(field)]++;
         return close(open(argv[2], O_CREAT | O_WRONLY, 0644));
 }
 int main(int argc, char **argv)
 {
-        if (argc != 3)
+        if (argc != 4)
                 return 2;
         if (fork() == 0) {
                 setsid();
@@ -65,9 +65,11 @@ expect()
 }
 
 for source in sim clock; do
+        rounds=2000000
+        [ $source = sim ] || rounds=40000000
         rm -f done
         # ---- without --wait: recording ends with the command, the daemon goes on ----
-        expect 5 "$MEMLAG" record --source $source -o $source-left.db -- ./daemon go done
+        expect 5 "$MEMLAG" record --source $source -o $source-left.db -- ./daemon go done $rounds
         grep -q '^memlag record: 1 process of the command lives on.*--wait' err ||
                 fail "$source: no word on the daemon: $(cat err)"
         [ "$(ask $source-left.db "SELECT value FROM ledger WHERE stage = 'record'
@@ -79,7 +81,7 @@ for source in sim clock; do
         # ---- with it: until the daemon has ended, with its work ----
         rm -f done
         echo >go & # as soon as the daemon reads
-        expect 5 "$MEMLAG" record --wait --source $source -o $source.db -- ./daemon go done
+        expect 5 "$MEMLAG" record --wait --source $source -o $source.db -- ./daemon go done $rounds
         [ -e done ] || fail "$source: memlag did not wait"
         wait
         ! grep -q 'lives on' err || fail "$source: a daemon that has ended lives on: $(cat err)"
@@ -92,7 +94,7 @@ for source in sim clock; do
 
         # ---- a signal ends the waiting; the daemon is not its target ----
         rm -f done
-        "$MEMLAG" record --wait --source $source -o $source-stopped.db -- ./daemon go done 2>err &
+        "$MEMLAG" record --wait --source $source -o $source-stopped.db -- ./daemon go done $rounds 2>err &
         recorder=$!
         until grep -q 'the command has ended' err; do sleep 0.1; done
         kill -INT $recorder
@@ -109,3 +111,4 @@ for source in sim clock; do
 done
 
 expect 2 "$MEMLAG" record --wait --source clock -p $$
+expect 2 "$MEMLAG" record --wait --source clock -a -- true
