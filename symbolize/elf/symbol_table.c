@@ -33,6 +33,16 @@ static bool in_code(const struct elf_file *file, uint64_t vaddr)
         return segment && (segment->flags & PF_X);
 }
 
+/* Go's linker makes a function of a C object's section, "runtime/cgo(.text)", around the
+ * functions in it. */
+static bool names_section(const char *name)
+{
+        static const char mark[] = "(.text)";
+        size_t length = strlen(name);
+
+        return length >= strlen(mark) && strcmp(name + length - strlen(mark), mark) == 0;
+}
+
 /* Whether SYM, placed in FILE's memory image, is a thing to name. */
 static bool wanted(const struct elf_file *file, const GElf_Sym *sym, const char *name,
                    bool *function)
@@ -44,7 +54,7 @@ static bool wanted(const struct elf_file *file, const GElf_Sym *sym, const char 
         *function = type == STT_FUNC || type == STT_GNU_IFUNC ||
                     (type == STT_NOTYPE && in_code(file, sym->st_value));
         if (*function)
-                return true;
+                return !names_section(name);
         if (type == STT_TLS)
                 return sym->st_size > 0 && sym->st_value < ELF_THREAD_LIMIT;
         return (type == STT_OBJECT || type == STT_COMMON || type == STT_NOTYPE) &&

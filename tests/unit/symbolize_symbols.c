@@ -23,6 +23,16 @@ __asm__(".pushsection first_part, \"ax\"\n"
         "begin_of_second = . + 2\n"
         "nop\n ret\n"
         "nop\n ret\n"
+        ".popsection\n"
+        /* As Go's linker does with C objects. */
+        ".pushsection third_part, \"ax\"\n"
+        ".type \"runtime/cgo(.text)\", @function\n"
+        "\"runtime/cgo(.text)\":\n"
+        ".type x_cgo_mmap, @function\n"
+        "x_cgo_mmap: nop\n ret\n"
+        ".size x_cgo_mmap, 2\n"
+        "nop\n ret\n"
+        ".size \"runtime/cgo(.text)\", 4\n"
         ".popsection");
 
 /* From the linker. */
@@ -69,10 +79,28 @@ static void an_end_names_nothing_behind_it(void **state)
         elf_file_close(&file);
 }
 
+static void a_section_is_no_function(void **state)
+{
+        (void)state;
+        struct elf_file file;
+        struct symbol_table table;
+
+        assert_int_equal(elf_file_open(&file, "/proc/self/exe"), 0);
+        assert_int_equal(symbol_table_read(&table, &file, NULL), 0);
+        const struct symbol *inside = symbol_named(&table, "x_cgo_mmap");
+
+        assert_non_null(inside);
+        assert_string_equal(name_at(&table, inside->vaddr + 1), "x_cgo_mmap");
+        assert_null(symbol_named(&table, "runtime/cgo(.text)"));
+        symbol_table_free(&table);
+        elf_file_close(&file);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(an_end_names_nothing_behind_it),
+            cmocka_unit_test(a_section_is_no_function),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
