@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# From a fresh Debian 12 machine to a first report: installs the packages that are
+# From a fresh Debian 12 or 13 machine to a first report: installs the packages that are
 # missing, builds memlag in build/, records the contention example and prints what memlag
 # found. May be run again.
 set -eu

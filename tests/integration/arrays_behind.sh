@@ -158,6 +158,6 @@ if ! command -v clang >/dev/null; then
         echo "arrays_behind.sh: SKIPPED: clang is not installed" >&2
         exit 77
 fi
-check clang -O2 50
+check clang -O2 45
 check_files clang -O1
 check_files clang -O2

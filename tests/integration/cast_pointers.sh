@@ -432,6 +432,7 @@ cat >tagged.c <<'END'
 #include <stdint.h>
 #include <stdlib.h>
 struct node { struct node *child[2]; uint32_t byte; uint8_t others, third, fourth; };
+static volatile size_t result;
 __attribute__((noinline)) static struct node *tagged(struct node *p, const uint8_t *key, size_t length)
 {
         while ((uintptr_t)p & 1) {
@@ -485,7 +486,8 @@ int main(int argc, char **argv)
         }
         for (int pass = 0; pass < 20; pass++)
                 sum += (uintptr_t)tagged((struct node *)((char *)all[0] + 1), key, sizeof(key));
-        return sum + counted == 1;
+        result = sum + counted;
+        return 0;
 }
 END
 
