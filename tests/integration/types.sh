@@ -128,15 +128,8 @@ objdump -d structures_gcc | grep -q '<sum_picked.cold>:' || fail "sum_picked is 
         fail "not every field behind a pointer in the frame is known"
 build structures_gcc_O0 gcc structures.c -O0
 measure structures_gcc_O0 95
-# With little optimisation what compilers multiply by is seen in several steps only.
-build structures_gcc_O1 gcc structures.c -O1
-measure structures_gcc_O1 95
 build generic_gcc g++ generic.cc -std=c++20
 measure generic_gcc
-# Not optimised, a pointer is mostly read through references to it, which do not tell what it
-# is a member of: that is open, in blocks of a recursive function too.
-build generic_gcc_O0 g++ generic.cc -std=c++20 -O0
-measure generic_gcc_O0 88
 # Vectors that are members of an object, whose pointers stay in registers over the calls of
 # functions that do not use these.
 build world_gcc g++ world.cc -std=c++17
@@ -145,9 +138,6 @@ objdump -d --disassemble=_ZN5world6forcesEv world_gcc | grep -q 'call.*pull' ||
         fail "world::forces calls nothing"
 build store_gcc gcc store.c
 measure store_gcc 94
-# A variable in the frame is what it is declared as, where what it was made of says less.
-build store_gcc_O0 gcc store.c -O0
-measure store_gcc_O0 99
 # Blocks and functions of several types, of which some are known: what is said by one must not
 # be said of the other.
 build shared_gcc gcc shared.c
@@ -158,8 +148,6 @@ measure walks_gcc 96
 # Headers whose size divides that of their block say nothing of what lies behind them.
 build overlay_gcc gcc overlay.c
 measure overlay_gcc 36
-build overlay_gcc_O1 gcc overlay.c -O1
-measure overlay_gcc_O1 36
 # Nor does what is in the register of calloc()'s item size when something else is called.
 build arguments_gcc gcc arguments.c
 measure arguments_gcc 20
@@ -167,11 +155,6 @@ measure arguments_gcc 20
         JOIN location USING (location_id) JOIN data_object USING (object_id) WHERE kind = 'heap'
         AND location.function = 'add_values'")" = '1|0' ] ||
         fail "not every item of calloc() is known"
-build arguments_gcc_O1 gcc arguments.c -O1
-measure arguments_gcc_O1 20
-# A pointer to numbers that a compiler moves on to smaller ones behind them.
-build shared_gcc_unrolled gcc shared.c -O3 -funroll-loops
-measure shared_gcc_unrolled 50
 # The allocation tells what merged functions read.
 # Newer compilers merge them only where types do not tell what memory overlaps.
 build shared_gcc_lto gcc shared.c -flto -fno-strict-aliasing
@@ -193,19 +176,10 @@ if command -v clang >/dev/null; then
                 fail "not every field of a local list is known"
         build shared_clang clang shared.c
         measure shared_clang 50
-        build overlay_clang clang overlay.c -O3
-        measure overlay_clang 33
-        build arguments_clang clang arguments.c
-        measure arguments_clang 25
-        # Constants in registers by way of the stack, as for calloc()'s items.
-        build arguments_clang_Oz clang arguments.c -Oz
-        measure arguments_clang_Oz 40
-        build store_clang clang store.c
-        measure store_clang 97
         build world_clang clang++ world.cc -std=c++17
         measure world_clang
         build structures_clang clang structures.c
-        measure structures_clang
+        measure structures_clang 94
         build generic_clang clang++ generic.cc -std=c++17
         measure generic_clang
         build c_clang clang program.c
@@ -221,7 +195,7 @@ if command -v clang >/dev/null; then
         build cxx_clang clang++ program.cc
         measure cxx_clang
         build containers_clang clang++ containers.cc -std=c++17
-        measure containers_clang 98
+        measure containers_clang 93
         . "$SOURCE_DIR/tests/integration/libcxx.sh"
         if find_libcxx; then
                 # shellcheck disable=SC2086 # a list of options

@@ -121,6 +121,7 @@ def check(database, truth_path):
             SELECT module_id FROM module WHERE path = (SELECT executable FROM process))""")
     for addr, kind, name, typename, field, function, line in rows:
         addr &= (1 << 64) - 1
+        field = field and field.replace("__cc_.", "__cc.")  # of two versions of libc++
         truth = object_at(objects, starts, addr, function)
         if truth is None:
             continue
