@@ -2,13 +2,13 @@
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
  * Limits that the target sets on its own address space, open files, system calls and
- * stack. The kernel would apply the first to the engine too, which cannot go on without
- * memory; and the engine refuses to lower the second for good. So both are kept here, and
+ * stack. The kernel would apply the first to Valgrind too, which cannot go on without
+ * memory; and Valgrind refuses to lower the second for good. So both are kept here, and
  * the address space is held against its limit where the target asks for more; the third
  * is refused. The main thread's stack has room for what the limit may become (launch.c),
  * and takes what it is. Knows nothing of the model.
  *
- * The linker puts this in the place of the engine's functions: see symbols.cmake. */
+ * The linker puts this in the place of Valgrind's functions: see symbols.cmake. */
 #include "compat/limits.h"
 
 #include "pub_tool_aspacehl.h"
@@ -67,7 +67,7 @@ static struct vki_rlimit limit_of(UWord resource)
         return limit;
 }
 
-/* What the kernel would say; the engine's descriptors are no more for a privileged
+/* What the kernel would say; Valgrind's descriptors are no more for a privileged
  * target than for others. */
 static UWord refusal_of(UWord resource, const struct vki_rlimit *limit)
 {
@@ -165,7 +165,7 @@ Bool limits_wants_sandbox(UInt number, const UWord *argument)
                 (argument[1] == SECCOMP_MODE_FILTER && argument[2] != 0));
 }
 
-/* The kernel would hold the engine to a filter of system calls, and to the least of them,
+/* The kernel would hold Valgrind to a filter of system calls, and to the least of them,
  * and end it with the target. So this is a kernel without them: seccomp(2) is none of the
  * engine's system calls, and fails with ENOSYS. */
 SYSTEM_CALL_BEFORE(vgSysWrap_linux_sys_prctl_before)
@@ -262,7 +262,7 @@ const NSegment *
 __wrap_vgPlain_am_extend_into_adjacent_reservation_client(Addr start, SSizeT more_bytes,
                                                           Bool *overflow)
 {
-        const UWord least_bytes = 1 << 20; /* which the engine has always given */
+        const UWord least_bytes = 1 << 20; /* which Valgrind has always given */
         const NSegment *stack = VG_(am_find_nsegment)(start);
         UWord limit_bytes = VG_(client_rlimit_stack).rlim_cur;
 

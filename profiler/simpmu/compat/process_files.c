@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
- * What the target reads as its /proc/self/cmdline and auxv. The engine writes both into
+ * What the target reads as its /proc/self/cmdline and auxv. Valgrind writes both into
  * files in the temporary directory and removes these at once; a signal in between would
  * leave them, and a directory that is missing or full would end the target. Here they
  * are memory without a name.
  *
- * The linker puts these in the place of the engine's functions: see symbols.cmake. */
+ * The linker puts these in the place of Valgrind's functions: see symbols.cmake. */
 #include "pub_tool_basics.h"
 #include "pub_tool_libcbase.h"
 
@@ -30,7 +30,7 @@ Int __wrap_vgPlain_mkstemp(const HChar *part_of_name, HChar *full_name)
                 return __real_vgPlain_mkstemp(part_of_name, full_name);
         fd = raw_syscall4(__NR_memfd_create, (long)part_of_name, 0, 0, 0);
         if (fd < 0) {
-                VG_(strcpy)(full_name, "memory"); /* where the engine says it failed */
+                VG_(strcpy)(full_name, "memory"); /* where Valgrind says it failed */
                 return -1;
         }
         full_name[0] = '\0';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
- * The engine keeps the guest's registers up to date at accesses to memory, and a prefetch
+ * Valgrind keeps the guest's registers up to date at accesses to memory, and a prefetch
  * is none to it: what a register holds at one alone would never be computed. So in blocks
  * with a prefetch registers are kept at each instruction. And Valgrind checks code
  * outside files before it runs; here also code of files that may change. A function of an

@@ -2,12 +2,12 @@
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
  * Programs that the target executes by the link of a process to its program, such as
- * /proc/self/exe, or by a descriptor. For the kernel the first name the engine, which
+ * /proc/self/exe, or by a descriptor. For the kernel the first name Valgrind, which
  * cannot run itself; here they are replaced by the path of the target's own program. For
- * the second the engine knows the file's name only, which may be gone, as that of a file
- * in memory always is; or the descriptor closes before the engine opens it.
+ * the second Valgrind knows the file's name only, which may be gone, as that of a file
+ * in memory always is; or the descriptor closes before Valgrind opens it.
  *
- * The linker puts this in the place of the engine's functions: see symbols.cmake. */
+ * The linker puts this in the place of Valgrind's functions: see symbols.cmake. */
 #include "pub_tool_aspacehl.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcbase.h"
@@ -105,7 +105,7 @@ static Bool our_program(const HChar *process, HChar program[PATH_BYTES])
         return True;
 }
 
-/* The engine takes names from the target's memory only: so the target gets a page more,
+/* Valgrind takes names from the target's memory only: so the target gets a page more,
  * once. */
 static HChar *page_of_target(void)
 {

@@ -6,7 +6,7 @@
  * Go ends with SIGILL. So VEX translates it on all machines, and it is made of RDTSC and
  * the segment in which Linux keeps the number of the CPU.
  *
- * The linker puts these in the place of the engine's functions: see symbols.cmake. */
+ * The linker puts these in the place of Valgrind's functions: see symbols.cmake. */
 #include "pub_tool_basics.h"
 
 #include "libvex.h"

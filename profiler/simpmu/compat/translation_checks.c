@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
- * The engine looks through each block that it translates four times for errors in its own
+ * Valgrind looks through each block that it translates four times for errors in its own
  * code and in the instrumentation. A build for debugging keeps that; in others it is left
  * out, as it takes a noticeable part of the time of programs with much code. */
 #include "pub_tool_basics.h"
@@ -13,7 +13,7 @@ void __real_sanityCheckIRSB(const IRSB *block, const HChar *caller, Bool flat,
 void __wrap_sanityCheckIRSB(const IRSB *block, const HChar *caller, Bool flat,
                             IRType guest_word);
 
-/* The engine calls this one in place of the real one. */
+/* Valgrind calls this one in place of the real one. */
 void __wrap_sanityCheckIRSB(const IRSB *block, const HChar *caller, Bool flat,
                             IRType guest_word)
 {
