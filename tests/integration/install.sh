@@ -88,3 +88,13 @@ try "$PWD/staging$default"
 
 man -l "$PWD/moved/share/man/man1/memlag.1" >page 2>/dev/null </dev/null
 grep -q 'memlag' page || fail "memlag.1 is not a man page"
+
+# ---- a machine without test packages builds memlag and no tests ----
+mkdir pkgconfig
+pkg-config --variable pc_path pkg-config | tr : '\n' | while read -r directory; do
+        find "$directory" -name '*.pc' ! -name cmocka.pc -exec ln -sf -t pkgconfig {} + 2>/dev/null || true
+done
+PKG_CONFIG_LIBDIR=$PWD/pkgconfig cmake -S "$SOURCE_DIR" -B configured >configure.log 2>&1 ||
+        fail "without cmocka: $(tail -n 5 configure.log)"
+[ ! -e configured/tests ] || fail "tests without cmocka"
+grep -q '^-- *tests: no, cmocka' configure.log || fail "no word of cmocka: $(tail -n 5 configure.log)"
