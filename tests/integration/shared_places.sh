@@ -34,7 +34,7 @@ measure()
 measure 1 c 0.8 gcc -O2
 measure 2 c++ 0.6 g++ -O2
 if command -v clang >/dev/null; then
-        measure 1 c 0.8 clang -O2
+        measure 1 c 0.55 clang -O2
         measure 1 c++ 0.4 clang++ -O2
 else
         echo "shared_places.sh: SKIPPED with clang: it is not installed" >&2

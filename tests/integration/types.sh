@@ -200,7 +200,7 @@ if command -v clang >/dev/null; then
         if find_libcxx; then
                 # shellcheck disable=SC2086 # a list of options
                 build cxx_libcxx clang++ program.cc $libcxx
-                measure cxx_libcxx 99
+                measure cxx_libcxx 92
         else
                 echo "types.sh: SKIPPED with libc++: it is not installed" >&2
         fi

@@ -3,11 +3,11 @@
 the loads of the program's own code: those of the C library see the memory before and
 after it is the program's.
 
-check.py DATABASE TRUTH [--all] [--fields PERCENT]: prints a line of JSON with the counts, and
-every class of answers that are wrong; with --all also those that were left open. Open is
+check.py DATABASE TRUTH [--all] [--fields PERCENT [--objects PERCENT]]: prints a line of JSON
+with the counts, and every class of answers that are wrong; with --all also those that were left open. Open is
 an answer that says so: none, a frame or section as a whole, or several fields of a union
-of which one is right. --fields ends with 1 unless 95 % of the objects and PERCENT of the
-fields are right and none is wrong."""
+of which one is right. --fields ends with 1 unless 95 % of the objects (or those of
+--objects) and PERCENT of the fields are right and none is wrong."""
 import bisect
 import collections
 import json
@@ -156,6 +156,10 @@ def check(database, truth_path):
     return counts, classes
 
 
+def share_of(option, otherwise):
+    return float(sys.argv[sys.argv.index(option) + 1]) / 100 if option in sys.argv else otherwise
+
+
 def main():
     counts, classes = check(sys.argv[1], sys.argv[2])
     print(json.dumps(counts))
@@ -164,9 +168,9 @@ def main():
             print(f"  {count:6} {text}")
     if "--fields" in sys.argv:
         total = counts["samples"]
-        fields = float(sys.argv[sys.argv.index("--fields") + 1]) / 100
-        sys.exit(not (total > 1500 and counts["object right"] >= 0.95 * total
-                      and counts["field right"] >= fields * total
+        sys.exit(not (total > 1500
+                      and counts["object right"] >= share_of("--objects", 0.95) * total
+                      and counts["field right"] >= share_of("--fields", 1) * total
                       and counts["object wrong"] + counts["field wrong"] == 0))
 
 
