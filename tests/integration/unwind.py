@@ -180,6 +180,8 @@ PROGRAMS = {
     "signals": ([CC, "-O1", "-g"], "signals.c", SIGNALS, True),
     "the kernel's vdso": ([CC, "-O2", "-fomit-frame-pointer"], "clock_reader.c", None, True),
     "a library": ([CC, "-O2", "callbacks.so"], "callbacks.c", None, True),
+    "code made at run time": (
+        [CC, "-O1", "-g"], "made_code.c", rf"burn work (\[JIT code\]|\?) main{START}", False),
     "static": ([CC, "-O1", "-g", "-static"], "frames.c", FRAMES, False),
     "no search table": ([CC, "-O1", "-Wl,--no-eh-frame-hdr"], "frames.c", FRAMES, False),
     "tables for debuggers": (
