@@ -39,6 +39,11 @@ static int set_size(struct sim_memory *memory, struct diag *diag)
                 rc = diag_set(diag, -errno, "cannot make room for the simulated PMU: %s",
                               strerror(errno));
         setrlimit(RLIMIT_FSIZE, &before);
+        /* The target can reach the file. A smaller one would end memlag by SIGBUS. */
+        if (rc == 0 && fcntl(memory->fd, F_ADD_SEALS,
+                             F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+                rc = diag_set(diag, -errno, "cannot seal a memory file: %s",
+                              strerror(errno));
         memory->capacity = capacity;
         return rc;
 }
@@ -61,7 +66,8 @@ bool sim_memory_lives(const struct sim_memory *memory, uint64_t number)
 
 int sim_memory_open(struct sim_memory *memory, struct diag *diag)
 {
-        *memory = (struct sim_memory){.fd = memfd_create("memlag-simpmu", MFD_CLOEXEC)};
+        *memory = (struct sim_memory){
+            .fd = memfd_create("memlag-simpmu", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
         if (memory->fd < 0)
                 return diag_set(diag, -errno, "cannot make a memory file: %s",
                                 strerror(errno));

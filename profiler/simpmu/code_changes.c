@@ -18,8 +18,6 @@
 #include "syscalls.h"
 #include "tool.h"
 
-#define PROC_MAGIC    0x9fa0 /* f_type of procfs, from linux/magic.h */
-#define STATFS_WORDS  15     /* of struct statfs, the first of which is f_type */
 #define LINK_BYTES    32
 #define PATH_BYTES    4096
 #define NS_PER_SECOND 1000000000ull

@@ -6,6 +6,7 @@
 #include "pub_tool_libcprint.h"
 
 #include "compat/descriptors.h"
+#include "compat/program.h"
 #include "syscalls.h"
 
 #define PATH_BYTES 4096
@@ -86,6 +87,25 @@ void exec_fd_failed(void)
         if (copy >= 0)
                 VG_(close)(copy);
         copy = -1;
+}
+
+void exec_fd_pass_recording(Bool pass)
+{
+        static const HChar *const options[] = {"--shared=" OWN_PREFIX,
+                                               "--bell=" OWN_PREFIX, "--log-fd="};
+
+        for (Word i = 0; i < VG_(sizeXA)(VG_(args_for_valgrind)); i++) {
+                const HChar *option =
+                    *(const HChar **)VG_(indexXA)(VG_(args_for_valgrind), i);
+
+                for (UInt j = 0; j < sizeof(options) / sizeof(options[0]); j++) {
+                        Int fd = number_after(option, options[j]);
+
+                        if (fd >= 0)
+                                (void)raw_syscall4(__NR_fcntl, fd, VKI_F_SETFD,
+                                                   pass ? 0 : CLOSE_ON_EXEC, 0);
+                }
+        }
 }
 
 void exec_fd_begun(const HChar *program)

@@ -22,6 +22,10 @@ Bool exec_fd_closes(Int fd); /* at the exec */
  * for a copy. */
 Bool exec_fd_path(Int fd, HChar path[EXEC_FD_PATH_BYTES]);
 void exec_fd_failed(void);
+
+/* Whether what memlag gave to this process (the memory, the bell, the log) is still there
+ * in a program that is executed. */
+void exec_fd_pass_recording(Bool pass);
 void exec_fd_begun(const HChar *program);
 
 /* After a system call that returned FD, if it opened a file: the engine opens some

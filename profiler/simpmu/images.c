@@ -11,6 +11,7 @@
 #include "pub_tool_threadstate.h"
 
 #include "compat/program.h"
+#include "exec_fd.h"
 #include "syscalls.h"
 
 #define PATH_BYTES 4096
@@ -307,6 +308,7 @@ void images_before_exec(const HChar *program)
 
         VG_(clo_trace_children) =
             may_execute(VG_(name_of_launcher)) && !(known && gains_rights(program));
+        exec_fd_pass_recording(VG_(clo_trace_children));
         if (!VG_(clo_trace_children) && known && may_execute(program))
                 ring_finish(SIMPMU_EXECED | SIMPMU_NATIVE);
 }

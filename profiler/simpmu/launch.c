@@ -22,6 +22,7 @@
 #define SHARED_OPTION "--shared="
 #define IMAGE_OPTION  "--image="
 #define ARGV0_OPTION  "--argv0="
+#define DESCRIPTORS   "/proc/self/fd/"
 #define PATH_BYTES    4096
 #define STACK_OPTION  "--main-stacksize="
 #define STACK_MAX_BYTES                                                                  \
@@ -129,11 +130,35 @@ static void end_image_before(const char *shared_path, uint64_t number, bool nati
 
 /* ---- starting ---- */
 
+static void close_named(const char *text)
+{
+        const char *number = text == NULL ? NULL : strpbrk(text, "0123456789");
+
+        if (number != NULL)
+                close(atoi(number));
+}
+
+/* The descriptors that the simulated PMU gets from memlag are none of the program's. */
+static void close_inherited(char **arguments, char **program)
+{
+        static const char *const options[] = {SHARED_OPTION DESCRIPTORS,
+                                              "--bell=" DESCRIPTORS, "--log-fd="};
+        const char *place = getenv("VALGRIND_LIB");
+
+        for (; arguments < program; arguments++)
+                for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+                        if (strncmp(*arguments, options[i], strlen(options[i])) == 0)
+                                close_named(*arguments + strlen(options[i]));
+        if (place != NULL && strncmp(place, DESCRIPTORS, strlen(DESCRIPTORS)) == 0)
+                close_named(place);
+}
+
 /* CALLED: its argv[0]; NULL: its path. */
-static void run_natively(char **program, char *called)
+static void run_natively(char **arguments, char **program, char *called)
 {
         char *path = program[0];
 
+        close_inherited(arguments, program);
         unsetenv("VALGRIND_LIB");
         unsetenv("VALGRIND_LAUNCHER");
         if (called != NULL)
@@ -180,7 +205,7 @@ static void run_simulated(char **arguments, char **program, char *called)
         char *slash;
 
         if (length < 0)
-                run_natively(program, called);
+                run_natively(arguments, program, called);
         self[length] = '\0';
         setenv("VALGRIND_LAUNCHER", self, 1);
         slash = strrchr(self, '/');
@@ -190,7 +215,7 @@ static void run_simulated(char **arguments, char **program, char *called)
         reserve_stack(arguments, program);
         snprintf(tool, sizeof(tool), "%s/%s", self, TOOL_NAME);
         execv(tool, arguments);
-        run_natively(program, called);
+        run_natively(arguments, program, called);
 }
 
 int main(int argc, char **argv)
@@ -224,6 +249,6 @@ int main(int argc, char **argv)
         if (shared_path != NULL && image_before > 0)
                 end_image_before(shared_path, image_before - 1, !simulate);
         if (!simulate)
-                run_natively(argv + first, called);
+                run_natively(argv, argv + first, called);
         run_simulated(argv, argv + first, called);
 }

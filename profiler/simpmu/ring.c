@@ -11,6 +11,7 @@
 
 #include "compat/descriptors.h"
 #include "compat/memory.h"
+#include "hidden.h"
 #include "slice.h"
 #include "syscalls.h"
 
@@ -62,6 +63,7 @@ static Bool open_shared(const HChar *path)
         if (shared_fd < 0 || VG_(fstat)(shared_fd, &status) != 0)
                 return False;
         shared_bytes = (ULong)status.size;
+        hidden_add_file(shared_fd);
         control = map_shared(0, SIMPMU_CONTROL_BYTES);
         return control != NULL && control->magic == SIMPMU_MAGIC &&
                control->version == SIMPMU_VERSION;
@@ -83,6 +85,7 @@ Bool ring_open(const HChar *shared_path, const HChar *bell_path,
         image = VG_(strtoull10)(image_option, NULL);
         if (bell_path != NULL)
                 bell_fd = open_safely(bell_path);
+        hidden_add_file(bell_fd);
         return True;
 }
 

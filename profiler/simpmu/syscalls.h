@@ -79,6 +79,11 @@ static inline void futex_wake_private(UInt *word)
         (void)raw_syscall4(__NR_futex, (long)word, FUTEX_WAKE | FUTEX_PRIVATE, 1, 0);
 }
 
+/* f_type of procfs, from linux/magic.h, and the words of struct statfs, whose first that
+ * is. */
+#define PROC_MAGIC   0x9fa0
+#define STATFS_WORDS 15
+
 /* From linux/mman.h, which Valgrind's headers do not have whole. */
 #define MAP_HUGETLB     0x40000
 #define MADV_DONTNEED   4

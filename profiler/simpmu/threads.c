@@ -390,11 +390,18 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
  * engine's writes, on the thread's stack. */
 static void on_memory_written(CorePart part, ThreadId tid, Addr address, SizeT size)
 {
+        const NSegment *segment;
         struct tool_thread *thread;
         ULong wait;
 
         if (part != Vg_CoreSysCall || threads[tid] == NULL)
                 return;
+        /* The size is what the target said, not what the kernel could write. */
+        segment = VG_(am_find_nsegment)(address);
+        if (segment == NULL || !segment->hasW || size == 0)
+                return;
+        if (size - 1 > segment->end - address)
+                size = segment->end - address + 1;
         thread = threads[tid];
         if (tid != running)
                 filter_clear(

@@ -23,9 +23,11 @@
 #include "compat/system_call.h"
 #include "syscalls.h"
 
-#define RLIMIT_AS      9  /* from asm/resource.h; Valgrind's headers lack it */
-#define PR_GET_SECCOMP 21 /* from linux/prctl.h and linux/seccomp.h, likewise */
-#define PR_SET_SECCOMP 22
+#define RLIMIT_AS           9        /* from asm/resource.h; Valgrind's headers lack it */
+#define MAP_FIXED_NOREPLACE 0x100000 /* from asm-generic/mman-common.h */
+#define SPACE_BYTES         (1ul << 47) /* of addresses that a process has */
+#define PR_GET_SECCOMP      21 /* from linux/prctl.h and linux/seccomp.h, likewise */
+#define PR_SET_SECCOMP      22
 
 enum { SECCOMP_MODE_STRICT = 1, SECCOMP_MODE_FILTER };
 enum { SECCOMP_SET_MODE_STRICT, SECCOMP_SET_MODE_FILTER };
@@ -205,6 +207,22 @@ static Bool space_is_short(UWord more_bytes)
         return used > space.rlim_cur || more_bytes > space.rlim_cur - used;
 }
 
+static Bool is_in_use(Addr start, SizeT bytes)
+{
+        for (Addr at = start; at - start < bytes; at += VKI_PAGE_SIZE) {
+                const NSegment *segment = VG_(am_find_nsegment)(at);
+
+                if (segment != NULL && segment->kind != SkFree)
+                        return True;
+        }
+        return False;
+}
+
+static Bool is_open(Int fd)
+{
+        return raw_syscall4(__NR_fcntl, fd, VKI_F_GETFD, 0, 0) >= 0;
+}
+
 extern SysRes __real_vgModuleLocal_generic_PRE_sys_mmap(ThreadId tid, UWord start,
                                                         UWord bytes, UWord protection,
                                                         UWord flags, UWord fd,
@@ -220,6 +238,15 @@ SysRes __wrap_vgModuleLocal_generic_PRE_sys_mmap(ThreadId tid, UWord start, UWor
 {
         if (bytes != 0 && (flags & VKI_MAP_FIXED) == 0 && space_is_short(bytes))
                 return VG_(mk_SysRes_Error)(VKI_ENOMEM);
+        if ((flags & VKI_MAP_ANONYMOUS) == 0 && !is_open((Int)fd))
+                return VG_(mk_SysRes_Error)(VKI_EBADF);
+        if (bytes > SPACE_BYTES)
+                return VG_(mk_SysRes_Error)(VKI_ENOMEM);
+        if ((flags & MAP_FIXED_NOREPLACE) != 0 && (flags & VKI_MAP_FIXED) == 0) {
+                if (is_in_use(start, bytes))
+                        return VG_(mk_SysRes_Error)(VKI_EEXIST);
+                flags |= VKI_MAP_FIXED; /* Valgrind takes it for a hint */
+        }
         if ((flags & VKI_MAP_ANONYMOUS) == 0)
                 code_file_mapped(flags, (Int)fd);
         return __real_vgModuleLocal_generic_PRE_sys_mmap(tid, start, bytes, protection,

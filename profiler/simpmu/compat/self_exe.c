@@ -20,13 +20,14 @@
 #include "exec_fd.h"
 #include "syscalls.h"
 
-#define PROC       "/proc/"
-#define EXE        "/exe"
-#define AT_PHDR    3 /* from linux/auxvec.h */
-#define PATH_BYTES 4096
-#define LINK_BYTES 64
-#define NAME_BYTES 24     /* of a process in /proc */
-#define EMPTY_PATH 0x1000 /* AT_EMPTY_PATH, from linux/fcntl.h */
+#define PROC              "/proc/"
+#define EXE               "/exe"
+#define AT_PHDR           3 /* from linux/auxvec.h */
+#define PATH_BYTES        4096
+#define LINK_BYTES        64
+#define NAME_BYTES        24     /* of a process in /proc */
+#define CURRENT_DIRECTORY (-100) /* AT_FDCWD, likewise */
+#define EMPTY_PATH        0x1000 /* AT_EMPTY_PATH, from linux/fcntl.h */
 
 /* Cuts "NAME" out of "/proc/NAME/exe". */
 static Bool process_of(const HChar *path, HChar name[NAME_BYTES])
@@ -181,6 +182,14 @@ SYSTEM_CALL_BEFORE(vgSysWrap_linux_sys_execveat_before)
         struct system_call changed = *call;
         Int fd = (Int)call->argument[0];
 
+        /* Valgrind takes this for a bad descriptor. */
+        if (fd == CURRENT_DIRECTORY && call->argument[4] == 0) {
+                for (UInt i = 0; i < 3; i++)
+                        changed.argument[i] = call->argument[i + 1];
+                __wrap_vgSysWrap_generic_sys_execve_before(tid, layout, &changed, status,
+                                                           flags);
+                return;
+        }
         if (!names_descriptor(call))
                 changed.argument[1] = replaced(call->argument[1]);
         else if (exec_fd_nameless(fd))

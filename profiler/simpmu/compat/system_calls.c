@@ -5,6 +5,7 @@
  * calls.inc. A call whose arguments make Valgrind's function fault goes to the kernel,
  * which knows what is wrong with it. */
 #include "compat/system_call.h"
+#include "hidden.h"
 
 #include "pub_tool_libcsetjmp.h"
 #include "pub_tool_signals.h"
@@ -98,6 +99,17 @@ static void forward(const struct call_info *info, struct system_call_status *sta
                 *flags |= MAY_BLOCK;
 }
 
+/* Valgrind looks at descriptors before other arguments, and does not know all requests of
+ * fcntl. What it hides from the target is hidden already. */
+static Bool kernel_knows_better(const struct call_info *info,
+                                const struct system_call *call,
+                                const struct system_call_status *status)
+{
+        return (info->flags & ENGINE) == 0 && status->what == CALL_IS_COMPLETE &&
+               sr_isError(status->result) &&
+               (sr_Err(status->result) == VKI_EBADF || call->number == __NR_fcntl);
+}
+
 static void prepare(const struct call_info *info, ThreadId tid, void *layout,
                     struct system_call *call, struct system_call_status *status,
                     UWord *flags)
@@ -117,6 +129,10 @@ static void prepare(const struct call_info *info, ThreadId tid, void *layout,
                 *flags = MAY_BLOCK;
                 if ((info->flags & ENGINE) != 0)
                         complete(status, VG_(mk_SysRes_Error)(VKI_EFAULT));
+        } else if (kernel_knows_better(info, call, status)) {
+                *status = status_before;
+                *call = call_before;
+                *flags = MAY_BLOCK;
         }
 }
 
@@ -125,9 +141,13 @@ static void before(ThreadId tid, void *layout, struct system_call *call,
 {
         const struct call_info *info = call_info((UWord)call->number);
         const struct system_call asked = *call;
+        UWord error = hidden_before_call((UInt)call->number, call->argument);
 
         code_before_call((UInt)call->number, call->argument);
-        prepare(info, tid, layout, call, status, flags);
+        if (error != 0)
+                complete(status, VG_(mk_SysRes_Error)(error));
+        else
+                prepare(info, tid, layout, call, status, flags);
         if (status->what == CALL_IS_COMPLETE)
                 *call = asked; /* Valgrind insists on it */
 }
@@ -149,14 +169,19 @@ static void after(ThreadId tid, struct system_call *call,
         const struct call_info *info = call_info((UWord)call->number);
         const struct table_entry *engines =
             __real_vgModuleLocal_get_linux_syscall_entry((UInt)call->number);
+        UWord result;
 
         if (engines != NULL && engines->after != NULL)
                 run_after(engines, tid, call, status);
         else if (!sr_isError(status->result) && (info->flags & OPENS) != 0)
                 check_opened(status);
-        if (!sr_isError(status->result))
-                code_after_call((UInt)call->number, call->argument,
-                                sr_Res(status->result));
+        if (sr_isError(status->result))
+                return;
+        result =
+            hidden_after_call((UInt)call->number, call->argument, sr_Res(status->result));
+        if (result != sr_Res(status->result))
+                status->result = VG_(mk_SysRes_Success)(result);
+        code_after_call((UInt)call->number, call->argument, result);
 }
 
 struct table_entry *__wrap_vgModuleLocal_get_linux_syscall_entry(UInt number)

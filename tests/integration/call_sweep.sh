@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Each system call has the same result with good and bad arguments for a simulated program
+# as alone: as a user without rights, in PID, mount, network and IPC namespaces of its own.
+set -eu -o pipefail
+
+fail()
+{
+        echo "call_sweep: $*" >&2
+        exit 1
+}
+
+sweep=$BINARY_DIR/tests/integration/call_sweep
+place=$(mktemp -d /tmp/call-sweep.XXXXXX)
+trap 'rm -rf "$place"' EXIT
+nobody=65534
+# inside DIRECTORY COMMAND...
+inside()
+{
+        mkdir -m 777 "$place/$1"
+        chmod 755 "$place"
+        (cd "$place/$1" && unshare --pid --fork --kill-child --mount --mount-proc --net --ipc \
+                setpriv --reuid $nobody --regid $nobody --clear-groups --no-new-privs \
+                env "HOME=$place/$1" "${@:2}")
+}
+if ! inside try "$MEMLAG" --help >/dev/null 2>&1; then
+        echo "call_sweep: no namespaces here, or no way to the program for another user" >&2
+        exit 77
+fi
+
+inside alone timeout 300 "$sweep" 1 >alone
+[ "$(cut -d' ' -f1 alone | sort -u | wc -l)" -gt 300 ] || fail "alone: $(wc -l <alone) lines"
+inside simulated timeout 800 "$MEMLAG" record -o "$place/simulated/sweep.db" --source sim --no-heap -- \
+        "$sweep" 4 >simulated 2>record.log || fail "$(tail -5 record.log)"
+# The report follows.
+sed -i '/^memlag: /,$d' simulated
+
+# ---- refused calls are those of an older kernel ----
+grep '^refused:' simulated | grep -v ' ENOSYS$' && fail "refused, and not ENOSYS"
+for file in alone simulated; do grep -v '^refused:' $file >$file.rest; done
+
+# ---- others are as alone ----
+awk 'NR == FNR { known[$1 " " $2] = 1; next } !(($1 " " $2) in known)' \
+        "$SOURCE_DIR/tests/integration/call_sweep.txt" alone.rest >alone.same
+awk 'NR == FNR { known[$1 " " $2] = 1; next } !(($1 " " $2) in known)' \
+        "$SOURCE_DIR/tests/integration/call_sweep.txt" simulated.rest >simulated.same
+diff alone.same simulated.same || fail "system calls that end otherwise than alone"

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks for descriptors above the limit on open files, as Valgrind's are, in all ways
+ * that lead to a descriptor, and does harm to what it finds. Prints what it found:
+ * nothing. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { TRIED = 24 };
+
+static int limit;
+static int found;
+
+static void harm(const char *way, int fd)
+{
+        if (fd < 0)
+                return;
+        found++;
+        printf("%s: a descriptor\n", way);
+        (void)!ftruncate(fd, 0);
+        (void)!write(fd, "nothing of yours", 16);
+        close(fd);
+}
+
+static void use_number(int fd)
+{
+        struct pollfd polled = {.fd = fd, .events = POLLIN};
+        fd_set *set = calloc(1, (size_t)limit / 8 + 1024);
+        if (dup(fd) >= 0 || fcntl(fd, F_GETFD) >= 0 || ftruncate(fd, 0) == 0 ||
+            lseek(fd, 0, SEEK_SET) >= 0 || fchmod(fd, 0) == 0)
+                harm("number", fd);
+        if (poll(&polled, 1, 0) != 1 || polled.revents != POLLNVAL || polled.fd != fd)
+                printf("poll: %d %x\n", fd, (unsigned)polled.revents);
+        ((unsigned long *)set)[fd / 64] |= 1UL << fd % 64;
+        if (syscall(SYS_select, fd + 1, set, NULL, NULL, &(struct timeval){0, 0}) >= 0 &&
+            ((unsigned long *)set)[fd / 64] != 1UL << fd % 64)
+                printf("select: %d\n", fd);
+        free(set);
+}
+
+static void pass(int fd)
+{
+        int ends[2], passed = -1;
+        char byte = 0, room[CMSG_SPACE(sizeof(int))] = {0};
+        struct iovec part = {&byte, 1};
+        struct msghdr message = {.msg_iov = &part,
+                                 .msg_iovlen = 1,
+                                 .msg_control = room,
+                                 .msg_controllen = sizeof(room)};
+        struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+        rights->cmsg_level = SOL_SOCKET;
+        rights->cmsg_type = SCM_RIGHTS;
+        rights->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
+        if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0)
+                return;
+        if (sendmsg(ends[0], &message, 0) == 1 && recvmsg(ends[1], &message, 0) == 1)
+                memcpy(&passed, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(passed));
+        harm("a message", passed);
+        close(ends[0]);
+        close(ends[1]);
+}
+
+static void use_path(int fd)
+{
+        char path[PATH_MAX], number[32];
+        const int mode = O_RDWR | O_NONBLOCK;
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        snprintf(number, sizeof(number), "%d", fd);
+        harm("path", open(path, mode));
+        unlink("link");
+        if (symlink(path, "link") == 0)
+                harm("link", open("link", mode));
+        unlink("link");
+        if (symlink("/proc/self/fd", "link") == 0) {
+                snprintf(path, sizeof(path), "link/./%d", fd);
+                harm("link to the directory", open(path, mode));
+        }
+        int directory = open("/proc/thread-self/fd", O_RDONLY | O_DIRECTORY);
+        harm("directory", openat(directory, number, mode));
+        if (truncate(path, 0) == 0)
+                printf("truncate: %d\n", fd);
+        close(directory);
+        snprintf(path, sizeof(path), "/proc/%d/task/%d/fd/%d", getpid(), getpid(), fd);
+        harm("path of a thread", open(path, mode));
+        int here = open(".", O_RDONLY | O_DIRECTORY);
+        if (chdir("/proc/self/fd") == 0)
+                harm("working directory", open(number, mode));
+        (void)!fchdir(here);
+        close(here);
+}
+
+/* Files of the recording are mapped, and the kernel has links to what is mapped. */
+static void use_mappings(void)
+{
+        DIR *directory = opendir("/proc/self/map_files");
+        for (struct dirent *entry; directory && (entry = readdir(directory));) {
+                char path[PATH_MAX], target[PATH_MAX] = "";
+                snprintf(path, sizeof(path), "/proc/self/map_files/%s", entry->d_name);
+                if (readlink(path, target, sizeof(target) - 1) > 0 &&
+                    strstr(target, "memlag-simpmu"))
+                        harm("mapping", open(path, O_RDWR));
+        }
+        if (directory)
+                closedir(directory);
+}
+
+static void list(void)
+{
+        DIR *directory = opendir("/proc/self/fd");
+        for (struct dirent *entry; (entry = readdir(directory));)
+                if (atoi(entry->d_name) >= limit)
+                        printf("listed: %s\n", entry->d_name);
+        closedir(directory);
+}
+
+int main(void)
+{
+        struct rlimit files;
+        void *block = malloc(100);
+        if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+                return 2;
+        limit = (int)files.rlim_cur;
+        list();
+        for (int fd = limit; fd < limit + TRIED; fd++) {
+                use_number(fd);
+                pass(fd);
+                use_path(fd);
+        }
+        use_mappings();
+        /* The shared memory is not there for madvise either: it knows no such address. */
+        for (unsigned long at = 0x1000000000; at < 0x1100000000; at += 1 << 20)
+                if (madvise((void *)at, 4096, MADV_REMOVE) == 0)
+                        printf("madvise: %lx\n", at);
+        printf("found %d\n", found);
+        free(block);
+        return 5;
+}

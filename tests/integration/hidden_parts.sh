@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A simulated program finds no descriptor of the recording, also as another user, and the
+# recording is whole.
+set -eu -o pipefail
+
+fail()
+{
+        echo "hidden_parts: $*" >&2
+        exit 1
+}
+
+# A copy: the program may do harm to its own file.
+program=$PWD/hidden_parts
+cp "$BINARY_DIR/tests/integration/hidden_parts" "$program"
+status=0
+"$program" >alone || status=$?
+[ "$status" = 5 ] && [ "$(cat alone)" = "found 0" ] || fail "alone: $status $(cat alone)"
+
+# recorded NAME COMMAND...: its output is as alone, and all of its records arrived
+recorded()
+{
+        status=0
+        "$MEMLAG" record --force -o "$1.db" --source sim -- "${@:2}" >"$1" 2>record.log || status=$?
+        [ "$status" = 5 ] || fail "$1: status $status: $(cat record.log)"
+        head -n 1 "$1" | diff alone - || fail "$1: $(head -n 5 "$1")"
+        [ "$(sqlite3 "$1.db" "SELECT value FROM run_info WHERE key = 'lost'")" = 0 ] || fail "$1: records lost"
+        [ "$(sqlite3 "$1.db" "SELECT value FROM run_info WHERE key = 'exit_status'")" = 5 ] ||
+                fail "$1: the end is missing"
+}
+recorded same_user "$program"
+if [ "$(id -u)" = 0 ]; then
+        mkdir -p -m 777 theirs
+        recorded another_user setpriv --reuid 65534 --regid 65534 --clear-groups \
+                sh -c "cd theirs && exec \"$program\""
+fi
