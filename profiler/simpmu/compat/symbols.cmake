@@ -12,9 +12,13 @@ set(simpmu_wrapped_symbols
   vgModuleLocal_generic_PRE_sys_mmap
   vgModuleLocal_get_linux_syscall_entry
   vgModuleLocal_read_debuginfo_dwarf3
-  vgPlain_am_notify_mprotect
   vgPlain_am_extend_into_adjacent_reservation_client
+  vgPlain_am_notify_mprotect
+  vgPlain_assert_fail
+  vgPlain_core_panic
+  vgPlain_core_panic_at
   vgPlain_di_notify_mmap
+  vgPlain_do_syscall
   vgPlain_machine_get_VexArchInfo
   vgPlain_mkstemp
   vgPlain_unlink
