@@ -40,7 +40,12 @@ SELECT 'memory_samples',
          WHERE data_source_id IS NULL AND addr IS NOT NULL OR data_source_id IN
                (SELECT data_source_id FROM data_source WHERE op <> 'NA' OR level <> 'NA'))
 UNION ALL
-SELECT 'lost', (SELECT coalesce(sum(value), 0) FROM ledger WHERE unit = 'records');
+SELECT 'lost',
+        -- Of a recording that has not ended, none known is not none.
+        (SELECT CASE WHEN (SELECT value FROM run WHERE key = 'state') = 'recording'
+                     THEN nullif(coalesce(sum(value), 0), 0)
+                     ELSE coalesce(sum(value), 0) END
+         FROM ledger WHERE unit = 'records');
 
 -- The calibration that was used, each of its figures by its path.
 CREATE VIEW calibration_view (path, value) AS

@@ -183,6 +183,8 @@ static void drain(struct recording *recording, bool flush)
                 return;
         int rc = recording->ops->drain(recording->source, &diag);
         if (rc == 0 && flush)
+                rc = sink_update_ledger(recording->sink, recording->db, &diag);
+        if (rc == 0 && flush)
                 rc = writer_flush(recording->writer, &diag);
         if (rc < 0)
                 give_up(recording, &diag);
@@ -385,6 +387,18 @@ static void finish_database(struct recording *recording)
                 say_failure(recording, &diag);
 }
 
+/* Somebody may have removed the database, or put another in its place. */
+static void check_place(struct recording *recording)
+{
+        struct diag diag;
+        if (db_is_in_place(recording->db))
+                return;
+        diag_set(&diag, -ENOENT,
+                 "%s was removed or replaced during the recording, which is lost",
+                 recording->options->output);
+        say_failure(recording, &diag);
+}
+
 /* What it is, such as "sha1msg1 (SHA)". Returns the way out. */
 static const char *name_unhandled(const struct unhandled_instruction *instruction,
                                   char *text, size_t size)
@@ -537,7 +551,11 @@ static int record(struct recording *recording)
         explain_unhandled(recording);
         tell_left(recording);
         uint64_t samples = sink_samples(recording->sink);
+        check_place(recording);
         close_recording(recording);
+        /* Who reads messages may have gone (2>&1 | head): the findings are made all the
+         * same. */
+        signal(SIGPIPE, SIG_IGN);
         if (recording->failed)
                 return status_of(recording, false);
         diag_printf(name, "wrote %s (%llu samples)", options->output,

@@ -120,6 +120,14 @@ int sink_write_ledger(const struct sink *sink, struct db *db, struct diag *diag)
                                  diag);
 }
 
+int sink_update_ledger(struct sink *sink, struct db *db, struct diag *diag)
+{
+        int rc = sink->losses.changed ? sink_write_ledger(sink, db, diag) : 0;
+        if (rc == 0)
+                sink->losses.changed = false;
+        return rc;
+}
+
 /* ---- samples and counters ---- */
 
 static int64_t time_of_sample(struct sink *sink, struct image *image, int64_t time_ns)

@@ -37,6 +37,9 @@ int sink_finish(struct sink *sink, struct diag *diag);
 /* Puts what the sink found missing into the ledger, as stage "record" or "import". */
 int sink_write_ledger(const struct sink *sink, struct db *db, struct diag *diag);
 
+/* The same, of a recording that goes on, if that has changed since. */
+int sink_update_ledger(struct sink *sink, struct db *db, struct diag *diag);
+
 /* The latest time of any event. */
 int64_t sink_latest_ns(const struct sink *sink);
 uint64_t sink_samples(const struct sink *sink);

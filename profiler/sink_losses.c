@@ -18,6 +18,7 @@ void sink_losses_free(struct sink_losses *losses)
 int sink_losses_add(struct sink_losses *losses, const char *kind, uint64_t count,
                     const char *unit)
 {
+        losses->changed = true;
         for (size_t i = 0; i < losses->count; i++) {
                 if (strcmp(losses->items[i].kind, kind) == 0) {
                         losses->items[i].count += count;

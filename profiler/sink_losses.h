@@ -4,6 +4,7 @@
 #ifndef MEMLAG_SINK_LOSSES_H
 #define MEMLAG_SINK_LOSSES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct loss {
 struct sink_losses {
         struct loss *items;
         size_t count;
+        bool changed; /* since they were written last */
 };
 
 void sink_losses_free(struct sink_losses *losses);

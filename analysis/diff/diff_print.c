@@ -169,7 +169,10 @@ static void json_missing(FILE *out, const struct diff_side *side)
         }
         fprintf(out, "\"cut_off\": %s, ", cut_off ? "true" : "false");
         json_text(out, "failure", failure);
-        fprintf(out, ", \"lost\": %" PRId64, lost);
+        if (cut_off && lost == 0) /* not known */
+                fputs(", \"lost\": null", out);
+        else
+                fprintf(out, ", \"lost\": %" PRId64, lost);
 }
 
 static void json_side(FILE *out, const char *name, const struct diff_side *side)

@@ -235,6 +235,9 @@ void report_summary_free(struct report_summary *summary);
 
 /* "modelled by the simulated PMU (skylake-sp), with mispredicted branches, not measured":
  * says in words what kind of numbers these are. */
+/* "N records lost", or what is known of that where the recording has not ended. */
+void report_say_lost(FILE *text, const struct report_summary *summary);
+
 void report_print_provenance(FILE *out, const struct report_summary *summary);
 
 /* Prints the report in one of the formats. */

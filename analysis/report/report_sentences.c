@@ -195,6 +195,18 @@ static int say_libraries(struct db *db, FILE *text, struct diag *diag)
         return code;
 }
 
+void report_say_lost(FILE *text, const struct report_summary *summary)
+{
+        if (!summary->cut_off || summary->lost > 0)
+                prose_counted(text, summary->lost, "records");
+        if (!summary->cut_off)
+                fputs(" lost", text);
+        else if (summary->lost > 0)
+                fputs(" lost until the last batch, and an unknown number after it", text);
+        else
+                fputs("how many records were lost is not known", text);
+}
+
 static void say_size(FILE *text, const struct report_summary *summary)
 {
         fprintf(text, "Duration %s%s, ", report_duration(summary->duration_s).text,
@@ -202,8 +214,8 @@ static void say_size(FILE *text, const struct report_summary *summary)
         prose_counted(text, summary->samples, "samples");
         fprintf(text, ", %" PRId64 " of them of memory accesses, ",
                 summary->memory_samples);
-        prose_counted(text, summary->lost, "records");
-        fputs(" lost.", text);
+        report_say_lost(text, summary);
+        putc('.', text);
 }
 
 static int say_run(struct db *db, FILE *text, const struct report_summary *summary,

@@ -158,11 +158,11 @@ static void say_modelled_stalls(FILE *text, const struct report_summary *summary
                 report_duration(summary->stalled_s).text);
         if (!isnan(summary->stalled_ratio))
                 say_share_of_cycles(text, summary);
-        fprintf(text,
-                "; %" PRId64
-                " records lost. These are the places where a timer would find the "
-                "program waiting for loads. For causes record without --freq.",
-                summary->lost);
+        fputs("; ", text);
+        report_say_lost(text, summary);
+        fputs(". These are the places where a timer would find the program waiting for "
+              "loads. For causes record without --freq.",
+              text);
 }
 
 /* Of all samples, those in the tracker included; with more of them the program is not
@@ -201,14 +201,14 @@ void report_say_stalls(FILE *text, const struct report_summary *summary)
                 fprintf(text, " of them (%.0f%%)",
                         100.0 * (double)summary->stalled_samples /
                             (double)summary->samples);
-        fprintf(text,
-                " at loads, %s; %" PRId64
-                " records lost. A timer tells where the program waited, and not what "
-                "for: a load that hit the first cache may be among these, latencies, "
-                "cache levels and contention are not known, and the address only where "
-                "the load did not overwrite the register that it came from. For causes "
-                "use pebs or ibs, or sim.",
-                report_duration(summary->stalled_s).text, summary->lost);
+        fprintf(text, " at loads, %s; ", report_duration(summary->stalled_s).text);
+        report_say_lost(text, summary);
+        fputs(". A timer tells where the program waited, and not what for: a load that "
+              "hit the first cache may be among these, latencies, cache levels and "
+              "contention are not known, and the address only where the load did not "
+              "overwrite the register that it came from. For causes use pebs or ibs, or "
+              "sim.",
+              text);
         report_say_kernel_time(text, summary);
         say_tracker(text, summary);
 }

@@ -218,6 +218,9 @@ kill -0 $target || fail "the target ended with memlag"
         fail "killed: the state is not recording"
 "$MEMLAG" report -v killed.db >report 2>err || fail "report: $(cat err)"
 grep -q 'cut off' report || fail "no word on the cut in: $(cat report)"
+! grep -q '0 records lost' report || fail "killed: what is not known is called none: $(cat report)"
+[ "$(ask killed.db "SELECT value IS NULL FROM run_info WHERE key = 'lost'")" = 1 ] ||
+        fail "killed: how much is lost is not unknown"
 while kill -0 $target 2>/dev/null; do sleep 0.1; done
 
 # ---- a full disk: the target runs on, the status says that the recording is not whole ----
