@@ -90,7 +90,7 @@ int db_error(const struct db *db, const char *action, struct diag *diag)
                 message = "no space left on the device; free some, or use another place";
                 break;
         case SQLITE_BUSY:
-                message = "another process is writing it; wait until that has ended";
+                message = "another process is using it; wait until that has ended";
                 break;
         case SQLITE_CORRUPT:
         case SQLITE_NOTADB:

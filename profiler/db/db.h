@@ -38,6 +38,9 @@ extern const char *const db_file_suffixes[DB_FILES];
 /* Removes the closed database at PATH with what SQLite left beside it. */
 int db_remove(const char *path, struct diag *diag);
 
+/* Whether the database that db_create made still has its name. */
+bool db_is_in_place(const struct db *db);
+
 /* Puts the closed database FROM in the place of TO, which db_may_replace. There is one of
  * the two at TO at any time. */
 int db_move(const char *from, const char *to, struct diag *diag);

@@ -3,6 +3,7 @@
  * on it, so that nobody else takes its name for a recording. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,10 @@ static int remove_files(const char *path, size_t count, struct diag *diag)
 {
         for (size_t i = 0; i < count; i++) {
                 char *name = sqlite3_mprintf("%s%s", path, db_file_suffixes[i]);
-                int code = !name ? -ENOMEM : unlink(name) && errno != ENOENT ? -errno : 0;
+                int code = !name ? -ENOMEM
+                           : unlink(name) && errno != ENOENT && errno != ENAMETOOLONG
+                               ? -errno
+                               : 0;
                 sqlite3_free(name);
                 if (code)
                         return diag_set(diag, code, "cannot remove %s: %s", path,
@@ -109,7 +113,11 @@ static int remove_existing(const char *path, size_t count, struct diag *diag)
 
 int db_move(const char *from, const char *to, struct diag *diag)
 {
+        struct stat before;
+        bool replaces = lstat(to, &before) == 0 && S_ISREG(before.st_mode);
         int code = remove_existing(to, DB_FILES - 1, diag);
+        if (!code && replaces)
+                (void)!chmod(from, before.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO));
         if (!code && rename(from, to) != 0)
                 code = cannot_create(to, -errno, diag);
         return code;
@@ -121,6 +129,11 @@ static bool is_file(int fd, const char *path)
         struct stat named, opened;
         return stat(path, &named) == 0 && fstat(fd, &opened) == 0 &&
                named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
+}
+
+bool db_is_in_place(const struct db *db)
+{
+        return db->lock < 0 || is_file(db->lock, db->path);
 }
 
 /* What is called PATH already is replaced only if it is a database of memlag's. */
@@ -159,6 +172,12 @@ static int claim_file(const char *path, int *lock, struct diag *diag)
         return 0;
 }
 
+/* A file that takes the place of another may be read by the same users. */
+static void keep_mode(int fd, const struct stat *before)
+{
+        (void)!fchmod(fd, before->st_mode & (S_IRWXU | S_IRWXG | S_IRWXO));
+}
+
 /* The schema goes in before WAL mode, so that the file itself, and not its log,
  * says from the start whose it is. */
 static int create_schema(struct db *db, struct diag *diag)
@@ -171,16 +190,32 @@ static int create_schema(struct db *db, struct diag *diag)
         return db_prepare_for_writing(db, diag);
 }
 
+/* SQLite has files beside the database whose names are longer. */
+static int check_name(const char *path, struct diag *diag)
+{
+        const char *slash = strrchr(path, '/');
+        const size_t longest = NAME_MAX - strlen("-journal");
+        if (strlen(slash ? slash + 1 : path) <= longest)
+                return 0;
+        return diag_set(diag, -ENAMETOOLONG,
+                        "cannot create %s: its name is longer than %zu bytes; choose "
+                        "another name with -o",
+                        path, longest);
+}
+
 int db_create(const char *path, bool replace, struct db **result, struct diag *diag)
 {
         *result = NULL;
-        struct stat status;
-        int code = 0;
-        if (replace && lstat(path, &status) == 0)
+        struct stat status = {0};
+        int code = check_name(path, diag);
+        bool replaces = !code && replace && lstat(path, &status) == 0;
+        if (replaces)
                 code = remove_existing(path, DB_FILES, diag);
         int lock = -1;
         if (!code)
                 code = claim_file(path, &lock, diag);
+        if (!code && replaces && S_ISREG(status.st_mode))
+                keep_mode(lock, &status);
         if (code == -EEXIST && replace) /* made since it was removed */
                 code = used_by_another(path, diag);
         if (code)

@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What becomes of record's messages, its file and its status where something is amiss with
+# them: a reader that goes, a long name, a file that is replaced or removed, an engine that
+# dies.
+set -eu -o pipefail
+
+fail()
+{
+        echo "record_output: $*" >&2
+        exit 1
+}
+
+record="$MEMLAG record --source sim --no-heap"
+ask() { sqlite3 "$1" "$2"; }
+
+# ---- who reads the messages goes: status and findings are there ----
+{ $record -o piped.db -- sh -c 'exit 7' 2>&1 || echo $? >status; } | head -n 1 >/dev/null
+[ "$(cat status)" = 7 ] || fail "messages without a reader: status $(cat status)"
+[ "$(ask piped.db "SELECT value FROM run WHERE key = 'state'")" = complete ] || fail "piped.db is not whole"
+[ "$(ask piped.db 'SELECT count(*) > 0 FROM line_finding')" = 1 ] || fail "messages without a reader: no findings"
+
+# ---- a name for which SQLite has no room beside the database ----
+name=$(printf 'n%.0s' {1..250})
+$record -o "$name" -- true 2>err && fail "a name of 250 bytes is taken"
+grep -q 'longer than 247 bytes' err || fail "a name of 250 bytes: $(cat err)"
+[ ! -e "$name" ] || fail "a name of 250 bytes leaves a file"
+
+# ---- --force keeps the mode ----
+chmod 640 piped.db
+$record --force -o piped.db -- true 2>err || fail "--force: $(cat err)"
+[ "$(stat -c %a piped.db)" = 640 ] || fail "--force changes the mode to $(stat -c %a piped.db)"
+
+# ---- a database that is removed ----
+status=0
+$record -o removed.db -- sh -c 'rm removed.db; exit 4' 2>err || status=$?
+[ $status = 4 ] || fail "removed: status $status"
+grep -q 'removed.db was removed or replaced' err || fail "removed: $(cat err)"
+
+# ---- an engine that dies is a signal, for the target's parent too ----
+# The program overwrites Valgrind's own memory, which begins at 0x1000000000.
+cat >engine.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+        int status = 0;
+        if (argc > 1) {
+                if (fork() == 0)
+                        execl(argv[0], argv[0], (char *)0);
+                wait(&status);
+                return WIFSIGNALED(status) ? 9 : 1;
+        }
+        FILE *maps = fopen("/proc/self/maps", "r");
+        char line[512], rights[5];
+        for (unsigned long from, to; fgets(line, sizeof(line), maps);)
+                if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) == 3 &&
+                    from >= 0x1000000000 && to < 0x1100000000 && rights[1] == 'w' && rights[3] == 'p')
+                        memset((void *)from, 0xff, to - from);
+        return 0;
+}
+END
+"$CC" -O1 -o engine engine.c
+status=0
+$record -o engine.db -- ./engine >out 2>err || status=$?
+[ $status -gt 128 ] || fail "a dead engine: status $status: $(cat err)"
+status=0
+$record -o engines.db -- ./engine child >out 2>err || status=$?
+[ $status = 9 ] || fail "a dead engine of a child: status $status: $(cat err)"
