@@ -25,6 +25,7 @@ static inline __attribute__((always_inline)) long entry(unsigned long x)
 
 __attribute__((noinline)) static long walk(const struct node *node, long steps)
 {
+#pragma GCC unroll 1
 	while (--steps)
 		node = node->next; /* chase */
 	return node->value;
@@ -140,7 +141,7 @@ expect "kinds with --no-asm" "$("$MEMLAG" annotate -i hot.db --no-asm --format c
 # Beside each, with --asm, stand those that objdump has before and behind it.
 "$MEMLAG" annotate -i hot.db --asm walk | grep '^ *[0-9a-f]*:  ' | sed 's/^ *//; s/  */ /g; s/ *#.*//' >neighbours
 objdump -d --no-show-raw-insn hot | sed -n '/<walk[.a-z0-9]*>:/,/^$/p' | sed 's/^ *//; s/[ \t][ \t]*/ /g; s/ *[<#].*//' |
-        grep -A2 -B2 "^$(cat address): " | grep -v "^$(cat address): \|^$" | grep -v '^[0-9a-f]* *$' >around
+        grep -A2 -B2 "^$(cat address): " | grep -v "^$(cat address): \|^$\|nop" | grep -v '^[0-9a-f]* *$' >around
 [ -s around ] && ! grep -vxFf neighbours around || fail "neighbours: $(cat neighbours) for $(cat around)"
 # Another program in its place: its instructions are not taken for the recorded, which are
 # in the database. What is beside these, and another syntax, is not, and that is said.
