@@ -432,7 +432,7 @@ expect "time of the other" "$(column "slow.db quick.db" verdict "function = 'aga
 # Functions without a name are known in the same build alone.
 for program in slow changed/quick; do
         strip -o "$program.bare" $program
-        "$MEMLAG" record $SIM --period 199 -o "$(basename $program).db" --force -- ./$program.bare >out 2>&1
+        "$MEMLAG" record $SIM --period 13 -o "$(basename $program).db" --force -- ./$program.bare >out 2>&1
 done
 expect "the same stripped" "$(column "--by function slow.db slow.db" "count(*)" \
         "verdict LIKE 'only%'")" 0
