@@ -12,7 +12,7 @@
 
 enum { PAGE_BYTES = 4096 };
 
-/* A regular file, opened without waiting for anything; -1: there is none. */
+/* Opens a regular file without blocking; -1: PATH is none. */
 static int open_file(const char *path)
 {
         struct stat status;

@@ -28,7 +28,7 @@ struct code_file {
         Elf *elf;
         struct unwind_table *table; /* NULL: not there, or another file than was mapped */
         struct keyed rules;         /* struct unwind_rule by (0, address in the file) */
-        uint8_t *page;              /* of its code, what was read last */
+        uint8_t *page;              /* of its code, the last one read */
         uint64_t page_offset;
 };
 
@@ -38,7 +38,7 @@ bool code_file_read(struct code_file *file);
 /* The 8 bytes at OFFSET; zero where FILE has none, or cannot be read. */
 uint64_t code_file_word(struct code_file *file, uint64_t offset);
 
-/* Frees what FILE owns. */
+/* Frees the members of FILE. */
 void code_file_free(struct code_file *file);
 
 #endif

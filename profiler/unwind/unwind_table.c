@@ -31,7 +31,7 @@ struct place {
 
 /* .eh_frame or .debug_frame. */
 struct frames {
-        Elf_Data data; /* d_buf NULL: there is none */
+        Elf_Data data; /* d_buf NULL: the file has no such section */
         uint64_t address;
         bool is_debug;
         struct place *places; /* by function; where no header has them */
@@ -472,7 +472,7 @@ struct unwind_table *unwind_table_new(Elf *elf)
                 index_frames(table, &table->frames[0]);
         if (find_section(table, ".debug_frame", &table->frames[1]))
                 index_frames(table, &table->frames[1]);
-        /* Entries of sound files do not overlap, and share what is common to them. */
+        /* Entries of sound files do not overlap, and share their common parts. */
         table->byte_limit =
             8 * (table->frames[0].data.d_size + table->frames[1].data.d_size) +
             ENTRY_FRAME_BYTES;

@@ -26,7 +26,7 @@ bool unwind_table_bias(const struct unwind_table *table, uint64_t start_addr,
  * to, at OFFSET of unwind_table_bytes. Its function's address is absolute
  * (DW_EH_PE_udata8). */
 struct unwind_entry {
-        bool known; /* there is one, and it is sound */
+        bool known; /* it exists, and is sound */
         bool of_signal;
         uint64_t offset;
         uint64_t start_addr; /* the function, in the file's virtual addresses */

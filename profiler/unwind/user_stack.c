@@ -62,7 +62,7 @@ struct user_stacks {
         /* Of the instruction in hand, while libunwind reads the entry for it. */
         const struct unwind_entry *entry;
         uint64_t entry_addr, address, bias;
-        void *state; /* what came of it */
+        void *state; /* the rule's state; NULL: none yet */
 };
 
 void user_stacks_free(struct user_stacks *stacks)
@@ -85,7 +85,7 @@ void user_stacks_free(struct user_stacks *stacks)
         free(stacks);
 }
 
-/* ---- what is mapped ---- */
+/* ---- mapped code ---- */
 
 static int new_file(struct user_stacks *stacks, const struct event_mapping *event)
 {
@@ -447,8 +447,7 @@ static size_t add_callers(struct user_stacks *stacks, unw_cursor_t *cursor,
                 if (!go_on(stacks, cursor, rule, &ip))
                         break;
                 if (unw_get_reg(cursor, UNW_REG_SP, &stack_pointer) == 0)
-                        cfas[depth - 1] =
-                            stack_pointer; /* is the CFA of what it called */
+                        cfas[depth - 1] = stack_pointer; /* is the CFA of its callee */
                 interrupted = of_signal;
                 cfas[depth] = 0;
                 frames[depth++] = ip + interrupted;

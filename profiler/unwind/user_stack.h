@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Call stacks out of what a sample copied: registers and the top of the user's stack,
+/* Call stacks from a sample's copy of registers and of the top of the user's stack,
  * followed by the unwind tables (.eh_frame) of the files that were mapped. x86-64 only.
  * Files and copies are hostile. Knows neither events nor the database. */
 #ifndef MEMLAG_USER_STACK_H
@@ -17,7 +17,7 @@ void user_stacks_free(struct user_stacks *stacks);
 
 /* Code of a file is mapped in EVENT's image; other mappings are left alone. -ENOMEM. */
 int user_stacks_map(struct user_stacks *stacks, const struct event_mapping *event);
-/* CHILD begins with what PARENT has. -ENOMEM. */
+/* CHILD begins with the mappings of PARENT. -ENOMEM. */
 int user_stacks_fork(struct user_stacks *stacks, image_key parent, image_key child);
 
 enum { USER_STACK_FRAMES_MAX = 256 };
