@@ -174,6 +174,7 @@ static int deliver_sample(struct sink *sink, image_key image,
                     ? -1
                     : (int64_t)sample->retire_latency_cycles,
             .data_source = sample->faults ? &fault : &data_source,
+            .few_sets = sample->few_sets,
             .faults = sample->faults,
             .kernel_cycles = (int64_t)sample->kernel_cycles,
             .fault_page_bytes = sample->page_bytes,

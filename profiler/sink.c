@@ -174,6 +174,7 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
                                  .cfa_offset_bytes = event->cfa_offset_bytes,
                                  .phys_addr = event->phys_addr,
                                  .page_bytes = event->page_bytes,
+                                 .few_sets = event->few_sets,
                                  .faults = event->faults,
                                  .kernel_cycles = event->kernel_cycles,
                                  .fault_page_bytes = event->fault_page_bytes};

@@ -66,6 +66,7 @@ struct event_sample {
         uint64_t thread_pointer; /* of the thread; 0: unknown */
         uint64_t phys_addr;      /* of addr; 0: unknown */
         int64_t page_bytes;      /* of addr's page; 0: unknown */
+        int64_t few_sets; /* of L1, that the load missed with others; 0: of many */
         /* Of a page fault: how many this one stands for (0: it is none), the cycles of
          * all these in the kernel, and the bytes of the page that became one. */
         int64_t faults;

@@ -21,6 +21,7 @@ enum concept {
         CONCEPT_STALLS_L2,    /* of these, beside a load that missed L2 */
         CONCEPT_STALLS_L3,    /* of these, beside a load that missed the last cache */
         CONCEPT_LOADS,        /* retired, from wherever they came */
+        CONCEPT_SPLIT_LOADS, /* retired, across a line border */
         CONCEPT_PAGE_FAULTS,
         CONCEPT_KERNEL_FAULT, /* cycles in the kernel for page faults, */
         CONCEPT_KERNEL_CALL,  /* and for system calls; both are unhalted ones */

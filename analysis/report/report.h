@@ -141,6 +141,7 @@ struct report_summary {
          * system calls; NAN when they were not counted. */
         double user_s; /* CPU time of the command; NAN: not known */
         double kernel_s;
+        double split_ratio; /* of the loads, across a line border */
         double page_faults;
         double fault_ratio;
         double call_ratio;
@@ -162,6 +163,9 @@ struct duration_text report_duration(double seconds);
 
 /* Of a measured run, what of its CPU time the kernel took. */
 void report_say_kernel_time(FILE *text, const struct report_summary *summary);
+
+/* Lines that wait for a cache because their own lie in few sets of L1. */
+int report_say_set_conflicts(struct db *db, FILE *text, struct diag *diag);
 
 /* The summary of a run of timer samples, in whole sentences. */
 void report_say_stalls(FILE *text, const struct report_summary *summary);

@@ -3,6 +3,7 @@
  * often helps (doc/method.md). Knows the run's summary, and no sample. */
 #include <math.h>
 #include <sqlite3.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report.h"
@@ -133,6 +134,37 @@ static void say_one(FILE *text, const struct report_advice *advice, const char *
         if (strcmp(advice->verdict, "dram-latency") == 0)
                 say_overlap(text, asking);
         fputc('\n', text);
+}
+
+int report_say_set_conflicts(struct db *db, FILE *text, struct diag *diag)
+{
+        static const char sql[] =
+            "SELECT group_concat(printf('%s (%d)', place, sets), ', ') FROM (SELECT"
+            "  coalesce(" REPORT_BASE(
+                "f.file") "|| ':' || f.line, f.function) AS place,"
+                          "  min(c.sets) AS sets"
+                          " FROM set_conflict AS c JOIN sample_location USING (sample_id)"
+                          " JOIN location AS l USING (location_id)"
+                          " JOIN line_finding AS f ON f.file IS l.file AND f.line IS "
+                          "l.line"
+                          "  AND f.function IS l.function AND f.function_offset IS "
+                          "l.function_offset"
+                          " WHERE f.verdict = 'cache' GROUP BY f.line_id"
+                          " HAVING count(*) >= 20 AND count(*) >= 0.5 * f.samples"
+                          " ORDER BY f.stalled_ratio DESC LIMIT 3)";
+        sqlite3_stmt *row;
+        int code = statement_first(db, sql, &row, diag);
+        char *lines = code > 0 ? statement_printable(row, 0) : NULL;
+        if (lines)
+                fprintf(
+                    text,
+                    "Set conflicts in L1: misses were of few of its sets (as few as: in "
+                    "brackets), which have not as many ways: %s; pad rows that are a "
+                    "power of two long, or work in blocks.\n",
+                    lines);
+        free(lines);
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
 }
 
 int report_say_advice(struct db *db, FILE *text, const struct report_choice *choice,

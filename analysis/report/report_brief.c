@@ -21,6 +21,8 @@ enum { PLACES = 3, REMEDIES = 2, PLACE_BYTES = 88 };
 #define PLACE_SHARE_MIN "0.01"
 
 static const double KERNEL_RATIO_MIN = 0.01;
+/* Of the loads; fewer take no time that is worth a word. */
+static const double SPLIT_RATIO_MIN = 0.1;
 
 /* ---- how much ---- */
 
@@ -72,6 +74,17 @@ static void say_kernel(FILE *text, const struct report_summary *summary)
                         100 * measured);
 }
 
+/* In the model a load across a line border uses a port twice. */
+static void say_splits(FILE *text, const struct report_summary *summary)
+{
+        if (summary->split_ratio >= SPLIT_RATIO_MIN)
+                fprintf(
+                    text,
+                    " %.0f %% of the loads crossed a line border (split loads), which "
+                    "takes a port of L1 twice: align the data.",
+                    100 * summary->split_ratio);
+}
+
 static void say_timer(FILE *text, const struct report_summary *summary)
 {
         fprintf(text, "%" PRId64 " timer samples, %" PRId64 " of them at loads (%s).",
@@ -97,6 +110,7 @@ static int print_time(FILE *out, const struct report_summary *summary, struct di
                 say_bandwidth(text, summary);
         }
         say_kernel(text, summary);
+        say_splits(text, summary);
         int code = fclose(text) ? diag_no_memory(diag) : 0;
         if (!code && length)
                 prose_wrapped(out, sentence[0] == ' ' ? sentence + 1 : sentence);
@@ -194,6 +208,22 @@ static int print_places(struct db *db, FILE *out, const struct report_summary *s
         return code;
 }
 
+static int print_set_conflicts(struct db *db, FILE *out, struct diag *diag)
+{
+        char *line = NULL;
+        size_t length;
+        FILE *text = open_memstream(&line, &length);
+        if (!text)
+                return diag_no_memory(diag);
+        int code = report_say_set_conflicts(db, text, diag);
+        if (fclose(text))
+                code = diag_no_memory(diag);
+        if (!code)
+                fputs(line, out);
+        free(line);
+        return code;
+}
+
 static void print_no_place(FILE *out, const struct report_summary *summary)
 {
         int64_t samples = summary->timed ? summary->samples : summary->memory_samples;
@@ -220,6 +250,8 @@ int report_print_brief(struct db *db, const struct report_options *options,
         int code = print_time(out, summary, diag);
         if (!code && strcmp(options->kind->name, "line") == 0) {
                 code = print_places(db, out, summary, &any, diag);
+                if (!code)
+                        code = print_set_conflicts(db, out, diag);
                 if (!code && !any)
                         print_no_place(out, summary);
         }

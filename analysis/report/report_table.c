@@ -34,6 +34,8 @@ static int print_advice(struct db *db, const struct report_choice *choice, FILE 
         if (!text)
                 return diag_no_memory(diag);
         int code = report_say_advice(db, text, choice, summary, diag);
+        if (!code)
+                code = report_say_set_conflicts(db, text, diag);
         if (fclose(text))
                 code = diag_no_memory(diag);
         if (!code && length > 0) {

@@ -217,6 +217,7 @@ struct sample_row {
         int64_t cfa_offset_bytes; /* in either */
         uint64_t phys_addr;       /* of addr; 0: unknown */
         int64_t page_bytes;       /* 0: unknown */
+        int64_t few_sets;         /* of L1, that it missed with others; 0: of many */
         int64_t faults;           /* page faults that it stands for; 0: it is none */
         int64_t kernel_cycles;    /* of all these */
         int64_t fault_page_bytes;

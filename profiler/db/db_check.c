@@ -24,7 +24,7 @@ static const char missing_sql[] =
     " ('allocation_total', 1), ('ledger', 1), ('stack_access', 2), ('sample_page', 2),"
     " ('thread_pointer', 2), ('module_file', 5), ('other_stack_access', 6),"
     " ('stack_node', 8), ('stack_pack', 8), ('allocation_site', 8),"
-    " ('allocation_pack', 8), ('page_fault', 9)) "
+    " ('allocation_pack', 8), ('page_fault', 9), ('set_conflict', 9)) "
     "SELECT group_concat(name, ', ') FROM raw"
     " WHERE since <= (SELECT user_version FROM pragma_user_version)"
     " AND NOT (name IN ('stack', 'allocation_total')"

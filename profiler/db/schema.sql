@@ -170,6 +170,13 @@ CREATE TABLE page_fault (
         page_bytes    INTEGER NOT NULL
 ) STRICT;
 
+-- Samples that missed L1 where its last misses were of so few sets that these have not as
+-- many ways.
+CREATE TABLE set_conflict (
+        sample_id INTEGER PRIMARY KEY REFERENCES sample,
+        sets      INTEGER NOT NULL
+) STRICT;
+
 -- Where threads that took samples keep their thread-local memory.
 CREATE TABLE thread_pointer (
         thread_id INTEGER PRIMARY KEY REFERENCES thread,

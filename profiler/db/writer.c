@@ -58,6 +58,7 @@
                        "VALUES (?1, ?2, ?3)")                                            \
         X(PAGE_FAULT, "INSERT INTO page_fault (sample_id, faults, kernel_cycles, "       \
                       "page_bytes) VALUES (?1, ?2, ?3, ?4)")                             \
+        X(SET_CONFLICT, "INSERT INTO set_conflict (sample_id, sets) VALUES (?1, ?2)")    \
         X(THREAD_POINTER, "INSERT OR REPLACE INTO thread_pointer (thread_id, address) "  \
                           "VALUES (?1, ?2)")                                             \
         X(COUNTER, "INSERT INTO counter (name, unit, stands_for) VALUES (?1, ?2, ?3)")   \
@@ -478,6 +479,19 @@ static int insert_page_fault(struct writer *writer, int64_t sample_id,
         return batch_end_row(writer->batch, NULL, diag);
 }
 
+static int insert_set_conflict(struct writer *writer, int64_t sample_id,
+                               const struct sample_row *row, struct diag *diag)
+{
+        sqlite3_stmt *statement;
+        int code =
+            batch_begin_row(writer->batch, STATEMENT_SET_CONFLICT, &statement, diag);
+        if (code)
+                return code;
+        sqlite3_bind_int64(statement, 1, sample_id);
+        sqlite3_bind_int64(statement, 2, row->few_sets);
+        return batch_end_row(writer->batch, NULL, diag);
+}
+
 int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag)
 {
         sqlite3_stmt *statement;
@@ -505,6 +519,8 @@ int writer_sample(struct writer *writer, const struct sample_row *row, struct di
                 code = insert_other_stack_access(writer, id, row, diag);
         if (!code && (row->phys_addr || row->page_bytes))
                 code = insert_page(writer, id, row, diag);
+        if (!code && row->few_sets)
+                code = insert_set_conflict(writer, id, row, diag);
         if (!code && row->faults)
                 code = insert_page_fault(writer, id, row, diag);
         return code;

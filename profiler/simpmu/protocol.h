@@ -356,6 +356,8 @@ struct simpmu_sample {
          * the page. */
         uint32_t faults;
         uint32_t page_bytes;
+        uint32_t few_sets; /* of L1, that a miss is one of; 0: of many, or no miss */
+        uint32_t reserved;
         uint64_t kernel_cycles;
         uint64_t frames[];
 };
@@ -384,6 +386,8 @@ struct simpmu_sample {
         X(WALKED_LOADS, "dtlb_load_misses.walk_completed", "events")                     \
         X(DRAM_READ, "dram.read_bytes", "bytes")                                         \
         X(DRAM_WRITE, "dram.write_bytes", "bytes")                                       \
+        X(SPLIT_LOADS, "mem_inst_retired.split_loads", "events")                         \
+        X(SPLIT_STORES, "mem_inst_retired.split_stores", "events")                       \
         X(UNFORWARDED, "ld_blocks.store_forward", "events")                              \
         X(PAGE_FAULTS, "page-faults", "events")                                          \
         X(KERNEL_FAULT, "kernel.fault_cycles", "cycles")                                 \

@@ -89,6 +89,8 @@ void sample_write(const struct sim_sample *sample)
         record->level = (UShort)sample->level;
         record->faults = faults;
         record->page_bytes = sample->page_bytes;
+        record->few_sets = sample->few_sets;
+        record->reserved = 0;
         record->kernel_cycles =
             faults * sample->kernel_slots / tool_machine.slots_per_cycle;
         record->cpu = (UShort)tool_thread->core->number;

@@ -149,6 +149,61 @@ static void ports_bound_loads_and_stores(void **state)
         }
 }
 
+/* Of one load of a line in L1, or of one across two of them. */
+static double load_cycles(uint64_t offset, uint64_t *split)
+{
+        const uint64_t rounds = 4000, loads = 16;
+        struct simpmu_params params = default_params();
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        params.load_ports = 2;
+        params.store_ports = 1;
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        for (uint64_t round = 0; round < rounds; round++) {
+                for (uint64_t i = 0; i < loads; i++)
+                        touch(rig, ACCESS_LOAD, MIB + i * LINE_BYTES + offset, 1);
+                rig->hot.loads += loads;
+                thread_look_at_code(&rig->hot, rig->threads[0]);
+        }
+        counters(rig, 0, value);
+        *split = value[SIMPMU_SPLIT_LOADS];
+        return (double)value[SIMPMU_CYCLES] / (double)(rounds * loads);
+}
+
+/* A load across a line border uses a port twice. */
+static void split_loads_take_two_turns(void **state)
+{
+        uint64_t split;
+
+        (void)state;
+        assert_near(load_cycles(0, &split), 0.5, 0.02);
+        assert_int_equal(split, 0);
+        assert_near(load_cycles(LINE_BYTES - 4, &split), 1, 0.02);
+        assert_int_equal(split, 4000 * 16);
+}
+
+/* Misses of a column, whose lines are ROW_BYTES apart: the sets of a sampled one. */
+static uint32_t sets_of_column(uint64_t row_bytes)
+{
+        struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, 1, 1);
+
+        for (int pass = 0; pass < 3; pass++)
+                for (uint64_t row = 0; row < 512; row++)
+                        touch(rig, ACCESS_LOAD, MIB + row * row_bytes, 4);
+        return last_sample.few_sets;
+}
+
+/* 512 lines that are 2 KiB apart are in 2 of 64 sets, others in more. */
+static void columns_use_few_sets(void **state)
+{
+        (void)state;
+        assert_int_equal(sets_of_column(2048), 2);
+        assert_int_equal(sets_of_column(4096), 1);
+        assert_int_equal(sets_of_column(2048 + 64), 0);
+        assert_int_equal(sets_of_column(64 * 9), 0);
+}
+
 /* Cycles from line to line, as L1 misses them, of loads in turns from LINES lines in one
  * set of L1 or in all of them. */
 static double set_cycles(const struct simpmu_params *params, uint64_t lines, bool one_set)
@@ -222,6 +277,8 @@ int main(void)
             cmocka_unit_test_teardown(a_line_to_come_leaves_the_set_to_earlier_ones,
                                       free_blocks),
             cmocka_unit_test_teardown(ports_bound_loads_and_stores, free_blocks),
+            cmocka_unit_test_teardown(split_loads_take_two_turns, free_blocks),
+            cmocka_unit_test_teardown(columns_use_few_sets, free_blocks),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,8 +235,27 @@ HOT_PATH struct retirement retirement_of(const struct machine *machine,
         return (struct retirement){before, later(before, found->ready - instruction)};
 }
 
-HOT_PATH void take_sample_of(struct machine *machine, const struct access *access,
-                             const struct found *found, uint64_t retire, uint64_t stall)
+/* How many sets the last misses of L1 were of, where these have fewer ways than there
+ * were misses; else 0. */
+static inline uint32_t few_sets_of(const struct core *core)
+{
+        const uint32_t ways = (uint32_t)__builtin_popcount(core->l1d.cache.all_ways);
+        uint32_t sets = 0;
+
+        if (core->misses < MISSED_SETS)
+                return 0;
+        for (uint32_t i = 0; i < MISSED_SETS; i++) {
+                uint32_t earlier = 0;
+                while (earlier < i && core->missed_sets[earlier] != core->missed_sets[i])
+                        earlier++;
+                sets += earlier == i;
+        }
+        return sets * ways < MISSED_SETS ? sets : 0;
+}
+
+HOT_PATH void take_sample_of(struct machine *machine, const struct core *core,
+                             const struct access *access, const struct found *found,
+                             uint64_t retire, uint64_t stall)
 {
         struct sim_sample sample = {
             .site = access->site,
@@ -248,6 +267,7 @@ HOT_PATH void take_sample_of(struct machine *machine, const struct access *acces
             .level = found->level,
             .translation = found->translation,
             .unforwarded = found->unforwarded,
+            .few_sets = found->level > SIMPMU_LEVEL_LFB ? few_sets_of(core) : 0,
         };
         machine->on_sample(&sample);
 }
@@ -267,7 +287,7 @@ static __attribute__((noinline)) void sample_stall(struct machine *machine,
         thread->retired = retirement.with_it;
         uint64_t samples = sampler_passes(&thread->sampler, stall + 1);
         if (samples > 0)
-                take_sample_of(machine, access, found, stall,
+                take_sample_of(machine, thread->core, access, found, stall,
                                samples * thread->sampler.period);
 }
 
@@ -280,7 +300,8 @@ static __attribute__((noinline)) void sample_load(struct machine *machine,
         const struct retirement retirement =
             retirement_of(machine, thread, access, found);
 
-        take_sample_of(machine, access, found, retirement.with_it - retirement.before, 0);
+        take_sample_of(machine, thread->core, access, found,
+                       retirement.with_it - retirement.before, 0);
 }
 
 /* Before the load is delivered: what is before it has retired when thread->retired says.
@@ -629,6 +650,10 @@ static __attribute__((noinline)) void access_slowly(struct machine *machine,
                 found.level = one.arrival > found.arrival ? one.level : found.level;
                 found.arrival = later(found.arrival, one.arrival);
                 found.ready = later(found.ready, one.ready);
+        }
+        if (last > address >> LINE_SHIFT) {
+                thread->counters.split_loads += access.kind != ACCESS_STORE;
+                thread->counters.split_stores += access.kind != ACCESS_LOAD;
         }
         thread->counters.translated_loads[found.translation] +=
             access.kind != ACCESS_STORE;

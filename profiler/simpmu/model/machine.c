@@ -320,6 +320,8 @@ void machine_read_counters(const struct machine *machine, struct sim_thread *thr
                                      counters->translated_loads[TLB_HUGE_WALK];
         value[SIMPMU_DRAM_READ] = counters->dram_read_lines * LINE_BYTES;
         value[SIMPMU_DRAM_WRITE] = counters->dram_write_lines * LINE_BYTES;
+        value[SIMPMU_SPLIT_LOADS] = counters->split_loads;
+        value[SIMPMU_SPLIT_STORES] = counters->split_stores;
         value[SIMPMU_UNFORWARDED] = counters->unforwarded_loads;
         value[SIMPMU_PAGE_FAULTS] = counters->page_faults;
         value[SIMPMU_KERNEL_FAULT] = counters->fault_slots / cycle;

@@ -68,6 +68,9 @@ enum inclusion {
         INCLUSION_VICTIM /* read lines go to L2, and to the L3 when they leave that */
 };
 
+/* The sets of L1 that the last misses were of. */
+#define MISSED_SETS 64u
+
 struct core {
         struct l1d l1d;
         struct cache l2;
@@ -89,6 +92,8 @@ struct core {
         struct cache op_cache; /* of lines whose decoded instructions are at hand */
         struct cache l1i;
         double decode_remainder; /* of a slot, of what has been decoded */
+        uint32_t misses;         /* of L1 */
+        uint32_t missed_sets[MISSED_SETS];
         struct stream streams[STREAMS];
         uint32_t next_stream; /* the one to replace next */
         struct strided_load strided_loads[STRIDE_LOADS];
@@ -157,6 +162,9 @@ struct sim_sample {
         uint64_t kernel_slots; /* of a page fault, which has none of the above; else 0 */
         uint32_t page_bytes;   /* likewise */
         bool unforwarded;      /* a store before it had only a part of its bytes */
+        /* It missed L1, as did others before it, of so few sets that these have not as
+         * many ways; else 0. */
+        uint32_t few_sets;
         enum simpmu_level level;
         enum tlb_outcome translation;
 };

@@ -173,7 +173,9 @@ miss_to_l1(struct machine *machine, struct sim_hot *hot, struct sim_thread *thre
            uint32_t bit, uint64_t start, uint64_t now, bool to_write, bool waited_for)
 {
         struct cache_victim victim = l1d_replace(l1d, hot, place, bit);
+        struct core *core = thread->core;
 
+        core->missed_sets[core->misses++ % MISSED_SETS] = place->index;
         if (victim.dirty)
                 miss_write_back(machine, thread, cache_victim_line(&l1d->cache, &victim),
                                 start);

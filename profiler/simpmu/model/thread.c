@@ -171,16 +171,20 @@ static void wait_for_ports(struct sim_hot *hot, struct sim_thread *thread)
 {
         struct ports_use *before = &thread->ports;
         uint64_t passed = hot->instructions + thread->stall - before->clock;
-        double loads = (double)(hot->loads - before->loads) * thread->load_slots;
-        double stores = (double)(hot->stores - before->stores) * thread->store_slots;
+        const struct ports_use now = {
+            .loads = hot->loads + thread->counters.split_loads,
+            .stores = hot->stores + thread->counters.split_stores,
+        };
+        double loads = (double)(now.loads - before->loads) * thread->load_slots;
+        double stores = (double)(now.stores - before->stores) * thread->store_slots;
         uint64_t needed = (uint64_t)(loads > stores ? loads : stores);
 
         if (needed > passed) {
                 thread->stall += needed - passed;
                 hot->busy += needed - passed;
         }
-        *before = (struct ports_use){hot->loads, hot->stores,
-                                     hot->instructions + thread->stall};
+        *before = now;
+        before->clock = hot->instructions + thread->stall;
 }
 
 /* Returns the latest of the ready times of registers, none of which is before NOW

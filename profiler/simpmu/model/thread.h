@@ -38,6 +38,8 @@ struct sim_counters {
         uint64_t demand_dram_lines; /* of these, those that a load itself asked for */
         uint64_t dram_write_lines;
         uint64_t translated_loads[TLB_OUTCOMES]; /* but those that pass by the TLB */
+        uint64_t split_loads; /* across a line border */
+        uint64_t split_stores;
         uint64_t unforwarded_loads; /* that waited for a store of a part of them */
         uint64_t page_faults;
         uint64_t fault_slots; /* in the kernel, for page faults */
@@ -97,7 +99,7 @@ struct stored {
 
 /* The loads and stores that had been made when the ports for them were looked at last. */
 struct ports_use {
-        uint64_t loads;
+        uint64_t loads; /* those across a line border twice */
         uint64_t stores;
         uint64_t clock;
 };
