@@ -197,6 +197,10 @@ int report_print_brief(struct db *db, const struct report_options *options,
 /* Of the cycles; to look closer at less is not worth while. */
 #define REPORT_WORTHWHILE_RATIO 0.05
 
+/* The share of samples in libraries that poll for other processes (library_view), where
+ * that is 1 % or more: a sentence after a blank. */
+int report_say_libraries(struct db *db, FILE *text, struct diag *diag);
+
 /* What waiting costs the program, in whole sentences. */
 int report_say_time(struct db *db, FILE *text, const struct report_summary *summary,
                     struct diag *diag);

@@ -96,7 +96,8 @@ static void say_timer(FILE *text, const struct report_summary *summary)
         fputs(" A timer does not tell what a load waited for.", text);
 }
 
-static int print_time(FILE *out, const struct report_summary *summary, struct diag *diag)
+static int print_time(struct db *db, FILE *out, const struct report_summary *summary,
+                      struct diag *diag)
 {
         char *sentence = NULL;
         size_t length;
@@ -111,7 +112,9 @@ static int print_time(FILE *out, const struct report_summary *summary, struct di
         }
         say_kernel(text, summary);
         say_splits(text, summary);
-        int code = fclose(text) ? diag_no_memory(diag) : 0;
+        int code = report_say_libraries(db, text, diag);
+        if (fclose(text))
+                code = diag_no_memory(diag);
         if (!code && length)
                 prose_wrapped(out, sentence[0] == ' ' ? sentence + 1 : sentence);
         free(sentence);
@@ -247,7 +250,7 @@ int report_print_brief(struct db *db, const struct report_options *options,
         const char *file = options->file ? options->file : "memlag.db";
         bool any = false;
         report_print_head(out, summary, false);
-        int code = print_time(out, summary, diag);
+        int code = print_time(db, out, summary, diag);
         if (!code && strcmp(options->kind->name, "line") == 0) {
                 code = print_places(db, out, summary, &any, diag);
                 if (!code)

@@ -172,8 +172,7 @@ static int say_causes(struct db *db, FILE *text, const struct report_summary *su
         return code;
 }
 
-/* Waiting that is work to whoever looks at the program's time alone. */
-static int say_libraries(struct db *db, FILE *text, struct diag *diag)
+int report_say_libraries(struct db *db, FILE *text, struct diag *diag)
 {
         sqlite3_stmt *rows;
         int code = statement_prepare(db,
@@ -184,9 +183,8 @@ static int say_libraries(struct db *db, FILE *text, struct diag *diag)
                 char *library = statement_printable(rows, 0);
                 fprintf(
                     text,
-                    " In the libraries of %s: %.0f%% of the samples. These mostly ask "
-                    "again and again whether others are ready, which is waiting and no "
-                    "work.",
+                    " The libraries of %s have %.0f %% of the samples: mostly waiting "
+                    "for other ranks, not work.",
                     library ? library : "-", sqlite3_column_double(rows, 1));
                 free(library);
                 code = 0;
@@ -225,7 +223,7 @@ static int say_run(struct db *db, FILE *text, const struct report_summary *summa
                 report_say_stalls(text, summary);
         else
                 say_size(text, summary);
-        return say_libraries(db, text, diag);
+        return report_say_libraries(db, text, diag);
 }
 
 /* A part of the summary, as sentences. */

@@ -86,6 +86,8 @@ for source in sim clock; do
                         ask memlag.$rank.db "SELECT total(sample_ratio) > 0.5 FROM library_view
                                              WHERE library = 'MPI'"
                 done | tr -d '\n')" = 01 ] || fail "rank 1 does not wait, or rank 0 does"
+        [ $source = sim ] || "$MEMLAG" report --summary memlag.1.db | grep -q 'libraries of MPI' ||
+                fail "the first lines do not tell of MPI"
         status=0
         mpi "$MEMLAG" record --source $source -o "$source.%r.db" -- ./app 10 3 >out 2>err || status=$?
         [ $status -eq 3 ] || fail "$source: status $status of a job that ends with 3: $(cat err)"
