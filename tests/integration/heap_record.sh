@@ -149,7 +149,7 @@ END
 at='before at grown.c:8'
 [ "$(sed -n 8p grown.c)" = '        char *block = malloc(SIZE);' ]
 # Beside what it copies, it reads its return address; and the C library copies its data.
-in_copies="FROM sample_view WHERE object_kind NOT IN ('stack', 'global') AND (function GLOB '*mem[cm]*unaligned*' OR function GLOB '*mem[cm]*ssse3*')"
+in_copies="FROM sample_view WHERE op = 'load' AND object_kind NOT IN ('stack', 'global') AND (function GLOB '*mem[cm]*unaligned*' OR function GLOB '*mem[cm]*ssse3*')"
 [ "$(sqlite3 -readonly grown.db "SELECT count(*) $in_copies")" -gt 1000 ]
 [ "$(sqlite3 -readonly grown.db "SELECT DISTINCT object_kind, object $in_copies")" = "heap|$at" ]
 
