@@ -87,6 +87,16 @@ static ULong gate_at(ULong slowest)
         return slowest == CLOCK_NEVER ? slowest : slowest + window_slots;
 }
 
+void gate_expect(ULong clock)
+{
+        ULong slowest = clock_heap_slowest(&ready);
+        ULong middle = (slowest < clock ? slowest : clock) + window_slots / 2;
+
+        for (UInt i = 0; i < ready.count; i++)
+                if (ready.entries[i].clock < middle)
+                        machine_expect(&tool_machine, threads_core(ready.entries[i].id));
+}
+
 ULong gate_clock(ThreadId tid)
 {
         return gate_at(slower_of_running(clock_heap_slowest_but(&ready, tid), tid));

@@ -40,6 +40,7 @@ struct tool_thread {
         ULong reading_start_ns;
         ULong boundary_ns;
         ULong boundary_slots;
+        ULong turn_start; /* the clock */
         uint64_t last_value[SIMPMU_COUNTER_COUNT];
 };
 
@@ -51,7 +52,6 @@ static UInt alive_count;
 static UInt created_count; /* threads so far: their cores go round */
 static ThreadId running;   /* whose state is in tool_hot; kept while nobody runs */
 static ULong last_clock;   /* of the thread that ran last, once it has exited */
-static UInt runnable_count;
 static struct tool_thread *spare_threads;
 static Bool turn_ends_at_gate;
 static UInt *guest_of_turn; /* the guest state of the thread that is to stop */
@@ -68,6 +68,11 @@ static ULong clock_of(const struct tool_thread *thread)
 ULong threads_clock(ThreadId tid)
 {
         return clock_of(threads[tid]);
+}
+
+const struct core *threads_core(ThreadId tid)
+{
+        return threads[tid]->sim.core;
 }
 
 ULong threads_running_clock_but(ThreadId tid)
@@ -181,7 +186,6 @@ static void set_runnable(ThreadId tid, Bool runnable)
         if (thread->runnable == runnable)
                 return;
         thread->runnable = runnable;
-        runnable_count += runnable ? 1 : -1;
         if (!runnable)
                 gate_take(tid);
         else if (tid != running)
@@ -196,6 +200,9 @@ static void set_deadline(ThreadId tid)
 
         thread->sim.deadline =
             gate < thread->boundary_slots ? gate : thread->boundary_slots;
+        machine_set_others(&tool_machine, gate == CLOCK_NEVER
+                                              ? DRAM_NO_OTHERS
+                                              : gate - gate_window_slots());
         stall_to_hot(&tool_hot, &thread->sim);
 }
 
@@ -230,12 +237,6 @@ static Bool stopped_in_event_check(void)
         return (Int)((VexGuestAMD64State *)guest_of_turn)->host_EvC_COUNTER == -1;
 }
 
-static void runnable_changed(void)
-{
-        machine_set_skew(&tool_machine, runnable_count > 1 ? gate_window_slots() : 0);
-        gate_wake();
-}
-
 /* The thread has done nothing until CLOCK. */
 static void advance_clock(struct tool_thread *thread, ULong clock)
 {
@@ -263,7 +264,7 @@ static void come_back(ThreadId tid)
 {
         catch_up(tid);
         set_runnable(tid, True);
-        runnable_changed();
+        gate_wake();
 }
 
 static Bool call_executes(UInt number)
@@ -295,10 +296,14 @@ static void switch_to(ThreadId tid)
         if (running != VG_INVALID_THREADID) {
                 wrong_path_end(&tool_hot, tool_thread);
                 save_hot(threads[running]);
+                machine_end_turn(&tool_machine, tool_thread->core,
+                                 clock_of(threads[running]) -
+                                     threads[running]->turn_start);
                 if (threads[running]->runnable)
                         gate_put(running, clock_of(threads[running]));
         }
         gate_take(tid);
+        gate_expect(clock_of(next));
         running = tid;
         tool_thread = &next->sim;
         tool_hot.instructions = next->instructions;
@@ -308,6 +313,7 @@ static void switch_to(ThreadId tid)
         VG_(memcpy)(tool_hot.ready, next->ready, sizeof(next->ready));
         tool_hot.string = next->string;
         machine_thread_runs(&tool_hot, tool_thread);
+        next->turn_start = clock_of(next);
 }
 
 static void on_turn_start(ThreadId tid, ULong blocks)
@@ -353,7 +359,7 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
         if (futex_before_call(tid, number, arguments))
                 return; /* it does not sleep */
         set_runnable(tid, False);
-        runnable_changed();
+        gate_wake();
 }
 
 static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt count,
@@ -370,7 +376,7 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
                 else
                         catch_up(tid);
                 set_runnable(tid, True);
-                runnable_changed();
+                gate_wake();
                 return;
         }
         if (!sr_isError(result)) {
@@ -451,7 +457,7 @@ static void on_thread_create(ThreadId parent, ThreadId child)
         alive[alive_count++] = child;
         /* From now on others do not run away from it. */
         set_runnable(child, True);
-        runnable_changed();
+        gate_wake();
 }
 
 void threads_tell(ThreadId tid)
@@ -517,7 +523,7 @@ static void on_thread_exit(ThreadId tid)
 {
         write_exit(tid);
         forget_thread(tid);
-        runnable_changed();
+        gate_wake();
 }
 
 /* ---- the whole ---- */

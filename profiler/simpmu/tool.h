@@ -78,6 +78,7 @@ ULong threads_slots_to_ns(ULong slots);
 ULong threads_clock(ThreadId tid);         /* of a live thread, in slots */
 UInt threads_alive(const ThreadId **tids); /* live threads; returns how many */
 /* The running thread's clock; CLOCK_NEVER: none runs, or it cannot go on, or is TID. */
+const struct core *threads_core(ThreadId tid);
 ULong threads_running_clock_but(ThreadId tid);
 UInt threads_lwp(ThreadId tid); /* Linux thread id */
 void threads_forked(ThreadId tid);
@@ -98,6 +99,8 @@ void gate_take(ThreadId tid);
 void gate_forget(ThreadId tid);
 /* The clock at which the gate stops TID, or CLOCK_NEVER. */
 ULong gate_clock(ThreadId tid);
+/* A turn begins at CLOCK: memory keeps places for those that come to that time later. */
+void gate_expect(ULong clock);
 Bool gate_is_open(ThreadId tid); /* at TID's clock */
 void gate_wait(ThreadId tid);    /* TID, which runs, waits until it is */
 void gate_wake(void);            /* those that wait and for whom it is */

@@ -8,6 +8,7 @@
 /* With a slot of 1 ns: 16 GB/s, a line every 4 ns, and an idle latency of 80 ns. */
 #define LINE_NS 4.0
 #define IDLE_NS 80.0
+#define READERS 7u
 
 static struct dram memory(double channels, double turnaround_ns, double write_batch)
 {
@@ -20,7 +21,7 @@ static struct dram memory(double channels, double turnaround_ns, double write_ba
             .write_batch = write_batch,
         };
 
-        dram_init(&dram, &timing, 1);
+        dram_init(&dram, &timing, 1, READERS, allocate);
         return dram;
 }
 
@@ -36,7 +37,7 @@ static double latency_at(struct dram dram, double period_ns, int reads_per_write
                 dram_tick(&dram, now);
                 latency = dram_read(&dram, now);
                 if (reads_per_write > 0 && i % reads_per_write == 0)
-                        dram_write(&dram, now);
+                        (void)dram_write(&dram, now);
         }
         return (double)latency;
 }
@@ -85,7 +86,7 @@ static double mean_latency_beside_bursts(struct dram dram, uint64_t period_ns, i
                 if (i >= settled)
                         latencies += latency;
                 for (int k = 0; i % (2 * burst) == 0 && k < burst; k++)
-                        dram_write(&dram, now);
+                        (void)dram_write(&dram, now);
         }
         return (double)latencies / (reads - settled);
 }
@@ -105,26 +106,188 @@ static void bursts_of_writes_count_at_their_mean_rate(void **state)
                     queued(utilisation, 4 * LINE_NS), 0.02);
 }
 
-/* Nobody waits for a write, but each takes its time: beside bursts of them reads that ask
- * for more than the bandwidth get what the writes leave. */
+/* ---- reads that each wait for one before: so many are under way at any time ---- */
+
+#define TURN_NS 5000u /* that a thread may be ahead of the others */
+
+/* A thread of the program with UNDER_WAY reads at once, which writes a line with each
+ * where it STORES. */
+struct reader {
+        uint32_t under_way;
+        bool stores;
+        uint64_t *next;   /* of each, when it begins */
+        uint64_t longest; /* latency since the readers have settled */
+        uint64_t lines;
+};
+
+static void reader_init(struct reader *reader, uint32_t under_way, bool stores)
+{
+        *reader = (struct reader){.under_way = under_way, .stores = stores};
+        reader->next = allocate(under_way * sizeof(*reader->next));
+}
+
+/* Runs until the clock of READER is END; what begins before SETTLED is not looked at. */
+static void run_reader(struct dram *dram, struct reader *reader, uint64_t end,
+                       uint64_t settled)
+{
+        for (;;) {
+                uint32_t first = 0;
+                for (uint32_t i = 1; i < reader->under_way; i++)
+                        first = reader->next[i] < reader->next[first] ? i : first;
+                uint64_t now = reader->next[first];
+                if (now >= end)
+                        return;
+                dram_tick(dram, now);
+                uint64_t latency = dram_read(dram, now);
+                if (reader->stores)
+                        (void)dram_write(dram, now);
+                reader->next[first] = now + latency;
+                reader->lines += 1 + reader->stores;
+                if (now >= settled)
+                        reader->longest = later(reader->longest, latency);
+        }
+}
+
+/* The readers run in turns. Returns how many lines pass until END. */
+static uint64_t run_readers(struct dram *dram, struct reader *readers, size_t count,
+                            uint64_t end, uint64_t settled)
+{
+        uint64_t lines = 0;
+
+        for (uint64_t turn = TURN_NS; turn <= end; turn += TURN_NS) {
+                dram_set_others(dram, count > 1 ? turn - TURN_NS : DRAM_NO_OTHERS);
+                for (size_t i = 0; i < count; i++) {
+                        for (size_t k = i + 1; k < count; k++)
+                                dram_expect(dram, (uint32_t)k);
+                        run_reader(dram, &readers[i], turn, settled);
+                        dram_end_turn(dram, (uint32_t)i, TURN_NS);
+                }
+        }
+        for (size_t i = 0; i < count; i++)
+                lines += readers[i].lines;
+        return lines;
+}
+
+/* Nobody waits for a write, but each takes its time: beside stores reads that ask for
+ * more than the bandwidth get what the writes leave. */
 static void no_write_is_forgotten(void **state)
 {
-        const uint64_t under_way = 64, rounds = 8000, apart = 20, burst = 640;
+        const uint64_t end = 4000000;
         struct dram dram = memory(4, 0, 1);
-        uint64_t now = 0;
+        struct reader reader;
 
         (void)state;
-        for (uint64_t round = 0; round < rounds; round++) {
-                uint64_t latency = 0;
-                dram_tick(&dram, now);
-                for (uint64_t i = 0; i < under_way; i++)
-                        latency = dram_read(&dram, now);
-                for (uint64_t i = 0; round % apart == 0 && i < burst; i++)
-                        dram_write(&dram, now);
-                now += latency; /* the next when these have come */
+        reader_init(&reader, 64, true);
+        assert_near((double)run_readers(&dram, &reader, 1, end, 0) * LINE_NS, (double)end,
+                    0.01);
+}
+
+/* By Little's law reads under way and the writes with them are the bandwidth times the
+ * latency. One load beside threads that store waits no longer than all that is under way
+ * takes. A thread that stores and comes last in a turn waits little more than twice as
+ * long.
+ */
+static void no_load_waits_for_more_than_is_under_way(void **state)
+{
+        const uint32_t stores_under_way[] = {4, 12, 24};
+        const uint64_t end = 2000000, settled = 100000;
+
+        (void)state;
+        for (size_t k = 0; k < sizeof(stores_under_way) / sizeof(stores_under_way[0]);
+             k++) {
+                struct dram dram = memory(2, 0, 1);
+                struct reader readers[READERS];
+                const uint32_t lines = (READERS - 1) * stores_under_way[k] * 2 + 1;
+                const double little_ns = lines * LINE_NS + 2 * LINE_NS * 16;
+                for (size_t i = 0; i < READERS - 1; i++)
+                        reader_init(&readers[i], stores_under_way[k], true);
+                reader_init(&readers[READERS - 1], 1, false);
+                uint64_t passed = run_readers(&dram, readers, READERS, end, settled);
+                assert_near((double)passed * LINE_NS, (double)end, 0.05);
+                for (size_t i = 0; i < READERS; i++) {
+                        double most = i < READERS - 1 ? 3 * little_ns : little_ns;
+                        if ((double)readers[i].longest > most)
+                                fail_msg("reader %zu of %u each: %lu ns of %g", i,
+                                         stores_under_way[k], readers[i].longest, most);
+                }
         }
-        uint64_t lines = rounds * under_way + rounds / apart * burst;
-        assert_near((double)now, (double)lines * LINE_NS, 0.03);
+}
+
+/* ---- no more lines than the bandwidth lets pass, whatever asks for them ---- */
+
+#define LINES_ASKED 200000u
+#define WINDOW_NS   10000u
+
+static int compare_times(const void *a, const void *b)
+{
+        const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+        return x < y ? -1 : x > y;
+}
+
+/* Times at which line number LINE is asked for, in an order that no thread would. */
+typedef uint64_t time_fn(uint64_t line);
+
+static uint64_t backwards(uint64_t line)
+{
+        return (LINES_ASKED - line) * 2;
+}
+
+static uint64_t all_at_once(uint64_t line)
+{
+        (void)line;
+        return 7;
+}
+
+static uint64_t here_and_there(uint64_t line)
+{
+        return line * 2654435761u % 300000;
+}
+
+/* Threads ask in turns for twice the bandwidth each. */
+static uint64_t by_turns(uint64_t line)
+{
+        const uint64_t of_turn = 2 * TURN_NS / (uint64_t)LINE_NS;
+
+        return line / (4 * of_turn) * TURN_NS + line % of_turn * (uint64_t)LINE_NS / 2;
+}
+
+static uint64_t far_ahead(uint64_t line)
+{
+        return line % 2 == 0 ? line * 2 : (1u << 22) + line / 8;
+}
+
+static void no_more_passes_in_any_ten_microseconds(void **state)
+{
+        time_fn *const orders[] = {backwards, all_at_once, here_and_there, by_turns,
+                                   far_ahead};
+        const uint64_t writes_of_16[] = {0, 1, 8, 16};
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+                for (size_t k = 0; k < 4; k++) {
+                        struct dram dram = memory(4, 0, 1);
+                        uint64_t *passed = allocate(LINES_ASKED * sizeof(*passed));
+                        const uint64_t most =
+                            (uint64_t)(WINDOW_NS / LINE_NS) + dram.calendar.capacity;
+                        dram_set_others(&dram, 0);
+                        for (uint64_t line = 0; line < LINES_ASKED; line++) {
+                                uint64_t slot = orders[i](line);
+                                dram_tick(&dram, slot);
+                                passed[line] = line % 16 < writes_of_16[k]
+                                                   ? dram_write(&dram, slot)
+                                                   : slot + dram_read(&dram, slot) -
+                                                         (uint64_t)IDLE_NS;
+                        }
+                        qsort(passed, LINES_ASKED, sizeof(*passed), compare_times);
+                        for (uint64_t line = most; line < LINES_ASKED; line++)
+                                if (passed[line] - passed[line - most] < WINDOW_NS)
+                                        fail_msg("order %zu, %zu: more than %lu lines in "
+                                                 "%lu ns",
+                                                 i, k, most,
+                                                 passed[line] - passed[line - most]);
+                }
+        }
 }
 
 /* Stores alone read a line and write one: with a turn-round of T in batches of B the two
@@ -263,6 +426,10 @@ int main(void)
             cmocka_unit_test_teardown(bursts_of_writes_count_at_their_mean_rate,
                                       free_blocks),
             cmocka_unit_test_teardown(no_write_is_forgotten, free_blocks),
+            cmocka_unit_test_teardown(no_load_waits_for_more_than_is_under_way,
+                                      free_blocks),
+            cmocka_unit_test_teardown(no_more_passes_in_any_ten_microseconds,
+                                      free_blocks),
             cmocka_unit_test_teardown(a_stream_of_stores_reaches_what_turn_rounds_leave,
                                       free_blocks),
             cmocka_unit_test_teardown(nothing_passes_faster_than_the_bandwidth,

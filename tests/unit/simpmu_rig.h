@@ -158,9 +158,6 @@ static inline struct rig *rig_new(const struct simpmu_params *params, uint32_t t
                 rig->threads[i] = allocate(sizeof(*rig->threads[i]));
                 machine_thread_init(&rig->machine, rig->threads[i], i, 0, period, 1);
         }
-        if (threads > 1)
-                machine_set_skew(&rig->machine,
-                                 GATE_CYCLES * rig->machine.slots_per_cycle);
         filter_clear(&rig->hot);
         rig->hot.instruction_limit = UINT64_MAX;
         samples_taken = 0;
@@ -196,7 +193,13 @@ static inline bool passes_filter(const struct rig *rig, enum access_kind kind,
 static inline void call_model(struct rig *rig, const struct access_site *site,
                               enum access_kind kind, uint64_t address)
 {
-        access_memory(&rig->machine, &rig->hot, rig->threads[rig->running], site, kind,
+        struct sim_thread *thread = rig->threads[rig->running];
+        const uint64_t now = rig->hot.instructions + thread->stall;
+        const uint64_t window = GATE_CYCLES * rig->machine.slots_per_cycle;
+
+        if (rig->count > 1) /* no other thread is further behind */
+                machine_set_others(&rig->machine, now > window ? now - window : 0);
+        access_memory(&rig->machine, &rig->hot, thread, site, kind,
                       access_mode_of(&rig->machine), address);
 }
 

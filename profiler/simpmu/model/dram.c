@@ -1,133 +1,177 @@
 /* SPDX-License-Identifier: MIT */
-/* The latency of main memory, bucket by bucket: see dram.h. */
+/* The latency of main memory, stretch by stretch: see dram.h. */
 #include "dram.h"
 
-/* A bucket is long enough to hold some lines and short against an interval of the
+/* A bucket of the calendar is short against the time over which bandwidth is told. */
+#define BUCKET_CYCLES 256u
+
+/* A stretch is long enough to hold some lines and short against an interval of the
  * counters: 1024 cycles are half a microsecond at 2 GHz. */
-#define BUCKET_CYCLES        1024u
-#define BUCKET_MINIMUM_LINES 64.0
+#define STRETCH_CYCLES        1024u
+#define STRETCH_MINIMUM_LINES 64.0
 
-/* How much of the difference a bucket makes good. Requests wait for fill buffers and
- * reach ahead of their thread, so that a change shows some buckets later: all at once
- * would swing. */
-#define ADJUSTMENT 0.25
+/* How much a stretch counts in the means over stretches. Bursts of writes come every few
+ * stretches, so that the rates of which only the ratio matters are means over more. */
+#define WEIGHT      0.25
+#define SLOW_WEIGHT (1.0 / 16)
 
-/* How much longer a read takes for each slot of work that memory is behind. All of it
- * would swing as well: requests learn of it only when all threads have passed the bucket,
- * which is long against the latency. */
-#define BACKLOG_SHARE 0.125
-
-/* Lines of a thread that was far behind the others come all at once. What memory is
- * behind then is made good over some time: reads wait for it at most so many times the
- * latency, and by Little's law a bucket counts as no fuller than that. */
-#define MOST_BEHIND      3.0
-#define MOST_UTILISATION 4.0
-
-/* Of the writes that wait one in so many is done in a bucket, at least one. */
-#define WRITES_SPREAD 16u
+/* How much a turn counts in what a core wants, and for how many buckets the turn has to
+ * last for that; a shorter one counts less. */
+#define TURN_WEIGHT  0.5
+#define TURN_BUCKETS 64.0
 
 /* M/D/1 has no finite answer at u = 1; from here on Little's law decides. */
 #define QUEUE_UTILISATION_LIMIT 0.97
 
-void dram_init(struct dram *dram, const struct dram_timing *timing, uint64_t cycle_slots)
-{
-        double bucket_slots = (double)(BUCKET_CYCLES * cycle_slots);
+/* After a pause of the reads the ratio says nothing. A write-back comes with a read. */
+#define MOST_WRITES_PER_READ 2.0
 
-        if (bucket_slots * timing->lines_per_slot < BUCKET_MINIMUM_LINES)
-                bucket_slots = BUCKET_MINIMUM_LINES / timing->lines_per_slot;
+/* Writes may take a little more than their share of a bucket, so that those that wait
+ * become fewer, and a part of it even where there were none. Reads can pass them. */
+#define WRITE_SHARE_FACTOR 1.125
+#define WRITE_SHARE_LEAST  (1.0 / 16)
+#define WRITE_SHARE_MOST   0.75
+
+static void bring_closer(double *mean, double value, double weight)
+{
+        *mean += (value - *mean) * weight;
+}
+
+static void set_write_limit(struct dram *dram)
+{
+        double all = dram->slow_reads + dram->slow_writes;
+        double share = WRITE_SHARE_LEAST;
+
+        if (all > 0)
+                share += dram->slow_writes / all * WRITE_SHARE_FACTOR;
+        if (share > WRITE_SHARE_MOST)
+                share = WRITE_SHARE_MOST;
+        dram->write_limit = (uint32_t)(share * dram->calendar.capacity) + 1;
+}
+
+static void set_latency(struct dram *dram, double latency)
+{
+        dram->latency_slots = (uint64_t)(latency + 0.5);
+        dram->wait_slots = (uint64_t)(latency - dram->idle_latency_slots + 0.5);
+}
+
+static void set_close_at(struct dram *dram)
+{
+        uint64_t end = (dram->oldest + 1) * dram->stretch_slots;
+
+        dram->close_at = end <= dram->others_at ? end : UINT64_MAX;
+}
+
+void dram_init(struct dram *dram, const struct dram_timing *timing, uint64_t cycle_slots,
+               uint32_t cores, sim_allocate allocate)
+{
+        double stretch_slots = (double)(STRETCH_CYCLES * cycle_slots);
+
+        if (stretch_slots * timing->lines_per_slot < STRETCH_MINIMUM_LINES)
+                stretch_slots = STRETCH_MINIMUM_LINES / timing->lines_per_slot;
         *dram = (struct dram){
-            .bucket_slots = (uint64_t)bucket_slots,
+            .stretch_slots = (uint64_t)stretch_slots,
+            .others_at = DRAM_NO_OTHERS,
+            .wanted = allocate(cores * sizeof(*dram->wanted)),
             .line_slots = 1.0 / timing->lines_per_slot,
             .write_slots =
                 timing->turnaround_slots / timing->write_batch / timing->channels,
             .service_slots = timing->channels / timing->lines_per_slot,
             .idle_latency_slots = timing->idle_latency_slots,
-            .latency = timing->idle_latency_slots,
-            .latency_slots = (uint64_t)(timing->idle_latency_slots + 0.5),
         };
-        dram->close_at = dram->bucket_slots;
-}
-
-static void set_close_at(struct dram *dram)
-{
-        dram->close_at = (dram->oldest + 1) * dram->bucket_slots + dram->skew_slots;
-}
-
-void dram_set_skew(struct dram *dram, uint64_t skew_slots)
-{
-        dram->skew_slots = skew_slots;
+        calendar_init(&dram->calendar, dram->line_slots,
+                      (double)(BUCKET_CYCLES * cycle_slots), allocate);
+        set_write_limit(dram);
+        set_latency(dram, timing->idle_latency_slots);
         set_close_at(dram);
 }
 
-/* How many of the writes that wait are done beside the reads of BUCKET. */
-static uint64_t write_some(struct dram *dram, const struct dram_bucket *bucket)
+void dram_set_others(struct dram *dram, uint64_t clock)
 {
-        uint64_t waiting = dram->writes_waiting + bucket->writes;
-        uint64_t done = (waiting + WRITES_SPREAD - 1) / WRITES_SPREAD;
-
-        dram->writes_waiting = waiting - done;
-        return done;
+        dram->others_at = clock;
+        set_close_at(dram);
 }
 
-/* The latency that follows from a bucket whose lines take BUSY_SLOTS. */
-static double latency_after(const struct dram *dram, const struct dram_bucket *bucket,
-                            double busy_slots)
+void dram_end_turn(struct dram *dram, uint32_t core, uint64_t slots)
 {
-        double utilisation = busy_slots / (double)dram->bucket_slots;
-        double bounded =
-            utilisation < QUEUE_UTILISATION_LIMIT ? utilisation : QUEUE_UTILISATION_LIMIT;
+        const double length = (double)slots / dram->calendar.bucket_slots;
+        double weight = length / TURN_BUCKETS;
+
+        if (slots > 0)
+                bring_closer(&dram->wanted[core], (double)dram->turn_reads / length,
+                             weight < TURN_WEIGHT ? weight : TURN_WEIGHT);
+        dram->turn_reads = 0;
+        dram->expected = 0;
+        calendar_keep(&dram->calendar, 0);
+}
+
+void dram_expect(struct dram *dram, uint32_t core)
+{
+        dram->expected += dram->wanted[core];
+        calendar_keep(&dram->calendar, dram->expected);
+}
+
+uint64_t dram_write(struct dram *dram, uint64_t slot)
+{
+        dram_stretch_at(dram, slot)->writes++;
+        dram->turn_rounds += dram->write_slots / dram->line_slots;
+        for (; dram->turn_rounds >= 1; dram->turn_rounds--)
+                (void)calendar_write(&dram->calendar, slot, dram->write_limit);
+        return calendar_write(&dram->calendar, slot, dram->write_limit);
+}
+
+/* The latency that follows from the means over stretches. */
+static double latency_of(const struct dram *dram)
+{
+        const double stretch_slots = (double)dram->stretch_slots;
+        const double write_slots = dram->line_slots + dram->write_slots;
+        double busy = dram->reads * dram->line_slots + dram->slow_writes * write_slots;
+        double utilisation = busy / stretch_slots;
+        double ratio = 0;
+
+        if (utilisation > QUEUE_UTILISATION_LIMIT)
+                utilisation = QUEUE_UTILISATION_LIMIT;
         double queued = dram->idle_latency_slots +
-                        dram->service_slots * bounded / (2 * (1 - bounded));
-        double balanced = 0;
-
-        if (bucket->reads > 0)
-                balanced =
-                    (double)bucket->read_latency_slots / (double)bucket->reads *
-                    (utilisation < MOST_UTILISATION ? utilisation : MOST_UTILISATION);
-        return balanced > queued ? balanced : queued;
-}
-
-/* What a read waits for work that closed buckets have left. */
-static double wait_behind(const struct dram *dram)
-{
-        double share = dram->backlog_slots * BACKLOG_SHARE;
-        double most = dram->latency * MOST_BEHIND;
-
-        return share < most ? share : most;
+                        dram->service_slots * utilisation / (2 * (1 - utilisation));
+        if (dram->slow_writes > 0)
+                ratio = dram->slow_writes < MOST_WRITES_PER_READ * dram->slow_reads
+                            ? dram->slow_writes / dram->slow_reads
+                            : MOST_WRITES_PER_READ;
+        double shared = dram->reads_under_way * (dram->line_slots + ratio * write_slots);
+        return shared > queued ? shared : queued;
 }
 
 static void close_oldest(struct dram *dram)
 {
-        struct dram_bucket *bucket = &dram->buckets[dram->oldest & (DRAM_BUCKETS - 1)];
-        double busy_slots =
-            (double)bucket->reads * dram->line_slots +
-            (double)write_some(dram, bucket) * (dram->line_slots + dram->write_slots);
-        double backlog = dram->backlog_slots + busy_slots - (double)dram->bucket_slots;
+        struct dram_stretch *stretch =
+            &dram->stretches[dram->oldest & (DRAM_STRETCHES - 1)];
 
-        dram->backlog_slots = backlog > 0 ? backlog : 0;
-        dram->latency +=
-            (latency_after(dram, bucket, busy_slots) - dram->latency) * ADJUSTMENT;
-        dram->latency_slots = (uint64_t)(dram->latency + wait_behind(dram) + 0.5);
-        *bucket = (struct dram_bucket){0};
+        bring_closer(&dram->reads_under_way,
+                     (double)stretch->read_latency_slots / (double)dram->stretch_slots,
+                     WEIGHT);
+        bring_closer(&dram->reads, (double)stretch->reads, WEIGHT);
+        bring_closer(&dram->slow_reads, (double)stretch->reads, SLOW_WEIGHT);
+        bring_closer(&dram->slow_writes, (double)stretch->writes, SLOW_WEIGHT);
+        *stretch = (struct dram_stretch){0};
         dram->oldest++;
 }
 
 void dram_close(struct dram *dram, uint64_t clock)
 {
-        uint64_t first_open = (clock - dram->skew_slots) / dram->bucket_slots;
+        uint64_t slowest = clock < dram->others_at ? clock : dram->others_at;
+        uint64_t first_open = slowest / dram->stretch_slots;
 
-        /* After a long silence every bucket of the ring is empty but those closed in
+        /* After a long silence every stretch of the ring is empty but those closed in
          * one turn of it: the rest need not be looked at one by one. */
-        if (first_open > dram->oldest + DRAM_BUCKETS) {
-                for (uint32_t i = 0; i < DRAM_BUCKETS; i++)
+        if (first_open > dram->oldest + DRAM_STRETCHES) {
+                for (uint32_t i = 0; i < DRAM_STRETCHES; i++)
                         close_oldest(dram);
-                double silence =
-                    (double)((first_open - dram->oldest) * dram->bucket_slots);
-                dram->backlog_slots -=
-                    silence < dram->backlog_slots ? silence : dram->backlog_slots;
                 dram->oldest = first_open;
         }
         while (dram->oldest < first_open)
                 close_oldest(dram);
+        calendar_advance(&dram->calendar, slowest);
+        set_latency(dram, latency_of(dram));
+        set_write_limit(dram);
         set_close_at(dram);
 }

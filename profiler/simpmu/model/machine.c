@@ -30,7 +30,8 @@ static void init_dram(const struct machine *machine, struct dram *dram)
             .write_batch = params->dram_write_batch,
         };
 
-        dram_init(dram, &timing, machine->slots_per_cycle);
+        dram_init(dram, &timing, machine->slots_per_cycle, machine->core_count,
+                  machine->allocate);
 }
 
 /* A link is like a memory of one channel that need not turn round. */
@@ -45,7 +46,8 @@ static void init_link(const struct machine *machine, struct dram *link)
             .write_batch = 1,
         };
 
-        dram_init(link, &timing, machine->slots_per_cycle);
+        dram_init(link, &timing, machine->slots_per_cycle, machine->core_count,
+                  machine->allocate);
 }
 
 static void node_init(const struct machine *machine, struct node *node, uint32_t number)
@@ -145,7 +147,7 @@ static struct node *node_of(struct machine *machine, uint32_t number)
         for (; machine->nodes_used <= node; machine->nodes_used++)
                 node_init(machine, &machine->nodes[machine->nodes_used],
                           machine->nodes_used);
-        machine_set_skew(machine, machine->nodes[0].dram.skew_slots);
+        machine_set_others(machine, machine->nodes[0].dram.others_at);
         return &machine->nodes[node];
 }
 
@@ -190,11 +192,27 @@ static struct core *machine_core(struct machine *machine, uint32_t k)
         return machine->cores[number];
 }
 
-void machine_set_skew(struct machine *machine, uint64_t skew_slots)
+void machine_set_others(struct machine *machine, uint64_t clock)
 {
         for (uint32_t i = 0; i < machine->nodes_used; i++) {
-                dram_set_skew(&machine->nodes[i].dram, skew_slots);
-                dram_set_skew(&machine->nodes[i].link, skew_slots);
+                dram_set_others(&machine->nodes[i].dram, clock);
+                dram_set_others(&machine->nodes[i].link, clock);
+        }
+}
+
+void machine_end_turn(struct machine *machine, const struct core *core, uint64_t slots)
+{
+        for (uint32_t i = 0; i < machine->nodes_used; i++) {
+                dram_end_turn(&machine->nodes[i].dram, core->number, slots);
+                dram_end_turn(&machine->nodes[i].link, core->number, slots);
+        }
+}
+
+void machine_expect(struct machine *machine, const struct core *core)
+{
+        for (uint32_t i = 0; i < machine->nodes_used; i++) {
+                dram_expect(&machine->nodes[i].dram, core->number);
+                dram_expect(&machine->nodes[i].link, core->number);
         }
 }
 

@@ -230,8 +230,12 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
 void machine_forget_translations(struct machine *machine, struct sim_hot *hot,
                                  uint64_t first, uint64_t count);
 
-/* Tells by how much the clocks of threads that run may differ: 0 for one thread. */
-void machine_set_skew(struct machine *machine, uint64_t skew_slots);
+/* See dram_set_others. */
+void machine_set_others(struct machine *machine, uint64_t clock);
+
+/* Threads run in turns: see dram_end_turn and dram_expect. */
+void machine_end_turn(struct machine *machine, const struct core *core, uint64_t slots);
+void machine_expect(struct machine *machine, const struct core *core);
 
 /* The cold half of machine_tick. */
 void machine_tick_all(struct machine *machine, uint64_t clock);
