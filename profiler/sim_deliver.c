@@ -147,7 +147,7 @@ static int deliver_sample(struct sink *sink, image_key image,
         };
         uint16_t flags = sample->header.flags;
         struct data_source_row data_source = {
-            .op = "load",
+            .op = flags & SIMPMU_STORE ? "store" : "load",
             .level = levels[sample->level].level,
             .tlb = flags & SIMPMU_TLB_MISS   ? "miss"
                    : flags & SIMPMU_STLB_HIT ? "stlb"

@@ -32,7 +32,10 @@ static int take_source(void *context, sqlite3_stmt *row)
                          strcmp(statement_text(row, 4), "NA") != 0,
             .tlb_missed = strcmp(statement_text(row, 2), "miss") == 0,
             .tlb_second = strcmp(statement_text(row, 2), "stlb") == 0,
-            .hit_modified = strcmp(statement_text(row, 3), "hitm") == 0,
+            .hit_modified = strcmp(statement_text(row, 3), "hitm") == 0 ||
+                            /* A store takes the line from the cores that have it. */
+                            (strcmp(statement_text(row, 4), "store") == 0 &&
+                             strcmp(statement_text(row, 3), "hit") == 0),
             .unforwarded = is_unforwarded((uint64_t)sqlite3_column_int64(row, 5)),
         };
         return 0;

@@ -77,6 +77,7 @@ static IRSB *instrument_unless_idle(VgCallbackClosure *closure, IRSB *in,
 
 static void before_fork(ThreadId tid)
 {
+        thread_finish_stores(tool_thread, UINT64_MAX); /* or both processes would */
         ring_before_fork(threads_now_ns(), threads_lwp(tid));
 }
 
@@ -127,6 +128,8 @@ static void after_options(void)
         modelling = True;
         machine_init(&tool_machine, &control->params, control->ldlat_cycles,
                      tool_allocate, sample_write);
+        tool_machine.on_store = sample_store_begin;
+        tool_machine.on_store_done = sample_store_end;
         tool_machine.samples_stalls = control->period_ns != 0;
         tool_machine.prefetch = control->prefetch;
         instrument_set_detail(control->caches_only == 0, control->branches != 0);

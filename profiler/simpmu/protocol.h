@@ -323,13 +323,15 @@ enum simpmu_level {
 /* flags of SIMPMU_SAMPLE; an instruction that loads and stores is sampled as a load.
  * TLB_MISS: a page was walked for; STLB_HIT: the second level had the translation.
  * RETIRED: retire_latency_cycles is known. UNFORWARDED: it waited for a store of a part of
- * its bytes. */
+ * its bytes. STORE: of a store, whose latency is that of its line; retire_latency_cycles
+ * is the stall for its place in the store buffer. */
 enum {
         SIMPMU_TLB_MISS = 1,
         SIMPMU_LOCKED = 2,
         SIMPMU_RETIRED = 4,
         SIMPMU_STLB_HIT = 8,
-        SIMPMU_UNFORWARDED_LOAD = 16
+        SIMPMU_UNFORWARDED_LOAD = 16,
+        SIMPMU_STORE = 32
 };
 
 struct simpmu_sample {

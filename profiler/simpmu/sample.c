@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A sampled load becomes a record. */
+/* A sampled load or store becomes a record. */
 #include "tool.h"
 
 #include "libvex_guest_amd64.h"
+#include "pub_tool_libcbase.h"
 #include "pub_tool_machine.h"
 #include "pub_tool_threadstate.h"
 
@@ -53,39 +54,54 @@ static UInt fault_weight(void)
         return weight;
 }
 
-void sample_write(const struct sim_sample *sample)
-{
-        ThreadId tid = VG_(get_running_tid)();
+/* Who called a sample's instruction, and where its address is on a stack. */
+struct context {
         ULong frames[STACK_MAXIMUM_FRAMES];
         ULong other_frames[STACK_MAXIMUM_FRAMES];
-        UInt callers, others = 0;
+        UInt callers;
+        UInt others;
         struct stack_frame frame;
-        struct simpmu_sample *record;
-        UInt faults = 0;
+};
 
-        if (!ring_recording())
-                return;
-        if (sample->kernel_slots > 0 && (faults = fault_weight()) == 0)
-                return;
-        callers = stack_callers_and_frame(tid, frames, ring_control()->stack_frames,
-                                          sample->address, &frame);
-        if (!frame.known && ring_control()->stack_frames > 0)
-                others = stack_of_other(tid, other_frames, ring_control()->stack_frames,
-                                        sample->address, &frame.cfa);
-        record = ring_begin(SIMPMU_SAMPLE, sample_flags(sample),
-                            threads_slots_to_ns(sample->time_slots), threads_lwp(tid),
-                            sizeof(*record) + (callers + 1 + others) * sizeof(frames[0]));
-        if (record == NULL)
-                return;
+static void find_context(ThreadId tid, const struct sim_sample *sample,
+                         struct context *context)
+{
+        UInt limit = ring_control()->stack_frames;
+
+        context->others = 0;
+        context->callers = stack_callers_and_frame(tid, context->frames, limit,
+                                                   sample->address, &context->frame);
+        if (!context->frame.known && limit > 0)
+                context->others = stack_of_other(tid, context->other_frames, limit,
+                                                 sample->address, &context->frame.cfa);
+}
+
+static SizeT record_bytes(const struct context *context)
+{
+        return sizeof(struct simpmu_sample) +
+               (context->callers + 1 + context->others) * sizeof(context->frames[0]);
+}
+
+/* The nearest: these are summed up. */
+static UInt retire_cycles(ULong slots)
+{
+        return (UInt)((slots + tool_machine.slots_per_cycle / 2) /
+                      tool_machine.slots_per_cycle);
+}
+
+/* All of RECORD but its header; it stands for FAULTS page faults, or for an access. */
+static void fill(struct simpmu_sample *record, ThreadId tid,
+                 const struct sim_sample *sample, const struct context *context,
+                 UInt faults)
+{
+        const struct stack_frame *frame = &context->frame;
+
         record->ip = sample->site->ip;
         record->addr = sample->address;
         record->stall_ns = stall_ns(sample);
         record->latency_cycles =
             (UInt)(sample->latency_slots / tool_machine.slots_per_cycle);
-        /* The nearest: these are summed up. */
-        record->retire_latency_cycles =
-            (UInt)((sample->retire_slots + tool_machine.slots_per_cycle / 2) /
-                   tool_machine.slots_per_cycle);
+        record->retire_latency_cycles = retire_cycles(sample->retire_slots);
         record->level = (UShort)sample->level;
         record->faults = faults;
         record->page_bytes = sample->page_bytes;
@@ -94,16 +110,94 @@ void sample_write(const struct sim_sample *sample)
         record->kernel_cycles =
             faults * sample->kernel_slots / tool_machine.slots_per_cycle;
         record->cpu = (UShort)tool_thread->core->number;
-        record->depth = (UShort)(callers + 1);
-        record->other_depth = (UShort)others;
+        record->depth = (UShort)(context->callers + 1);
+        record->other_depth = (UShort)context->others;
         record->stack_frame =
-            frame.known && frame.number <= callers ? frame.number + 1 : 0;
-        record->frame_cfa = frame.cfa;
+            frame->known && frame->number <= context->callers ? frame->number + 1 : 0;
+        record->frame_cfa = frame->cfa;
         record->thread_pointer = thread_pointer(tid);
         record->frames[0] = sample->site->ip;
-        for (UInt i = 0; i < callers; i++)
-                record->frames[i + 1] = frames[i];
-        for (UInt i = 0; i < others; i++)
-                record->frames[callers + 1 + i] = other_frames[i];
+        for (UInt i = 0; i < context->callers; i++)
+                record->frames[i + 1] = context->frames[i];
+        for (UInt i = 0; i < context->others; i++)
+                record->frames[context->callers + 1 + i] = context->other_frames[i];
+}
+
+void sample_write(const struct sim_sample *sample)
+{
+        ThreadId tid = VG_(get_running_tid)();
+        struct context context;
+        struct simpmu_sample *record;
+        UInt faults = 0;
+
+        if (!ring_recording())
+                return;
+        if (sample->kernel_slots > 0 && (faults = fault_weight()) == 0)
+                return;
+        find_context(tid, sample, &context);
+        record = ring_begin(SIMPMU_SAMPLE, sample_flags(sample),
+                            threads_slots_to_ns(sample->time_slots), threads_lwp(tid),
+                            record_bytes(&context));
+        if (record == NULL)
+                return;
+        fill(record, tid, sample, &context, faults);
         ring_publish(record);
+}
+
+/* ---- stores: what they cost is known when they have left the store buffer ---- */
+
+struct begun_store {
+        struct begun_store *next_spare;
+        ULong time_ns;
+        struct simpmu_sample record; /* and its frames */
+};
+
+static struct begun_store *spare_stores;
+
+static struct begun_store *store_new(void)
+{
+        struct begun_store *store = spare_stores;
+
+        if (store == NULL)
+                return tool_allocate(sizeof(*store) +
+                                     (2 * STACK_MAXIMUM_FRAMES + 1) * sizeof(ULong));
+        spare_stores = store->next_spare;
+        return store;
+}
+
+void *sample_store_begin(const struct sim_sample *sample)
+{
+        ThreadId tid = VG_(get_running_tid)();
+        struct context context;
+        struct begun_store *store;
+
+        if (!ring_recording())
+                return NULL;
+        find_context(tid, sample, &context);
+        store = store_new();
+        store->time_ns = threads_slots_to_ns(sample->time_slots);
+        store->record.header = (struct simpmu_record){
+            .size_bytes = (UInt)record_bytes(&context),
+            .flags = (UShort)(sample_flags(sample) | SIMPMU_STORE),
+            .tid = threads_lwp(tid),
+        };
+        fill(&store->record, tid, sample, &context, 0);
+        return store;
+}
+
+void sample_store_end(void *sample, uint64_t retire_slots)
+{
+        struct begun_store *store = sample;
+        const struct simpmu_record *header = &store->record.header;
+        struct simpmu_record *record =
+            ring_begin(SIMPMU_SAMPLE, header->flags, store->time_ns, header->tid,
+                       header->size_bytes);
+
+        store->record.retire_latency_cycles = retire_cycles(retire_slots);
+        if (record != NULL) {
+                VG_(memcpy)(record + 1, header + 1, header->size_bytes - sizeof(*header));
+                ring_publish(record);
+        }
+        store->next_spare = spare_stores;
+        spare_stores = store;
 }

@@ -215,6 +215,7 @@ void threads_check(UInt *guest_state)
         if (tool_hot.instructions <= tool_hot.instruction_limit)
                 return;
         thread_retire(&tool_hot, &thread->sim, tool_hot.instructions);
+        thread_finish_stores(&thread->sim, clock_of(thread));
         end_passed_interval(thread, clock_of(thread));
         if (gate_is_open(running)) {
                 set_deadline(running);
@@ -343,6 +344,8 @@ static void on_turn_stop(ThreadId tid, ULong blocks)
 static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 {
         (void)count;
+        thread_finish_stores(&threads[tid]->sim,
+                             call_executes(number) ? UINT64_MAX : clock_of(threads[tid]));
         if (limits_wants_sandbox(number, arguments))
                 ring_count_sandbox();
         thread_serve(&threads[tid]->sim, kernel_call(&tool_machine, &threads[tid]->sim));
@@ -495,6 +498,7 @@ static void write_exit(ThreadId tid)
         ULong now_ns = threads_slots_to_ns(clock_of(thread));
         struct simpmu_record *record;
 
+        thread_finish_stores(&thread->sim, UINT64_MAX);
         reading_end(thread, now_ns);
         record = ring_begin(SIMPMU_THREAD_EXIT, 0, now_ns, thread->lwp, sizeof(*record));
         if (record != NULL)

@@ -187,6 +187,9 @@ void stack_changes(ThreadId tid);
 
 /* sample.c */
 void sample_write(const struct sim_sample *sample);
+/* See machine.h: a store's record waits until it has left the store buffer. */
+void *sample_store_begin(const struct sim_sample *sample);
+void sample_store_end(void *sample, uint64_t retire_slots);
 
 /* instrument.c */
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,

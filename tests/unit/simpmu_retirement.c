@@ -103,6 +103,65 @@ static void a_miss_beside_longer_arithmetic_is_not_waited_for(void **state)
         }
 }
 
+/* ---- stores ---- */
+
+static void *begin_store(const struct sim_sample *sample)
+{
+        assert_true(sample->of_store);
+        add_sample(sample);
+        return &retire_of[sample->site->ip];
+}
+
+static void end_store(void *retire, uint64_t retire_slots)
+{
+        *(uint64_t *)retire += retire_slots;
+}
+
+static struct rig *rig_of_all_and_stores(void)
+{
+        struct rig *rig = rig_of_all(false);
+
+        rig->machine.on_store = begin_store;
+        rig->machine.on_store_done = end_store;
+        rig->threads[0]->stores.on_done = end_store;
+        return rig;
+}
+
+/* Stores miss everywhere, loads beside them hit L1: the time in which the store buffer is
+ * full, nearly all of it, is that of the stores, and none is the loads'. */
+static void stores_that_fill_the_buffer_have_its_stall(void **state)
+{
+        const uint64_t stores = 20000;
+        struct rig *rig = rig_of_all_and_stores();
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        (void)state;
+        for (uint64_t i = 0; i < stores; i++) {
+                touch_at(rig, 2, ACCESS_STORE, 64 * MIB + scattered(i, 64 * MIB), 2);
+                touch_at(rig, 3, ACCESS_LOAD, MIB, 2);
+        }
+        thread_finish_stores(rig->threads[0], UINT64_MAX);
+        counters(rig, 0, value);
+        assert_int_equal(samples_of[2], stores);
+        assert_near(cycles(rig, retire_of[2]), (double)value[SIMPMU_SB_FULL], 0.01);
+        assert_near(cycles(rig, retire_of[2]), (double)value[SIMPMU_CYCLES], 0.05);
+        assert_true(cycles(rig, retire_of[3]) < (double)value[SIMPMU_CYCLES] / 100);
+}
+
+/* A fence waits for a store as a full buffer does. */
+static void a_fence_waits_for_the_stores_before_it(void **state)
+{
+        struct rig *rig = rig_of_all_and_stores();
+        struct sim_thread *thread = rig->threads[0];
+
+        (void)state;
+        know_pages(rig);
+        touch_at(rig, 2, ACCESS_STORE, MIB + 8 * LINE_BYTES, 1);
+        thread_serialise(&rig->hot, thread, rig->hot.instructions, 0, 0);
+        assert_int_equal(samples_of[2], 1);
+        assert_near(cycles(rig, retire_of[2]), DRAM_CYCLES, 0.02);
+}
+
 /* Chases, scattered loads, hits of L2 and of L1 in an order without a pattern. */
 static void run_mixture(struct rig *rig, uint64_t steps)
 {
@@ -151,6 +210,10 @@ static void samples_by_loads_add_up_to_those_by_time(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+            cmocka_unit_test_teardown(stores_that_fill_the_buffer_have_its_stall,
+                                      free_blocks),
+            cmocka_unit_test_teardown(a_fence_waits_for_the_stores_before_it,
+                                      free_blocks),
             cmocka_unit_test_teardown(of_two_misses_side_by_side_the_first_is_waited_for,
                                       free_blocks),
             cmocka_unit_test_teardown(each_miss_of_a_chain_is_waited_for, free_blocks),

@@ -181,12 +181,54 @@ static __attribute__((noinline)) uint64_t after_parts(const struct machine *mach
         return 0;
 }
 
-/* A store whose line is there at COMPLETION. */
-HOT_PATH void hold_store(struct sim_thread *thread, const struct access *access,
-                         uint64_t completion)
+static __attribute__((noinline)) void *sample_store(const struct machine *machine,
+                                                    struct sim_thread *thread,
+                                                    const struct access *access,
+                                                    const struct found *found)
 {
-        thread_hold_store(thread, access->now - thread->stall, access->stores,
-                          completion);
+        const struct sim_sample sample = {
+            .site = access->site,
+            .address = access->address,
+            .time_slots = access->start,
+            .latency_slots = found->arrival - access->start,
+            .level = found->level,
+            .translation = found->translation,
+            .of_store = true,
+        };
+
+        if (machine->on_store == NULL || machine->samples_stalls ||
+            !sampler_counts(&thread->store_sampler))
+                return NULL;
+        return machine->on_store(&sample);
+}
+
+/* A store, or an instruction that loads and stores, whose line is there at COMPLETION,
+ * from LEVEL. The latter is a load to the sampler. */
+HOT_PATH void hold_store(const struct machine *machine, struct sim_thread *thread,
+                         const struct access *access, uint64_t completion,
+                         enum simpmu_level level, enum tlb_outcome translation)
+{
+        void *sampled = NULL;
+
+        if (access->kind == ACCESS_STORE &&
+            completion - access->start >= machine->sample_latency) {
+                const struct access store = copy_of_access(access);
+                const struct found found = {completion, completion, level, translation};
+                sampled = sample_store(machine, thread, &store, &found);
+        }
+        thread_hold_store(thread, access->now - thread->stall, access->stores, completion,
+                          sampled);
+}
+
+/* A store whose line is there or on its way. */
+HOT_PATH void hold_hit(const struct machine *machine, struct sim_thread *thread,
+                       const struct access *access, uint64_t completion,
+                       enum simpmu_level level, enum tlb_outcome translation)
+{
+        if (__builtin_expect(completion > later(access->start, thread->stores.done) +
+                                              machine->l1d_latency,
+                             0))
+                hold_store(machine, thread, access, completion, level, translation);
 }
 
 /* ---- results ---- */
@@ -411,7 +453,8 @@ static inline void ask_again(struct machine *machine, struct sim_thread *thread,
         if (access->kind != ACCESS_STORE)
                 thread->counters.pending_slots += latency;
         else
-                hold_store(thread, access, begin + latency);
+                hold_store(machine, thread, access, begin + latency, found->level,
+                           found->translation);
 }
 
 /* LINE is in L1 or on its way there, and other cores fight for it: the filters must not
@@ -461,7 +504,10 @@ static inline void take_ownership(struct machine *machine, struct sim_hot *hot,
                 set->contested |= bit;
                 filter_drop(hot, line);
         }
-        hold_store(thread, access, access->start + wait);
+        hold_store(machine, thread, access, access->start + wait,
+                   wait == machine->l3_latency ? SIMPMU_LEVEL_FORWARD
+                                               : SIMPMU_LEVEL_REMOTE_CACHE,
+                   found->translation);
         if (access->kind == ACCESS_UPDATE) {
                 found->level = SIMPMU_LEVEL_L3;
                 found->arrival = later(found->arrival, access->start + wait);
@@ -496,7 +542,12 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
                 place->set->dirty |= bit;
                 filter_let_stores_pass(hot, line);
         }
-        if (access->kind != ACCESS_STORE) {
+        if (access->kind == ACCESS_STORE) {
+                bool in_flight = way->arrival > found->arrival;
+                hold_hit(
+                    machine, thread, access, in_flight ? way->arrival : found->arrival,
+                    in_flight ? SIMPMU_LEVEL_LFB : SIMPMU_LEVEL_L1, found->translation);
+        } else {
                 if (way->arrival > access->now)
                         wait_for_line(thread, access, place->set, bit, way, found);
                 if (way->arrival <= access->now ||
@@ -539,7 +590,8 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
         }
         if (access->kind == ACCESS_STORE) {
                 place->set->mark |= bit;
-                hold_store(thread, access, miss.completion);
+                hold_store(machine, thread, access, miss.completion, miss.level,
+                           found->translation);
         }
         if (__builtin_expect(mode_prefetches(machine, access->mode), 0))
                 used_first(machine, hot, thread, access, line, miss.begin,
@@ -633,6 +685,7 @@ static __attribute__((noinline)) void access_slowly(struct machine *machine,
                         touch_page(machine, hot, thread, &access,
                                    line >> PAGE_LINE_SHIFT);
                 struct found one = found_in_l1(machine, &access);
+                one.translation = translation;
                 uint64_t walk =
                     tlb_latency(machine, thread->core, translation, access.start);
                 struct cache_place place = cache_place_of(&l1d->cache, line);

@@ -245,6 +245,8 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
         thread->fetch_slack = fetch_slack(machine);
         thread->core->runs = NULL; /* the same memory may have been a thread before */
         sampler_init(&thread->sampler, period_loads, seed + k);
+        sampler_init(&thread->store_sampler, period_loads, ~(seed + k));
+        thread->stores.on_done = machine->on_store_done;
 }
 
 /* Times on the clock of the thread that was here before mean nothing to the next. */

@@ -167,6 +167,8 @@ struct sim_sample {
         uint32_t few_sets;
         enum simpmu_level level;
         enum tlb_outcome translation;
+        bool
+            of_store; /* its latency is that of its line, and retire_slots is not known */
 };
 
 struct machine {
@@ -218,6 +220,10 @@ struct machine {
         /* What PAGE is, which nobody has touched yet, and the pages from FIRST to before
          * END that its mapping has; NULL: no page is ever new. */
         enum page_kind (*page_kind)(uint64_t page, uint64_t *first, uint64_t *end);
+        /* Of a store that keeps its place in the buffer; returns what on_store_done is
+         * given when it leaves. NULL: stores are not sampled. */
+        void *(*on_store)(const struct sim_sample *sample);
+        sim_store_done on_store_done;
 };
 
 /* PARAMS must lie within the limits of SIMPMU_PARAMETERS. */

@@ -72,23 +72,52 @@ void thread_retire_windows(struct sim_hot *hot, struct sim_thread *thread,
         stall_to_hot(hot, thread);
 }
 
-static const struct held_store *oldest_held(const struct store_buffer *buffer)
+static struct held_store *oldest_held(struct store_buffer *buffer)
 {
         return &buffer->held[buffer->head & buffer->ring_mask];
 }
 
+/* HELD has stalled the thread for RETIRE_SLOTS. */
+static void finish_store(struct store_buffer *buffer, struct held_store *held,
+                         uint64_t retire_slots)
+{
+        if (held->sample == NULL)
+                return;
+        buffer->on_done(held->sample, retire_slots);
+        held->sample = NULL;
+        buffer->sampled--;
+}
+
+void thread_finish_stores(struct sim_thread *thread, uint64_t now)
+{
+        struct store_buffer *buffer = &thread->stores;
+
+        for (uint64_t i = buffer->head; buffer->sampled > 0 && i != buffer->tail; i++) {
+                struct held_store *held = &buffer->held[i & buffer->ring_mask];
+                if (held->completion <= now)
+                        finish_store(buffer, held, 0);
+        }
+}
+
 void thread_hold_store(struct sim_thread *thread, uint64_t instruction, uint64_t stores,
-                       uint64_t completion)
+                       uint64_t completion, void *sample)
 {
         struct store_buffer *buffer = &thread->stores;
         const uint64_t blocks = stores + buffer->places;
 
         buffer->done = later(buffer->done, completion);
+        buffer->sampled += sample != NULL;
         if (buffer->tail > buffer->head && /* it waits for a second line */
-            buffer->held[(buffer->tail - 1) & buffer->ring_mask].blocks == blocks)
-                buffer->tail--;
+            buffer->held[(buffer->tail - 1) & buffer->ring_mask].blocks == blocks) {
+                struct held_store *first =
+                    &buffer->held[--buffer->tail & buffer->ring_mask];
+                if (sample != NULL)
+                        finish_store(buffer, first, 0);
+                else
+                        sample = first->sample;
+        }
         buffer->held[buffer->tail++ & buffer->ring_mask] =
-            (struct held_store){blocks, buffer->done};
+            (struct held_store){blocks, buffer->done, sample};
         buffer->held[buffer->tail & buffer->ring_mask].blocks = NEVER_DUE;
         buffer->blocks = oldest_held(buffer)->blocks;
         buffer->seen_stores = stores;
@@ -116,11 +145,13 @@ void thread_wait_for_store_buffer(struct sim_hot *hot, struct sim_thread *thread
         uint64_t before = thread->stall;
 
         for (; stores >= oldest_held(buffer)->blocks; buffer->head++) {
-                const struct held_store *held = oldest_held(buffer);
+                struct held_store *held = oldest_held(buffer);
                 uint64_t blocked =
                     instruction_of_store(buffer, held->blocks, stores, instruction);
+                uint64_t retired = later(thread->stall, thread->retired);
                 if (held->completion > blocked)
                         thread->stall = later(thread->stall, held->completion - blocked);
+                finish_store(buffer, held, later(thread->stall, retired) - retired);
         }
         thread->counters.sb_full_slots += thread->stall - before;
         buffer->blocks = oldest_held(buffer)->blocks;
@@ -137,6 +168,20 @@ void thread_fold_activity(const struct sim_hot *hot, struct sim_thread *thread,
         thread->fold_at = now + STRETCH_SLOTS;
 }
 
+/* All stores leave the buffer, for which the thread waits from NOW on. */
+static void drain_stores(struct sim_thread *thread, uint64_t now)
+{
+        struct store_buffer *buffer = &thread->stores;
+        uint64_t waited = later(now, thread->activity.covers[ACTIVITY_LDM].until);
+
+        for (; buffer->head != buffer->tail; buffer->head++) {
+                struct held_store *held = oldest_held(buffer);
+                finish_store(buffer, held, later(held->completion, waited) - waited);
+                waited = later(held->completion, waited);
+        }
+        buffer->blocks = NEVER_DUE;
+}
+
 void thread_serialise(struct sim_hot *hot, struct sim_thread *thread,
                       uint64_t instruction, uint64_t ready, uint64_t cost)
 {
@@ -145,6 +190,7 @@ void thread_serialise(struct sim_hot *hot, struct sim_thread *thread,
         uint64_t done =
             later(thread->stores.done, thread->activity.covers[ACTIVITY_LDM].until);
 
+        drain_stores(thread, now);
         thread->stall += later(later(now, done), ready) + cost - now;
         stall_to_hot(hot, thread);
 }

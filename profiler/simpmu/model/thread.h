@@ -59,7 +59,12 @@ struct window_entry {
 struct held_store {
         uint64_t blocks; /* the number of stores with that one */
         uint64_t completion;
+        void *sample; /* see sim_store_done; NULL: it is not sampled */
 };
+
+/* A sampled store, SAMPLE, has left the store buffer, for which the thread has stalled
+ * for RETIRE_SLOTS longer than for all before it. */
+typedef void (*sim_store_done)(void *sample, uint64_t retire_slots);
 
 /* In the order of the program, and behind them one that blocks none. */
 struct store_buffer {
@@ -72,6 +77,8 @@ struct store_buffer {
         /* When the buffer was looked at last: so many stores had been issued. */
         uint64_t seen_stores;
         uint64_t seen_instruction;
+        uint32_t sampled; /* of those held */
+        sim_store_done on_done;
         struct held_store held[HELD_STORES];
 };
 
@@ -128,6 +135,7 @@ struct sim_thread {
         struct sim_counters counters;
         struct activity activity;
         struct sampler sampler;
+        struct sampler store_sampler;
         struct stored stored_word[EARLY_WORDS];
         struct window loads;
         struct store_buffer stores;
@@ -198,9 +206,14 @@ static inline void window_hold(struct sim_thread *thread, struct window *window,
 }
 
 /* INSTRUCTION is store number STORES, whose line is there at COMPLETION. Stores leave
- * their buffer in the order of the program; each takes a place of it when it issues. */
+ * their buffer in the order of the program; each takes a place of it when it issues.
+ * SAMPLE: of it, or NULL. */
 void thread_hold_store(struct sim_thread *thread, uint64_t instruction, uint64_t stores,
-                       uint64_t completion);
+                       uint64_t completion, void *sample);
+
+/* The thread's clock stands at NOW: sampled stores whose lines have come by then will not
+ * stall it any more. */
+void thread_finish_stores(struct sim_thread *thread, uint64_t now);
 
 /* The cold half of thread_issue_stores. */
 void thread_wait_for_store_buffer(struct sim_hot *hot, struct sim_thread *thread,
