@@ -126,6 +126,7 @@ static void judge_intervals(struct analysis *a)
                     bound,
                     interval_lacks_buffers(&a->metrics[i]),
                     interval_buffers_free(&a->metrics[i]),
+                    interval_path_full(interval, a->counters.known, &a->machine),
                     traffic_origin(interval, a->counters.known, &a->machine)};
                 a->intervals_of_unknown_contention += contended == ANSWER_UNKNOWN;
                 a->intervals_of_unknown_bound += bound == BOUND_UNKNOWN;

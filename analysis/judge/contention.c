@@ -11,6 +11,7 @@ const double CONTENDED_BANDWIDTH_PART = 0.5;
 const double SATURATED_BANDWIDTH_PART = 0.9;
 const double FB_FULL_RATIO = 0.25;
 const double FB_SHORT_RATIO = 0.05;
+static const double PATH_FULL_PART = 0.8;
 /* H20: idle LMRL varies by up to 6.62 %, and is at least 1.5 times as much when DRAM is
  * saturated. A threshold within two of the former would flag noise, one of twice idle not
  * flag what is short. */
@@ -151,6 +152,16 @@ bool interval_lacks_buffers(const struct interval_metrics *metrics)
 bool interval_buffers_free(const struct interval_metrics *metrics)
 {
         return metrics->buffers_full_ratio < FB_SHORT_RATIO;
+}
+
+bool interval_path_full(const struct interval *interval, const bool known[CONCEPT_COUNT],
+                        const struct machine_facts *machine)
+{
+        if (!known[CONCEPT_OFFCORE] || !known[CONCEPT_CYCLES])
+                return false;
+        return interval->gained[CONCEPT_OFFCORE] * LINE_BYTES >=
+               PATH_FULL_PART * machine->l3_bytes_per_cycle *
+                   interval->gained[CONCEPT_CYCLES];
 }
 
 const char *bound_name(enum bound bound)

@@ -17,6 +17,7 @@ enum { LINE_BYTES = 64 }; /* that DRAM is read and written by */
         X(l1d_latency_cycles)                                                            \
         X(l2_latency_cycles)                                                             \
         X(l3_latency_cycles)                                                             \
+        X(l3_bytes_per_cycle)                                                            \
         X(dram_latency_cycles)                                                           \
         X(dram_bandwidth_gbs)                                                            \
         X(dram_write_bandwidth_gbs)                                                      \
@@ -104,6 +105,11 @@ bool interval_lacks_buffers(const struct interval_metrics *metrics);
 
 /* Whether they are known to have been free for nearly all of it. */
 bool interval_buffers_free(const struct interval_metrics *metrics);
+
+/* Whether lines came to the cores, from L3 and beyond, about as fast as the path from
+ * there lets them, while DRAM had bandwidth left: more buffers would gain nothing. */
+bool interval_path_full(const struct interval *interval, const bool known[CONCEPT_COUNT],
+                        const struct machine_facts *machine);
 
 /* The name in the database; NULL for BOUND_UNKNOWN. */
 const char *bound_name(enum bound bound);

@@ -21,6 +21,7 @@ static const struct {
     {"mem_load_uops_retired.hit_lfb", CONCEPT_FB_HIT},
     {"mem_load_completed.l1_miss_any", CONCEPT_L1_MISS_ANY}, /* Sapphire Rapids */
     {"l1d_pend_miss.fb_full", CONCEPT_FB_FULL},
+    {"offcore_requests.all_requests", CONCEPT_OFFCORE},
     {"offcore_requests_buffer.sq_full", CONCEPT_SQ_FULL}, /* Haswell to Cascade Lake */
     {"cycle_activity.stalls_l1d_pending", CONCEPT_STALLS_L1D}, /* Haswell */
     {"cycle_activity.stalls_l1d_miss", CONCEPT_STALLS_L1D},

@@ -12,6 +12,7 @@ enum concept {
         CONCEPT_FB_HIT,       /* gamma: retired loads that hit a fill buffer */
         CONCEPT_L1_MISS_ANY,  /* beta + gamma in one event */
         CONCEPT_FB_FULL,      /* cycles a demand request waited for a fill buffer */
+        CONCEPT_OFFCORE,      /* lines asked for beyond L2, prefetches included */
         CONCEPT_DRAM_READ,    /* bytes */
         CONCEPT_DRAM_WRITE,   /* bytes */
         CONCEPT_SQ_FULL,      /* cycles the queue from L2 to L3 was full */

@@ -14,6 +14,7 @@ struct judged_interval {
         enum bound bound;
         bool lacks_buffers;
         bool buffers_free;
+        bool path_full;
         enum origin traffic; /* of the lines that loads waited for */
 };
 

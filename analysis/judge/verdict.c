@@ -221,6 +221,16 @@ static bool is_contention(const struct rule_input *in)
                (in->sample->bandwidth_short == ANSWER_YES && is_late_for_a_buffer(in));
 }
 
+/* The buffers are full of lines that follow each other on the path from L3 as fast as it
+ * lets them. */
+static bool is_late_for_the_path(const struct rule_input *in)
+{
+        const struct sample_facts *sample = in->sample;
+        return sample->interval_path_full &&
+               (sample->level == LEVEL_L3 ||
+                (sample->level == LEVEL_LFB && sample->line_origin == ORIGIN_CACHE));
+}
+
 /* H20's false positive: a latency above DRAM's while DRAM has bandwidth left,
  * because the load had to wait for a fill buffer first, wherever its line then came from.
  */
@@ -231,6 +241,7 @@ static bool is_in_core(const struct rule_input *in)
             sample->interval_bound == BOUND_IN_CORE ||
             (sample->interval_lacks_buffers && sample->bandwidth_short == ANSWER_NO);
         return lacks_buffers && !may_be_translation(sample) &&
+               !is_late_for_the_path(in) &&
                (is_behind_l1(sample->level) || level_waits_for_dram(sample->level)) &&
                sample->latency_cycles > in->thresholds->high_latency_cycles;
 }

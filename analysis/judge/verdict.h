@@ -59,7 +59,8 @@ struct sample_facts {
         enum answer bandwidth_short;   /* in its interval */
         enum bound interval_bound;
         bool interval_lacks_buffers;
-        bool without_waits; /* of a model in which nothing waits for values */
+        bool interval_path_full; /* the one from L3 */
+        bool without_waits;      /* of a model in which nothing waits for values */
 };
 
 /* Whether a load from LEVEL may have waited for DRAM. */

@@ -383,6 +383,7 @@ struct simpmu_sample {
         X(SQ_FULL, "offcore_requests_buffer.sq_full", "cycles")                          \
         X(DEMAND_READ, "offcore_requests.demand_data_rd", "events")                      \
         X(DEMAND_RFO, "offcore_requests.demand_rfo", "events")                           \
+        X(OFFCORE_ALL, "offcore_requests.all_requests", "events")                        \
         X(OFFCORE, "offcore_response.demand_data_rd.l3_miss", "events")                  \
         X(STLB_HIT_LOADS, "dtlb_load_misses.stlb_hit", "events")                         \
         X(WALKED_LOADS, "dtlb_load_misses.walk_completed", "events")                     \

@@ -323,6 +323,7 @@ void machine_read_counters(const struct machine *machine, struct sim_thread *thr
         value[SIMPMU_SQ_FULL] = counters->sq_full_slots / cycle;
         value[SIMPMU_DEMAND_READ] = counters->demand_read_lines;
         value[SIMPMU_DEMAND_RFO] = counters->demand_rfo_lines;
+        value[SIMPMU_OFFCORE_ALL] = counters->offcore_lines;
 
         value[SIMPMU_CYCLES] = (instructions + thread->stall - thread->idle) / cycle;
         value[SIMPMU_INSTRUCTIONS] = instructions;

@@ -299,6 +299,7 @@ miss_fill_otherwise(struct machine *machine, struct sim_thread *thread,
         bool queued = !in_l2 && miss_queue_counts(machine, thread->core);
         uint64_t place = queued ? places_find(queue, request->begin, machine->l3_latency)
                                 : request->begin;
+        thread->counters.offcore_lines += !in_l2;
         uint64_t asked =
             path_take(in_l2 ? &thread->core->from_l2 : &thread->core->from_beyond, place);
         if (__builtin_expect(shared, 0))

@@ -38,6 +38,7 @@ static bool bring_to_l2(struct machine *machine, struct sim_thread *thread, uint
                 return false;
         if (asked > now)
                 core->streamer_waits = asked;
+        thread->counters.offcore_lines++;
         uint64_t begin = path_take(&core->from_beyond, asked);
         uint64_t latency = miss_in_l2(machine, thread, line, begin, &level);
         asked = places_fit(&core->queue, now, asked, latency, begin + latency);

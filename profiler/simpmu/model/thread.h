@@ -34,6 +34,7 @@ struct sim_counters {
         uint64_t mispredicts;       /* branches */
         uint64_t demand_read_lines; /* asked beyond L2 */
         uint64_t demand_rfo_lines;
+        uint64_t offcore_lines; /* the same, with those of prefetches */
         uint64_t dram_read_lines;
         uint64_t demand_dram_lines; /* of these, those that a load itself asked for */
         uint64_t dram_write_lines;
