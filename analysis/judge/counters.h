@@ -12,7 +12,6 @@ enum concept {
         CONCEPT_FB_HIT,       /* gamma: retired loads that hit a fill buffer */
         CONCEPT_L1_MISS_ANY,  /* beta + gamma in one event */
         CONCEPT_FB_FULL,      /* cycles a demand request waited for a fill buffer */
-        CONCEPT_OFFCORE,      /* lines asked for beyond L2, prefetches included */
         CONCEPT_DRAM_READ,    /* bytes */
         CONCEPT_DRAM_WRITE,   /* bytes */
         CONCEPT_SQ_FULL,      /* cycles the queue from L2 to L3 was full */
@@ -26,6 +25,7 @@ enum concept {
         CONCEPT_PAGE_FAULTS,
         CONCEPT_KERNEL_FAULT, /* cycles in the kernel for page faults, */
         CONCEPT_KERNEL_CALL,  /* and for system calls; both are unhalted ones */
+        CONCEPT_OFFCORE,      /* lines asked for beyond L2, prefetches included */
         CONCEPT_COUNT,
         CONCEPT_NONE = CONCEPT_COUNT
 };

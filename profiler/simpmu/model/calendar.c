@@ -110,13 +110,14 @@ static uint16_t *skip_of(const struct calendar *calendar, struct calendar_bucket
         return skip;
 }
 
-/* The first bucket from NUMBER on that has room. Full ones on the way learn to lead over
- * those behind them. */
+/* The first bucket from NUMBER on that has room. Those on the way learn to lead over what
+ * is behind them: full ones over full ones, others over both. */
 static uint64_t find_room(struct calendar *calendar, uint64_t number,
                           uint32_t write_limit)
 {
         const uint64_t end = calendar->first + CALENDAR_BUCKETS;
         uint16_t *before = NULL;
+        bool before_full = false;
 
         while (number < end) {
                 struct calendar_bucket *bucket = calendar_bucket(calendar, number);
@@ -124,9 +125,11 @@ static uint64_t find_room(struct calendar *calendar, uint64_t number,
                         break;
                 uint16_t *skip = skip_of(calendar, bucket, write_limit);
                 const bool full = skip == &bucket->skip;
-                if (before != NULL && full && *before + *skip < (int)CALENDAR_BUCKETS)
+                if (before != NULL && skip != NULL && (full || !before_full) &&
+                    *before + *skip < (int)CALENDAR_BUCKETS)
                         *before = (uint16_t)(*before + *skip);
-                before = full ? skip : NULL;
+                before = skip;
+                before_full = full;
                 number += skip != NULL ? *skip : 1;
         }
         return number;
