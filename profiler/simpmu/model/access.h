@@ -213,7 +213,8 @@ HOT_PATH void hold_store(const struct machine *machine, struct sim_thread *threa
         if (access->kind == ACCESS_STORE &&
             completion - access->start >= machine->sample_latency) {
                 const struct access store = copy_of_access(access);
-                const struct found found = {completion, completion, level, translation};
+                const struct found found = {
+                    .arrival = completion, .level = level, .translation = translation};
                 sampled = sample_store(machine, thread, &store, &found);
         }
         thread_hold_store(thread, access->now - thread->stall, access->stores, completion,
