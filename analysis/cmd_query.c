@@ -12,9 +12,15 @@
 #include "command.h"
 #include "command_line.h"
 #include "named_query.h"
+#include "option_number.h"
 #include "query.h"
 
-enum { OPTION_FORMAT = 256, OPTION_LIST, OPTION_NAME };
+enum { OPTION_FORMAT = 256, OPTION_LIST, OPTION_NAME, OPTION_TIME, OPTION_MEMORY };
+
+/* A query that takes longer, or more, is rather a mistake, or a database that was made to
+ * be one. */
+#define TIME_LIMIT_S    600
+#define MEMORY_LIMIT_MB 4096
 
 struct arguments {
         const char *file;
@@ -22,6 +28,8 @@ struct arguments {
         const char *name; /* of a query of the library */
         const char *words[2];
         size_t word_count;
+        int64_t time_limit_s;
+        int64_t memory_limit_mb;
         bool list;
         enum format format;
 };
@@ -30,7 +38,11 @@ static const struct argp_option options[] = {
     {"format", OPTION_FORMAT, "FORMAT", 0, "table (the default), csv or json", 0},
     {"input", 'i', "FILE", 0, "The database, as FILE", 0},
     {"list", OPTION_LIST, NULL, 0, "List the named queries", 0},
+    {"memory-limit", OPTION_MEMORY, "MB", 0,
+     "End a query that needs more memory (4096; 0: none does)", 0},
     {"name", OPTION_NAME, "NAME", 0, "Run the query called NAME", 0},
+    {"time-limit", OPTION_TIME, "S", 0,
+     "End queries that take longer, in seconds (600; 0: none do)", 0},
     {0}};
 
 /* With --name or -i one word is enough, and it is clear what it is. Else a single
@@ -55,6 +67,15 @@ static void assign_words(struct arguments *arguments, struct argp_state *state)
                 arguments->file = "memlag.db";
 }
 
+static int64_t limit_of(const char *option, const char *text, struct argp_state *state)
+{
+        uint64_t value;
+        struct diag diag;
+        if (option_whole(option, text, 0, INT32_MAX, &value, &diag) < 0)
+                usage_error(state, "%s", diag.text);
+        return (int64_t)value;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
         struct arguments *arguments = state->input;
@@ -72,6 +93,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
                             "--name: there is no query '%s'; --list shows them all",
                             text);
                 arguments->name = text;
+                return 0;
+        case OPTION_TIME:
+                arguments->time_limit_s = limit_of("--time-limit", text, state);
+                return 0;
+        case OPTION_MEMORY:
+                arguments->memory_limit_mb = limit_of("--memory-limit", text, state);
                 return 0;
         case 'i':
                 arguments->file = text;
@@ -127,12 +154,14 @@ static int run(const struct arguments *arguments, const char *sql)
         struct diag diag;
         struct db *db;
         bool lacks_findings = false;
+        const struct query_limits limits = {arguments->time_limit_s,
+                                            arguments->memory_limit_mb << 20};
         int code = db_open(arguments->file, DB_READ_ONLY, &db, &diag);
         if (!code)
                 code = db_keep_more(db, &diag);
         if (!code)
-                code = query_run(db, sql, arguments->format, stdout, cmd_terminal_width(),
-                                 &lacks_findings, &diag);
+                code = query_run(db, sql, &limits, arguments->format, stdout,
+                                 cmd_terminal_width(), &lacks_findings, &diag);
         db_close(db);
         if (lacks_findings)
                 diag_printf("query",
@@ -150,7 +179,8 @@ static int run(const struct arguments *arguments, const char *sql)
 
 int cmd_query(int argc, char **argv)
 {
-        struct arguments arguments = {0};
+        struct arguments arguments = {.time_limit_s = TIME_LIMIT_S,
+                                      .memory_limit_mb = MEMORY_LIMIT_MB};
         command_line_parse(&parser, "memlag query", argc, argv, ARGUMENTS_ANYWHERE,
                            &arguments);
         if (arguments.list) {

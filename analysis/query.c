@@ -9,9 +9,20 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include "statement.h"
 #include "text.h"
+
+/* SQLite's machine does so many steps before it is asked what time it is: some 100 us. */
+#define PROGRESS_STEPS 10000
+
+struct limits_kept {
+        int64_t limit_s;      /* 0: none */
+        int64_t end_s;        /* of CLOCK_MONOTONIC */
+        struct rlimit memory; /* as it was before */
+};
 
 /* What the statements have asked of the authorizer. */
 struct asked {
@@ -341,9 +352,10 @@ static int run_statement(struct db *db, sqlite3_stmt *statement, bool *any_resul
 }
 
 /* Runs the statements of SQL one after the other; *ANY_STATEMENT: whether there was one.
- */
+ * *RESULT is SQLite's, of the last. */
 static int run_statements(struct db *db, const char *sql, enum format format, FILE *out,
-                          size_t width, bool *any_statement, struct diag *diag)
+                          size_t width, bool *any_statement, int *result,
+                          struct diag *diag)
 {
         bool any_result = false;
         int code = 0;
@@ -356,20 +368,91 @@ static int run_statements(struct db *db, const char *sql, enum format format, FI
                                                             format, out, width, diag)))
                         code = step_error(db, sql, here, code, diag);
                 *any_statement |= statement != NULL;
-                sqlite3_finalize(statement);
+                int ended = sqlite3_finalize(statement);
+                *result =
+                    code && ended == SQLITE_OK ? sqlite3_errcode(db_sqlite(db)) : ended;
         }
         return code;
 }
 
-int query_run(struct db *db, const char *sql, enum format format, FILE *out, size_t width,
-              bool *lacks_findings, struct diag *diag)
+/* ---- limits ---- */
+
+static int64_t now_s(void)
 {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return now.tv_sec;
+}
+
+static int is_late(void *context)
+{
+        const struct limits_kept *kept = context;
+        return kept->limit_s > 0 && now_s() >= kept->end_s;
+}
+
+/* Of the process, which does nothing else. SQLite does not count its memory here. */
+static void limit_memory(int64_t bytes, struct rlimit *before)
+{
+        if (getrlimit(RLIMIT_DATA, before) != 0)
+                *before = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+        struct rlimit limit = *before;
+        if (bytes > 0 && (rlim_t)bytes < limit.rlim_cur) {
+                limit.rlim_cur = (rlim_t)bytes;
+                setrlimit(RLIMIT_DATA, &limit);
+        }
+}
+
+/* Sorting and the like take memory rather than files of the system's temporary directory,
+ * and the memory counts. */
+static void begin_limits(sqlite3 *sqlite, const struct query_limits *limits,
+                         struct limits_kept *kept)
+{
+        *kept = (struct limits_kept){.limit_s = limits->seconds,
+                                     .end_s = now_s() + limits->seconds};
+        sqlite3_exec(sqlite, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+        limit_memory(limits->memory_bytes, &kept->memory);
+        sqlite3_progress_handler(sqlite, PROGRESS_STEPS, is_late, kept);
+}
+
+static void end_limits(sqlite3 *sqlite, const struct limits_kept *kept)
+{
+        sqlite3_progress_handler(sqlite, 0, NULL, NULL);
+        setrlimit(RLIMIT_DATA, &kept->memory);
+}
+
+/* Whether a limit is why statements failed with RESULT of SQLite. */
+static int over_limit(int result, const struct query_limits *limits, struct diag *diag)
+{
+        if (result == SQLITE_INTERRUPT)
+                return diag_set(diag, -ETIME,
+                                "the query was ended after %lld s; give it longer with "
+                                "--time-limit",
+                                (long long)limits->seconds);
+        if (result == SQLITE_NOMEM && limits->memory_bytes > 0)
+                return diag_set(diag, -ENOMEM,
+                                "the query needs more memory than %lld MB; give it more "
+                                "with --memory-limit",
+                                (long long)limits->memory_bytes >> 20);
+        return 0;
+}
+
+int query_run(struct db *db, const char *sql, const struct query_limits *limits,
+              enum format format, FILE *out, size_t width, bool *lacks_findings,
+              struct diag *diag)
+{
+        struct limits_kept kept;
         struct asked asked = {.sqlite = db_sqlite(db)};
         bool any_statement = false;
         int64_t thresholds = 0;
+        begin_limits(db_sqlite(db), limits, &kept);
         sqlite3_set_authorizer(db_sqlite(db), authorize, &asked);
-        int code = run_statements(db, sql, format, out, width, &any_statement, diag);
+        int result = SQLITE_OK;
+        int code =
+            run_statements(db, sql, format, out, width, &any_statement, &result, diag);
         sqlite3_set_authorizer(db_sqlite(db), NULL, NULL);
+        end_limits(db_sqlite(db), &kept);
+        if (code && over_limit(result, limits, diag))
+                return -ECANCELED;
         if (asked.refused)
                 return diag_set(diag, -EPERM,
                                 "%s: refused; queries may only read the database",

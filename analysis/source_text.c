@@ -6,15 +6,36 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "text.h"
 
+/* Generated sources have some megabytes. */
+#define SOURCE_BYTES_MAX (64L << 20)
+
 enum { CONTEXT_LINES = 2, TAB_WIDTH = 8, LINE_WIDTH = 200 };
+
+/* What the kernel makes up when it is read, some of which acts on that. */
+static bool is_made_up(int fd)
+{
+        static const unsigned long systems[] = {
+            PROC_SUPER_MAGIC, SYSFS_MAGIC,        DEBUGFS_MAGIC,       TRACEFS_MAGIC,
+            SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,
+            EFIVARFS_MAGIC,   PSTOREFS_MAGIC};
+        struct statfs system;
+        if (fstatfs(fd, &system) != 0)
+                return true;
+        for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++)
+                if ((unsigned long)system.f_type == systems[i])
+                        return true;
+        return false;
+}
 
 FILE *source_text_open(const char *path, struct stat *status)
 {
@@ -22,7 +43,8 @@ FILE *source_text_open(const char *path, struct stat *status)
         if (fd < 0)
                 return NULL;
         FILE *file = NULL;
-        if (fstat(fd, status) == 0 && S_ISREG(status->st_mode))
+        if (fstat(fd, status) == 0 && S_ISREG(status->st_mode) &&
+            status->st_size <= SOURCE_BYTES_MAX && !is_made_up(fd))
                 file = fdopen(fd, "r");
         else
                 errno = EINVAL;

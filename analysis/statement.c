@@ -10,6 +10,8 @@
 
 #include "text.h"
 
+#define TEXT_SHOWN_BYTES ((size_t)16384)
+
 /* Whether the latest error is that of a view which is not there, or is older than the
  * tables that it reads: not of a lost table. */
 static bool is_of_a_view(struct db *db)
@@ -110,7 +112,10 @@ const char *statement_text(struct sqlite3_stmt *statement, int i)
 char *statement_printable(sqlite3_stmt *statement, int i)
 {
         const char *text = (const char *)sqlite3_column_text(statement, i);
-        return text ? text_printable(text, (size_t)sqlite3_column_bytes(statement, i))
+        size_t bytes = text ? (size_t)sqlite3_column_bytes(statement, i) : 0;
+        /* No name is longer; a database may come from anybody. */
+        return text ? text_printable(text,
+                                     bytes < TEXT_SHOWN_BYTES ? bytes : TEXT_SHOWN_BYTES)
                     : NULL;
 }
 

@@ -307,3 +307,14 @@ for id in object_id field_id; do
 done
 expect "samples of lines" "$(both line_id 'sum(samples)' line_object_view)" \
         "$(both line_id 'sum(samples)' line_view)"
+
+# ---- limits, and texts that are not what they seem ------------------------------------
+endless='WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n'
+! query --time-limit 1 "$endless" >out 2>err || fail "an endless query ended"
+grep -q 'after 1 s; give it longer with --time-limit' err || fail "an endless query: $(cat err)"
+large='SELECT length(hex(zeroblob(100000000)))'
+! query --memory-limit 64 "$large" >out 2>err || fail "200 MB are within 64 MB"
+grep -q 'more memory than 64 MB; give it more with --memory-limit' err || fail "a large query: $(cat err)"
+expect "a large query with more memory" "$(query --format csv --memory-limit 1000 "$large" | tail -n 1)" 200000000
+# A right-to-left override, with which what follows reads backwards.
+expect "marks of direction" "$(query "SELECT char(8238) || 'cba' AS text" | tail -n 1)" '\xe2\x80\xaecba'
