@@ -69,6 +69,19 @@ static void the_end_is_told_as_it_was(void **state)
         assert_int_equal(end.status, SIGSEGV);
 }
 
+/* Of the target and of a child that it waits for. */
+static void cpu_time_is_told(void **state)
+{
+        (void)state;
+        const int64_t least_ns = 2000000;
+        struct launch_end end =
+            run_shell("sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done'; "
+                      "head -c 200000000 /dev/zero >/dev/null");
+        assert_int_equal(end.status, 0);
+        assert_true(end.user_ns >= least_ns);
+        assert_true(end.kernel_ns >= least_ns);
+}
+
 static void a_program_that_does_not_start_is_an_error(void **state)
 {
         (void)state;
@@ -249,6 +262,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(the_end_is_told_as_it_was),
+            cmocka_unit_test(cpu_time_is_told),
             cmocka_unit_test(a_program_that_does_not_start_is_an_error),
             cmocka_unit_test(a_signal_before_the_start_keeps_the_target_from_starting),
             cmocka_unit_test(the_program_waits_to_be_let_go),

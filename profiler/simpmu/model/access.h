@@ -12,8 +12,8 @@
 #define HOT_PATH static inline __attribute__((always_inline))
 
 /* How much of the model a run's accesses need: everything, or what is left where L1 has
- * the common geometry, no prefetcher is on and loads are sampled by their number. With
- * caches only no access waits for a value. */
+ * the common geometry, no prefetcher is on, branches are not followed and loads are
+ * sampled by their number. With caches only no access waits for a value. */
 enum access_mode { ACCESS_IN_GENERAL, ACCESS_IN_COMMON, ACCESS_OF_CACHES };
 
 static inline enum access_mode access_mode_of(const struct machine *machine)
@@ -22,7 +22,7 @@ static inline enum access_mode access_mode_of(const struct machine *machine)
 
         if (params->l1d_bytes != L1D_COMMON_SETS * L1D_COMMON_WAYS * LINE_BYTES ||
             params->l1d_ways != L1D_COMMON_WAYS || machine->prefetch != 0 ||
-            machine->samples_stalls)
+            machine->code != NULL || machine->samples_stalls)
                 return ACCESS_IN_GENERAL;
         return machine->one_load_waits ? ACCESS_OF_CACHES : ACCESS_IN_COMMON;
 }
