@@ -71,7 +71,7 @@ int output_name(const char *pattern, const struct job_rank *rank, char **file,
         if (!out)
                 return diag_no_memory(diag);
         const char *text = "";
-        for (const char *at = pattern; *at && text; at++)
+        for (const char *at = pattern; text && *at; at++)
                 if (*at != '%')
                         fputc(*at, out);
                 else if ((text = meaning(*++at, pattern, rank, process, system.nodename,
