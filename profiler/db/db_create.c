@@ -111,13 +111,20 @@ static int remove_existing(const char *path, size_t count, struct diag *diag)
         return code;
 }
 
+/* A file that takes the place of another may be used by the same users. Its owner writes
+ * it in any case, as SQLite does by its name. */
+static mode_t mode_after(const struct stat *before)
+{
+        return (before->st_mode & (S_IRWXU | S_IRWXG | S_IRWXO)) | S_IRUSR | S_IWUSR;
+}
+
 int db_move(const char *from, const char *to, struct diag *diag)
 {
         struct stat before;
         bool replaces = lstat(to, &before) == 0 && S_ISREG(before.st_mode);
         int code = remove_existing(to, DB_FILES - 1, diag);
         if (!code && replaces)
-                (void)!chmod(from, before.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO));
+                (void)!chmod(from, mode_after(&before));
         if (!code && rename(from, to) != 0)
                 code = cannot_create(to, -errno, diag);
         return code;
@@ -172,12 +179,6 @@ static int claim_file(const char *path, int *lock, struct diag *diag)
         return 0;
 }
 
-/* A file that takes the place of another may be read by the same users. */
-static void keep_mode(int fd, const struct stat *before)
-{
-        (void)!fchmod(fd, before->st_mode & (S_IRWXU | S_IRWXG | S_IRWXO));
-}
-
 /* The schema goes in before WAL mode, so that the file itself, and not its log,
  * says from the start whose it is. */
 static int create_schema(struct db *db, struct diag *diag)
@@ -215,7 +216,7 @@ int db_create(const char *path, bool replace, struct db **result, struct diag *d
         if (!code)
                 code = claim_file(path, &lock, diag);
         if (!code && replaces && S_ISREG(status.st_mode))
-                keep_mode(lock, &status);
+                (void)!fchmod(lock, mode_after(&status));
         if (code == -EEXIST && replace) /* made since it was removed */
                 code = used_by_another(path, diag);
         if (code)

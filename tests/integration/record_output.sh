@@ -31,6 +31,11 @@ chmod 640 piped.db
 $record --force -o piped.db -- true 2>err || fail "--force: $(cat err)"
 [ "$(stat -c %a piped.db)" = 640 ] || fail "--force changes the mode to $(stat -c %a piped.db)"
 
+# A file that its owner could not write would be replaced by one that nobody could fill.
+chmod 440 piped.db
+$record --force -o piped.db -- true 2>err || fail "--force, read-only: $(cat err)"
+[ "$(stat -c %a piped.db)" = 640 ] || fail "--force, read-only: mode $(stat -c %a piped.db)"
+
 # ---- a database that is removed ----
 status=0
 $record -o removed.db -- sh -c 'rm removed.db; exit 4' 2>err || status=$?
