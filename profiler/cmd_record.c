@@ -45,6 +45,7 @@ struct recording {
         struct launch *launch;
         struct launch_end end;
         bool command_ended;
+        bool time_over; /* recording ended before it, as the user wished */
         struct validated validated;
         bool default_model;  /* the user named no CPU to simulate */
         bool failed;         /* something of the run is not in the database */
@@ -213,6 +214,7 @@ static int finish_source(struct recording *recording, struct diag *diag);
 static void end_recording(struct recording *recording)
 {
         struct diag diag;
+        recording->time_over = true;
         if (recording->source && finish_source(recording, &diag) < 0) {
                 diag_print(name, &diag);
                 note_failure(recording, &diag);
@@ -441,7 +443,7 @@ static void explain_unhandled(const struct recording *recording)
 static void tell_left(const struct recording *recording)
 {
         uint64_t left = sink_lost(recording->sink, LOSS_LEFT_RUNNING);
-        if (left > 0)
+        if (left > 0 && !recording->time_over)
                 diag_printf(name,
                             "%llu process%s of the command live%s on and %s not recorded "
                             "any more; --wait records until all have ended",

@@ -438,6 +438,7 @@ code=0
 record target.db --duration 0.1 -- sh -c 'date +%s%N; sleep 2; date +%s%N; exit 4' >lived || code=$?
 expect "status after the duration" $code 4
 expect "lines of a command that went on after the duration" "$(wc -l <lived)" 2
+! grep -q 'lives* on' err || fail "a command that ended after the duration lives on: $(cat err)"
 # Shorter than its command lived, which is two seconds or more.
 lived=$(($(tail -n 1 lived) - $(head -n 1 lived)))
 [ "$(ask target.db "SELECT value < $lived FROM run WHERE key = 'duration_ns'")" = 1 ] ||
