@@ -3,6 +3,7 @@
 #include "sim_nearest.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,17 @@ static size_t count_of_list(const char *list)
         return count;
 }
 
-/* Cores, not hardware threads. 0: not told. */
+/* 0: not told. */
+static double node_count(const char *root)
+{
+        char online[256];
+        return root_file_line(root, "/sys/devices/system/node/online", online,
+                              sizeof(online))
+                   ? (double)count_of_list(online)
+                   : 0;
+}
+
+/* Cores of all nodes, not hardware threads. 0: not told. */
 static double core_count(const char *root)
 {
         char online[4096], siblings[256];
@@ -77,7 +88,9 @@ void sim_nearest_fit(const char *root, struct sim_preset *preset)
         fit_cache(preset, &caches[2], "l3.size_bytes", "l3.ways");
         if (sim_preset_check(preset, &ignored) < 0)
                 *preset = before;
-        sim_preset_replace(preset, "core.count", core_count(root));
+        sim_preset_replace(preset, "numa.nodes", node_count(root));
+        sim_preset_replace(preset, "core.count",
+                           floor(core_count(root) / preset->params.nodes));
         sim_preset_replace(preset, "core.clock_mhz", clock_mhz(root));
         preset->fitted = true;
 }

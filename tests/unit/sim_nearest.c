@@ -90,6 +90,7 @@ static void the_system_tells_caches_cores_and_clock(void **state)
         put_file("/sys/devices/system/cpu/online", "0-15\n");
         put_file("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0,8\n");
         put_file("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "3000000\n");
+        put_file("/sys/devices/system/node/online", "0-1\n");
         sim_nearest_fit(root, &preset);
         assert_true(preset.fitted);
         assert_true(preset.params.l1d_bytes == 48 << 10);
@@ -97,7 +98,8 @@ static void the_system_tells_caches_cores_and_clock(void **state)
         assert_true(preset.params.l2_bytes == 2 << 20);
         assert_true(preset.params.l2_ways == 16);
         assert_true(preset.params.l3_bytes == 64 << 20);
-        assert_true(preset.params.cores == 8);
+        assert_true(preset.params.nodes == 2);
+        assert_true(preset.params.cores == 4); /* of each node */
         assert_true(preset.params.clock_mhz == 3000);
 }
 
