@@ -227,21 +227,31 @@ static int print_set_conflicts(struct db *db, FILE *out, struct diag *diag)
         return code;
 }
 
-static void print_no_place(FILE *out, const struct report_summary *summary)
+static int print_no_place(struct db *db, FILE *out, const struct report_summary *summary,
+                          struct diag *diag)
 {
         int64_t samples = summary->timed ? summary->samples : summary->memory_samples;
+        int64_t unjudged;
+        int code = statement_number(db,
+                                    "SELECT count(*) FROM" REPORT_WEIGHED_LINES
+                                    "WHERE verdict = 'too-few-samples'"
+                                    " AND weight >= " PLACE_SHARE_MIN,
+                                    &unjudged, diag);
+        if (code < 0)
+                return code;
         if (samples == 0 && !summary->timed)
                 fputs("No sample is of a memory access. Record loads: a smaller "
                       "--period, or "
                       "'perf mem record' before import.\n",
                       out);
-        else if (samples < VERDICT_SAMPLES_MIN)
+        else if (samples < VERDICT_SAMPLES_MIN || unjudged)
                 fprintf(out,
                         "Too few samples to judge lines (%" PRId64
                         "): record a longer run, or more samples (%s).\n",
                         samples, summary->timed ? "--freq" : "a smaller --period");
         else
                 fputs("No line waits for 1 % of the time.\n", out);
+        return 0;
 }
 
 int report_print_brief(struct db *db, const struct report_options *options,
@@ -256,7 +266,7 @@ int report_print_brief(struct db *db, const struct report_options *options,
                 if (!code)
                         code = print_set_conflicts(db, out, diag);
                 if (!code && !any)
-                        print_no_place(out, summary);
+                        code = print_no_place(db, out, summary, diag);
         }
         if (!code && options->summary_only)
                 fprintf(out,

@@ -280,6 +280,10 @@ few='too few samples: record a longer run, or with a smaller --period than 100\.
 ! "$MEMLAG" report -v lines.db | tr '\n' ' ' | grep -qe "$few" || fail "advice on samples without need"
 sqlite3 lines.db "UPDATE line_finding SET verdict = 'too-few-samples' WHERE line = 10"
 "$MEMLAG" report -v lines.db | tr '\n' ' ' | grep -qe "$few" || fail "no advice on too few samples"
+cp lines.db few.db
+sqlite3 few.db "UPDATE line_finding SET verdict = 'too-few-samples'"
+"$MEMLAG" report few.db | grep -q '^Too few samples to judge lines' ||
+        fail "lines that wait and cannot be judged are said not to wait"
 cp lines.db single.db
 sqlite3 single.db "DELETE FROM sample WHERE sample_id <> (SELECT min(sample_id) FROM sample);
         UPDATE ledger SET value = 1 WHERE unit = 'records'"
