@@ -241,11 +241,11 @@ int report_explain_range(struct db *db, const struct report_options *options, FI
 int report_summary_read(struct db *db, struct report_summary *summary, struct diag *diag);
 void report_summary_free(struct report_summary *summary);
 
-/* "modelled by the simulated PMU (skylake-sp), with mispredicted branches, not measured":
- * says in words what kind of numbers these are. */
 /* "N records lost", or what is known of that where the recording has not ended. */
 void report_say_lost(FILE *text, const struct report_summary *summary);
 
+/* "modelled by the simulated PMU (skylake-sp), with mispredicted branches, not measured":
+ * says in words what kind of numbers these are. */
 void report_print_provenance(FILE *out, const struct report_summary *summary);
 
 /* Prints the report in one of the formats. */
