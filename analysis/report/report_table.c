@@ -471,10 +471,6 @@ static int print_sentences(struct db *db, const struct report_options *options, 
                            const struct report_summary *summary, struct diag *diag)
 {
         report_print_head(out, summary, true);
-        if (report_is_chosen(&options->choice))
-                fputs("All figures above the table, and what is missing, are of the "
-                      "whole run.\n\n",
-                      out);
         int code = report_print_summary(db, out, summary, diag);
         if (!code && !summary->timed && !report_waits_little(summary))
                 code = print_advice(db, &options->choice, out, summary, diag);
@@ -492,6 +488,10 @@ int report_table(struct db *db, const struct report_options *options,
                                     : report_print_brief(db, options, summary, out, diag);
         if (code || options->summary_only)
                 return code;
+        if (report_is_chosen(&options->choice))
+                fputs("\nAll figures above the table, and what is missing, are of the "
+                      "whole run.\n",
+                      out);
         if (lacks_rows(summary, options->kind))
                 print_no_rows(out);
         else

@@ -420,7 +420,11 @@ print([row["function"] for row in json.load(sys.stdin)["rows"]])')" "['walk']"
 grep -q '^Only function walk: .*, 9.2% of the latency' out || fail "the choice is not told: $(cat out)"
 tr '\n' ' ' <out | grep -q 'Only function walk: 100 of 885 samples, 9.2% of the latency; by the verdict on its lines: 100% dram-latency ' ||
         fail "what is chosen is not summed up: $(cat out)"
-grep -q '^All figures above the table, and what is missing, are of the whole run\.$' out || fail "what the summary is of is not told"
+for detail in "" -v; do
+        "$MEMLAG" report $detail -S walk |
+                grep -q '^All figures above the table, and what is missing, are of the whole run\.$' ||
+                fail "what the first lines of report $detail are of is not told"
+done
 expect "lines of the choice alone" "$(grep -c 'stream' out || true)" 0
 grep -q '^ *9\.2%.* chase.c:20 ' out || fail "the chosen line is not shown"
 ! grep -q '^dram-contention: ' out || fail "advice on a verdict that is not shown"
@@ -431,6 +435,8 @@ grep -q '^Only function nosuch: no sample was there\.$' out || fail "a choice of
 status=0; "$MEMLAG" report -v --by thread -S walk >out 2>err || status=$?
 expect "status of a choice among threads" $status 2
 grep -q 'choose with --by=line, function, object or type' err || fail "no advice for threads"
+status=0; "$MEMLAG" report --summary --format=json 2>err || status=$?
+expect "status of a summary in JSON" $status 2
 
 # Of objects and types those that the chosen code accessed, with their figures of all code.
 cp memlag.db touched.db
