@@ -222,16 +222,27 @@ struct copying {
         int code;
 };
 
+/* A view's text comes from the file, and something else may follow it there. */
+static int run_first(struct db *db, const char *sql, struct diag *diag)
+{
+        sqlite3_stmt *statement;
+        int code = statement_prepare(db, sql, &statement, diag);
+        if (!code)
+                code = statement_run(db, statement, diag);
+        sqlite3_finalize(statement);
+        return code;
+}
+
 /* Columns: SQL that makes the copy, SQL that fills it, whether to fill it. */
 static int copy_item(void *context, sqlite3_stmt *row)
 {
         struct copying *copying = context;
         if (!copying->code)
                 copying->code =
-                    statement_run_all(copying->db, statement_text(row, 0), copying->diag);
+                    run_first(copying->db, statement_text(row, 0), copying->diag);
         if (!copying->code && sqlite3_column_int(row, 2))
                 copying->code =
-                    statement_run_all(copying->db, statement_text(row, 1), copying->diag);
+                    run_first(copying->db, statement_text(row, 1), copying->diag);
         return 0;
 }
 

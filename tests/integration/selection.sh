@@ -78,5 +78,11 @@ for kind in interval phase allocation; do
         expect 2 "$MEMLAG" report --by $kind --thread 1 run.db
 done
 
+# ---- of a view's text in the file only the view is made ----
+cp run.db odd.db
+sqlite3 odd.db "PRAGMA writable_schema = ON;
+        UPDATE sqlite_schema SET sql = sql || '; SELECT harm()' WHERE name = 'phase_view'"
+"$MEMLAG" report --time 0- odd.db >out 2>err || fail "what follows a view is run: $(cat err)"
+
 # ---- the recording stays as it is, also where it cannot be written ----
 [ "$(cksum run.db)" = "$sum" ] || fail "a report has changed the recording"
