@@ -38,7 +38,7 @@ int main(int argc, char **argv)
         }
         for (size_t row = 0; row < ROWS; row++)
                 for (size_t column = 0; column < COLUMNS; column++)
-                        matrix[row][column] = (double)(row + column);
+                        matrix[row][column] = (double)(row + column); /* mark: first-touch */
         for (size_t pass = 0; pass < passes; pass++)
                 sum += sum_by_columns(columns);
         printf("sum %.0f of %zu columns, %zu passes\n", sum, columns, passes);

@@ -111,7 +111,7 @@ int main(int argc, char **argv)
         struct order *orders = malloc(count * sizeof(*orders)); /* mark: slow-object */
         allocate(orders);
         for (size_t i = 0; i < count; i++)
-                orders[i].price = i % 100;
+                orders[i].price = i % 100; /* mark: first-touch */
 
         struct neighbour neighbour = {0};
         neighbour.table = allocate(malloc(TABLE_ENTRIES * sizeof(*neighbour.table)));
