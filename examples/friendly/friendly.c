@@ -14,7 +14,7 @@ static double *new_matrix(size_t n)
                 exit(1);
         }
         for (size_t i = 0; i < n * n; i++)
-                matrix[i] = (double)(i % 7) / 7;
+                matrix[i] = (double)(i % 7) / 7; /* mark: first-touch */
         return matrix;
 }
 

@@ -51,7 +51,7 @@ static void *allocate(void *memory)
 static void fill(struct entry *table)
 {
         for (size_t i = 0; i < entries; i++)
-                table[i].next = (i * 1664525 + 1013904223) & (entries - 1);
+                table[i].next = (i * 1664525 + 1013904223) & (entries - 1); /* mark: first-touch */
 }
 
 static void *follow(void *argument)
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
         no_more_arguments(argc, argv, 3, "[THREADS [MEGABYTES [LOOKUPS]]]");
         size_t threads = size_argument(argc, argv, 1, "THREADS", 4, 1, 1000);
         size_t megabytes = size_argument(argc, argv, 2, "MEGABYTES", 64, 1, 1 << 16);
-        lookups = size_argument(argc, argv, 3, "LOOKUPS", 100000, 1, SIZE_MAX);
+        lookups = size_argument(argc, argv, 3, "LOOKUPS", 1000000, 1, SIZE_MAX);
 
         for (entries = 1; entries * 2 * sizeof(struct entry) <= megabytes << 20;)
                 entries *= 2;

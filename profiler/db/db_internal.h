@@ -58,7 +58,7 @@ int db_hand_over(struct db *db, int code, struct db **result);
 
 /* That of this memlag; it stands in schema.sql too, and a new database that disagrees
  * does not open. */
-enum { DB_SCHEMA_VERSION = 8 };
+enum { DB_SCHEMA_VERSION = 9 };
 
 /* Reads the version of DB's schema and refuses one that is not known. */
 int db_read_version(struct db *db, int64_t *version, struct diag *diag);

@@ -87,8 +87,9 @@ static const char put_aside_3[] =
 static const char put_aside_7[] = DROP_LOCATION ROWS_UNTIL_8 LOCATIONS_UNTIL_8;
 
 static const char *const put_aside[DB_SCHEMA_VERSION + 1] = {
-    [1] = put_aside_1, [2] = put_aside_2, [3] = put_aside_3, [4] = put_aside_3,
-    [5] = put_aside_3, [6] = put_aside_3, [7] = put_aside_7, [8] = DROP_LOCATION};
+    [1] = put_aside_1, [2] = put_aside_2,   [3] = put_aside_3,
+    [4] = put_aside_3, [5] = put_aside_3,   [6] = put_aside_3,
+    [7] = put_aside_7, [8] = DROP_LOCATION, [9] = DROP_LOCATION};
 
 static const char drop_findings[] =
     "DROP TABLE IF EXISTS threshold; DROP TABLE IF EXISTS interval;"
@@ -109,9 +110,10 @@ static const char drop_views[] =
     "DROP VIEW IF EXISTS type_view; DROP VIEW IF EXISTS stall_view;"
     "DROP VIEW IF EXISTS utilisation_view; DROP VIEW IF EXISTS phase_interval_view;"
     "DROP VIEW IF EXISTS phase_limit_view; DROP VIEW IF EXISTS calibration_view;"
-    "DROP VIEW IF EXISTS unresolved_view;";
+    "DROP VIEW IF EXISTS unresolved_view; DROP VIEW IF EXISTS process_view;"
+    "DROP VIEW IF EXISTS library_view;";
 
-static const char present_version[] = "PRAGMA user_version = 8;";
+static const char present_version[] = "PRAGMA user_version = 9;";
 
 /* The columns of the table or view ?1, NULL where there is none. */
 static const char columns_sql[] =

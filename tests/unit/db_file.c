@@ -42,7 +42,7 @@ static void closed_database_is_one_plain_file(void **state)
         assert_false(exists("a.db-shm"));
         assert_string_equal(plain_text("a.db", "PRAGMA journal_mode"), "delete");
         assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 8);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 9);
         assert_int_equal(plain_int("a.db", "PRAGMA application_id"), 0x6d6c6167);
 }
 
@@ -238,7 +238,7 @@ static void older_version_is_migrated(void **state)
         assert_refused("a.db", DB_READ_ONLY, -ESTALE, "memlag analyze a.db");
         assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
         db_close(db);
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 8);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 9);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM sample"), 2);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM ledger"), 2);
         assert_string_equal(
@@ -291,7 +291,7 @@ static void keeps_rows_and_names_of(const char *schema, int version)
         assert_refused("a.db", DB_READ_ONLY, -ESTALE, "memlag analyze a.db");
         assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
         db_close(db);
-        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 8);
+        assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 9);
         assert_string_equal(
             plain_text("a.db", "SELECT function || line FROM attribution"
                                " JOIN location USING (location_id) JOIN sample USING"
@@ -339,6 +339,15 @@ static void version_6_is_migrated(void **state)
 {
         (void)state;
         keeps_rows_and_names_of(SCHEMA_6, 6);
+}
+
+/* Page faults and set conflicts were not recorded. */
+static void version_8_is_migrated(void **state)
+{
+        (void)state;
+        keeps_rows_and_names_of(SCHEMA_8, 8);
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM page_fault"), 0);
+        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM set_conflict"), 0);
 }
 
 /* Nodes of the calling-context tree and allocation sites were rows, which stay, and are
@@ -443,7 +452,7 @@ static void two_processes_migrate_once(void **state)
                 assert_int_equal(status, 0);
                 assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, &diag), 0);
                 db_close(db);
-                assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 8);
+                assert_int_equal(plain_int("a.db", "PRAGMA user_version"), 9);
                 assert_int_equal(plain_int("a.db", "SELECT count(*) FROM name"), 3);
                 assert_int_equal(unlink("a.db"), 0);
         }
@@ -918,6 +927,7 @@ int main(void)
             db_unit_test(version_5_is_migrated),
             db_unit_test(version_6_is_migrated),
             db_unit_test(version_7_is_migrated),
+            db_unit_test(version_8_is_migrated),
             db_unit_test(early_version_5_is_brought_up_to_date),
             db_unit_test(present_version_keeps_its_findings),
             db_unit_test(two_processes_migrate_once),
