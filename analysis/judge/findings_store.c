@@ -15,7 +15,8 @@ static double loads_per_cycle(const struct findings_input *input)
         return input->loads_per_sample / input->total_cycles;
 }
 
-/* Timer samples tell of no cause. */
+/* Timer samples tell of no cause. Page faults are counted: where there is nothing else,
+ * no sample is too few. */
 static enum verdict tally_verdict(const struct tally *tally,
                                   const struct findings_input *input)
 {
@@ -24,7 +25,9 @@ static enum verdict tally_verdict(const struct tally *tally,
         struct verdict_facts facts =
             tally_facts(tally, loads_per_cycle(input), input->total_cycles);
         facts.bandwidth_untold |= input->without_waits;
-        return verdict_of(&facts);
+        enum verdict verdict = verdict_of(&facts);
+        return verdict == VERDICT_TOO_FEW_SAMPLES && !tally->samples ? VERDICT_NONE
+                                                                     : verdict;
 }
 
 /* COUNT, NULL where that is negative: not known. */

@@ -39,6 +39,11 @@ line=$(grep -n '/\* fresh \*/' "$SOURCE_DIR/tests/integration/page_faults.c" | c
         WHERE object_kind = 'mmap' AND verdict = 'page-faults'")" = 1 ] ||
         fail "the mapping that is touched"
 
+# Lines that only faulted, and not for long, lack no samples.
+[ "$(answer plain.db "SELECT count(*) > 0 AND min(verdict) = 'none' AND max(verdict) = 'none'
+        FROM line_finding WHERE samples = 0 AND fault_ratio < 0.005")" = 1 ] ||
+        fail "the verdict on a page fault or two"
+
 # All faults that a line has are counted, and their time is in the run's cycles.
 [ "$(answer plain.db "SELECT abs(sum(fault_ratio) * ($cycles 'cpu_clk_unhalted.thread')
         / ($cycles 'kernel.fault_cycles') - 1) < 0.02 FROM function_finding")" = 1 ] ||
