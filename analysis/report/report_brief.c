@@ -239,7 +239,9 @@ static int print_no_place(struct db *db, FILE *out, const struct report_summary 
                                     &unjudged, diag);
         if (code < 0)
                 return code;
-        if (samples == 0 && !summary->timed)
+        if (samples == 0 && summary->selection)
+                fputs("What is selected has no samples of memory accesses.\n", out);
+        else if (samples == 0 && !summary->timed)
                 fputs("No sample is of a memory access. Record loads: a smaller "
                       "--period, or "
                       "'perf mem record' before import.\n",

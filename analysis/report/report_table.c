@@ -355,8 +355,13 @@ static bool lacks_rows(const struct report_summary *summary,
         return false;
 }
 
-static void print_no_rows(FILE *out)
+static void print_no_rows(FILE *out, const struct report_summary *summary)
 {
+        if (summary->selection) {
+                fputs("\nNothing selected is of a memory access: there are no rows.\n",
+                      out);
+                return;
+        }
         putc('\n', out);
         prose_wrapped(out, "No sample is of a memory access, so that there are no rows. "
                            "Record loads: with 'memlag record', a smaller --period for a "
@@ -493,7 +498,7 @@ int report_table(struct db *db, const struct report_options *options,
                       "whole run.\n",
                       out);
         if (lacks_rows(summary, options->kind))
-                print_no_rows(out);
+                print_no_rows(out, summary);
         else
                 code = print_rows(db, &shown, summary, out, diag);
         if (!code && options->verbose && options->source_text &&
