@@ -42,8 +42,9 @@ head -n 1 err | grep -q 'modelled, not measured' || fail "no word on the source:
 # another machine has that noted in the recording.
 expect 0 "$MEMLAG" record --source sim -o default.db -- true
 sqlite3 default.db "SELECT value FROM machine WHERE key = 'cores'" >cores
-[ "$(cat cores)" = "$(lscpu -p=CORE | grep -v '^#' | sort -u | wc -l).0" ] ||
-        fail "the default model has $(cat cores) cores"
+nodes=$(lscpu -p=NODE | grep -v '^#' | sort -u | wc -l)
+[ "$(cat cores)" = "$(($(lscpu -p=CORE | grep -v '^#' | sort -u | wc -l) / nodes)).0" ] ||
+        fail "the default model has $(cat cores) cores in each of $nodes nodes"
 [ "$(sqlite3 default.db "SELECT value FROM run WHERE key = 'sim_prefetch'" | wc -w)" -eq 4 ] ||
         fail "the default model lacks prefetchers"
 [ -z "$(sqlite3 default.db "SELECT value FROM run WHERE key = 'host_cpu'")" ]
