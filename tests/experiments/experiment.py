@@ -174,18 +174,10 @@ class Statements:
 
 
 def write_csv(path, header, rows):
-    with open(path, "w", newline="", encoding="ascii") as file:
+    with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(rows)
-
-
-def write_statements(path, lines):
-    """As a table of Markdown."""
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("| statement | in the model | holds |\n|---|---|---|\n")
-        for line in lines:
-            file.write("| " + " | ".join(line) + " |\n")
 
 
 def run(description, short, full):
@@ -194,14 +186,15 @@ def run(description, short, full):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("memlag", help="the program, for instance build/bin/memlag")
     parser.add_argument("--full", metavar="DIR", type=pathlib.Path,
-                        help="the full sweep, with CSV and a table of statements in DIR")
+                        help="the full sweep, with figures and statements as CSV in DIR")
     options = parser.parse_args()
     memlag = os.path.abspath(options.memlag)
     statements = Statements()
     if options.full:
         full(memlag, statements, options.full)
         name = pathlib.Path(sys.argv[0]).stem
-        write_statements(options.full / f"{name}.md", statements.lines)
+        write_csv(options.full / f"{name}-statements.csv", ["statement", "model", "holds"],
+                  statements.lines)
     else:
         short(memlag, statements)
     sys.exit(1 if statements.failed else 0)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# sweep.sh MEMLAG: the full experiments, with CSV, tables and pictures in doc/experiments.
+# sweep.sh MEMLAG: the full experiments, with CSV and pictures in doc/experiments.
 # Takes half an hour or more; needs gnuplot (Debian: gnuplot-nox), and a Release build: with
 # debug information lines of kernels are named after the intrinsics in them.
 set -eu
@@ -10,7 +10,7 @@ there=$here/../../doc/experiments
 command -v gnuplot >/dev/null || { echo "sweep.sh: gnuplot is missing; install gnuplot-nox" >&2; exit 1; }
 export PYTHONDONTWRITEBYTECODE=1
 for experiment in memread triad blas regions chases verdicts causes; do
-        # Statements that do not hold are in the table, and end only this experiment.
+        # Statements that do not hold are in the CSV, and end only this experiment.
         python3 "$here/$experiment.py" "$memlag" --full "$there" || true
 done
 cd "$there"
