@@ -154,6 +154,7 @@ static void every_record_of_a_busy_producer_arrives(void **state)
                 put_process(slice, SIMPMU_STARTED, 10, 0, 0);
                 for (uint64_t i = 0; i < SAMPLES; i++)
                         put_sample(slice, i, i);
+                wait_for_room(slice, sizeof(struct simpmu_record));
                 slice_end(slice, SIMPMU_EXITED, SAMPLES);
                 _exit(0);
         }
