@@ -28,6 +28,7 @@ enum key {
         KEY_LDLAT,
         KEY_CALL_GRAPH,
         KEY_STORES,
+        KEY_LOADS_ONLY,
         KEY_PHYS_DATA,
         KEY_PAGE_SIZE,
         KEY_NO_HEAP,
@@ -82,6 +83,8 @@ static const struct argp_option option_table[] = {
     {"data-page-size", KEY_PAGE_SIZE, NULL, 0,
      "Record the sizes of the data's pages (pebs, ibs)", 0},
     {"stores", KEY_STORES, NULL, 0, "Sample stores too (pebs)", 0},
+    {"loads-only", KEY_LOADS_ONLY, NULL, 0,
+     "Sample neither stores nor page faults, of which sim samples both", 0},
     {"no-heap", KEY_NO_HEAP, NULL, 0, "Do not follow heap allocations", 0},
     {"all-counters", KEY_ALL_COUNTERS, NULL, 0,
      "Record also the counters that 'memlag validate' found to be wrong", 0},
@@ -302,6 +305,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return 0;
         case KEY_STORES:
                 options->source.stores = true;
+                return 0;
+        case KEY_LOADS_ONLY:
+                options->source.loads_only = true;
                 return 0;
         case KEY_NO_HEAP:
                 options->source.heap = false;

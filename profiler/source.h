@@ -188,6 +188,7 @@ struct source_options {
         enum call_graph call_graph;
         bool heap;
         bool stores;
+        bool loads_only; /* neither stores nor page faults, where they are samples */
         bool phys_addr; /* physical addresses of the data too */
         bool page_size; /* sizes of the data's pages too */
         pid_t pid;      /* record a process that runs already; 0: the command */

@@ -120,6 +120,7 @@ static void fill_control(struct simpmu_control *control,
         control->period_ns =
             options->frequency_hz ? NS_A_SECOND / options->frequency_hz : 0;
         control->ldlat_cycles = options->ldlat_cycles;
+        control->loads_only = options->loads_only;
         control->stack_frames = options->call_graph ? STACK_FRAMES : 0;
         control->params = preset->params;
         control->no_heap = !options->heap;

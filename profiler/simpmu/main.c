@@ -128,7 +128,9 @@ static void after_options(void)
         modelling = True;
         machine_init(&tool_machine, &control->params, control->ldlat_cycles,
                      tool_allocate, sample_write);
-        tool_machine.on_store = sample_store_begin;
+        if (!control->loads_only)
+                tool_machine.on_store = sample_store_begin;
+        tool_machine.loads_only = control->loads_only != 0;
         tool_machine.on_store_done = sample_store_end;
         tool_machine.samples_stalls = control->period_ns != 0;
         tool_machine.prefetch = control->prefetch;

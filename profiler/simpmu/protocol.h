@@ -159,7 +159,7 @@ struct simpmu_code {
 struct simpmu_control {
         uint64_t magic;
         uint32_t version;
-        uint32_t reserved;
+        uint32_t loads_only; /* 1: neither stores nor page faults are samples */
         uint64_t period_loads; /* mean number of qualifying loads from sample to sample */
         uint64_t period_ns;    /* unless 0, instead: of time that loads hold others up */
         uint64_t seed;         /* of the period's jitter */

@@ -96,7 +96,7 @@ def measure(memlag, program, command, package):
             for part in parts:
                 part.unlink()
         run([memlag, "record", "-o", "run.db", "--source", "sim", "--sim-cpu",
-             "skylake-sp", "--sim-prefetch", "off", "--ldlat", "1", "--period",
+             "skylake-sp", "--sim-prefetch", "off", "--loads-only", "--ldlat", "1", "--period",
              str(PERIOD), "--", "./program", "words"], directory, TRUTH="truth")
         done = subprocess.run([sys.executable, TYPES / "check.py", "run.db", "truth"],
                               cwd=directory, capture_output=True, text=True, check=True)

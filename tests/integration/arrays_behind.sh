@@ -18,7 +18,7 @@ check()
 {
         name=behind_$1$2
         "$1" -g "$2" -o "$name" "$SOURCE_DIR/tests/integration/types/behind.c"
-        TRUTH=$name.truth "$MEMLAG" record -o "$name.db" $SIM --ldlat 1 --period 53 \
+        TRUTH=$name.truth "$MEMLAG" record -o "$name.db" $LOADS --ldlat 1 --period 53 \
                 -- "./$name" >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
         PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/integration/types/check.py" \
                 "$name.db" "$name.truth" --fields "$3" || fail "$name: not as it is known to be"
@@ -132,7 +132,7 @@ check_own()
         name=$1 wrong=$2
         shift 2
         "$@" -g -o "$name" "$name.c"
-        "$MEMLAG" record --force -o "$name.db" $SIM --ldlat 1 --period 17 -- \
+        "$MEMLAG" record --force -o "$name.db" $LOADS --ldlat 1 --period 17 -- \
                 "./$name" >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
         said=$(sqlite3 -readonly "$name.db" "SELECT count(*) > 100, group_concat(DISTINCT
                 CASE WHEN $wrong THEN instruction || ': ' || type || '.' || field END)

@@ -55,7 +55,7 @@ for compiler in g++ clang++; do
         for level in -O0 -O2; do
                 name=$compiler$level
                 $compiler -g $level -o "$name" members.cc
-                "$MEMLAG" record -o "$name.db" $SIM --ldlat 1 --period 53 -- "./$name" \
+                "$MEMLAG" record -o "$name.db" $LOADS --ldlat 1 --period 53 -- "./$name" \
                         >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
                 said=$(sqlite3 -readonly "$name.db" "SELECT name, allocations, total_bytes
                         FROM data_object WHERE kind = 'heap' AND name LIKE '% at members.cc:%'
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 END
 ${CC:-cc} -g -O1 -o two two.c
 for other in '' both; do
-        "$MEMLAG" record -o "two$other.db" $SIM --period 53 -- ./two $other \
+        "$MEMLAG" record -o "two$other.db" $LOADS --period 53 -- ./two $other \
                 >two.out 2>&1 || fail "two $other: $(cat two.out)"
         sqlite3 -readonly "two$other.db" "SELECT name FROM data_object WHERE kind = 'heap'
                 AND name LIKE 'main at two.c:%' ORDER BY name" >"names$other"

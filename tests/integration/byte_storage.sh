@@ -134,7 +134,7 @@ check()
         shift
         build=$*
         "$@" -g -o storage "$source"
-        "$MEMLAG" record --force -o storage.db $SIM --period 37 --ldlat 1 -- \
+        "$MEMLAG" record --force -o storage.db $LOADS --period 37 --ldlat 1 -- \
                 ./storage >storage.out 2>&1 || fail "$(cat storage.out)"
         [ "$source" = storage.c ] || {
                 said price tick.price open
@@ -180,7 +180,7 @@ for options in -O0 -O2; do
         for compiler in g++ clang++; do
                 ! command -v $compiler >/dev/null || {
                         $compiler -g -std=c++17 $options -o storage aligned.cc
-                        "$MEMLAG" record --force -o storage.db $SIM --period 37 \
+                        "$MEMLAG" record --force -o storage.db $LOADS --period 37 \
                                 --ldlat 1 -- ./storage >storage.out 2>&1 || fail "$(cat storage.out)"
                         said asked compare._vptr.compare 'compare._vptr$compare' open
                 }

@@ -108,7 +108,7 @@ END
 check_texts()
 {
         "$1" -g -O2 -o texts texts.c
-        "$MEMLAG" record --force -o texts.db $SIM --ldlat 1 --period 37 -- ./texts \
+        "$MEMLAG" record --force -o texts.db $LOADS --ldlat 1 --period 37 -- ./texts \
                 >texts.out 2>&1 || fail "$(cat texts.out)"
         said=$(sqlite3 -readonly texts.db "SELECT count(*) > 100,
                 sum(coalesce(type = 'struct chunk', 0)) FROM sample_view
@@ -122,7 +122,7 @@ check()
         bytes=$1
         shift
         "$@" -g -O3 -o vectors vectors.c
-        "$MEMLAG" record --force -o vectors.db $SIM --period 37 -- ./vectors \
+        "$MEMLAG" record --force -o vectors.db $LOADS --period 37 -- ./vectors \
                 >vectors.out 2>&1 || fail "$(cat vectors.out)"
         said=$(sqlite3 -readonly vectors.db "SELECT function, coalesce(type, 'open')
                 FROM sample_view WHERE object_kind = 'heap' AND access_bytes > 1

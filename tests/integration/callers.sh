@@ -50,7 +50,7 @@ int main(void)
 }
 END_C
 "$CC" -g -O1 -o tree tree.c
-"$MEMLAG" record $SIM -o t.db -- ./tree >record.out
+"$MEMLAG" record $LOADS -o t.db -- ./tree >record.out
 "$MEMLAG" report --by caller --format csv t.db >t.csv
 "$MEMLAG" report -v --by caller t.db | grep -q '^ *[0-9.]*% .*    often$' || fail "no tree"
 
@@ -158,7 +158,7 @@ int main(void)
 }
 END_C
 "$CC" -g -O1 -fno-optimize-sibling-calls -o blocks blocks.c
-"$MEMLAG" record $SIM --period 199 -o b.db -- ./blocks >record.out
+"$MEMLAG" record $LOADS --period 199 -o b.db -- ./blocks >record.out
 stored_once b.db
 "$MEMLAG" report --by allocation --format csv b.db >b.csv
 # In the table figures stand where paths part, and the shares once for the object.
@@ -234,7 +234,7 @@ int main(void)
 }
 END_C
 "$CC" -g -O1 -fno-optimize-sibling-calls -o both both.c
-"$MEMLAG" record $SIM -o both.db -- ./both >record.out
+"$MEMLAG" record $LOADS -o both.db -- ./both >record.out
 "$MEMLAG" report --by allocation --format csv both.db >both.csv
 
 python3 - <<'END_PYTHON'
@@ -274,7 +274,7 @@ int main(void) { return first() + second() + third() + fourth() == 7; }
 END_C
 for few in "" -DFEW; do
         "$CC" $few -g -O1 -fno-optimize-sibling-calls -o hands hands.c
-        "$MEMLAG" record $SIM --ldlat 1 --period 97 --force -o hands.db -- ./hands >record.out
+        "$MEMLAG" record $LOADS --ldlat 1 --period 97 --force -o hands.db -- ./hands >record.out
         "$MEMLAG" report -v --by object hands.db | tr '\n' ' ' >hands.txt
         case $few in
         -DFEW) ! grep -q 'get allocates for' hands.txt || fail "few callers: $(cat hands.txt)" ;;
@@ -302,7 +302,7 @@ END_C
 copies="-g -O1 -fno-builtin -fno-optimize-sibling-calls"
 "$CC" $copies -shared -fPIC -o libwrap.so wrap.c
 "$CC" $copies -o user user.c -L. -lwrap -Wl,-rpath,"$PWD"
-"$MEMLAG" record $SIM --ldlat 30 --period 20 --force -o user.db -- ./user >record.out
+"$MEMLAG" record $LOADS --ldlat 30 --period 20 --force -o user.db -- ./user >record.out
 from()
 {
         sqlite3 -readonly user.db "SELECT DISTINCT caller_function FROM line_view
@@ -369,7 +369,7 @@ END_C
 command -v g++ >/dev/null || { echo "callers.sh: SKIPPED in C++: no g++" >&2; exit 0; }
 for level in 2 0; do
         g++ -g "-O$level" -fno-optimize-sibling-calls -o uses uses.cc
-        "$MEMLAG" record $SIM --period 97 --force -o uses.db -- ./uses >record.out
+        "$MEMLAG" record $LOADS --period 97 --force -o uses.db -- ./uses >record.out
         python3 - <<'END_PYTHON'
 import sqlite3
 import sys
@@ -463,7 +463,7 @@ cp lone/walk.h .
 walks=$(grep -n '// walks' walks.cc | cut -d: -f1)
 for directory in lone .; do
         g++ -g -O1 -fno-optimize-sibling-calls "-I$directory" -o walks walks.cc
-        "$MEMLAG" record $SIM --force -o walks.db -- ./walks >record.out
+        "$MEMLAG" record $LOADS --force -o walks.db -- ./walks >record.out
         from=$(sqlite3 -readonly walks.db "SELECT replace(caller_file, rtrim(caller_file,
                 replace(caller_file, '/', '')), '') || ':' || caller_line FROM line_view
                 WHERE file LIKE '%/stl_list.h' AND function LIKE '%operator++%'
@@ -511,7 +511,7 @@ int main()
 }
 END_C
 g++ -g -O2 -o lambdas lambdas.cc
-"$MEMLAG" record $SIM --force -o lambdas.db -- ./lambdas >record.out
+"$MEMLAG" record $LOADS --force -o lambdas.db -- ./lambdas >record.out
 names=$(sqlite3 -readonly lambdas.db "SELECT DISTINCT function FROM line_view
         WHERE function LIKE '%operator()' AND file LIKE '%/lambdas.cc'" |
         sed 's/:[0-9]*}::/}::/' | sort -V)
@@ -547,7 +547,7 @@ int main(void)
 END_C
 for link in "" -static; do
         "$CC" -g -O1 $link -o signal signal.c
-        "$MEMLAG" record $SIM --no-heap --period 97 --force -o s.db -- ./signal >/dev/null 2>&1
+        "$MEMLAG" record $LOADS --no-heap --period 97 --force -o s.db -- ./signal >/dev/null 2>&1
         path=$(sqlite3 s.db "WITH RECURSIVE up AS (
                 SELECT caller_id, parent_id, function, 0 AS n FROM caller_view WHERE function = 'handler'
                 UNION ALL SELECT c.caller_id, c.parent_id, c.function, n + 1

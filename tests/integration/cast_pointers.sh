@@ -126,7 +126,7 @@ said()
 {
         "$1" -g -O2 -o "cast_$1" cast.c
         [ $# = 1 ] || touch -r "$2" cast.c
-        "$MEMLAG" record --force -o "$1.db" $SIM --period 37 -- "./cast_$1" >"$1.out" 2>&1 ||
+        "$MEMLAG" record --force -o "$1.db" $LOADS --period 37 -- "./cast_$1" >"$1.out" 2>&1 ||
                 fail "$(cat "$1.out")"
         sqlite3 -readonly "$1.db" "SELECT function, coalesce(type || '.' || field, 'open'),
                 count(*) > 30 FROM sample_view
@@ -201,7 +201,7 @@ END
 check_made()
 {
         gcc -g -O2 -o made made.c
-        "$MEMLAG" record --force -o made.db $SIM --period 37 -- ./made >made.out 2>&1 ||
+        "$MEMLAG" record --force -o made.db $LOADS --period 37 -- ./made >made.out 2>&1 ||
                 fail "$(cat made.out)"
         said=$(sqlite3 -readonly made.db "SELECT coalesce(type || '.' || field, 'open'), count(*) > 100
                 FROM sample_view WHERE function = 'members' AND object_kind = 'heap' GROUP BY 1")
@@ -243,7 +243,7 @@ END
 check_bases()
 {
         g++ -g -O1 -o bases bases.cc
-        "$MEMLAG" record --force -o bases.db $SIM --period 37 -- ./bases >bases.out 2>&1 ||
+        "$MEMLAG" record --force -o bases.db $LOADS --period 37 -- ./bases >bases.out 2>&1 ||
                 fail "$(cat bases.out)"
         said=$(sqlite3 -readonly bases.db "SELECT type, field, count(*) > 100 FROM sample_view
                 WHERE function LIKE '%walk%' AND object_kind = 'heap' GROUP BY 1, 2")
@@ -255,7 +255,7 @@ Task|priority|1" ] || fail "what base classes are in is said to be $said"
 check_heads()
 {
         "$1" -g -O2 -o "heads_$1" heads.c
-        "$MEMLAG" record --force -o heads.db $SIM --period 37 -- "./heads_$1" >heads.out 2>&1 ||
+        "$MEMLAG" record --force -o heads.db $LOADS --period 37 -- "./heads_$1" >heads.out 2>&1 ||
                 fail "$(cat heads.out)"
         said=$(sqlite3 -readonly heads.db "SELECT function, substr(object, 1, instr(object, ' ') - 1),
                 coalesce(type || '.' || field, 'open'), count(*) > 100 FROM sample_view
@@ -411,7 +411,7 @@ END
 check_slots()
 {
         "$1" -g -O2 -w -o "slots_$1" slots.c
-        "$MEMLAG" record --force -o slots.db $SIM --ldlat 1 --period 37 -- \
+        "$MEMLAG" record --force -o slots.db $LOADS --ldlat 1 --period 37 -- \
                 "./slots_$1" >slots.out 2>&1 || fail "$1: $(cat slots.out)"
         said=$(sqlite3 -readonly slots.db "SELECT function,
                 sum(coalesce(type = 'struct first' AND field <> 'a0', 0)), count(*) > 100
@@ -497,7 +497,7 @@ check_tagged()
 {
         "$1" -g -O2 -w -o "tagged_$1" tagged.c
         for blocks in '' single; do
-                "$MEMLAG" record --force -o tagged.db $SIM --ldlat 1 --period 37 -- \
+                "$MEMLAG" record --force -o tagged.db $LOADS --ldlat 1 --period 37 -- \
                         "./tagged_$1" $blocks >tagged.out 2>&1 || fail "$1: $(cat tagged.out)"
                 said=$(sqlite3 -readonly tagged.db "SELECT count(*) > 100,
                         sum(coalesce(field <> 'others', 0)) FROM sample_view

@@ -33,7 +33,7 @@ int main(void)
 }
 END
 "$CC" -O1 -g -o aliases aliases.c
-"$MEMLAG" record -o run.db $SIM --ldlat 1 --period 100 -- ./aliases >/dev/null 2>&1
+"$MEMLAG" record -o run.db $LOADS --ldlat 1 --period 100 -- ./aliases >/dev/null 2>&1
 # 100000 loads, one in 100 with jitter; names of the program's own file alone, and not of
 # what start-up reads once, which may have a sample by chance.
 found=$(sqlite3 run.db "SELECT group_concat(object || ' ' || v.size_bytes || ' '

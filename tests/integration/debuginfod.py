@@ -277,7 +277,7 @@ def check_silent(server):
 
 
 def record(program):
-    run(MEMLAG, "record", *os.environ["SIM"].split(), "--ldlat", "1", "--period", "7", "-o", "t.db",
+    run(MEMLAG, "record", *os.environ["LOADS"].split(), "--ldlat", "1", "--period", "7", "-o", "t.db",
         "--force", "--", program)
 
 

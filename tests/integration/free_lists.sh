@@ -68,7 +68,7 @@ END
 check()
 {
         "$1" -g -O2 -o lists lists.c
-        "$MEMLAG" record --force -o lists.db $SIM --ldlat 1 --period 7 -- ./lists >out 2>&1 ||
+        "$MEMLAG" record --force -o lists.db $LOADS --ldlat 1 --period 7 -- ./lists >out 2>&1 ||
                 fail "$1: $(cat out)"
         said=$(sqlite3 -readonly lists.db "SELECT function, coalesce(type || '.' || field, 'open'),
                 count(*) > 300 FROM sample_view WHERE object_kind = 'heap' AND op = 'load' AND

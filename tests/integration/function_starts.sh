@@ -91,7 +91,7 @@ int main(void)
 END_OF_C
 gcc -O2 -o whole two.c
 strip -o two whole
-"$MEMLAG" record $SIM --ldlat 1 --period 7 -o two.db -- ./two >out 2>&1 || fail "$(cat out)"
+"$MEMLAG" record $LOADS --ldlat 1 --period 7 -o two.db -- ./two >out 2>&1 || fail "$(cat out)"
 for name in first second main; do
         where=$(nm whole | sed -n "s/^0*\([0-9a-f]*\) [tT] $name\$/two+0x\1/p")
         [ -n "$where" ] || fail "no symbol $name"

@@ -19,7 +19,7 @@ same_behaviour() {
         "$@" >alone.out 2>/dev/null || status=$?
         [ "$status" -eq "$wanted" ]
         status=0
-        "$MEMLAG" record $SIM --force -o run.db -- "$@" >recorded.out || status=$?
+        "$MEMLAG" record $LOADS --force -o run.db -- "$@" >recorded.out || status=$?
         [ "$status" -eq "$wanted" ]
         head -c "$(wc -c <alone.out)" recorded.out | cmp alone.out -
 }
@@ -82,7 +82,7 @@ for preload in '' LD_PRELOAD= "LD_PRELOAD=$PWD/plugin.so"; do
         set -- env -i A=1 ${preload:+"$preload"} B=2 \
                 ASAN_OPTIONS=verify_asan_link_order=0
         "$@" "$sh" -c "$env; exec $env" >wanted
-        "$@" "$MEMLAG" record $SIM --force -o run.db -- "$sh" -c "$env; exec $env" >got
+        "$@" "$MEMLAG" record $LOADS --force -o run.db -- "$sh" -c "$env; exec $env" >got
         head -c "$(wc -c <wanted)" got | diff -u wanted -
 done
 
@@ -114,7 +114,7 @@ int main(void)
 }
 END
 "$CC" -O1 -g -pthread -o stack stack.c
-"$MEMLAG" record $SIM --period 20 -o stack.db -- ./stack 2>err || { cat err >&2; exit 1; }
+"$MEMLAG" record $LOADS --period 20 -o stack.db -- ./stack 2>err || { cat err >&2; exit 1; }
 [ "$(sqlite3 stack.db "SELECT count(*) FROM sample_view WHERE function = 'run'
                        AND object_kind = 'heap'")" -gt 1000 ]
 [ "$(sqlite3 stack.db "SELECT count(*) FROM sample_view WHERE function = 'run'
@@ -145,7 +145,7 @@ int main(void)
 }
 END
 "$CC" -O1 -g -fno-builtin -fno-optimize-sibling-calls -o grown grown.c
-"$MEMLAG" record $SIM --period 20 -o grown.db -- ./grown 2>err || { cat err >&2; exit 1; }
+"$MEMLAG" record $LOADS --period 20 -o grown.db -- ./grown 2>err || { cat err >&2; exit 1; }
 at='before at grown.c:8'
 [ "$(sed -n 8p grown.c)" = '        char *block = malloc(SIZE);' ]
 # Beside what it copies, it reads its return address; and the C library copies its data.
@@ -195,7 +195,7 @@ static void words(void)
 }
 END
 "$CC" -O0 -g -o sites sites.c
-"$MEMLAG" record $SIM --ldlat 1 --period 7 -o sites.db -- ./sites 2>err || { cat err >&2; exit 1; }
+"$MEMLAG" record $LOADS --ldlat 1 --period 7 -o sites.db -- ./sites 2>err || { cat err >&2; exit 1; }
 sqlite3 -readonly sites.db "
         SELECT DISTINCT o.name FROM attribution JOIN data_object AS o USING (object_id)
                JOIN location AS l USING (location_id)
@@ -235,7 +235,7 @@ END
 for compiler in "$CXX" clang++; do
         command -v "$compiler" >/dev/null || continue
         "$compiler" -O2 -g -o vectors vectors.cc
-        "$MEMLAG" record $SIM --force --ldlat 1 --period 20 \
+        "$MEMLAG" record $LOADS --force --ldlat 1 --period 20 \
                 -o vectors.db -- ./vectors 2>err || { cat err >&2; exit 1; }
         sqlite3 -readonly -separator ' ' vectors.db "
                 SELECT name, allocations, size_bytes, total_bytes,
@@ -257,7 +257,7 @@ done
 
 # Threads, signals, fork and dlopen at once: whoever waits for ever is killed.
 "$CC" -D_GNU_SOURCE -O1 -o stress "$src/stress.c" -pthread
-timeout 200 "$MEMLAG" record $SIM -o stress.db -- ./stress "$PWD/plugin.so" >out 2>err ||
+timeout 200 "$MEMLAG" record $LOADS -o stress.db -- ./stress "$PWD/plugin.so" >out 2>err ||
         { cat out err >&2; exit 1; }
 
 # What the kernel refuses is refused, and the program goes on.
@@ -283,5 +283,5 @@ int main(void)
 END
 "$CC" -D_GNU_SOURCE -O1 -o refused refused.c
 status=0
-"$MEMLAG" record $SIM -o refused.db -- ./refused 2>err || status=$?
+"$MEMLAG" record $LOADS -o refused.db -- ./refused 2>err || status=$?
 [ "$status" -eq 4 ] || { cat err >&2; exit 1; }

@@ -71,7 +71,7 @@ gcc -g -O2 -o hoisted hoisted.c
 # The load of all cases is there, and is of no number by itself.
 objdump -d --disassemble=step hoisted | grep -q 'mov  *0x8(%r..),%r..$' ||
         fail "gcc did not move the load: the test needs another program"
-"$MEMLAG" record --force -o hoisted.db $SIM --period 37 -- ./hoisted >out 2>&1 ||
+"$MEMLAG" record --force -o hoisted.db $LOADS --period 37 -- ./hoisted >out 2>&1 ||
         fail "$(cat out)"
 said=$(sqlite3 -readonly hoisted.db "SELECT DISTINCT function, coalesce(field, 'open')
         FROM sample_view WHERE object_kind = 'heap' AND address_offset IS NOT NULL

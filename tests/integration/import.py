@@ -338,7 +338,7 @@ def copied_stacks(program):
         while leaf is not None:
             leaf, function, path = node[leaf]
             if path and not path.startswith("[kernel"):
-                chain.append(function)
+                chain.append(function.lstrip("_") if function else function) # newer: __clone3
         if chain and chain[0] == "compute":
             found[tuple(chain[:4])] += 1
     wrong = set(found) - CALLERS

@@ -64,7 +64,7 @@ for compiler in gcc clang; do
                 continue
         fi
         "$compiler" -g -O2 -o "inner_$compiler" inner.c
-        "$MEMLAG" record -o "$compiler.db" $SIM --ldlat 1 --period 37 -- \
+        "$MEMLAG" record -o "$compiler.db" $LOADS --ldlat 1 --period 37 -- \
                 "./inner_$compiler" >"$compiler.out" 2>&1 || fail "$compiler: $(cat "$compiler.out")"
         said=$(sqlite3 -readonly "$compiler.db" "SELECT count(*) > 1000, sum(type IS NULL),
                 sum(replace(field, 'type.', '') <> CASE WHEN instruction LIKE '%0x8(%' THEN 'ref' ELSE 't' END)

@@ -50,7 +50,7 @@ buffer:	.space 8192
 	.section .note.GNU-stack,"",@progbits
 END
 "$CC" -g wide.s -o wide
-"$MEMLAG" record $SIM --ldlat 1 --period 7 --no-heap -o wide.db -- ./wide >/dev/null 2>&1
+"$MEMLAG" record $LOADS --ldlat 1 --period 7 --no-heap -o wide.db -- ./wide >/dev/null 2>&1
 objdump -d --no-show-raw-insn wide >objdump.txt
 /usr/bin/python3 - <<'END' || fail "instructions"
 import re, sqlite3

@@ -96,7 +96,7 @@ check()
         name=$1 compiler=$2
         shift 2
         "$compiler" -g -std=c++17 "$@" -o "$name" items.cc
-        "$MEMLAG" record --force -o "$name.db" $SIM --ldlat 1 --period 37 -- "./$name" \
+        "$MEMLAG" record --force -o "$name.db" $LOADS --ldlat 1 --period 37 -- "./$name" \
                 >"$name.out" 2>&1 || fail "$(cat "$name.out")"
         said=$(sqlite3 -readonly "$name.db" "
                 WITH read (stack, said) AS (SELECT CASE

@@ -142,7 +142,7 @@ for how in "gcc -O2" "gcc -O2 -fno-plt -no-pie" "clang -O2" "gcc -O0"; do
         command -v "${how%% *}" >/dev/null || continue
         # shellcheck disable=SC2086 # a list of options
         $how -g -fno-builtin -fno-optimize-sibling-calls -o copies copies.c
-        "$MEMLAG" record $SIM --ldlat 1 --period 7 --force -o copies.db -- ./copies \
+        "$MEMLAG" record $LOADS --ldlat 1 --period 7 --force -o copies.db -- ./copies \
                 >out 2>&1 || fail "$how: $(cat out)"
         "$MEMLAG" symbolize --allocator=make copies.db
         expect_type copies.db ints int
@@ -162,7 +162,7 @@ done
 for how in "g++ -O2" "clang++ -O2" "g++ -O0"; do
         command -v "${how%% *}" >/dev/null || continue
         $how -g -o strings strings.cc
-        "$MEMLAG" record $SIM --ldlat 1 --period 7 --force -o strings.db -- ./strings \
+        "$MEMLAG" record $LOADS --ldlat 1 --period 7 --force -o strings.db -- ./strings \
                 >out 2>&1 || fail "$how: $(cat out)"
         sqlite3 -readonly strings.db "
                 SELECT CASE WHEN t.name = 'char' THEN 'right'

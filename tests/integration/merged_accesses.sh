@@ -198,7 +198,7 @@ END
 # gcc last: its recording is looked at once more.
 for compiler in clang gcc; do
         "$compiler" -g -O2 -o rivals rivals.c
-        "$MEMLAG" record --force -o rivals.db $SIM --period 37 --ldlat 1 \
+        "$MEMLAG" record --force -o rivals.db $LOADS --period 37 --ldlat 1 \
                 -- ./rivals >out 2>&1 || fail "$(cat out)"
         wrong=$(sqlite3 -readonly rivals.db "
                 WITH said AS (SELECT v.function, v.type, v.field, a.object_offset_bytes AS at
@@ -341,7 +341,7 @@ END
 
 for option in -O1 -O2 -O3; do
         gcc -g "$option" -o lost lost.c
-        "$MEMLAG" record --force -o lost.db $SIM --period 7 --ldlat 1 -- ./lost \
+        "$MEMLAG" record --force -o lost.db $LOADS --period 7 --ldlat 1 -- ./lost \
                 >out 2>&1 || fail "$(cat out)"
         wrong=$(sqlite3 -readonly lost.db "SELECT function, field, count(*) FROM sample_view
                 JOIN attribution USING (sample_id)

@@ -308,7 +308,7 @@ check()
         "$2" -g "$3" -o "$name" "$1.c"
         [ "$(objdump -d --no-show-raw-insn "$name" | grep -c 'call.*<malloc@plt>')" -eq 1 ] ||
                 fail "$name: $2 has not merged the calls"
-        "$MEMLAG" record -o "$name.db" $SIM --period 7 -- "./$name" >"$name.out" 2>&1 ||
+        "$MEMLAG" record -o "$name.db" $LOADS --period 7 -- "./$name" >"$name.out" 2>&1 ||
                 fail "$name: $(cat "$name.out")"
         said=$(sqlite3 -readonly "$name.db" "SELECT function, coalesce(type || '.' || field, 'open'),
                 count(*) > 100 FROM sample_view
@@ -354,7 +354,7 @@ END
 g++ -g -O2 -o nowhere nowhere.cc
 [ "$(objdump -d --no-show-raw-insn nowhere | grep -c 'call.*<_Znwm@plt>')" -eq 1 ] ||
         fail "g++ has not merged the calls"
-"$MEMLAG" record -o nowhere.db $SIM --period 7 -- ./nowhere >nowhere.out 2>&1 ||
+"$MEMLAG" record -o nowhere.db $LOADS --period 7 -- ./nowhere >nowhere.out 2>&1 ||
         fail "nowhere: $(cat nowhere.out)"
 said=$(sqlite3 -readonly nowhere.db "SELECT function, coalesce(type || '.' || field, 'open'),
         count(*) > 100 FROM sample_view

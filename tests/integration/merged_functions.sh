@@ -109,7 +109,7 @@ END
 # check NAME: what the functions read is said to be as EXPECTED.
 check()
 {
-        "$MEMLAG" record -o "$1.db" $SIM --period 7 -- "./$1" >"$1.out" 2>&1 ||
+        "$MEMLAG" record -o "$1.db" $LOADS --period 7 -- "./$1" >"$1.out" 2>&1 ||
                 fail "$1: $(cat "$1.out")"
         said=$(sqlite3 -readonly "$1.db" "SELECT substr(function, 1, 5) || CASE
                 WHEN function LIKE 'read%' THEN substr(function, 6) ELSE '' END,
@@ -194,7 +194,7 @@ strip --remove-section=.comment stripped
 objcopy --add-gnu-debuglink=stripped.debug stripped
 gcc -g -O2 -o separate units.c first.c second.c
 for program in units uncommented stripped separate; do
-        "$MEMLAG" record -o "$program.db" $SIM --period 7 -- "./$program" \
+        "$MEMLAG" record -o "$program.db" $LOADS --period 7 -- "./$program" \
                 >"$program.out" 2>&1 || fail "$program: $(cat "$program.out")"
         said=$(sqlite3 -readonly "$program.db" "SELECT coalesce(type || '.' || field, 'open'),
                 count(*) > 100 FROM sample_view
@@ -452,7 +452,7 @@ g++ -g -O2 -o instances instances.cc
 [ "$(nm instances | grep ' t .*fresh.*v$' | cut -d' ' -f1 | uniq -c | awk '{ print $1 }')" = 2 ] ||
         fail "g++ has not merged the instances: $(nm instances)"
 while read -r program expected; do
-        "$MEMLAG" record -o "$program.db" $SIM --period 7 -- "./$program" \
+        "$MEMLAG" record -o "$program.db" $LOADS --period 7 -- "./$program" \
                 >"$program.out" 2>&1 || fail "$program: $(cat "$program.out")"
         said=$(sqlite3 -readonly "$program.db" "SELECT group_concat(said, ' ') FROM
                 (SELECT CASE WHEN function LIKE 'walk%' THEN 'walk' ELSE function END || '=' ||

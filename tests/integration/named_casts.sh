@@ -116,7 +116,7 @@ END
 
 record()
 {
-        "$MEMLAG" record --force -o casts.db $SIM --ldlat 1 --period 7 -- ./casts >out 2>&1 ||
+        "$MEMLAG" record --force -o casts.db $LOADS --ldlat 1 --period 7 -- ./casts >out 2>&1 ||
                 fail "$(cat out)"
 }
 
@@ -222,7 +222,7 @@ int main(void)
 }
 END
 gcc -g -O1 -fms-extensions -w -o casts nested.c
-timeout 60 "$MEMLAG" record --force -o casts.db $SIM --ldlat 1 --period 7 \
+timeout 60 "$MEMLAG" record --force -o casts.db $LOADS --ldlat 1 --period 7 \
         -- ./casts >out 2>&1 || fail "members without a name take too long: $(cat out)"
 
 # A line that takes long to read is read once, of however many accesses it is.
@@ -248,5 +248,5 @@ awk 'BEGIN {
         print "}\nreturn items[0].other != 0;\n}"
 }' >lines.c
 gcc -g -O1 -w -o casts lines.c
-timeout 60 "$MEMLAG" record --force -o casts.db $SIM --ldlat 1 --period 7 \
+timeout 60 "$MEMLAG" record --force -o casts.db $LOADS --ldlat 1 --period 7 \
         -- ./casts >out 2>&1 || fail "long lines take too long: $(cat out)"

@@ -17,7 +17,7 @@ period=7
 record_and_check()
 {
         rm -f "$1.db"
-        "$MEMLAG" record -o "$1.db" $SIM --ldlat 1 --period "$period" -- "./$1" \
+        "$MEMLAG" record -o "$1.db" $LOADS --ldlat 1 --period "$period" -- "./$1" \
                 >"$1.out" 2>&1 ||
                 fail "$1: $(cat "$1.out")"
         python3 "$SOURCE_DIR/tests/integration/nested/check.py" "$1.db" "$1.truth" "$2" ${3:+"$3"} ||

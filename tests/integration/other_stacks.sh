@@ -21,7 +21,7 @@ measure()
         name=$1 objects=$2
         shift 2
         "$@" -g -pthread -o "$name" "$SOURCE_DIR/tests/integration/types/frames.c"
-        TRUTH=$name.truth "$MEMLAG" record -o "$name.db" $SIM --ldlat 1 --period 53 \
+        TRUTH=$name.truth "$MEMLAG" record -o "$name.db" $LOADS --ldlat 1 --period 53 \
                 -- "./$name" >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
         PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/integration/types/check.py" \
                 "$name.db" "$name.truth" --fields 97 --objects "$objects" ||

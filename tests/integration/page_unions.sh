@@ -143,7 +143,7 @@ check()
 for compiler in gcc clang; do
         command -v "$compiler" >/dev/null || continue
         "$compiler" -g -O2 -o "$compiler.out" pages.c
-        "$MEMLAG" record -o "$compiler.db" $SIM --ldlat 1 --period 7 -- \
+        "$MEMLAG" record -o "$compiler.db" $LOADS --ldlat 1 --period 7 -- \
                 "./$compiler.out" >record.out 2>&1 || fail "$compiler: $(cat record.out)"
         mv pages.c hidden.c # the source names members, too
         "$MEMLAG" symbolize --drop-names "$compiler.db" >record.out 2>&1 ||

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 # run_in.sh DIR SCRIPT: run SCRIPT in an empty directory DIR, without what the user has
 # calibrated. $SIM has record's options for a simulated CPU that is the same on every
-# machine.
+# machine, and $LOADS those for tests of what loads access.
 set -eu
 rm -rf "$1"
 mkdir -p "$1"
 cd "$1"
 XDG_DATA_HOME=$1/data-home
 SIM="--source sim --sim-cpu skylake-sp --sim-prefetch off"
-export XDG_DATA_HOME SIM
+LOADS="$SIM --loads-only"
+export XDG_DATA_HOME SIM LOADS
 exec "$2"

@@ -111,7 +111,7 @@ check()
 for options in "-C opt-level=2" "-C opt-level=3 -C panic=abort -C symbol-mangling-version=v0"; do
         # shellcheck disable=SC2086
         rustc -g $options -o fields fields.rs
-        "$MEMLAG" record --force -o fields.db $SIM --ldlat 1 --period 37 -- ./fields \
+        "$MEMLAG" record --force -o fields.db $LOADS --ldlat 1 --period 37 -- ./fields \
                 >fields.out 2>&1 || fail "fields: $(cat fields.out)"
         pointer=buf.inner.ptr.pointer.pointer
         check cells "f64" "alloc::vec::Vec<f64> $pointer" "alloc::vec::Vec<f64> len"

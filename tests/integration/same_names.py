@@ -201,7 +201,7 @@ def build():
 
 def record(program, *arguments):
     database = "-".join((program, *arguments)) + ".db"
-    subprocess.run([MEMLAG, "record", *os.environ["SIM"].split(), "--period", "37", "--force", "-o",
+    subprocess.run([MEMLAG, "record", *os.environ["LOADS"].split(), "--period", "37", "--force", "-o",
                     database, "--", "./" + program, *arguments], check=False,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return database

@@ -18,7 +18,7 @@ measure()
         shift 3
         python3 "$SOURCE_DIR/tests/integration/registers/generate.py" "$seed" 12 >"$name.c"
         "$@" -g -w -o "$name" "$name.c" 2>"$name.err" || fail "$name: $(cat "$name.err")"
-        "$MEMLAG" record -o "$name.db" $SIM --sim-detail cache --ldlat 1 --period 1 \
+        "$MEMLAG" record -o "$name.db" $LOADS --sim-detail cache --ldlat 1 --period 1 \
                 -- "./$name" >"$name.out" 2>"$name.err" || fail "$name: $(cat "$name.err")"
         python3 "$SOURCE_DIR/tests/integration/registers/check.py" "$name.db" "$name.out" \
                 "$share" || fail "$name: not as it is known to be"

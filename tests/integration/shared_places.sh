@@ -25,7 +25,7 @@ measure()
         esac
         python3 "$SOURCE_DIR/tests/integration/shared/generate.py" "$seed" 12 "$language" >"$source"
         "$@" -g -w -o "$name" "$source"
-        "$MEMLAG" record -o "$name.db" $SIM --sim-detail cache --ldlat 1 --period 1 \
+        "$MEMLAG" record -o "$name.db" $LOADS --sim-detail cache --ldlat 1 --period 1 \
                 -- "./$name" >"$name.out" 2>"$name.err" || fail "$name: $(cat "$name.err")"
         python3 "$SOURCE_DIR/tests/integration/shared/check.py" "$name.db" "$name.out" "$source" \
                 "$share" || fail "$name: not as it is known to be"
@@ -106,7 +106,7 @@ END
 gcc -g -O2 -o merged merged.c
 objdump -d --no-show-raw-insn merged | sed -n '/<merged>:/,/^$/p' >code
 [ "$(grep -c 'call.*<sum_up>' code)" -eq 1 ] || fail "gcc has not merged the calls: $(cat code)"
-"$MEMLAG" record -o merged.db $SIM --ldlat 1 --period 3 -- ./merged >merged.out 2>&1 ||
+"$MEMLAG" record -o merged.db $LOADS --ldlat 1 --period 3 -- ./merged >merged.out 2>&1 ||
         fail "merged: $(cat merged.out)"
 said=$(sqlite3 -readonly merged.db "SELECT DISTINCT
         caller.function || ' ' || o.name || ' ' || (t.name LIKE 'struct%')
@@ -157,7 +157,7 @@ END
 gcc -g -O2 -o by_value by_value.c
 objdump -d --no-show-raw-insn by_value | sed -n '/<pick>:/,/^$/p' >code
 [ "$(grep -c imul code)" -eq 1 ] || fail "gcc has not merged what reads the two: $(cat code)"
-"$MEMLAG" record -o by_value.db $SIM --ldlat 1 --period 3 -- ./by_value >by_value.out 2>&1 ||
+"$MEMLAG" record -o by_value.db $LOADS --ldlat 1 --period 3 -- ./by_value >by_value.out 2>&1 ||
         fail "by_value: $(cat by_value.out)"
 said=$(sqlite3 -readonly by_value.db "SELECT count(*) > 1000, count(type), min(object), max(object)
         FROM sample_view WHERE object_kind = 'stack' AND function LIKE 'of_%'")
@@ -188,7 +188,7 @@ END
 for compiler in gcc clang; do
         command -v $compiler >/dev/null || continue
         $compiler -g -O2 -o returns returns.c
-        "$MEMLAG" record --force -o returns.db $SIM --ldlat 1 --period 3 -- \
+        "$MEMLAG" record --force -o returns.db $LOADS --ldlat 1 --period 3 -- \
                 ./returns >returns.out 2>&1 || fail "returns: $(cat returns.out)"
         said=$(sqlite3 -readonly returns.db "SELECT count(*) > 1000, count(type),
                 count(DISTINCT object), min(object) FROM sample_view WHERE function = 'returns'

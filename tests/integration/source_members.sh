@@ -118,7 +118,7 @@ record()
         compiler=$1 name=$2
         shift 2
         "$compiler" -g "$@" -o "$name.out" members.c
-        "$MEMLAG" record -o "$name.db" $SIM --ldlat 1 --period 7 -- \
+        "$MEMLAG" record -o "$name.db" $LOADS --ldlat 1 --period 7 -- \
                 "./$name.out" >record.out 2>&1 || fail "$name: $(cat record.out)"
 }
 
@@ -216,7 +216,7 @@ int main()
 END
         echo '                long value = r->u.right;' >grammar.y
         clang++ -g -O2 -o implicit implicit.cc
-        "$MEMLAG" record --force -o implicit.db $SIM --ldlat 1 --period 7 -- \
+        "$MEMLAG" record --force -o implicit.db $LOADS --ldlat 1 --period 7 -- \
                 ./implicit >record.out 2>&1 || fail "clang++: $(cat record.out)"
         said=$(sqlite3 -readonly implicit.db "SELECT DISTINCT function || ' ' || field
                 FROM sample_view WHERE object_kind = 'heap' AND

@@ -101,7 +101,7 @@ check()
 {
         name="$1, $3 $4" percent=$2
         shift 2
-        "$MEMLAG" record --force -o t.db $SIM --ldlat 1 --period 7 -- "$@" >out 2>&1 ||
+        "$MEMLAG" record --force -o t.db $LOADS --ldlat 1 --period 7 -- "$@" >out 2>&1 ||
                 fail "$name: $(cat out)"
         all=$(ask 'SELECT count(*) FROM said')
         [ "$all" -gt 1000 ] || fail "$name: $all samples"
@@ -176,7 +176,7 @@ for library in ld-linux eager; do
 done
 mv libld-linux.so ld-linux-like.so
 gcc -g -O1 -o caller caller.c ./libeager.so ./ld-linux-like.so
-"$MEMLAG" record --force -o t.db $SIM --ldlat 1 --period 7 -- ./caller >out 2>&1 ||
+"$MEMLAG" record --force -o t.db $LOADS --ldlat 1 --period 7 -- ./caller >out 2>&1 ||
         fail "caller: $(cat out)"
 kinds=$(sqlite3 -readonly t.db "SELECT DISTINCT o.kind FROM attribution
         JOIN location AS l USING (location_id) JOIN data_object AS o USING (object_id)

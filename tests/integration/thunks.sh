@@ -45,7 +45,7 @@ int main()
 }
 END
 g++ -g -O2 -fno-devirtualize-speculatively -o thunks thunks.cc
-"$MEMLAG" record --force -o thunks.db $SIM --ldlat 1 --period 37 -- ./thunks >thunks.out 2>&1 ||
+"$MEMLAG" record --force -o thunks.db $LOADS --ldlat 1 --period 37 -- ./thunks >thunks.out 2>&1 ||
         fail "$(cat thunks.out)"
 said=$(sqlite3 -readonly thunks.db "SELECT function, replace(file, rtrim(file, replace(file, '/', '')), ''),
         count(*) > 100 FROM sample_view WHERE function LIKE '%thunk to%'

@@ -85,7 +85,7 @@ END
 said()
 {
         "$1" -g -O2 -o "casts_$1" casts.c
-        "$MEMLAG" record --force -o casts.db $SIM --ldlat 1 --period 37 -- \
+        "$MEMLAG" record --force -o casts.db $LOADS --ldlat 1 --period 37 -- \
                 "./casts_$1" >casts.out 2>&1 || fail "$1: $(cat casts.out)"
         sqlite3 -readonly casts.db "SELECT function,
                 iif(function = 'items' AND object_offset_bytes > 15,
@@ -170,7 +170,7 @@ END
 for compiler in gcc clang; do
         command -v $compiler >/dev/null || continue
         $compiler -g -O2 -o derived derived.c
-        "$MEMLAG" record --force -o derived.db $SIM --period 37 --ldlat 1 -- \
+        "$MEMLAG" record --force -o derived.db $LOADS --period 37 --ldlat 1 -- \
                 ./derived >derived.out 2>&1 || fail "$(cat derived.out)"
         said=$(sqlite3 -readonly derived.db "SELECT DISTINCT coalesce(type || '.' || field, 'open')
                 FROM sample_view WHERE function = 'derived' AND access_bytes = 8
@@ -215,7 +215,7 @@ END
 for compiler in gcc clang; do
         command -v $compiler >/dev/null || continue
         $compiler -g -O2 -w -o header header.c
-        "$MEMLAG" record --force -o header.db $SIM --period 37 --ldlat 1 -- \
+        "$MEMLAG" record --force -o header.db $LOADS --period 37 --ldlat 1 -- \
                 ./header >header.out 2>&1 || fail "$(cat header.out)"
         said=$(sqlite3 -readonly header.db "SELECT coalesce(type || '.' || field, 'open'), count(*) > 100
                 FROM sample_view WHERE function = 'walk' AND object_kind = 'heap' GROUP BY 1")
@@ -258,7 +258,7 @@ END
 for compiler in gcc clang; do
         command -v $compiler >/dev/null || continue
         $compiler -g -O2 -o inside inside.c
-        "$MEMLAG" record --force -o inside.db $SIM --period 37 --ldlat 1 -- \
+        "$MEMLAG" record --force -o inside.db $LOADS --period 37 --ldlat 1 -- \
                 ./inside >inside.out 2>&1 || fail "$(cat inside.out)"
         said=$(sqlite3 -readonly inside.db "SELECT DISTINCT coalesce(type || '.' || field, 'open')
                 FROM sample_view WHERE function = 'w_of' AND object LIKE 'main%'

@@ -136,7 +136,7 @@ by_variable|key|variable|||"
 check()
 {
         "$1" -g "$2" -o "sources$2" sources.c
-        "$MEMLAG" record --force -o "$1$2.db" $SIM --ldlat 20 --period 17 -- "./sources$2" >"$1.out" 2>&1 ||
+        "$MEMLAG" record --force -o "$1$2.db" $LOADS --ldlat 20 --period 17 -- "./sources$2" >"$1.out" 2>&1 ||
                 fail "$(cat "$1.out")"
         expect "sources by $1 $2" "$(answer "$1$2.db" "SELECT function, field, type_source, type_pointer, type_function,
                 type_line FROM sample_view WHERE function GLOB 'by_*' AND op = 'load' AND field = 'key'

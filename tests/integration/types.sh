@@ -78,7 +78,7 @@ separate()
 # itself: right must be 95 % of the objects and PERCENT (97) of the fields.
 measure()
 {
-        TRUTH=$1.truth "$MEMLAG" record -o "$1.db" $SIM --ldlat 1 --period 53 \
+        TRUTH=$1.truth "$MEMLAG" record -o "$1.db" $LOADS --ldlat 1 --period 53 \
                 -- "./$1" words >"$1.out" 2>&1 || fail "$1: $(cat "$1.out")"
         name_and_check "$@"
 }
@@ -273,7 +273,7 @@ END
         for options in -O0 '-O2 -fno-inline' -O2; do
                 # shellcheck disable=SC2086
                 gfortran -g $options -o common common.f90
-                "$MEMLAG" record --force -o common.db $SIM --ldlat 1 --period 53 -- ./common \
+                "$MEMLAG" record --force -o common.db $LOADS --ldlat 1 --period 53 -- ./common \
                         >common.out 2>&1 || fail "common: $(cat common.out)"
                 held=$(answer common.db "SELECT group_concat(told) FROM (SELECT DISTINCT
                         l.function || ' ' || o.name || '.' || f.name AS told
@@ -346,7 +346,7 @@ END
         dwz shared
         readelf --debug-dump=info shared >entries
         grep -q DW_TAG_partial_unit entries || fail "dwz moved nothing"
-        "$MEMLAG" record -o shared.db $SIM --ldlat 1 --period 53 -- ./shared \
+        "$MEMLAG" record -o shared.db $LOADS --ldlat 1 --period 53 -- ./shared \
                 >shared.out 2>&1 || fail "shared: $(cat shared.out)"
         # 10 integers of 4 bytes and 15 reals of 8 stand before it.
         held=$(answer shared.db "SELECT count(*) > 100, group_concat(DISTINCT data_type.name
@@ -496,7 +496,7 @@ paddings()
 for compiler in gcc clang; do
         command -v $compiler >/dev/null || continue
         $compiler -g -O1 -o padded padded.c
-        "$MEMLAG" record -o padded_$compiler.db $SIM --ldlat 1 --period 7 -- ./padded >padded.out 2>&1 ||
+        "$MEMLAG" record -o padded_$compiler.db $LOADS --ldlat 1 --period 7 -- ./padded >padded.out 2>&1 ||
                 fail "padded: $(cat padded.out)"
         grep padding padded.out >padded.truth
         [ "$(paddings padded_$compiler.db 'struct padded')" = "$(sed -n 1,4p padded.truth)" ] ||
@@ -539,7 +539,7 @@ int main()
 }
 END
 g++ -g -O1 -o bases bases.cc
-"$MEMLAG" record -o bases.db $SIM --ldlat 1 --period 7 -- ./bases >bases.out 2>&1 ||
+"$MEMLAG" record -o bases.db $LOADS --ldlat 1 --period 7 -- ./bases >bases.out 2>&1 ||
         fail "bases: $(cat bases.out)"
 [ "$(paddings bases.db both --top 0)" = "$(grep padding bases.out)" ] ||
         fail "padding beside bases is $(cat bases.db.report)"
@@ -570,7 +570,7 @@ int main(void)
 }
 END
 gcc -O1 -g -o wide wide.c
-"$MEMLAG" record -o wide.db $SIM --ldlat 1 --period 1 -- ./wide >wide.out 2>&1 ||
+"$MEMLAG" record -o wide.db $LOADS --ldlat 1 --period 1 -- ./wide >wide.out 2>&1 ||
         fail "wide: $(cat wide.out)"
 "$MEMLAG" report --by type --format csv wide.db >wide.csv
 python3 - <<'END'
@@ -620,7 +620,7 @@ int main(void)
 }
 END
 gcc -O1 -g -o pairs pairs.c
-"$MEMLAG" record -o pairs.db $SIM --ldlat 1 --period 1 -- ./pairs >pairs.out 2>&1 ||
+"$MEMLAG" record -o pairs.db $LOADS --ldlat 1 --period 1 -- ./pairs >pairs.out 2>&1 ||
         fail "pairs: $(cat pairs.out)"
 said=$(answer pairs.db "SELECT group_concat(field || ' ' || samples || ' ' || wide_samples, ', ')
         FROM type_view WHERE type = 'struct item'")
@@ -651,7 +651,7 @@ int main(void)
 }
 END
 gcc -O1 -g -fno-builtin -o texts texts.c
-"$MEMLAG" record -o texts.db $SIM --ldlat 1 --period 7 -- ./texts >texts.out 2>&1 ||
+"$MEMLAG" record -o texts.db $LOADS --ldlat 1 --period 7 -- ./texts >texts.out 2>&1 ||
         fail "texts: $(cat texts.out)"
 read_by()
 {
@@ -692,7 +692,7 @@ int main(void)
 }
 END
 gcc -O2 -g -fno-builtin -o header header.c
-"$MEMLAG" record -o header.db $SIM --ldlat 1 --period 7 -- ./header >header.out 2>&1 ||
+"$MEMLAG" record -o header.db $LOADS --ldlat 1 --period 7 -- ./header >header.out 2>&1 ||
         fail "header: $(cat header.out)"
 [ "$(answer header.db "SELECT count(*) > 100, count(field_id) FROM attribution
         JOIN data_object USING (object_id) WHERE kind = 'heap' AND name LIKE 'take at %'")" = '1|0' ] ||
@@ -741,7 +741,7 @@ int main(void)
 }
 END
 gcc -O1 -g -o empty empty.c full.c
-"$MEMLAG" record -o empty.db $SIM --ldlat 1 --period 7 -- ./empty >empty.out 2>&1 ||
+"$MEMLAG" record -o empty.db $LOADS --ldlat 1 --period 7 -- ./empty >empty.out 2>&1 ||
         fail "empty: $(cat empty.out)"
 held=$(answer empty.db "SELECT count(*) > 100,
         group_concat(DISTINCT data_type.name || '.' || type_field.name)
@@ -803,7 +803,7 @@ int main(void)
 }
 END
 gcc -O1 -g -o pools pools.c
-"$MEMLAG" record -o pools.db $SIM --ldlat 1 --period 53 -- ./pools >pools.out 2>&1 ||
+"$MEMLAG" record -o pools.db $LOADS --ldlat 1 --period 53 -- ./pools >pools.out 2>&1 ||
         fail "pools: $(cat pools.out)"
 "$MEMLAG" symbolize --allocator=chunk pools.db
 "$MEMLAG" analyze pools.db
@@ -832,7 +832,7 @@ NOINLINE static long feed(void)
 int main(void) { return feed() == 1; }
 END
 gcc -O1 -g -o wrapped wrapped.c
-"$MEMLAG" record -o wrapped.db $SIM --ldlat 1 --period 53 -- ./wrapped >wrapped.out 2>&1 ||
+"$MEMLAG" record -o wrapped.db $LOADS --ldlat 1 --period 53 -- ./wrapped >wrapped.out 2>&1 ||
         fail "wrapped: $(cat wrapped.out)"
 for site in animals_new feed; do
         sites=$(answer wrapped.db "SELECT DISTINCT name FROM data_object WHERE kind = 'heap'
@@ -862,7 +862,7 @@ NOINLINE static long feed(void)
 int main(void) { return feed() == 1; }
 END
 gcc -O1 -g -o helped helped.c
-"$MEMLAG" record -o helped.db $SIM --ldlat 1 --period 53 -- ./helped >helped.out 2>&1 ||
+"$MEMLAG" record -o helped.db $LOADS --ldlat 1 --period 53 -- ./helped >helped.out 2>&1 ||
         fail "helped: $(cat helped.out)"
 "$MEMLAG" symbolize --allocator=take --allocator=tacke helped.db 2>err
 sites=$(answer helped.db "SELECT DISTINCT alloc_function FROM data_object WHERE kind = 'heap'
@@ -892,7 +892,7 @@ int main(void)
 }
 END
 gcc -O2 -g -o inlined inlined.c
-"$MEMLAG" record -o inlined.db $SIM --ldlat 1 --period 53 -- ./inlined >inlined.out 2>&1 ||
+"$MEMLAG" record -o inlined.db $LOADS --ldlat 1 --period 53 -- ./inlined >inlined.out 2>&1 ||
         fail "inlined: $(cat inlined.out)"
 names=$(answer inlined.db "SELECT DISTINCT name FROM data_object WHERE kind = 'stack'
         AND name IN ('count_up::table', 'main::table', 'main::own') ORDER BY name")

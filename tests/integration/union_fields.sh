@@ -119,7 +119,7 @@ problems, met, places, several = collections.Counter(), set(), collections.Count
 for function, said, start, size_bytes, offset, access in db.execute("""
         SELECT v.function, t.name, t.offset_bytes, t.size_bytes, a.object_offset_bytes, v.access_bytes
         FROM sample_view AS v JOIN attribution AS a USING (sample_id)
-        JOIN type_field AS t ON t.field_id = a.field_id WHERE v.type IN ('struct item', 'item')"""):
+        JOIN type_field AS t ON t.field_id = a.field_id WHERE v.op <> 'NA' AND v.type IN ('struct item', 'item')"""):
     at, names = offset % size, fields_of(said)
     places[at, access] += 1
     if function not in reads:
@@ -168,7 +168,7 @@ for compiler in gcc clang g++ clang++; do
         for level in -O1 -O2; do
                 case $compiler in *++) source=fields.cc ;; *) source=fields.c ;; esac
                 "$compiler" -g $level -w -o fields.out $source
-                "$MEMLAG" record --force -o "$compiler.db" $SIM --ldlat 1 --period 31 -- \
+                "$MEMLAG" record --force -o "$compiler.db" $LOADS --ldlat 1 --period 31 -- \
                         ./fields.out >truth 2>record.out || { cat record.out >&2; exit 1; }
                 mv $source hidden # which names the members, too
                 "$MEMLAG" symbolize --drop-names "$compiler.db" >record.out 2>&1

@@ -160,7 +160,7 @@ def check_rust():
     with open("list.rs", "w", encoding="utf-8") as file:
         file.write(RUST)
     subprocess.run(["rustc", "-O", "-g", "list.rs"], check=True)
-    subprocess.run([MEMLAG, "record", *os.environ["SIM"].split(), "--period", "37", "--force", "-o",
+    subprocess.run([MEMLAG, "record", *os.environ["LOADS"].split(), "--period", "37", "--force", "-o",
                     "list.db", "--", "./list"], check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
     rows = sqlite3.connect("list.db").execute(

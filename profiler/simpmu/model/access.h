@@ -657,7 +657,8 @@ static inline void touch_page(struct machine *machine, struct sim_hot *hot,
 
         if (__builtin_expect(wait == 0, 1))
                 return;
-        if (!machine->samples_stalls) /* a timer's samples are all alike */
+        /* A timer's samples are all alike. */
+        if (!machine->samples_stalls && !machine->loads_only)
                 sample_fault(machine, access, page, wait);
         thread_serve(thread, wait);
         stall_to_hot(hot, thread);

@@ -205,6 +205,7 @@ struct machine {
         uint64_t lock_cost;      /* of a locked instruction or fence; 0: no such thing */
         uint64_t sample_latency; /* loads of at least this latency qualify */
         bool samples_stalls;     /* instead: by the time that loads hold up retirement */
+        bool loads_only; /* neither stores nor page faults are samples */
         bool one_load_waits;     /* a line on its way counts as there to all others */
         uint32_t fill_buffers;
         uint32_t prefetch;   /* a bit of each simpmu_prefetcher that is on; 0 at first */
