@@ -95,6 +95,9 @@ static const struct allocator_function *named(const HChar *name)
         static const struct allocator_function new = ALLOCATES("new", HEAP_NEW, 0, -1);
         static const struct allocator_function delete = FREES("delete");
 
+        /* The placement forms allocate nothing: without optimisation they are functions. */
+        if (VG_(strstr)(name, ", void*)") != NULL)
+                return NULL;
         if (VG_(strncmp)(name, "operator new", 12) == 0)
                 return &new;
         if (VG_(strncmp)(name, "operator delete", 15) == 0)
