@@ -114,7 +114,7 @@ int main(int argc, char **argv)
                 orders[i].price = i % 100; /* mark: first-touch */
 
         struct neighbour neighbour = {0};
-        neighbour.table = allocate(malloc(TABLE_ENTRIES * sizeof(*neighbour.table)));
+        neighbour.table = allocate(malloc(TABLE_ENTRIES * sizeof(*neighbour.table))); /* mark: small-object */
         for (size_t i = 0; i < TABLE_ENTRIES; i++)
                 neighbour.table[i] = i * 7919 + 1;
 

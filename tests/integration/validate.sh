@@ -121,6 +121,7 @@ diff -r "$XDG_DATA_HOME" before-signals || fail "what was interrupted was kept"
 counters() # counters OPTION...: what is recorded
 {
         "$MEMLAG" record $SIM --force -o run.db "$@" -- true 2>err || fail "$(cat err)"
+        "$MEMLAG" report -v run.db >>err
         python3 -c 'import sqlite3
 for (name,) in sqlite3.connect("run.db").execute("SELECT name FROM counter"): print(name)'
 }
