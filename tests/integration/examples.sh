@@ -134,7 +134,7 @@ if "$BINARY_DIR/examples/columns" 1 1 1 >/dev/null 2>&1; then
                 "$BINARY_DIR/examples/columns" 1024 4 1 >huge.out 2>huge.err
         example=columns
         found=$(line_finding huge.db "$(marked_line "$source" slow-line)")
-        [ "$found" = in-core,1 ] || fail "columns with huge pages: '$found' is not in-core,1"
+        [ "$found" = cache,1 ] || fail "columns with huge pages: '$found' is not cache,1"
 else
         echo "examples: SKIPPED columns with huge pages: this kernel has none" >&2
 fi
