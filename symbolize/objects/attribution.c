@@ -113,8 +113,12 @@ struct pass {
 static int learn(void *context, const struct raw_sample *sample,
                  const struct sample_location *location)
 {
-        (void)sample;
-        sample_types_learn(context, location);
+        struct sample_types *types = context;
+        const struct samples *samples = &types->sweep->samples;
+
+        sample_types_learn(types, location,
+                           !samples_is_store(samples, sample) &&
+                               samples_is_access(samples, sample));
         return 0;
 }
 

@@ -172,7 +172,7 @@ struct sample_type sample_types_find(struct sample_types *finder,
 }
 
 void sample_types_learn(struct sample_types *finder,
-                        const struct sample_location *location)
+                        const struct sample_location *location, bool is_load)
 {
         const struct target *target = &location->target;
         const struct place *place = &finder->sweep->places[location->place];
@@ -185,8 +185,8 @@ void sample_types_learn(struct sample_types *finder,
 
         /* The C library's allocator reads its own lists in blocks that are nobody's any
          * more, and its sorting moves what it does not know: neither tells what blocks
-         * hold. */
-        if (stack != RAW_NONE && !site_in_c_library(finder->sweep, place))
+         * hold. Stores initialise blocks in the sizes that suit the compiler. */
+        if (is_load && stack != RAW_NONE && !site_in_c_library(finder->sweep, place))
                 block_evidence_learn(finder, location, stack);
 }
 

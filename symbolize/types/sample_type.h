@@ -39,11 +39,11 @@ struct sample_types {
  * freed. */
 int sample_types_open(struct sample_types *sample_types, const struct sweep *sweep,
                       const struct types *types, struct string_pool *names);
-/* Takes note of what a sample at LOCATION shows of its block, and whether its address
- * refutes what its instruction's index seems to lead to. Where there is something to
- * learn, all samples come here before any type is asked for. */
+/* Takes note of what a sample at LOCATION shows of its block, if it is of a load, and
+ * whether its address refutes what its instruction's index seems to lead to. Where there
+ * is something to learn, all samples come here before any type is asked for. */
 void sample_types_learn(struct sample_types *sample_types,
-                        const struct sample_location *location);
+                        const struct sample_location *location, bool is_load);
 /* Out of memory shows in the names. */
 struct sample_type sample_types_find(struct sample_types *sample_types,
                                      const struct raw_sample *sample,

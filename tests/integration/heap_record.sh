@@ -235,11 +235,12 @@ END
 for compiler in "$CXX" clang++; do
         command -v "$compiler" >/dev/null || continue
         "$compiler" -O2 -g -o vectors vectors.cc
-        "$MEMLAG" record $LOADS --force --ldlat 1 --period 20 \
+        "$MEMLAG" record $SIM --force --ldlat 1 --period 20 \
                 -o vectors.db -- ./vectors 2>err || { cat err >&2; exit 1; }
         sqlite3 -readonly -separator ' ' vectors.db "
                 SELECT name, allocations, size_bytes, total_bytes,
-                       (SELECT count(*) FROM attribution AS a WHERE a.object_id = o.object_id)
+                       (SELECT count(*) FROM attribution AS a JOIN sample_view USING (sample_id)
+                        WHERE a.object_id = o.object_id AND op <> 'NA')
                        = (SELECT sum(samples) FROM object_stack AS s
                           WHERE s.object_id = o.object_id)
                 FROM data_object AS o WHERE alloc_file LIKE '%/vectors.cc' ORDER BY 1" >got
