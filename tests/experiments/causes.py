@@ -68,7 +68,7 @@ def record(run, options=(), settings=()):
     path = os.path.join(run.directory, "run.db")
     command = [run.memlag, "record", "--force", "-o", path, "--source", "sim", "--sim-cpu",
                CPU, "--sim-prefetch", run.prefetch, "--interval", "0.5", "--no-heap",
-               *options]
+               *verdict_cases.LOADS_ALONE, *options]
     for setting in ["numa.nodes=1", *run.program.settings, *settings]:
         command += ["--sim-set", setting]
     subprocess.run([*command, "--", os.path.join(run.directory, "causes"), run.program.name],

@@ -85,6 +85,11 @@ CASES = [
 ]
 
 
+# The experiments are about loads: the kernel costs nothing.
+LOADS_ALONE = ["--loads-only", "--sim-set", "kernel.fault_ns=0", "--sim-set",
+               "kernel.call_ns=0", "--sim-set", "kernel.copy_gbs=10000"]
+
+
 def record(memlag, directory, cpu, prefetch, the_case, detail="full"):
     """The database of a case; it is recorded when it is not there yet."""
     name = the_case.name.replace(" ", "-").replace(",", "")
@@ -93,7 +98,7 @@ def record(memlag, directory, cpu, prefetch, the_case, detail="full"):
         return path
     command = [memlag, "record", "-o", path + ".new", "--source", "sim", "--sim-cpu", cpu,
                "--sim-detail", detail, "--sim-prefetch", prefetch, "--interval", str(RECORDED_MS), "--period",
-               str(PERIOD), "--no-heap", "--call-graph", "none"]
+               str(PERIOD), "--no-heap", "--call-graph", "none", *LOADS_ALONE]
     settings, narrow_gbs = CPUS[cpu]
     if the_case.narrow:
         settings = [*settings, f"dram.bandwidth_gbs={narrow_gbs}"]

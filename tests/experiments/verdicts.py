@@ -71,7 +71,8 @@ def transposed(memlag, program, directory, name, prefetch, *settings):
     path = os.path.join(directory, f"{name}.db")
     command = [memlag, "record", "-o", path, "--source", "sim", "--sim-cpu", "skylake-sp",
                "--sim-prefetch", prefetch, "--interval", str(verdict_cases.RECORDED_MS),
-               "--no-heap", "--call-graph", "none", "--sim-set", "numa.nodes=1"]
+               "--no-heap", "--call-graph", "none", "--sim-set", "numa.nodes=1",
+               *verdict_cases.LOADS_ALONE]
     for setting in settings:
         command += ["--sim-set", setting]
     subprocess.run([*command, "--", program], check=True, capture_output=True)
