@@ -256,6 +256,28 @@ static int print_no_place(struct db *db, FILE *out, const struct report_summary 
         return 0;
 }
 
+/* Processes of which nothing, or not all, was recorded. */
+static int print_missing_processes(struct db *db, FILE *out, struct diag *diag)
+{
+        static const char sql[] =
+            "SELECT value, substr(kind, length(unit) + 1) FROM ledger"
+            " WHERE stage = 'record' AND unit = 'processes'"
+            " AND kind LIKE 'processes%' AND value > 0 ORDER BY kind";
+        sqlite3_stmt *rows;
+        int code = statement_prepare(db, sql, &rows, diag);
+        if (code)
+                return code;
+        while ((code = statement_next(db, rows, diag)) > 0) {
+                char *what = statement_printable(rows, 1);
+                fputs("Missing: ", out);
+                prose_counted(out, sqlite3_column_int64(rows, 0), "processes");
+                fprintf(out, "%s.\n", what ? what : "");
+                free(what);
+        }
+        sqlite3_finalize(rows);
+        return code;
+}
+
 int report_print_brief(struct db *db, const struct report_options *options,
                        const struct report_summary *summary, FILE *out, struct diag *diag)
 {
@@ -270,6 +292,8 @@ int report_print_brief(struct db *db, const struct report_options *options,
                 if (!code && !any)
                         code = print_no_place(db, out, summary, diag);
         }
+        if (!code)
+                code = print_missing_processes(db, out, diag);
         if (!code && options->summary_only)
                 fprintf(out,
                         "More: memlag report %s [--by object|type|function|interval] "

@@ -65,7 +65,7 @@ END
 "$CC" -O1 -g -pthread -static -o static family.c
 
 for kind in pie fixed stripped static; do
-        "$MEMLAG" record $SIM --period 50 -o $kind.db -- ./$kind >out 2>err || fail "$kind: $(cat err)"
+        "$MEMLAG" record $LOADS --period 50 -o $kind.db -- ./$kind >out 2>err || fail "$kind: $(cat err)"
         # The program, three children, and the image that the last one became.
         [ "$(ask $kind.db 'SELECT count(*) FROM process')" = 5 ] || fail "$kind: processes"
         [ "$(ask $kind.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ] ||
@@ -140,7 +140,7 @@ int main(void)
 }
 END
 "$CC" -O1 -o dirty dirty.c
-"$MEMLAG" record $SIM --no-heap --sim-set l3.size_bytes=16777216 --sim-set l3.ways=16 \
+"$MEMLAG" record $LOADS --no-heap --sim-set l3.size_bytes=16777216 --sim-set l3.ways=16 \
         -o dirty.db -- ./dirty 2>err ||
         fail "dirty: $(cat err)"
 children=$(ask dirty.db "SELECT printf('%.1f', sum(value) / 1048576.0) FROM reading
@@ -164,14 +164,14 @@ esac
                    WHERE counter.name = 'cpu_clk_unhalted.thread'
                    GROUP BY process_id ORDER BY sum(value) LIMIT 1")" = 1 ] ||
         fail "dirty: the parent's waiting counts as work"
-"$MEMLAG" record $SIM --no-heap -o turns.db -- \
+"$MEMLAG" record $LOADS --no-heap -o turns.db -- \
         sh -c 'seq 20000 >/dev/null; seq 20000 >/dev/null; :' 2>err || fail "turns: $(cat err)"
 [ "$(ask turns.db "SELECT max(start_ns) >= min(end_ns) FROM process
                    WHERE executable LIKE '%/seq' HAVING count(*) = 2")" = 1 ] ||
         fail "turns: $(ask turns.db 'SELECT start_ns, end_ns FROM process')"
 
 # Without the tracker there are none, and the ledger does not miss them.
-"$MEMLAG" record $SIM --no-heap -o none.db -- ./pie 2>err
+"$MEMLAG" record $LOADS --no-heap -o none.db -- ./pie 2>err
 [ "$(ask none.db 'SELECT count(*) FROM allocation')" = 0 ] ||
         fail "none: allocations without the tracker"
 [ "$(ask none.db "SELECT count(*) FROM ledger WHERE stage = 'record'")" = 0 ] ||
@@ -180,7 +180,7 @@ esac
 # A script is its interpreter; what it pipes together is recorded too.
 printf '#!/bin/sh\nseq 1000 | sort -n | tail -n 1\n' >script
 chmod +x script
-[ "$("$MEMLAG" record $SIM -o script.db -- ./script 2>err)" = 1000 ] ||
+[ "$("$MEMLAG" record $LOADS -o script.db -- ./script 2>err)" = 1000 ] ||
         fail "script: $(cat err)"
 [ "$(ask script.db "SELECT count(*) FROM process WHERE executable LIKE '%/sort'")" = 1 ] ||
         fail "script: its sort was not recorded"
@@ -188,7 +188,7 @@ chmod +x script
 # What the command leaves behind goes on, and is counted. (Where it has not begun when the
 # command ends, record_children.sh.)
 mkfifo done
-"$MEMLAG" record $SIM -o left.db -- sh -c '{ echo >begun; cat done >/dev/null; } &
+"$MEMLAG" record $LOADS -o left.db -- sh -c '{ echo >begun; cat done >/dev/null; } &
         echo $! >left; while [ ! -s begun ]; do :; done' 2>err
 [ "$(ask left.db "SELECT sum(value) FROM ledger WHERE kind IN
                   ('processes left running', 'processes between two programs')")" = 1 ] ||
@@ -231,7 +231,7 @@ for i in 1 2 3; do
         taskset -c "$core" sh -c 'while :; do :; done' &
         busy="$busy $!"
 done
-taskset -c "$core" "$MEMLAG" record $SIM --period 50 -o late.db -- ./late 2>err || fail "late: $(cat err)"
+taskset -c "$core" "$MEMLAG" record $LOADS --period 50 -o late.db -- ./late 2>err || fail "late: $(cat err)"
 kill $busy
 [ "$(ask late.db 'SELECT count(DISTINCT process_id) FROM allocation
                   WHERE process_id > 1 AND size_bytes = 1048576')" = 12 ] ||
@@ -243,8 +243,8 @@ kill $busy
 # Processes in a PID namespace of their own, where memlag has no number and other
 # processes have those of ours, are recorded to the end.
 if unshare -rpf --mount-proc true 2>/dev/null; then
-        "$MEMLAG" record $SIM --period 1 --ldlat 1 -o alone.db -- ./pie 2>err
-        "$MEMLAG" record $SIM --period 1 --ldlat 1 -o space.db -- unshare -rpf --mount-proc ./pie \
+        "$MEMLAG" record $LOADS --period 1 --ldlat 1 -o alone.db -- ./pie 2>err
+        "$MEMLAG" record $LOADS --period 1 --ldlat 1 -o space.db -- unshare -rpf --mount-proc ./pie \
                 2>err || fail "PID namespace: $(cat err)"
         wanted=$(ask alone.db 'SELECT count(*) FROM sample')
         found=$(ask space.db "SELECT count(*) FROM sample JOIN thread USING (thread_id)
@@ -319,7 +319,7 @@ fi
 "$CC" -D_GNU_SOURCE -O1 -fno-builtin -o forbids "$SOURCE_DIR/tests/integration/heap/forbids.c"
 for way in prctl syscall strict; do
         status=0
-        "$MEMLAG" record $SIM --force -o forbids.db -- ./forbids $way >out 2>err ||
+        "$MEMLAG" record $LOADS --force -o forbids.db -- ./forbids $way >out 2>err ||
                 status=$?
         [ "$status" -eq 3 ] || fail "forbids $way: status $status: $(cat err)"
         grep -qx allocated out || fail "forbids $way: $(cat out)"
@@ -343,7 +343,7 @@ int main(void)
 END
 "$CC" -D_GNU_SOURCE -O1 -o shares shares.c
 status=0
-"$MEMLAG" record $SIM -o shares.db -- ./shares >out 2>err || status=$?
+"$MEMLAG" record $LOADS -o shares.db -- ./shares >out 2>err || status=$?
 [ "$status" -eq 1 ] || fail "shares: status $status"
 grep -q "^memlag record: .*clone(2).*cannot be simulated$" err || fail "shares: $(cat err)"
 
@@ -386,7 +386,7 @@ for way in /proc/self/exe /proc/thread-self/exe number vfork; do
         ./again $way >alone || status=$?
         [ "$status" -eq 7 ] || fail "again $way: status $status alone"
         status=0
-        "$MEMLAG" record $SIM --force -o again.db -- ./again $way >out 2>err ||
+        "$MEMLAG" record $LOADS --force -o again.db -- ./again $way >out 2>err ||
                 status=$?
         [ "$status" -eq 7 ] || fail "again $way: status $status: $(cat err)"
         grep -v '^memlag' out | head -n 2 | cmp -s - alone || fail "again $way: $(cat out)"
@@ -460,7 +460,7 @@ by_fd()
 {
         ./by_fd "$@" >alone && fail "by_fd $*: alone"
         status=0
-        "$MEMLAG" record $SIM --no-heap --force -o by_fd.db -- ./by_fd "$@" >out 2>err ||
+        "$MEMLAG" record $LOADS --no-heap --force -o by_fd.db -- ./by_fd "$@" >out 2>err ||
                 status=$?
         [ "$status" -eq 7 ] || fail "by_fd $*: status $status: $(cat err)"
         grep '^by another name' out | cmp -s - alone || fail "by_fd $*: $(cat alone out)"
@@ -475,7 +475,7 @@ by_fd named closes itself
 # A process has its program's name, which ps and pgrep show; a script's is the script's.
 printf '#!/bin/sh\nread name </proc/$$/comm && echo $name && cat /proc/self/comm\n' >named.sh
 chmod +x named.sh
-[ "$("$MEMLAG" record $SIM --no-heap -o named.db -- ./named.sh 2>err | tr '\n' ' ')" = \
+[ "$("$MEMLAG" record $LOADS --no-heap -o named.db -- ./named.sh 2>err | tr '\n' ' ')" = \
         'named.sh cat ' ] || fail "named: $(cat err)"
 
 # A library that is removed or replaced as soon as it is loaded keeps its own build-id.
@@ -508,7 +508,7 @@ for other in '' other.so; do
         "$CC" -O1 -shared -fPIC -o loaded.so walk.c
         "$CC" -O2 -g -shared -fPIC -o other.so walk.c
         id=$(readelf -n loaded.so | sed -n 's/.*Build ID: //p')
-        "$MEMLAG" record $SIM --force -o unloaded.db -- ./unloaded $other 2>err ||
+        "$MEMLAG" record $LOADS --force -o unloaded.db -- ./unloaded $other 2>err ||
                 fail "unloaded $other: $(cat err)"
         [ "$(ask unloaded.db "SELECT DISTINCT lower(hex(build_id)) FROM mapping
                 JOIN module USING (module_id) WHERE path LIKE '%/loaded.so'")" = "$id" ] ||
@@ -544,7 +544,7 @@ for way in 'ulimit -Ss 8192; exec ./deep 6' 'ulimit -Ss 8192; exec ./deep 10' \
         wanted=0
         (ulimit -c 0; eval "$way") 2>err || wanted=$?
         status=0
-        "$MEMLAG" record $SIM --no-heap --force -o deep.db -- \
+        "$MEMLAG" record $LOADS --no-heap --force -o deep.db -- \
                 sh -c "ulimit -c 0; $way" 2>err || status=$?
         [ "$status" -eq "$wanted" ] || fail "$way: status $status, alone $wanted: $(cat err)"
 done
@@ -580,7 +580,7 @@ for users in A=1 LD_PRELOAD=libm.so LD_PRELOAD=; do
                 status=0
                 env -i $users B=2 ./variables_static $another ./variables >alone || status=$?
                 [ "$status" -eq 5 ] || fail "variables: status $status alone"
-                env -i $users B=2 "$MEMLAG" record $SIM $heap --force -o variables.db -- \
+                env -i $users B=2 "$MEMLAG" record $LOADS $heap --force -o variables.db -- \
                         ./variables_static $another ./variables >out 2>err && fail "variables: status 0"
                 head -n "$(wc -l <alone)" out | cmp -s - alone || fail "variables: $(cat alone out err)"
                 [ -n "$heap" ] || [ "$(ask variables.db "SELECT value FROM ledger
@@ -592,6 +592,6 @@ done
 printf '#!/bin/sh\nexec /proc/self/exe -c "echo again; exit 5"\n' >itself
 chmod +x itself
 status=0
-"$MEMLAG" record $SIM -o itself.db -- ./itself >out 2>err || status=$?
+"$MEMLAG" record $LOADS -o itself.db -- ./itself >out 2>err || status=$?
 [ "$status" -eq 5 ] || fail "itself: status $status: $(cat err)"
 grep -qx again out || fail "itself: $(cat out)"
