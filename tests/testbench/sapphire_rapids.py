@@ -208,7 +208,7 @@ class SapphireRapids(PebsCase):
         self.assertGreater(lost, 0)
         self.assertEqual(len(samples) + lost, self.journal("small_ring").produced)
         report = self.text("small_ring/record.err").replace("\n", " ")
-        self.assertIn(f"{lost} records lost", report)
+        self.assertIn(f"Lost: {lost} records", report)
 
     # ---- other targets ----
 
