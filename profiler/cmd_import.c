@@ -188,14 +188,8 @@ static int symbolize(const struct import_line *line)
 /* Names, findings and the short report. */
 static int show(const struct import_line *line)
 {
-        char *commands[][5] = {
-            {"analyze", "--", (char *)line->import.output},
-            {"report", "--summary", "--", (char *)line->import.output}};
         int status = symbolize(line);
-        for (size_t i = 0; status == EXIT_OK && i < sizeof(commands) / sizeof(*commands);
-             i++)
-                status = command_run(commands[i][0], commands[i][3] ? 4 : 3, commands[i]);
-        return status;
+        return status == EXIT_OK ? command_show_findings(line->import.output) : status;
 }
 
 static void take_no_notice(int signal)

@@ -467,17 +467,13 @@ static void close_recording(struct recording *recording)
  * all of it goes to standard error. */
 static int show(const char *file)
 {
-        char *name_of_file = (char *)file;
-        char *commands[][5] = {{"symbolize", "--", name_of_file},
-                               {"analyze", "--", name_of_file},
-                               {"report", "--summary", "--", name_of_file}};
+        char *symbolize[] = {"symbolize", "--", (char *)file, NULL};
         fflush(stdout);
         if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
                 return EXIT_FAILED;
-        int status = EXIT_OK;
-        for (size_t i = 0; status == EXIT_OK && i < sizeof(commands) / sizeof(*commands);
-             i++)
-                status = command_run(commands[i][0], commands[i][3] ? 4 : 3, commands[i]);
+        int status = command_run("symbolize", 3, symbolize);
+        if (status == EXIT_OK)
+                status = command_show_findings(file);
         if (fflush(stdout) == 0 && !ferror(stdout))
                 return status;
         /* Nobody can be told, as on a full disk; what was recorded and found is there. */

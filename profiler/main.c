@@ -45,6 +45,14 @@ int command_run(const char *name, int argc, char **argv)
         return EXIT_USAGE;
 }
 
+int command_show_findings(const char *file)
+{
+        char *analyze[] = {"analyze", "--", (char *)file, NULL};
+        char *report[] = {"report", "--summary", "--", (char *)file, NULL};
+        int status = command_run("analyze", 3, analyze);
+        return status == EXIT_OK ? command_run("report", 4, report) : status;
+}
+
 static void print_help(void)
 {
         printf("Usage: memlag COMMAND [ARGUMENT...]\n\nCommands:\n");
