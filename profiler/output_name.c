@@ -2,31 +2,53 @@
 #include "output_name.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Open MPI, any launcher with PMIx, MPICH and Intel MPI, Slurm, MVAPICH. */
-static const char *const rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",
-                                             "PMI_RANK", "SLURM_PROCID",
-                                             "MV2_COMM_WORLD_RANK"};
+/* Open MPI, any launcher with PMIx, MPICH and Intel MPI, Slurm, MVAPICH. Slurm also gives
+ * batch scripts and shells a rank: scripts without the number of processes, shells
+ * with 1. */
+static const struct {
+        const char *rank, *processes; /* NULL: each rank is one of a job */
+        bool processes_always;
+} launchers[] = {{"OMPI_COMM_WORLD_RANK", NULL, false},
+                 {"PMIX_RANK", NULL, false},
+                 {"PMI_RANK", "PMI_SIZE", false},
+                 {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", true},
+                 {"MV2_COMM_WORLD_RANK", NULL, false}};
+enum { LAUNCHERS = sizeof(launchers) / sizeof(*launchers) };
+
+/* Whether the rank of launcher I is the only one of its job, as far as that launcher
+ * knows: below its shell another may have started several. */
+static bool is_alone(size_t i)
+{
+        if (!launchers[i].processes)
+                return false;
+        const char *processes = getenv(launchers[i].processes);
+        return processes ? strcmp(processes, "1") == 0 : launchers[i].processes_always;
+}
 
 int job_rank_read(struct job_rank *rank, struct diag *diag)
 {
-        *rank = (struct job_rank){NULL, NULL};
-        for (size_t i = 0; i < sizeof(rank_variables) / sizeof(*rank_variables); i++) {
-                const char *value = getenv(rank_variables[i]);
+        *rank = (struct job_rank){.alone = true};
+        for (size_t i = 0; i < LAUNCHERS; i++) {
+                const char *value = getenv(launchers[i].rank);
                 if (!value || !*value)
                         continue;
                 if (value[strspn(value, "0123456789")])
                         return diag_set(diag, -EINVAL,
                                         "%s is '%s', no rank; unset it, or give it a "
                                         "number",
-                                        rank_variables[i], value);
-                *rank = (struct job_rank){value, rank_variables[i]};
-                return 0;
+                                        launchers[i].rank, value);
+                const bool alone = is_alone(i);
+                if (!rank->digits || !alone)
+                        *rank = (struct job_rank){value, launchers[i].rank, alone};
+                if (!alone)
+                        break;
         }
         return 0;
 }
@@ -42,8 +64,8 @@ static const char *meaning(char letter, const char *pattern, const struct job_ra
                                  "-o %s: %%r without a rank: none of %s, %s, %s, %s and "
                                  "%s is set; start memlag below mpirun or srun, or use "
                                  "%%p",
-                                 pattern, rank_variables[0], rank_variables[1],
-                                 rank_variables[2], rank_variables[3], rank_variables[4]);
+                                 pattern, launchers[0].rank, launchers[1].rank,
+                                 launchers[2].rank, launchers[3].rank, launchers[4].rank);
                 return rank->digits;
         case 'p':
                 return process;

@@ -4,6 +4,8 @@
 #ifndef MEMLAG_OUTPUT_NAME_H
 #define MEMLAG_OUTPUT_NAME_H
 
+#include <stdbool.h>
+
 #include "diag.h"
 
 /* The default pattern without a rank. */
@@ -12,11 +14,12 @@
 #define OUTPUT_NAME_OF_RANK "memlag.%r.db"
 
 /* The rank of this process in its job, decimal digits of the environment, and the
- * variable that has it; NULL both: none has. -EINVAL: the variable's value is no number.
- */
+ * variable that has it; NULL both: none has. ALONE: the job has no other process, so that
+ * the rank need not be in the file's name. -EINVAL: the variable's value is no number. */
 struct job_rank {
         const char *digits;
         const char *variable;
+        bool alone;
 };
 int job_rank_read(struct job_rank *rank, struct diag *diag);
 

@@ -226,8 +226,8 @@ static void check_complete(const struct record_options *options, struct argp_sta
                 usage_error(state, "--period and --freq exclude each other");
 }
 
-/* The user's FILE with its patterns filled in. Without one, each rank of a job has a file
- * of its own. */
+/* The user's FILE with its patterns filled in. Without one, each rank of a job with
+ * several has a file of its own. */
 static void name_output(struct record_options *options, struct argp_state *state)
 {
         struct job_rank rank;
@@ -235,13 +235,13 @@ static void name_output(struct record_options *options, struct argp_state *state
         bool given = options->output != NULL;
         int rc = job_rank_read(&rank, &diag);
         if (rc == 0 && !given)
-                options->output = rank.digits ? OUTPUT_NAME_OF_RANK : OUTPUT_NAME_DEFAULT;
+                options->output = rank.alone ? OUTPUT_NAME_DEFAULT : OUTPUT_NAME_OF_RANK;
         if (rc == 0)
                 rc = output_name(options->output, &rank, &options->output_made, &diag);
         if (rc < 0)
                 usage_error(state, "%s", diag.text);
         options->output = options->output_made;
-        if (!given && rank.digits)
+        if (!given && !rank.alone)
                 diag_printf("record", "rank %s, by %s: writes %s; -o names another file",
                             rank.digits, rank.variable, options->output);
 }

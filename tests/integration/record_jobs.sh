@@ -15,15 +15,17 @@ ask()
         sqlite3 -readonly "$1" "$2"
 }
 
-unset OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK SLURM_PROCID MV2_COMM_WORLD_RANK
+unset OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK SLURM_PROCID MV2_COMM_WORLD_RANK SLURM_STEP_NUM_TASKS
 
 # ---- the names of files ----
-SLURM_PROCID=3 "$MEMLAG" record --source sim -- true 2>err
+SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=3 "$MEMLAG" record --source sim -- true 2>err
 [ -e memlag.3.db ] && [ ! -e memlag.db ] || fail "no file of rank 3: $(ls)"
 [ "$(grep -c 'rank 3.*memlag\.3\.db' err)" = 1 ] || fail "no word on the rank: $(cat err)"
 SLURM_PROCID=3 "$MEMLAG" record --source sim -o '%r-%h-%%.db' -- true 2>err
 [ -e "3-$(uname -n)-%.db" ] || fail "no file by patterns: $(ls)"
 ! grep -q 'rank 3' err || fail "who named the file was told of it: $(cat err)"
+SLURM_PROCID=0 "$MEMLAG" record --source sim -- true 2>err # a batch script
+[ -e memlag.db ] && [ ! -e memlag.0.db ] || fail "a batch script is a rank: $(ls)"
 "$MEMLAG" record --source sim -o 'p%p.db' -- true 2>err &
 recorder=$!
 wait $recorder

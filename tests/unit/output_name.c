@@ -21,6 +21,8 @@ enum { VARIABLES = sizeof(variables) / sizeof(*variables) };
 static int without_ranks(void **state)
 {
         (void)state;
+        unsetenv("SLURM_STEP_NUM_TASKS");
+        unsetenv("PMI_SIZE");
         for (size_t i = 0; i < VARIABLES; i++)
                 unsetenv(variables[i]);
         return 0;
@@ -58,6 +60,7 @@ static void each_launcher_tells_the_rank_by_its_own_variable(void **state)
 {
         (void)state;
         assert_null(rank_here().digits);
+        setenv("SLURM_STEP_NUM_TASKS", "2", 1);
         for (size_t i = 0; i < VARIABLES; i++) { /* from the last to the first choice */
                 char digits[8];
                 snprintf(digits, sizeof(digits), "%zu", 10 + i);
@@ -66,6 +69,29 @@ static void each_launcher_tells_the_rank_by_its_own_variable(void **state)
                 assert_string_equal(rank_here().digits, digits);
         }
         assert_named("a.%r.db", "a.14.db");
+}
+
+/* As src/common/env.c and the manual pages of sbatch and srun have it. */
+static void slurm_gives_its_scripts_and_shells_a_rank_that_is_alone(void **state)
+{
+        (void)state;
+        assert_true(rank_here().alone);
+        setenv("SLURM_PROCID", "0", 1); /* a batch script */
+        assert_true(rank_here().alone);
+        assert_named("a.%r.db", "a.0.db");
+        setenv("SLURM_STEP_NUM_TASKS", "1", 1); /* a shell, by salloc or srun --pty */
+        setenv("PMI_RANK", "0", 1);
+        setenv("PMI_SIZE", "1", 1);
+        assert_true(rank_here().alone);
+        setenv("MV2_COMM_WORLD_RANK", "5", 1); /* mpirun in that shell */
+        assert_false(rank_here().alone);
+        assert_string_equal(rank_here().digits, "5");
+        unsetenv("MV2_COMM_WORLD_RANK");
+        setenv("SLURM_STEP_NUM_TASKS", "2", 1); /* srun */
+        assert_false(rank_here().alone);
+        assert_string_equal(rank_here().variable, "SLURM_PROCID");
+        setenv("PMI_SIZE", "2", 1);
+        assert_string_equal(rank_here().variable, "PMI_RANK");
 }
 
 static void an_empty_rank_is_none_and_a_word_is_an_error(void **state)
@@ -105,6 +131,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test_setup(each_launcher_tells_the_rank_by_its_own_variable,
                                    without_ranks),
+            cmocka_unit_test_setup(
+                slurm_gives_its_scripts_and_shells_a_rank_that_is_alone, without_ranks),
             cmocka_unit_test_setup(an_empty_rank_is_none_and_a_word_is_an_error,
                                    without_ranks),
             cmocka_unit_test_setup(patterns_are_filled_in, without_ranks),
