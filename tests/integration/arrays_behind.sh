@@ -5,6 +5,7 @@
 # header's pointer leads to behind the header is no header. And what lies in the bytes of a
 # union is none of its other members.
 set -eu
+. "$SOURCE_DIR/tests/integration/compilers.sh"
 
 fail()
 {
@@ -158,6 +159,6 @@ if ! command -v clang >/dev/null; then
         echo "arrays_behind.sh: SKIPPED: clang is not installed" >&2
         exit 77
 fi
-check clang -O2 45
+check clang -O2 "$(by_version clang 14 50 45)"
 check_files clang -O1
 check_files clang -O2

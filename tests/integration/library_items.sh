@@ -121,7 +121,7 @@ check gcc g++ -O2
 if command -v clang++ >/dev/null; then
         check clang clang++ -O2
         check clang_unrolled clang++ -O3
-        . "$SOURCE_DIR/tests/integration/libcxx.sh"
+        . "$SOURCE_DIR/tests/integration/compilers.sh"
         if find_libcxx; then
                 # shellcheck disable=SC2086 # a list of options
                 check libcxx clang++ -O2 $libcxx

@@ -5,6 +5,7 @@
 # line and column, or in the line's casts, and a structure that has it just there: nothing
 # that contradicts that is said. What the source names in other words is said all the same.
 set -eu
+. "$SOURCE_DIR/tests/integration/compilers.sh"
 
 fail()
 {
@@ -141,11 +142,13 @@ other_words|1|0
 two|1|0" ] || fail "$1 $2: what has no casts is said to be $said"
 }
 
-casts="'chosen', 'returned', 'by_macro', 'linked', 'stored'"
+casts="'chosen', 'by_macro', 'linked', 'stored'"
+returned=", 'returned'"
 for option in -O1 -O2; do
-        check gcc "$option" "$casts, 'by_variable'"
+        check gcc "$option" "$casts$returned, 'by_variable'"
         if command -v clang >/dev/null; then
-                check clang "$option" "$casts"
+                # Later versions make one load of no line of those in 'returned': a known error.
+                check clang "$option" "$casts$(by_version clang 14 "$returned" "")"
         else
                 echo "named_casts.sh: SKIPPED with clang: it is not installed" >&2
         fi

@@ -3,6 +3,7 @@
 # Arrays in the frames of main and of threads that other threads read, while their owner
 # waits or works (types/frames.c): the object is the variable, whoever reads it.
 set -eu
+. "$SOURCE_DIR/tests/integration/compilers.sh"
 
 fail()
 {
@@ -38,8 +39,8 @@ measure()
 measure gcc 95 gcc -O2 -fopenmp
 measure gcc_O0 95 gcc -O0 -fopenmp
 if command -v clang >/dev/null; then
-        # Its newer versions say less of where variables are: the frame is told, as a whole.
-        measure clang 35 clang -O2
+        # Later versions say less of where variables are: the frame is told, as a whole.
+        measure clang "$(by_version clang 14 95 35)" clang -O2
 else
         echo "other_stacks.sh: SKIPPED with clang: it is not installed" >&2
 fi

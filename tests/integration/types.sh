@@ -4,6 +4,7 @@
 # construction (types/): optimised, with gcc and clang, in C and C++. What is said must be
 # right, and most must be said.
 set -eu
+. "$SOURCE_DIR/tests/integration/compilers.sh"
 
 fail()
 {
@@ -119,7 +120,7 @@ measure containers_gcc 97
 # What programs lay out by hand, and what generic C++ does. Newer compilers keep fewer of the
 # variables that prove an index.
 build structures_gcc gcc structures.c
-measure structures_gcc 90
+measure structures_gcc "$(by_version gcc 12 95 90)"
 # A function of two ranges, with an array of pointers in its frame.
 objdump -d structures_gcc | grep -q '<sum_picked.cold>:' || fail "sum_picked is in one range"
 [ "$(answer structures_gcc.db "SELECT count(*) > 50, sum(field_id IS NULL) FROM attribution
@@ -169,7 +170,7 @@ measure shared_gcc_lto 50
 if command -v clang >/dev/null; then
         # Open is mostly which of two children is read, as an index of 0 or 1 tells.
         build walks_clang clang walks.c
-        measure walks_clang 74
+        measure walks_clang "$(by_version clang 14 80 74)"
         [ "$(answer walks_clang.db "SELECT sum(field_id IS NULL) FROM attribution
                 JOIN location USING (location_id) JOIN data_object USING (object_id)
                 WHERE kind = 'heap' AND location.function = 'head_by_pointer'")" = 0 ] ||
@@ -179,7 +180,7 @@ if command -v clang >/dev/null; then
         build world_clang clang++ world.cc -std=c++17
         measure world_clang
         build structures_clang clang structures.c
-        measure structures_clang 94
+        measure structures_clang "$(by_version clang 14 97 94)"
         build generic_clang clang++ generic.cc -std=c++17
         measure generic_clang
         build c_clang clang program.c
@@ -195,12 +196,11 @@ if command -v clang >/dev/null; then
         build cxx_clang clang++ program.cc
         measure cxx_clang
         build containers_clang clang++ containers.cc -std=c++17
-        measure containers_clang 93
-        . "$SOURCE_DIR/tests/integration/libcxx.sh"
+        measure containers_clang "$(by_version clang++ 14 98 93)"
         if find_libcxx; then
                 # shellcheck disable=SC2086 # a list of options
                 build cxx_libcxx clang++ program.cc $libcxx
-                measure cxx_libcxx 92
+                measure cxx_libcxx "$(by_version clang++ 14 99 92)"
         else
                 echo "types.sh: SKIPPED with libc++: it is not installed" >&2
         fi

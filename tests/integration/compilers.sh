@@ -1,5 +1,15 @@
 # SPDX-License-Identifier: MIT
-# Sourced by tests: sets libcxx to the options with which clang++ compiles for libc++, from
+# Sourced by tests.
+
+# by_version COMPILER VERSION OLD NEW: prints OLD where COMPILER is of VERSION or an earlier
+# one, else NEW: later ones were seen to say less of where values are.
+by_version()
+{
+        major=$("$1" -dumpversion)
+        [ "${major%%.*}" -le "$2" ] && echo "$3" || echo "$4"
+}
+
+# Sets libcxx to the options with which clang++ compiles for libc++, from
 # the system or from where tests/run.sh unpacked its headers. False: there is none.
 find_libcxx()
 {
