@@ -9,22 +9,17 @@
 #define WORD_SHIFT 3
 #define WORD_BYTES (1u << WORD_SHIFT)
 
-_Static_assert(sizeof(struct recent_store) == 1u << 4, "entry_shift");
-
 /* Where word number WORD after the one at ADDRESS is noted. */
 static IRExpr *place_of_word(struct pass *pass, IRExpr *address, UInt word)
 {
-        const UInt entry_shift = 4;
         IRExpr *at = word == 0 ? address
                                : ir_binary(pass, Ity_I64, Iop_Add64, address,
                                            ir_constant((ULong)word * WORD_BYTES));
-        IRExpr *shifted = ir_binary(pass, Ity_I64, Iop_Shl64, at,
-                                    IRExpr_Const(IRConst_U8(entry_shift - WORD_SHIFT)));
-        IRExpr *offset = ir_binary(pass, Ity_I64, Iop_And64, shifted,
-                                   ir_constant((RECENT_STORES - 1) << entry_shift));
+        IRExpr *number =
+            ir_binary(pass, Ity_I64, Iop_Shr64, at, IRExpr_Const(IRConst_U8(WORD_SHIFT)));
 
-        return ir_binary(pass, Ity_I64, Iop_Add64, offset,
-                         ir_constant((Addr)&tool_hot.recent_stores[0]));
+        return ir_binary(pass, Ity_I64, Iop_And64, number,
+                         ir_constant(RECENT_STORES - 1));
 }
 
 static UInt words_of(const struct access_site *site)
@@ -42,14 +37,6 @@ static IRExpr *note_of(struct pass *pass, const struct access_site *site, IRExpr
                          ir_constant(recent_store_note(0, site->size_bytes)));
 }
 
-static void write_at(struct pass *pass, IRExpr *place, ULong offset, IRExpr *value)
-{
-        addStmtToIRSB(pass->out, IRStmt_Store(Iend_LE,
-                                              ir_binary(pass, Ity_I64, Iop_Add64, place,
-                                                        ir_constant(offset)),
-                                              value));
-}
-
 void forward_note_store(struct pass *pass, const struct access_site *site,
                         IRExpr *address)
 {
@@ -65,8 +52,8 @@ void forward_note_store(struct pass *pass, const struct access_site *site,
                       ir_constant((ULong)(Long)site->position));
         for (UInt word = 0; word < words_of(site); word++) {
                 IRExpr *place = place_of_word(pass, address, word);
-                write_at(pass, place, offsetof(struct recent_store, what), note);
-                write_at(pass, place, offsetof(struct recent_store, number), number);
+                ir_write_hot_element(pass, tool_hot.recent_note, place, note);
+                ir_write_hot_element(pass, tool_hot.recent_number, place, number);
         }
 }
 
@@ -79,9 +66,9 @@ static IRExpr *other_store(struct pass *pass, const struct access_site *site,
         const ULong least = recent_store_note(0, site->size_bytes) + 1;
         const ULong end = recent_store_note(site->size_bytes - 1u, 0) + 1;
         IRExpr *place = place_of_word(pass, address, word);
-        IRExpr *above = ir_binary(
-            pass, Ity_I64, Iop_Sub64,
-            ir_assign(pass, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, place)), shifted);
+        IRExpr *above =
+            ir_binary(pass, Ity_I64, Iop_Sub64,
+                      ir_read_hot_element(pass, tool_hot.recent_note, place), shifted);
 
         return ir_binary(pass, Ity_I1, Iop_CmpLT64U,
                          ir_binary(pass, Ity_I64, Iop_Sub64, above, ir_constant(least)),

@@ -534,8 +534,11 @@ static uint64_t latency_after_store(uint64_t cost_cycles, uint64_t offset,
         touch(rig, ACCESS_LOAD, MIB, 1);
         rig->hot.instructions += 10000;
         touch(rig, ACCESS_LOAD, MIB, 1); /* the line has come */
-        *recent_store_of(&rig->hot, MIB >> 3) = (struct recent_store){
-            recent_store_note(MIB + offset, (uint32_t)size_bytes), rig->hot.instructions};
+        const uint32_t place = recent_store_place(MIB >> 3);
+
+        rig->hot.recent_note[place] =
+            recent_store_note(MIB + offset, (uint32_t)size_bytes);
+        rig->hot.recent_number[place] = rig->hot.instructions;
         const struct access_site site = {.size_bytes = 8, .slot = UNUSED_VALUE};
         last_sample = (struct sim_sample){.latency_slots = 0};
         load_of_parts(&rig->machine, &rig->hot, rig->threads[0], &site, MIB);

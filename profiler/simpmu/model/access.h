@@ -135,23 +135,25 @@ HOT_PATH uint64_t after_store(const struct machine *machine, const struct sim_ho
         return hot->stored_ready[i] + forward_latency(machine, load, address, form, from);
 }
 
-/* The latest of the stores that a load needs some bytes of and cannot get all from, whose
- * number of its instruction is not 0; NULL: there is none. */
-static inline struct recent_store *store_of_a_part(struct sim_hot *hot,
-                                                   const struct access *access)
+/* Where the latest of the stores is noted that a load needs some bytes of and cannot get
+ * all from; RECENT_STORES: there is none. */
+static inline uint32_t store_of_a_part(const struct sim_hot *hot,
+                                       const struct access *access)
 {
         const uint64_t end = access->address + access->site->size_bytes;
-        struct recent_store *latest = NULL;
+        uint32_t latest = RECENT_STORES;
 
         for (uint64_t word = access->address >> 3; word <= (end - 1) >> 3; word++) {
-                struct recent_store *store = recent_store_of(hot, word);
-                uint64_t from = store->what >> RECENT_SIZE_BITS;
-                uint64_t to = recent_store_end(store->what);
-                bool overlaps = store->what != 0 && from < end && access->address < to;
+                const uint32_t place = recent_store_place(word);
+                const uint64_t note = hot->recent_note[place];
+                uint64_t from = note >> RECENT_SIZE_BITS;
+                uint64_t to = recent_store_end(note);
+                bool overlaps = note != 0 && from < end && access->address < to;
                 bool forwards = from <= access->address && end <= to;
                 if (overlaps && !forwards &&
-                    (latest == NULL || store->number > latest->number))
-                        latest = store;
+                    (latest == RECENT_STORES ||
+                     hot->recent_number[place] > hot->recent_number[latest]))
+                        latest = place;
         }
         return latest;
 }
@@ -165,19 +167,19 @@ static __attribute__((noinline)) uint64_t after_parts(const struct machine *mach
                                                       const struct sim_thread *thread,
                                                       const struct access *access)
 {
-        struct recent_store *store = store_of_a_part(hot, access);
+        const uint32_t store = store_of_a_part(hot, access);
         uint64_t complete = thread->activity.covers[ACTIVITY_LDM].until;
 
-        if (store == NULL)
+        if (store == RECENT_STORES)
                 return 0;
-        uint64_t issued = store->number + thread->stall;
+        uint64_t issued = hot->recent_number[store] + thread->stall;
         for (uint32_t id = FIRST_REGISTER; id < FIRST_SLOT; id++)
                 complete = later(complete, hot->ready[id]);
         if (complete > access->now)
                 issued += complete - access->now;
         if (issued + machine->unforwarded_cost > access->now + machine->l1d_latency)
                 return issued + machine->unforwarded_cost;
-        store->what = 0;
+        hot->recent_note[store] = 0;
         return 0;
 }
 
@@ -287,7 +289,7 @@ static inline uint32_t few_sets_of(const struct core *core)
 
         if (core->misses < MISSED_SETS)
                 return 0;
-        for (uint32_t i = 0; i < MISSED_SETS; i++) {
+        for (uint32_t i = 0; i < MISSED_SETS && sets * ways < MISSED_SETS; i++) {
                 uint32_t earlier = 0;
                 while (earlier < i && core->missed_sets[earlier] != core->missed_sets[i])
                         earlier++;

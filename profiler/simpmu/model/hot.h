@@ -74,11 +74,6 @@ static inline uint32_t stored_bytes(uint32_t form)
 #define RECENT_SIZE_BITS    6
 #define RECENT_SIZE_MAXIMUM 32u /* bytes; instructions that store more are left out */
 
-struct recent_store {
-        uint64_t what;   /* recent_store_note of it; 0: none */
-        uint64_t number; /* of its instruction */
-};
-
 /* A store of BYTES at ADDRESS: of those at one address the one with most bytes is the
  * least, so that one comparison tells which have less than so many. */
 static inline uint64_t recent_store_note(uint64_t address, uint32_t bytes)
@@ -131,7 +126,10 @@ struct sim_hot {
         /* Beyond this many instructions the block check calls the tool. */
         uint64_t instruction_limit;
         struct string_chunks string;
-        struct recent_store recent_stores[RECENT_STORES];
+        /* The recent stores by word: recent_store_note of each (0: none), and the number
+         * of its instruction. */
+        uint64_t recent_note[RECENT_STORES];
+        uint64_t recent_number[RECENT_STORES];
         /* Of the last store: when its value comes (0: it was there when the store
          * issued), and its address, with its form. */
         uint64_t stored_ready[STORED_PLACES];
@@ -145,9 +143,10 @@ static inline uint64_t hot_bit(uint32_t number)
         return (uint64_t)(number != UNUSED_VALUE) << (number % UNUSED_VALUE);
 }
 
-static inline struct recent_store *recent_store_of(struct sim_hot *hot, uint64_t word)
+/* Where the last store to WORD, an address over eight, is noted. */
+static inline uint32_t recent_store_place(uint64_t word)
 {
-        return &hot->recent_stores[word & (RECENT_STORES - 1)];
+        return (uint32_t)word & (RECENT_STORES - 1);
 }
 
 /* Values that something waits for, and how many slots it takes from each of them to it.

@@ -277,7 +277,7 @@ void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread)
         hot->fetched = thread->stall;
         filter_clear(hot);
         for (uint32_t i = 0; i < RECENT_STORES; i++)
-                hot->recent_stores[i].what = 0;
+                hot->recent_note[i] = 0;
         for (uint32_t i = 0; i < STORED_PLACES; i++)
                 hot->stored_ready[i] = 0;
         for (uint32_t i = 0; i < CODE_LINES; i++)

@@ -106,6 +106,11 @@ void thread_hold_store(struct sim_thread *thread, uint64_t instruction, uint64_t
         const uint64_t blocks = stores + buffer->places;
 
         buffer->done = later(buffer->done, completion);
+        if (buffer->done <= instruction + thread->stall + buffer->places) {
+                if (sample != NULL)
+                        buffer->on_done(sample, 0);
+                return;
+        }
         buffer->sampled += sample != NULL;
         if (buffer->tail > buffer->head && /* it waits for a second line */
             buffer->held[(buffer->tail - 1) & buffer->ring_mask].blocks == blocks) {

@@ -207,8 +207,9 @@ static inline void window_hold(struct sim_thread *thread, struct window *window,
 }
 
 /* INSTRUCTION is store number STORES, whose line is there at COMPLETION. Stores leave
- * their buffer in the order of the program; each takes a place of it when it issues.
- * SAMPLE: of it, or NULL. */
+ * their buffer in the order of the program; each takes a place of it when it issues. One
+ * that has left before as many could issue as there are places is not kept. SAMPLE: of
+ * it, or NULL. */
 void thread_hold_store(struct sim_thread *thread, uint64_t instruction, uint64_t stores,
                        uint64_t completion, void *sample);
 
