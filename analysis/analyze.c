@@ -192,6 +192,14 @@ static const char keep_stacks[] =
 static const char drop_stacks[] =
     "DROP TABLE temp.sampled_stack; DROP TABLE temp.calling_stack";
 
+static bool numbers_are(struct db *db, const char *kind)
+{
+        char *numbers = db_run_text(db, "numbers");
+        bool same = numbers && strcmp(numbers, kind) == 0;
+        free(numbers);
+        return same;
+}
+
 static int find_samples(struct analysis *a, struct diag *diag)
 {
         const struct findings_input input = {
@@ -203,16 +211,14 @@ static int find_samples(struct analysis *a, struct diag *diag)
             .total_cycles = a->counters.total_cycles,
             .loads_per_sample = loads_per_sample(a->db),
             .without_waits = a->without_waits,
+            .estimates_gains = numbers_are(a->db, "modelled") && !a->without_waits,
         };
         return findings_make(a->db, &input, &a->gaps, diag);
 }
 
 static bool is_imported(struct db *db)
 {
-        char *numbers = db_run_text(db, "numbers");
-        bool imported = numbers && strcmp(numbers, "imported") == 0;
-        free(numbers);
-        return imported;
+        return numbers_are(db, "imported");
 }
 
 static int store_ledger(struct analysis *a, struct diag *diag)

@@ -37,7 +37,7 @@ static int find_missing(struct db *db, struct missing *missing, struct diag *dia
                     "'instruction')"
                     " OR"
                     " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = "
-                    "'library_view')"
+                    "'line_gain_view')"
                     " OR"
                     " NOT EXISTS (SELECT 1 FROM pragma_table_info('type_view')"
                     "             WHERE name = 'undecided_samples')",

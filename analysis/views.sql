@@ -22,6 +22,8 @@ DROP VIEW IF EXISTS calibration_view;
 DROP VIEW IF EXISTS unresolved_view;
 DROP VIEW IF EXISTS process_view;
 DROP VIEW IF EXISTS library_view;
+DROP VIEW IF EXISTS gain_view;
+DROP VIEW IF EXISTS line_gain_view;
 
 -- A recording that was cut off has no duration: its last event stands in.
 CREATE VIEW run_info (key, value) AS
@@ -520,3 +522,19 @@ JOIN utilisation_view AS u USING (interval_id)
 JOIN stall_view USING (interval_id)
 GROUP BY phase_id
 ORDER BY min(i.start_ns);
+
+-- What fixes would gain, as a part of the run's cycles: of the whole run, and of each line.
+CREATE VIEW gain_view (fix, gain_ratio, low, high, kind) AS
+SELECT fix, gain_ratio, gain_low, gain_high, 'estimate'
+FROM gain_finding
+WHERE line_id IS NULL
+ORDER BY gain_ratio DESC, fix;
+
+CREATE VIEW line_gain_view (
+        file, line, function, fix, gain_ratio, low, high, kind, module, function_offset,
+        line_id) AS
+SELECT
+        l.file, l.line, l.function, g.fix, g.gain_ratio, g.gain_low, g.gain_high, 'estimate',
+        l.module, l.function_offset, l.line_id
+FROM gain_finding AS g JOIN line_finding AS l USING (line_id)
+ORDER BY g.gain_ratio DESC, l.line_id, g.fix;

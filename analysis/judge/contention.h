@@ -18,6 +18,13 @@ enum { LINE_BYTES = 64 }; /* that DRAM is read and written by */
         X(l2_latency_cycles)                                                             \
         X(l3_latency_cycles)                                                             \
         X(l3_bytes_per_cycle)                                                            \
+        X(stlb_latency_cycles)                                                           \
+        X(page_walk_cycles)                                                              \
+        X(page_walkers)                                                                  \
+        X(lfb_entries)                                                                   \
+        X(hitm_latency_cycles)                                                           \
+        X(remote_dram_latency_cycles)                                                    \
+        X(remote_cache_latency_cycles)                                                   \
         X(dram_latency_cycles)                                                           \
         X(dram_bandwidth_gbs)                                                            \
         X(dram_write_bandwidth_gbs)                                                      \

@@ -39,7 +39,10 @@ static int pass_open(struct db *db, struct findings_pass *pass, struct diag *dia
             !pass->line_origins || !pass->function_origins || !pass->lines ||
             !pass->functions || !pass->objects)
                 return diag_no_memory(diag);
-        return 0;
+        if (!pass->input->estimates_gains)
+                return 0;
+        pass->gains = calloc(pass->grouping.line_groups, sizeof(*pass->gains));
+        return pass->gains ? 0 : diag_no_memory(diag);
 }
 
 static void pass_close(struct findings_pass *pass)
@@ -59,6 +62,7 @@ static void pass_close(struct findings_pass *pass)
         latencies_free(&pass->latencies);
         user_code_free(&pass->user_code);
         askers_close(&pass->askers);
+        free(pass->gains);
 }
 
 /* ---- one sample ---- */
@@ -217,6 +221,16 @@ static int add_asker(struct findings_pass *pass, const struct sample_facts *samp
                    : 0;
 }
 
+static void add_gains(struct findings_pass *pass, const struct sample_facts *sample,
+                      uint32_t line)
+{
+        if (!pass->gains)
+                return;
+        const struct gain_parts parts = gain_of_sample(sample, &pass->input->machine);
+        gain_add(&pass->gains[line], &parts);
+        gain_add(&pass->run_gains, &parts);
+}
+
 static int add_sample(void *context, sqlite3_stmt *row)
 {
         struct findings_pass *pass = context;
@@ -254,6 +268,7 @@ static int add_sample(void *context, sqlite3_stmt *row)
         for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
                 tally_add(tallies[i], &sample, contended, cause);
         short_tally_add(access, &sample, contended);
+        add_gains(pass, &sample, line);
         count_gaps(pass->gaps, &sample, interval);
         if (add_asker(pass, &sample, line, object))
                 return -ENOMEM;
@@ -309,6 +324,10 @@ static int add_fault(void *context, sqlite3_stmt *row)
                                    of_field};
         for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
                 tally_add_faults(tallies[i], faults, cycles);
+        if (pass->gains) {
+                pass->gains[line].fault_cycles += cycles;
+                pass->run_gains.fault_cycles += cycles;
+        }
         const struct user_part part = {.retire_cycles =
                                            findings_faults_as_stall(cycles, pass->input)};
         return user_code_add(&pass->user_code, line, function, location,

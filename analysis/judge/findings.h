@@ -27,6 +27,7 @@ struct findings_input {
         double total_cycles;     /* of the run, NAN: not counted */
         double loads_per_sample; /* NAN: not known */
         bool without_waits;      /* of all samples, as in sample_facts */
+        bool estimates_gains;    /* the machine is a model, whose latencies are known */
 };
 
 /* What could not be told, for the ledger. */
@@ -39,8 +40,8 @@ struct findings_gaps {
 };
 
 /* Judges every memory sample and fills the tables line_finding,
- * function_finding, object_finding, field_finding, line_object_finding and
- * line_asker_finding, which are empty. */
+ * function_finding, object_finding, field_finding, line_object_finding,
+ * line_asker_finding and gain_finding, which are empty. */
 int findings_make(struct db *db, const struct findings_input *input,
                   struct findings_gaps *gaps, struct diag *diag);
 

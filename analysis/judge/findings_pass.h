@@ -6,6 +6,7 @@
 #include "askers.h"
 #include "data_sources.h"
 #include "findings.h"
+#include "gain.h"
 #include "grouping.h"
 #include "latencies.h"
 #include "pairs.h"
@@ -33,6 +34,8 @@ struct findings_pass {
         struct latencies latencies; /* of each line, for the percentiles */
         struct user_code user_code;
         struct askers askers;
+        struct gain_tally *gains; /* of each line; NULL: none are estimated */
+        struct gain_tally run_gains;
 };
 
 /* What loads must have held up, of those that were sampled, to stall the run for as long
@@ -47,5 +50,8 @@ static inline double findings_faults_as_stall(double kernel_cycles,
  * lack.
  */
 int findings_store(struct db *db, struct findings_pass *pass, struct diag *diag);
+
+/* Fills the table gain_finding, where gains are estimated. */
+int gains_store(struct db *db, const struct findings_pass *pass, struct diag *diag);
 
 #endif

@@ -188,6 +188,9 @@ struct report_advice {
 /* The advice on VERDICT; NULL: there is none. */
 const struct report_advice *report_advice_on(const char *verdict);
 
+/* What FIX of gain_view changes, to follow "if"; NULL: there is no such fix. */
+const char *report_fix_condition(const char *fix);
+
 /* The first lines: head, how much time waits for memory, and in a report by line the
  * places where. */
 int report_print_brief(struct db *db, const struct report_options *options,

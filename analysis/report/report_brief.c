@@ -137,8 +137,10 @@ static const char places_sql[] =
     "         ''),"
     " (SELECT name FROM line_object_finding AS o JOIN data_object USING (object_id)"
     "  WHERE o.line_id = top.line_id GROUP BY object_id ORDER BY sum(o.samples) DESC LIMIT 1),"
-    " samples "
-    "FROM top WHERE weight >= " PLACE_SHARE_MIN " ORDER BY weight DESC, line_id";
+    " samples, g.fix, 100 * g.gain_ratio "
+    "FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
+    "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL GROUP BY line_id) AS g"
+    "  USING (line_id) WHERE weight >= " PLACE_SHARE_MIN " ORDER BY weight DESC, line_id";
 /* clang-format on */
 
 /* At most LIMIT bytes of TEXT, which is printable. */
@@ -173,6 +175,15 @@ static void print_place(FILE *out, sqlite3_stmt *row, bool timed)
         free(object);
 }
 
+/* The fix of the machine that helps the place of ROW most, as its samples let expect. */
+static void print_gain(FILE *out, sqlite3_stmt *row)
+{
+        const char *condition = report_fix_condition(statement_text(row, 6));
+        const double percent = sqlite3_column_double(row, 7);
+        if (condition && percent >= 1)
+                fprintf(out, " Estimate: -%.0f %% if %s.", percent, condition);
+}
+
 /* Each remedy once, and of two causes at most. */
 static void print_remedy(FILE *out, sqlite3_stmt *row, const char *said[REMEDIES])
 {
@@ -184,9 +195,11 @@ static void print_remedy(FILE *out, sqlite3_stmt *row, const char *said[REMEDIES
                 if (said[i])
                         continue;
                 said[i] = advice->verdict;
-                fprintf(out, "         %c%s: %s.\n",
+                fprintf(out, "         %c%s: %s.",
                         toupper((unsigned char)*advice->meaning), advice->meaning + 1,
                         advice->remedy);
+                print_gain(out, row);
+                putc('\n', out);
                 return;
         }
 }

@@ -633,6 +633,17 @@ CREATE TABLE line_asker_finding (
         share                REAL NOT NULL
 ) STRICT;
 
+-- What a fix would gain, estimated from the samples of a simulated run: of a line, or of
+-- the run (line_id is NULL), as a part of the run's cycles. What is less than a thousandth
+-- has no row.
+CREATE TABLE gain_finding (
+        line_id              INTEGER REFERENCES line_finding,
+        fix                  TEXT NOT NULL,
+        gain_ratio           REAL NOT NULL,
+        gain_low             REAL NOT NULL,
+        gain_high            REAL NOT NULL
+) STRICT;
+
 -- The calling-context tree of the memory samples by functions, inlined ones included.
 -- caller_id is the order of reading: a function, then what it calls, the most important
 -- first. samples, dram_samples, mean and share are of the function and all that it

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* See gain.h. Knows nothing of the database. */
+#include "gain.h"
+
+#include <math.h>
+#include <stddef.h>
+
+const char *gain_name(enum gain_fix fix)
+{
+        static const char *const names[GAIN_COUNT] = {
+#define GAIN_NAME(symbol, name) [GAIN_##symbol] = name,
+            GAIN_FIXES(GAIN_NAME)
+#undef GAIN_NAME
+        };
+        return names[fix];
+}
+
+/* How the latency of a sample comes about, in cycles. */
+struct stages {
+        double walk;    /* translation */
+        double service; /* of the level that had the line, while nothing waits */
+        double queue;   /* the rest: for buffers, paths and DRAM's channels */
+};
+
+/* A cost that the machine does not tell is none. */
+static double known(double cycles)
+{
+        return cycles > 0 ? cycles : 0;
+}
+
+static double walk_of(const struct sample_facts *sample,
+                      const struct machine_facts *machine)
+{
+        if (sample->tlb_second)
+                return known(machine->stlb_latency_cycles);
+        return sample->tlb_missed ? known(machine->stlb_latency_cycles) +
+                                        known(machine->page_walk_cycles)
+                                  : 0;
+}
+
+static bool is_shared(const struct sample_facts *sample)
+{
+        return sample->hit_modified || sample->line_origin == ORIGIN_SHARING;
+}
+
+/* The level of a line that a load finds on its way is that of its place's lines. */
+static enum level level_of(const struct sample_facts *sample)
+{
+        if (sample->level != LEVEL_LFB)
+                return sample->level;
+        switch (sample->line_origin) {
+        case ORIGIN_DRAM:
+                return LEVEL_DRAM;
+        case ORIGIN_REMOTE:
+                return LEVEL_REMOTE_DRAM;
+        case ORIGIN_CACHE:
+        case ORIGIN_SHARING:
+                return LEVEL_L3;
+        default:
+                return LEVEL_LFB;
+        }
+}
+
+static double service_of(const struct sample_facts *sample,
+                         const struct machine_facts *machine)
+{
+        switch (level_of(sample)) {
+        case LEVEL_L2:
+                return known(machine->l2_latency_cycles);
+        case LEVEL_L3:
+                return known(is_shared(sample) ? machine->hitm_latency_cycles
+                                               : machine->l3_latency_cycles);
+        case LEVEL_DRAM:
+                return known(machine->dram_latency_cycles);
+        case LEVEL_REMOTE_DRAM:
+                return known(machine->remote_dram_latency_cycles);
+        case LEVEL_REMOTE_CACHE:
+                return known(machine->remote_cache_latency_cycles);
+        default:
+                return known(machine->l1d_latency_cycles);
+        }
+}
+
+/* A line on its way has been waited for by another before: how much of the latency was
+ * queueing, nothing tells. */
+static struct stages stages_of(const struct sample_facts *sample,
+                               const struct machine_facts *machine)
+{
+        struct stages stages = {walk_of(sample, machine), service_of(sample, machine), 0};
+        if (sample->level != LEVEL_LFB)
+                stages.queue = fmax(0, (double)sample->latency_cycles - stages.walk -
+                                           stages.service);
+        return stages;
+}
+
+/* Of loads like this one the walkers serve fewer at a time than the fill buffers. */
+static bool waits_for_walkers(const struct sample_facts *sample,
+                              const struct machine_facts *machine)
+{
+        return sample->tlb_missed &&
+               walk_of(sample, machine) / machine->page_walkers >
+                   service_of(sample, machine) / machine->lfb_entries;
+}
+
+/* The fix without which requests would not have queued. */
+static enum gain_fix queue_fix(const struct sample_facts *sample,
+                               const struct machine_facts *machine)
+{
+        if (level_is_dram(level_of(sample)) && sample->bandwidth_short == ANSWER_YES)
+                return GAIN_DRAM_BANDWIDTH;
+        if (sample->interval_path_full)
+                return GAIN_L3_PATH;
+        return waits_for_walkers(sample, machine) ? GAIN_TRANSLATION : GAIN_BUFFERS;
+}
+
+/* By how many cycles each fix brings the data earlier. */
+static void find_savings(const struct sample_facts *sample,
+                         const struct machine_facts *machine, const struct stages *stages,
+                         double saved[GAIN_COUNT])
+{
+        const double l1 = known(machine->l1d_latency_cycles);
+        const double l2 = known(machine->l2_latency_cycles);
+        const double l3 = known(machine->l3_latency_cycles);
+        const double dram = known(machine->dram_latency_cycles);
+        const enum level level = level_of(sample);
+        const bool short_of_bandwidth =
+            level_is_dram(level) && sample->bandwidth_short == ANSWER_YES;
+
+        saved[GAIN_MEMORY] = fmax(0, (double)sample->latency_cycles - l1);
+        saved[GAIN_TRANSLATION] = stages->walk;
+        if (level == LEVEL_L2)
+                saved[GAIN_L2] = stages->service - l1;
+        if (level == LEVEL_L3 && is_shared(sample))
+                saved[GAIN_SHARING] = stages->service - l1;
+        else if (level == LEVEL_L3)
+                saved[GAIN_L3_LATENCY] = stages->service - l2;
+        if (level_is_dram(level) && !short_of_bandwidth)
+                saved[GAIN_DRAM_LATENCY] = dram - l3;
+        if (level == LEVEL_REMOTE_DRAM)
+                saved[GAIN_REMOTE] = stages->service - dram;
+        if (level == LEVEL_REMOTE_CACHE)
+                saved[sample->hit_modified ? GAIN_SHARING : GAIN_REMOTE] =
+                    stages->service - (sample->hit_modified ? l1 : l3);
+        if (sample->level == LEVEL_LFB && short_of_bandwidth)
+                saved[GAIN_DRAM_BANDWIDTH] = (double)sample->latency_cycles;
+        else
+                saved[queue_fix(sample, machine)] += stages->queue;
+        if (!short_of_bandwidth && !is_shared(sample))
+                saved[GAIN_IN_TIME] = saved[GAIN_MEMORY];
+}
+
+struct gain_parts gain_of_sample(const struct sample_facts *sample,
+                                 const struct machine_facts *machine)
+{
+        struct gain_parts parts = {0};
+        double saved[GAIN_COUNT] = {0};
+        const double held = (double)sample->retire_latency_cycles;
+        if (sample->latency_cycles <= 0 || sample->retire_latency_cycles <= 0)
+                return parts;
+        const struct stages stages = stages_of(sample, machine);
+        const double busy = stages.walk + stages.service;
+        const double queued = fmin(1, stages.queue / (double)sample->latency_cycles);
+        find_savings(sample, machine, &stages, saved);
+        const enum gain_fix queues = queue_fix(sample, machine);
+        const bool by_path = queues == GAIN_L3_PATH && stages.queue > busy;
+        for (int fix = 0; fix < GAIN_COUNT; fix++) {
+                if (by_path && fix != GAIN_L3_PATH && fix != GAIN_MEMORY)
+                        continue;
+                const bool all = fix == GAIN_MEMORY || fix == GAIN_IN_TIME;
+                const double alone = fmin(held, fmax(0, saved[fix]));
+                const double together = busy > 0 && !all && fix != (int)queues
+                                            ? held * fmin(1, fmax(0, saved[fix]) / busy)
+                                            : alone;
+                parts.cycles[fix] = (1 - queued) * alone + queued * together;
+        }
+        return parts;
+}
+
+void gain_add(struct gain_tally *tally, const struct gain_parts *parts)
+{
+        for (int fix = 0; fix < GAIN_COUNT; fix++) {
+                tally->cycles[fix] += parts->cycles[fix];
+                tally->squares[fix] += parts->cycles[fix] * parts->cycles[fix];
+        }
+}
+
+struct share gain_share(const struct gain_tally *tally, enum gain_fix fix,
+                        const struct tally *whole, double loads_per_sample,
+                        double total_cycles)
+{
+        const struct tally part = {
+            .retirements = whole->retirements,
+            .retire_cycles = tally->cycles[fix],
+            .retire_squared = tally->squares[fix],
+        };
+        const bool has_faults = fix == GAIN_MEMORY || fix == GAIN_FAULTS;
+        const double faulted = has_faults ? tally->fault_cycles / total_cycles : 0;
+        struct share share = {0};
+        if (part.retire_cycles > 0)
+                share = tally_stalled(&part, whole, loads_per_sample,
+                                      loads_per_sample / total_cycles);
+        return (struct share){share.value + faulted, share.low + faulted,
+                              fmin(1, share.high + faulted)};
+}

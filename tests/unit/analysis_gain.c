@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Estimated gains of loads whose waits are known by construction. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "analysis_test.h"
+#include "gain.h"
+
+static const struct machine_facts machine = {
+    .l1d_latency_cycles = 4,
+    .l2_latency_cycles = 14,
+    .l3_latency_cycles = 70,
+    .stlb_latency_cycles = 7,
+    .page_walk_cycles = 30,
+    .page_walkers = 2,
+    .lfb_entries = 12,
+    .hitm_latency_cycles = 90,
+    .remote_dram_latency_cycles = 300,
+    .remote_cache_latency_cycles = 200,
+    .dram_latency_cycles = 190,
+};
+
+static struct sample_facts load(enum level level, int64_t latency, int64_t held_up)
+{
+        return (struct sample_facts){.level = level,
+                                     .latency_cycles = latency,
+                                     .retire_latency_cycles = held_up,
+                                     .bandwidth_short = ANSWER_NO};
+}
+
+static double gain(const struct sample_facts *sample, enum gain_fix fix)
+{
+        return gain_of_sample(sample, &machine).cycles[fix];
+}
+
+/* A pointer chase: each load holds the next up for its whole latency. With DRAM as near
+ * as L3 a step takes 70 in place of 190 cycles. */
+static void a_dependent_load_gains_what_is_nearer(void **state)
+{
+        (void)state;
+        struct sample_facts sample = load(LEVEL_DRAM, 190, 186);
+        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 120, 0);
+        assert_near(gain(&sample, GAIN_MEMORY), 186, 0);
+        assert_near(gain(&sample, GAIN_IN_TIME), 186, 0);
+        assert_near(gain(&sample, GAIN_L3_LATENCY), 0, 0);
+        sample = load(LEVEL_L3, 70, 66);
+        assert_near(gain(&sample, GAIN_L3_LATENCY), 56, 0);
+        sample = load(LEVEL_L2, 14, 10);
+        assert_near(gain(&sample, GAIN_L2), 10, 0);
+}
+
+static void a_walk_is_gained_beside_the_line(void **state)
+{
+        (void)state;
+        struct sample_facts sample = load(LEVEL_L3, 107, 103);
+        sample.tlb_missed = true;
+        assert_near(gain(&sample, GAIN_TRANSLATION), 37, 0);
+        assert_near(gain(&sample, GAIN_L3_LATENCY), 56, 0);
+        sample.tlb_missed = false;
+        sample.tlb_second = true;
+        sample.latency_cycles = 77;
+        assert_near(gain(&sample, GAIN_TRANSLATION), 7, 0);
+}
+
+/* Other work hid all of the load but 10 cycles: no fix gains more. */
+static void hidden_latency_gains_nothing(void **state)
+{
+        (void)state;
+        struct sample_facts sample = load(LEVEL_DRAM, 190, 10);
+        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 10, 0);
+        sample.retire_latency_cycles = 0;
+        assert_near(gain(&sample, GAIN_MEMORY), 0, 0);
+}
+
+static void where_bandwidth_is_short_latency_gains_nothing(void **state)
+{
+        (void)state;
+        struct sample_facts sample = load(LEVEL_DRAM, 600, 100);
+        sample.bandwidth_short = ANSWER_YES;
+        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 0, 0);
+        assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
+        assert_near(gain(&sample, GAIN_DRAM_BANDWIDTH), 100, 0);
+        assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
+        sample.level = LEVEL_L3;
+        assert_near(gain(&sample, GAIN_DRAM_BANDWIDTH), 0, 0);
+}
+
+/* Two walks at a time take longer than twelve lines of L3 do. */
+static void loads_that_queue_for_walkers_gain_by_translation(void **state)
+{
+        (void)state;
+        struct sample_facts sample = load(LEVEL_L3, 300, 30);
+        sample.tlb_missed = true;
+        assert_near(gain(&sample, GAIN_TRANSLATION), 30, 0);
+        assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
+        sample.tlb_missed = false;
+        assert_near(gain(&sample, GAIN_BUFFERS), 30, 0);
+}
+
+/* With all buffers in use a line comes every latency / buffers cycles (Little's law), so
+ * that the time shrinks as the latency does: by 120 of 190. */
+static void queued_loads_gain_in_proportion(void **state)
+{
+        (void)state;
+        struct sample_facts sample = load(LEVEL_DRAM, 190000, 19);
+        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 12, 0.01);
+        assert_near(gain(&sample, GAIN_BUFFERS), 19, 0.01);
+        sample.interval_path_full = true;
+        assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
+        assert_near(gain(&sample, GAIN_L3_PATH), 19, 0.01);
+        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 0, 0);
+        assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
+}
+
+static void other_cores_and_nodes_have_fixes_of_their_own(void **state)
+{
+        (void)state;
+        struct sample_facts sample = load(LEVEL_L3, 90, 86);
+        sample.hit_modified = true;
+        assert_near(gain(&sample, GAIN_SHARING), 86, 0);
+        assert_near(gain(&sample, GAIN_L3_LATENCY), 0, 0);
+        assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
+        sample = load(LEVEL_REMOTE_DRAM, 300, 296);
+        assert_near(gain(&sample, GAIN_REMOTE), 110, 0);
+        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 120, 0);
+}
+
+/* A line on its way is one of its place's. */
+static void a_line_on_its_way_is_as_its_origin(void **state)
+{
+        (void)state;
+        struct sample_facts sample = load(LEVEL_LFB, 100, 100);
+        sample.line_origin = ORIGIN_DRAM;
+        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 100, 0);
+        sample.bandwidth_short = ANSWER_YES;
+        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 0, 0);
+        assert_near(gain(&sample, GAIN_DRAM_BANDWIDTH), 100, 0);
+        sample.line_origin = ORIGIN_UNKNOWN;
+        assert_near(gain(&sample, GAIN_DRAM_BANDWIDTH), 0, 0);
+        assert_near(gain(&sample, GAIN_MEMORY), 96, 0);
+}
+
+/* 100 samples of 1000 loads each, half of which would save 50 cycles, in a run of ten
+ * million cycles; page faults took a million more. */
+static void the_share_is_of_all_loads_and_faults(void **state)
+{
+        (void)state;
+        struct gain_tally tally = {.fault_cycles = 1e6};
+        struct gain_parts parts = {{0}};
+        const struct tally whole = {
+            .retirements = 100, .retire_cycles = 5000, .retire_squared = 5e5};
+        parts.cycles[GAIN_MEMORY] = parts.cycles[GAIN_L2] = 50;
+        for (int i = 0; i < 50; i++)
+                gain_add(&tally, &parts);
+        struct share share = gain_share(&tally, GAIN_L2, &whole, 1000, 1e7);
+        assert_near(share.value, 0.25, 1e-12);
+        assert_true(share.low < 0.25 && share.high > 0.25);
+        share = gain_share(&tally, GAIN_MEMORY, &whole, 1000, 1e7);
+        assert_near(share.value, 0.35, 1e-12);
+        share = gain_share(&tally, GAIN_FAULTS, &whole, 1000, 1e7);
+        assert_near(share.value, 0.1, 1e-12);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(a_dependent_load_gains_what_is_nearer),
+            cmocka_unit_test(a_walk_is_gained_beside_the_line),
+            cmocka_unit_test(hidden_latency_gains_nothing),
+            cmocka_unit_test(where_bandwidth_is_short_latency_gains_nothing),
+            cmocka_unit_test(loads_that_queue_for_walkers_gain_by_translation),
+            cmocka_unit_test(queued_loads_gain_in_proportion),
+            cmocka_unit_test(other_cores_and_nodes_have_fixes_of_their_own),
+            cmocka_unit_test(a_line_on_its_way_is_as_its_origin),
+            cmocka_unit_test(the_share_is_of_all_loads_and_faults),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
