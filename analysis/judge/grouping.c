@@ -13,13 +13,6 @@
 #include "statement.h"
 #include "user_code.h"
 
-/* A line is what line_finding's columns tell apart; NULLs are equal here. */
-static const char location_groups_sql[] =
-    "SELECT l.location_id,"
-    " dense_rank() OVER (ORDER BY m.path, l.function, l.function_offset, l.file, l.line),"
-    " dense_rank() OVER (ORDER BY m.path, l.function, l.function_offset) "
-    "FROM location AS l LEFT JOIN module AS m USING (module_id) ORDER BY l.location_id";
-
 /* What no allocation or variable names, as "[heap]", has its name in brackets. */
 static const char objects_sql[] =
     "SELECT object_id, coalesce(" MEMLAG_MODULE_SQL ", 0), name GLOB '[[]*' "
@@ -77,7 +70,7 @@ static int take_object(void *context, sqlite3_stmt *row)
 int grouping_read(struct db *db, struct grouping *grouping, struct diag *diag)
 {
         *grouping = (struct grouping){.line_groups = 1, .function_groups = 1};
-        int code = statement_each(db, location_groups_sql, take_location, grouping, diag);
+        int code = statement_each(db, GROUPING_LOCATIONS, take_location, grouping, diag);
         if (!code && describe_groups(grouping) < 0)
                 code = diag_no_memory(diag);
         return code ? code : statement_each(db, objects_sql, take_object, grouping, diag);

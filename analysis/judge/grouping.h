@@ -10,6 +10,16 @@
 
 #include "db.h"
 
+/* Locations with the numbers of their lines and functions, in SQL. A line is what
+ * line_finding's columns tell apart; NULLs are equal here. */
+#define GROUPING_LOCATIONS                                                               \
+        "SELECT l.location_id,"                                                          \
+        " dense_rank() OVER (ORDER BY m.path, l.function, l.function_offset, l.file,"    \
+        "                    l.line),"                                                   \
+        " dense_rank() OVER (ORDER BY m.path, l.function, l.function_offset) "           \
+        "FROM location AS l LEFT JOIN module AS m USING (module_id)"                     \
+        " ORDER BY l.location_id"
+
 struct grouped_location {
         int64_t location_id;
         uint32_t line;

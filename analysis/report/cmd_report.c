@@ -3,13 +3,16 @@
 #include <argp.h>
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis.h"
 #include "cmd.h"
 #include "command.h"
 #include "command_line.h"
 #include "completed.h"
+#include "page.h"
 #include "report.h"
 #include "selection.h"
 
@@ -26,9 +29,11 @@ enum {
 
 struct arguments {
         struct selection selection;
-        const char *file; /* NULL: memlag.db */
-        struct report_options report;
+        const char *file;             /* NULL: memlag.db */
+        struct report_options report; /* its kind is NULL: not given */
         bool top_given;
+        bool page;
+        const char *output; /* NULL: stdout */
 };
 
 static const struct argp_option options[] = {
@@ -43,8 +48,12 @@ static const struct argp_option options[] = {
      "names, with or without their path, or objects or types that their code accessed; "
      "* stands for any characters",
      0},
-    {"format", OPTION_FORMAT, "FORMAT", 0, "table (the default), csv or json", 0},
+    {"format", OPTION_FORMAT, "FORMAT", 0,
+     "table (the default), csv, json, or html: a page for a browser with all kinds of "
+     "rows",
+     0},
     {"input", 'i', "FILE", 0, "The database, as FILE", 0},
+    {"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
     {"symbols", 'S', "PATTERN", 0,
      "Show only lines or functions of the functions that PATTERN names, or objects or "
      "types that they accessed; * stands for any characters",
@@ -55,8 +64,8 @@ static const struct argp_option options[] = {
      "for longest (stalled, the default where that is known), or those with most of the "
      "latency (latency)",
      0},
-    {"no-source", OPTION_NO_SOURCE, NULL, 0, "With --verbose: do not show source text",
-     0},
+    {"no-source", OPTION_NO_SOURCE, NULL, 0,
+     "With --verbose or --format=html: do not show source text", 0},
     {"summary", OPTION_SUMMARY, NULL, 0, "Show the first lines alone, without a table",
      0},
     {"top", OPTION_TOP, "N", 0,
@@ -119,6 +128,18 @@ static void check_choice(const struct report_options *report, struct argp_state 
                             report->kind->name);
 }
 
+/* The page has all kinds of rows, and chooses among them by itself. */
+static void check_page(const struct arguments *arguments, struct argp_state *state)
+{
+        const struct report_options *report = &arguments->report;
+        if (report->kind || arguments->top_given || report->choice.function ||
+            report->choice.module || report->choice.by_latency || report->by_stalled ||
+            report->summary_only || report->verbose || report->whole_names)
+                usage_error(state, "--format=html: a page has all rows, of all kinds; "
+                                   "of the options for rows it takes --no-source, --pid, "
+                                   "--process, --thread and --time");
+}
+
 static void check_selection(const struct arguments *arguments, struct argp_state *state)
 {
         const char *kind = arguments->report.kind->name;
@@ -151,7 +172,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
                             text);
                 return 0;
         case OPTION_FORMAT:
-                arguments->report.format = cmd_parse_format(text, state);
+                arguments->page = strcmp(text, "html") == 0;
+                if (!arguments->page)
+                        arguments->report.format = cmd_parse_format(text, state);
                 return 0;
         case OPTION_NO_SOURCE:
                 arguments->report.source_text = false;
@@ -181,7 +204,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
         case 'i':
                 arguments->file = text;
                 return 0;
+        case 'o':
+                arguments->output = text;
+                return 0;
         case ARGP_KEY_END:
+                if (arguments->page)
+                        check_page(arguments, state);
+                if (!arguments->report.kind)
+                        arguments->report.kind = report_kind_named("line");
                 check_choice(&arguments->report, state);
                 check_selection(arguments, state);
                 return 0;
@@ -204,7 +234,8 @@ static const struct argp parser = {
            "phases of a recording (memlag.db) that waited most for memory.",
 };
 
-static int print(struct db *db, const struct report_options *report)
+static int print(struct db *db, const struct arguments *arguments, FILE *out,
+                 struct diag *diag)
 {
         static int (*const printers[])(struct db *, const struct report_options *,
                                        const struct report_summary *, FILE *,
@@ -213,28 +244,75 @@ static int print(struct db *db, const struct report_options *report)
             [FORMAT_CSV] = report_csv,
             [FORMAT_JSON] = report_json,
         };
-        struct diag diag;
+        const struct report_options *report = &arguments->report;
+        static const struct source_search search = {.directory_count = 0};
         struct report_summary summary;
-        int code = report_summary_read(db, &summary, &diag);
+        int code = report_summary_read(db, &summary, diag);
         if (!code && report->by_stalled && isnan(summary.loads_stalled_ratio))
                 code =
-                    diag_set(&diag, -ENODATA,
+                    diag_set(diag, -ENODATA,
                              "--sort=stalled: the recording does not tell for how long "
                              "loads held up the program; --sort=latency orders the rows");
         if (!code)
-                code = printers[report->format](db, report, &summary, stdout, &diag);
+                code = arguments->page
+                           ? page_write(db, report, &summary, &search, out, diag)
+                           : printers[report->format](db, report, &summary, out, diag);
         report_summary_free(&summary);
-        if (!code)
-                return cmd_finish_output("report");
-        diag_print("report", &diag);
-        return EXIT_FAILED;
+        return code;
+}
+
+/* Whether PATH is the database itself, which must not be overwritten. */
+static bool is_database(const char *path, const char *database)
+{
+        struct stat output, input;
+        return stat(path, &output) == 0 && stat(database, &input) == 0 &&
+               output.st_dev == input.st_dev && output.st_ino == input.st_ino;
+}
+
+static int write_file(const char *path, const char *database, const char *bytes,
+                      size_t size, struct diag *diag)
+{
+        if (is_database(path, database))
+                return diag_set(diag, -EEXIST, "-o: '%s' is the recording itself", path);
+        FILE *file = fopen(path, "we");
+        bool written = file && fwrite(bytes, 1, size, file) == size;
+        if (file && fclose(file))
+                written = false;
+        return written ? 0
+                       : diag_set(diag, -errno, "cannot write '%s': %s", path,
+                                  strerror(errno));
+}
+
+/* A report that fails half-way leaves no file, and no half of a page. */
+static int print_whole(struct db *db, const struct arguments *arguments,
+                       struct diag *diag)
+{
+        char *bytes = NULL;
+        size_t size;
+        FILE *memory = open_memstream(&bytes, &size);
+        if (!memory)
+                return diag_no_memory(diag);
+        int code = print(db, arguments, memory, diag);
+        if (fclose(memory))
+                code = diag_no_memory(diag);
+        if (!code && arguments->output)
+                code = write_file(arguments->output, arguments->file, bytes, size, diag);
+        else if (!code)
+                fwrite(bytes, 1, size, stdout); /* cmd_finish_output sees a failure */
+        free(bytes);
+        return code;
 }
 
 static int select_and_print(struct db *db, const struct arguments *arguments)
 {
         struct diag diag;
-        if (selection_apply(&arguments->selection, db, &diag) == 0)
-                return print(db, &arguments->report);
+        int code = selection_apply(&arguments->selection, db, &diag);
+        if (!code)
+                code = arguments->output || arguments->page
+                           ? print_whole(db, arguments, &diag)
+                           : print(db, arguments, stdout, &diag);
+        if (!code)
+                return cmd_finish_output("report");
         diag_print("report", &diag);
         return EXIT_FAILED;
 }
@@ -242,7 +320,7 @@ static int select_and_print(struct db *db, const struct arguments *arguments)
 int cmd_report(int argc, char **argv)
 {
         struct arguments arguments = {
-            .report = {.kind = report_kind_named("line"), .top = -1, .source_text = true},
+            .report = {.top = -1, .source_text = true},
         };
         command_line_parse(&parser, "memlag report", argc, argv, ARGUMENTS_ANYWHERE,
                            &arguments);
@@ -252,7 +330,7 @@ int cmd_report(int argc, char **argv)
                 arguments.report.top =
                     arguments.report.verbose ? VERBOSE_ROWS : TABLE_ROWS;
         arguments.report.file = arguments.file;
-        arguments.report.width = cmd_terminal_width();
+        arguments.report.width = arguments.output ? 0 : cmd_terminal_width();
         struct db *db = completed_open(arguments.file, "report");
         if (!db)
                 return EXIT_FAILED;

@@ -126,10 +126,7 @@ static int print_time(struct db *db, FILE *out, const struct report_summary *sum
 /* A library's line stands with the program's own line that led there. */
 /* clang-format off */
 static const char places_sql[] =
-    "WITH top AS (SELECT *, coalesce(caller_share >= 0.5, 0) AND caller_file IS NOT NULL"
-    "   AS led FROM" REPORT_WEIGHED_LINES
-    "  WHERE verdict NOT IN ('none', 'too-few-samples') OR ?2"
-    "  ORDER BY weight DESC, line_id LIMIT ?1)"
+    "WITH top AS" REPORT_PLACES("?1", "?2")
     "SELECT printf('%5.1f %%', 100 * weight), verdict || coalesce(' (' || cache_level || ')', ''), verdict,"
     " iif(file IS NULL, '', " REPORT_BASE("file") "|| coalesce(':' || line, '') || ' ')"
     "  || 'in ' ||" REPORT_FUNCTION_NAME

@@ -124,6 +124,14 @@
         " (SELECT *, iif(stalled, coalesce(stalled_ratio, 0), latency_share) AS weight FROM" \
         "  (SELECT *, total(stalled_ratio) OVER () > 0 AS stalled FROM line_finding)) "
 
+/* The MOST lines that the first lines of a report name, or if ALL, without regard to verdicts.
+ * A library's line stands with the program's own line that led there. */
+#define REPORT_PLACES(most, all) \
+        " (SELECT *, coalesce(caller_share >= 0.5, 0) AND caller_file IS NOT NULL AS led" \
+        "  FROM" REPORT_WEIGHED_LINES \
+        "  WHERE verdict NOT IN ('none', 'too-few-samples') OR " all \
+        "  ORDER BY weight DESC, line_id LIMIT " most ") "
+
 /* The functions that a table of ?1 shows. */
 #define REPORT_TOP_FUNCTIONS \
         " (SELECT * FROM function_finding WHERE" REPORT_NOTABLE "AND" REPORT_CHOSEN \

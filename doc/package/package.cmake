@@ -19,6 +19,8 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Of memlag report --format html alone.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libjs-d3, libjs-jquery, libjs-jquery-datatables")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libdebuginfod1t64 | libdebuginfod1")
 
 # What Debian's policy asks of a package and other installations do not have.

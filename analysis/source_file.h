@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the source file is that debug information names: where that was compiled, it may
  * have been somewhere else. */
-#ifndef MEMLAG_ANNOTATE_SOURCE_FILE_H
-#define MEMLAG_ANNOTATE_SOURCE_FILE_H
+#ifndef MEMLAG_SOURCE_FILE_H
+#define MEMLAG_SOURCE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -142,6 +142,17 @@ static int read_files(struct reading *reading)
         return code;
 }
 
+int source_lines_prepare(struct db *db, struct diag *diag)
+{
+        return statement_run_all(
+            db,
+            "CREATE TEMP TABLE annotated_wanted (block_id INTEGER, file TEXT,"
+            " first INTEGER, last INTEGER, module TEXT, hottest INTEGER);"
+            "CREATE TEMP TABLE annotated_text (file TEXT, line INTEGER, text TEXT,"
+            " PRIMARY KEY (file, line)) WITHOUT ROWID",
+            diag);
+}
+
 static int want_lines(struct db *db, int64_t context, struct diag *diag)
 {
         /* Of an unknown size: nothing is added to a line's number that may be any. */
@@ -158,13 +169,7 @@ static int want_lines(struct db *db, int64_t context, struct diag *diag)
             " last_line + iif(first_line < last_line OR last_line > 9e15, 0, ?1),"
             " NULL, NULL FROM annotated_block WHERE first_line IS NOT NULL";
         sqlite3_stmt *insert = NULL;
-        int code = statement_run_all(
-            db,
-            "CREATE TEMP TABLE annotated_wanted (block_id INTEGER, file TEXT,"
-            " first INTEGER, last INTEGER, module TEXT, hottest INTEGER);"
-            "CREATE TEMP TABLE annotated_text (file TEXT, line INTEGER, text TEXT,"
-            " PRIMARY KEY (file, line)) WITHOUT ROWID",
-            diag);
+        int code = source_lines_prepare(db, diag);
         if (!code)
                 code = statement_prepare(db, sql, &insert, diag);
         if (code)
@@ -175,20 +180,18 @@ static int want_lines(struct db *db, int64_t context, struct diag *diag)
         return code;
 }
 
-int source_lines_read(struct db *db, const struct source_search *search, int64_t context,
-                      FILE *notes, struct diag *diag)
+int source_lines_read_wanted(struct db *db, const struct source_search *search,
+                             FILE *notes, struct diag *diag)
 {
         char *missing = NULL;
         size_t size;
         struct reading reading = {
             .db = db, .search = search, .notes = notes, .diag = diag};
-        int code = want_lines(db, context, diag);
-        if (!code)
-                code = statement_number(
-                    db,
-                    "SELECT coalesce((SELECT CAST(strftime('%s', value) AS INTEGER)"
-                    " FROM run WHERE key = 'start'), 9223372036854775807)",
-                    &reading.recorded_s, diag);
+        int code = statement_number(
+            db,
+            "SELECT coalesce((SELECT CAST(strftime('%s', value) AS INTEGER)"
+            " FROM run WHERE key = 'start'), 9223372036854775807)",
+            &reading.recorded_s, diag);
         if (!code)
                 code = statement_prepare(
                     db, "INSERT OR IGNORE INTO annotated_text VALUES (?, ?, ?)",
@@ -205,4 +208,11 @@ int source_lines_read(struct db *db, const struct source_search *search, int64_t
         free(missing);
         sqlite3_finalize(reading.insert);
         return code;
+}
+
+int source_lines_read(struct db *db, const struct source_search *search, int64_t context,
+                      FILE *notes, struct diag *diag)
+{
+        int code = want_lines(db, context, diag);
+        return code ? code : source_lines_read_wanted(db, search, notes, diag);
 }

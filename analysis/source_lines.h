@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of the source lines that are shown. */
-#ifndef MEMLAG_ANNOTATE_SOURCE_LINES_H
-#define MEMLAG_ANNOTATE_SOURCE_LINES_H
+#ifndef MEMLAG_SOURCE_LINES_H
+#define MEMLAG_SOURCE_LINES_H
 
 #include <stdint.h>
 #include <stdio.h>
@@ -16,5 +16,12 @@
  * was recorded. */
 int source_lines_read(struct db *db, const struct source_search *search, int64_t context,
                       FILE *notes, struct diag *diag);
+
+/* The same in two steps for a caller that fills annotated_wanted by itself: ranges of
+ * lines of a file with the module that they are of, and the last line with samples there
+ * (both may be NULL). */
+int source_lines_prepare(struct db *db, struct diag *diag);
+int source_lines_read_wanted(struct db *db, const struct source_search *search,
+                             FILE *notes, struct diag *diag);
 
 #endif

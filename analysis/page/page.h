@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The report as a page: one HTML file with its data, its libraries and nothing from
+ * elsewhere. */
+#ifndef MEMLAG_PAGE_H
+#define MEMLAG_PAGE_H
+
+#include <stdio.h>
+
+#include "report.h"
+#include "source_file.h"
+
+/* Writes the page on an analysed database, or on the part of it that is selected, to OUT.
+ * SEARCH tells where source files are. -ENOENT: a library that the page is made with is
+ * not installed; DIAG names its package. */
+int page_write(struct db *db, const struct report_options *options,
+               const struct report_summary *summary, const struct source_search *search,
+               FILE *out, struct diag *diag);
+
+#endif

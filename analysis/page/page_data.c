@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* The data of the page: tables of SQL as JSON, and the first lines of the report. */
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "page_parts.h"
+#include "render.h"
+#include "report_sql.h"
+#include "source_lines.h"
+#include "statement.h"
+#include "verdict.h"
+
+struct table {
+        const char *name;
+        const char *sql;
+};
+
+/* Of a view that a recording may lack, and then the page does. */
+struct optional_table {
+        const char *view;
+        struct table table;
+};
+
+/* SQL is laid out as SQL. */
+/* clang-format off */
+#define ROUNDED(column) " round(" column ", 6) AS " column ","
+#define FIGURES \
+        " samples, round(dram_samples * 1.0 / nullif(level_samples, 0), 4) AS dram," \
+        " round(mean_latency_cycles, 1) AS mean," ROUNDED("latency_share") \
+        ROUNDED("stalled_ratio") " verdict, cache_level, page_faults "
+#define CELLS(id) \
+        id " AS id, span, sum(samples) AS samples, CAST(round(sum(cost)) AS INTEGER) AS cost," \
+        " CAST(round(sum(stalled)) AS INTEGER) AS stalled "
+#define FILE_ID(file) " (SELECT file_id FROM page_file WHERE path = " file ") "
+
+static const struct table tables[] = {
+    {"run", "SELECT key, value FROM run_info ORDER BY key"},
+    {"machine", "SELECT key, value FROM machine WHERE key = 'dram_bandwidth_gbs'"},
+    {"thresholds", "SELECT name, value, unit, origin FROM threshold ORDER BY name"},
+    {"ledger", "SELECT stage, kind, value, unit FROM ledger WHERE value <> 0 ORDER BY stage, kind"},
+    {"grid", "SELECT from_ns, span_ns, count FROM page_grid"},
+    {"places", "SELECT line_id FROM" REPORT_PLACES("3", "NOT EXISTS (SELECT 1 FROM sample"
+               " WHERE latency_cycles IS NOT NULL)") "WHERE weight >= 0.01 ORDER BY weight DESC, line_id"},
+    {"sums", "SELECT span, sum(samples) AS samples, CAST(round(sum(cost)) AS INTEGER) AS cost,"
+             " CAST(round(sum(stalled)) AS INTEGER) AS stalled FROM page_cube GROUP BY span"},
+    {"spans", "SELECT max(0, min(g.count - 1, (start_ns / 2 + end_ns / 2 - g.from_ns) / g.span_ns))"
+              " AS span, what, CAST(total(value) AS INTEGER) AS value"
+              " FROM page_grid AS g, reading JOIN page_counter USING (counter_id)"
+              " GROUP BY 1, 2"},
+    /* Means over time of a part of a span each, and the bound of most of that. */
+    {"time", "WITH part AS (SELECT *, (start_ns - from_ns) * 600"
+             "  / max(1, span_ns * count) AS part, end_ns - start_ns AS ns"
+             "  FROM interval_view JOIN utilisation_view USING (interval_id, start_ns, end_ns,"
+             "  active_cores), page_grid),"
+             " bounds AS (SELECT part, bound, max(ns) FROM"
+             "  (SELECT part, bound, sum(ns) AS ns FROM part GROUP BY part, bound) GROUP BY part) "
+             "SELECT min(start_ns) AS start_ns, max(end_ns) AS end_ns,"
+             " round(sum(lmrl_cycles * ns) / sum(iif(lmrl_cycles IS NULL, 0, ns)), 1) AS lmrl,"
+             " round(sum(active_cores * ns) / sum(ns), 3) AS cores,"
+             " round(sum(read_gbs * ns) / sum(ns), 3) AS read_gbs,"
+             " round(sum(write_gbs * ns) / sum(ns), 3) AS write_gbs,"
+             " round(max(peak_gbs), 2) AS peak_gbs, max(contended) AS contended, b.bound AS bound"
+             " FROM part JOIN bounds AS b USING (part) GROUP BY part ORDER BY part"},
+    {"files", "SELECT file_id, path FROM page_file ORDER BY file_id"},
+    {"functions", "SELECT function_id, module," REPORT_FUNCTION "," FIGURES
+                  "FROM function_finding JOIN page_function USING (function_id)"
+                  " ORDER BY stalled_ratio DESC, latency_share DESC, samples DESC, function_id"},
+    {"lines", "SELECT l.line_id, f.function_id," FILE_ID("file") "AS file_id, line,"
+              FIGURES ", iif(" REPORT_HAS_CALLER "," FILE_ID("caller_file") ", NULL)"
+              " AS caller_file_id, caller_line, caller_function,"
+              " round(caller_share, 3) AS caller_share"
+              " FROM line_finding AS l JOIN page_line USING (line_id) LEFT JOIN"
+              " (SELECT line_id, max(function_id) AS function_id FROM page_location"
+              "  GROUP BY line_id) AS f USING (line_id)"
+              " ORDER BY stalled_ratio DESC, latency_share DESC, samples DESC, l.line_id"},
+    {"locations", "SELECT location_id, line_id, p.function_id, address_offset, text"
+                  " FROM page_location AS p LEFT JOIN code_location USING (location_id)"
+                  " LEFT JOIN instruction USING (location_id)"
+                  " WHERE location_id IN (SELECT location_id FROM page_cube)"
+                  " AND (line_id IN (SELECT line_id FROM page_line)"
+                  "      OR p.function_id IN (SELECT function_id FROM page_function))"},
+    {"objects", "SELECT object_id, object_kind AS kind, object, alloc_function, alloc_file,"
+                " alloc_line, size_bytes, allocations," FIGURES
+                "FROM object_view JOIN page_object USING (object_id)"},
+    {"fields", "SELECT field_id, type_id, type, type_size_bytes, field, field_type,"
+               " offset_bytes, size_bytes, cache_line," FIGURES
+               "FROM type_view JOIN page_type USING (type_id)"},
+    {"paddings", "SELECT type_id, offset_bytes, size_bytes FROM type_padding"
+                 " JOIN page_type USING (type_id) ORDER BY type_id, offset_bytes"},
+    {"line_objects", "SELECT line_id, object_id, field_id, sum(samples) AS samples"
+                     " FROM line_object_finding JOIN page_line USING (line_id)"
+                     " GROUP BY 1, 2, 3 ORDER BY line_id, 4 DESC"},
+    {"callers", "SELECT caller_id, parent_id," REPORT_BASE("module") "AS module," REPORT_FUNCTION
+                ", self_samples, round(self_latency_share, 6) AS self_latency_share,"
+                " round(self_stalled_ratio, 6) AS self_stalled_ratio"
+                " FROM caller_finding JOIN page_caller USING (caller_id) ORDER BY caller_id"},
+    {"location_cells", "SELECT " CELLS("location_id") "FROM page_cube JOIN page_location USING"
+                       " (location_id) WHERE line_id IN (SELECT line_id FROM page_line)"
+                       " OR function_id IN (SELECT function_id FROM page_function) GROUP BY 1, 2"},
+    {"object_cells", "SELECT " CELLS("object_id") "FROM page_cube JOIN page_object USING"
+                     " (object_id) GROUP BY 1, 2"},
+    {"field_cells", "SELECT " CELLS("field_id") "FROM page_cube JOIN type_field USING"
+                    " (field_id) JOIN page_type USING (type_id) GROUP BY 1, 2"},
+    {"caller_cells", "SELECT " CELLS("caller_id") "FROM page_cube JOIN page_path USING"
+                     " (path_id) JOIN page_caller USING (caller_id) GROUP BY 1, 2"},
+    {"source", "SELECT file_id, line, text FROM annotated_text JOIN page_file ON path = file"
+               " ORDER BY file_id, line"},
+};
+
+static const struct optional_table optional_tables[] = {
+    {"gain_view", {"gains", "SELECT fix, gain_ratio, low, high, kind FROM gain_view"}},
+    {"line_gain_view", {"line_gains", "SELECT line_id, fix, gain_ratio, low, high, kind"
+                                      " FROM line_gain_view JOIN page_line USING (line_id)"}},
+    {"sharing_view", {"sharing", "SELECT object_kind, object, line_address, offset, field, function,"
+                                 " file, line, tid, reads, writes, hitm, stalled_ratio"
+                                 " FROM sharing_view LIMIT 2000"}},
+};
+
+/* Lines of source text around those that cost most. */
+static const char wanted_sql[] =
+    "INSERT INTO temp.annotated_wanted WITH hot AS ("
+    " SELECT file, line, module FROM line_finding JOIN page_line USING (line_id)"
+    " WHERE file IS NOT NULL AND line > 0"
+    " ORDER BY stalled_ratio DESC, latency_share DESC, samples DESC LIMIT 400),"
+    " led AS (SELECT caller_file, caller_line, caller_module FROM line_finding"
+    "  JOIN page_line USING (line_id) WHERE caller_file IS NOT NULL AND caller_line > 0"
+    "  ORDER BY stalled_ratio DESC, latency_share DESC, samples DESC LIMIT 100) "
+    "SELECT NULL, file, max(line - 15, 1), min(line, 9000000000000000) + 15, module, line"
+    " FROM (SELECT * FROM hot UNION SELECT * FROM led)";
+/* clang-format on */
+
+static void write_key(FILE *out, const char *key, bool first)
+{
+        fprintf(out, "%s\n\"%s\":", first ? "" : ",", key);
+}
+
+/* Writes the rows of SQL as an object of its columns' names and the rows, which are
+ * arrays.
+ */
+static int write_table(struct db *db, const char *sql, FILE *out, struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        const char *before = "";
+        int code = statement_prepare(db, sql, &rows, diag);
+        if (code)
+                return code;
+        int count = sqlite3_column_count(rows);
+        for (int i = 0; i < count; i++)
+                fprintf(out, "%s\"%s\"", i ? "," : "{\"columns\":[",
+                        sqlite3_column_name(rows, i));
+        fputs("],\"rows\":[", out);
+        while ((code = statement_next(db, rows, diag)) > 0) {
+                for (int i = 0; i < count; i++) {
+                        const struct cell cell = cell_of_column(rows, i);
+                        fputs(i ? "," : before, out);
+                        if (i == 0)
+                                putc('[', out);
+                        render_json_cell(out, &cell);
+                }
+                putc(']', out);
+                before = ",\n";
+        }
+        sqlite3_finalize(rows);
+        fputs("]}", out);
+        return code;
+}
+
+/* *HAS: the recording, or the part of it that is selected, has the view NAME. */
+static int has_view(struct db *db, const char *name, bool *has, struct diag *diag)
+{
+        sqlite3_stmt *row;
+        int code =
+            statement_prepare(db,
+                              "SELECT 1 FROM sqlite_schema WHERE type = 'view' AND "
+                              "name = ?1",
+                              &row, diag);
+        if (code)
+                return code;
+        sqlite3_bind_text(row, 1, name, -1, SQLITE_STATIC);
+        code = statement_next(db, row, diag);
+        *has = code > 0;
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
+static int write_named(struct db *db, const struct table *table, FILE *out,
+                       struct diag *diag)
+{
+        write_key(out, table->name, false);
+        return write_table(db, table->sql, out, diag);
+}
+
+static int write_tables(struct db *db, FILE *out, struct diag *diag)
+{
+        int code = 0;
+        for (size_t i = 0; !code && i < sizeof(tables) / sizeof(tables[0]); i++)
+                code = write_named(db, &tables[i], out, diag);
+        for (size_t i = 0;
+             !code && i < sizeof(optional_tables) / sizeof(optional_tables[0]); i++) {
+                bool has = false;
+                code = has_view(db, optional_tables[i].view, &has, diag);
+                if (has)
+                        code = write_named(db, &optional_tables[i].table, out, diag);
+        }
+        return code;
+}
+
+static int write_head(struct db *db, const struct report_options *options,
+                      const struct report_summary *summary, FILE *out, struct diag *diag)
+{
+        char *text = NULL;
+        size_t size;
+        FILE *memory = open_memstream(&text, &size);
+        if (!memory)
+                return diag_no_memory(diag);
+        int code = report_print_brief(db, options, summary, memory, diag);
+        if (fclose(memory))
+                code = diag_no_memory(diag);
+        if (!code) {
+                write_key(out, "head", false);
+                render_json_text(out, text, size);
+        }
+        free(text);
+        return code;
+}
+
+static void write_advice(FILE *out)
+{
+        const char *before = "{";
+        write_key(out, "advice", false);
+        for (int i = 0; i < VERDICT_COUNT; i++) {
+                const char *name = verdict_name((enum verdict)i);
+                const struct report_advice *advice = report_advice_on(name);
+                if (!advice)
+                        continue;
+                fprintf(out, "%s\"%s\":[", before, name);
+                render_json_text(out, advice->meaning, strlen(advice->meaning));
+                putc(',', out);
+                render_json_text(out, advice->remedy, strlen(advice->remedy));
+                putc(']', out);
+                before = ",";
+        }
+        fputs(*before == '{' ? "{}" : "}", out);
+}
+
+/* Notes on files that are missing or newer are part of the data. */
+static int read_source(struct db *db, const struct report_options *options,
+                       const struct source_search *search, FILE *out, struct diag *diag)
+{
+        char *notes = NULL;
+        size_t size;
+        FILE *memory = open_memstream(&notes, &size);
+        if (!memory)
+                return diag_no_memory(diag);
+        int code = source_lines_prepare(db, diag);
+        if (!code && options->source_text)
+                code = statement_run_all(db, wanted_sql, diag);
+        if (!code)
+                code = source_lines_read_wanted(db, search, memory, diag);
+        if (fclose(memory))
+                code = diag_no_memory(diag);
+        if (!code) {
+                write_key(out, "source_notes", false);
+                render_json_text(out, notes, size);
+        }
+        free(notes);
+        return code;
+}
+
+/* In JSON these stand in strings alone. U+2028 and U+2029 end lines in old scripts. */
+static void write_escaped(FILE *out, const char *json, size_t size)
+{
+        for (size_t i = 0; i < size; i++) {
+                const char c = json[i];
+                if (c == '<' || c == '>' || c == '&')
+                        fprintf(out, "\\u%04x", (unsigned)c);
+                else if (size - i > 2 && memcmp(json + i, "\xe2\x80", 2) == 0 &&
+                         (json[i + 2] == '\xa8' || json[i + 2] == '\xa9')) {
+                        fprintf(out, "\\u202%c", json[i + 2] == '\xa8' ? '8' : '9');
+                        i += 2;
+                } else
+                        putc(c, out);
+        }
+}
+
+static int write_parts(struct db *db, const struct report_options *options,
+                       const struct report_summary *summary,
+                       const struct source_search *search, FILE *out, struct diag *diag)
+{
+        struct page_grid grid;
+        int code = page_samples_prepare(db, &grid, diag);
+        putc('{', out);
+        write_key(out, "file", true);
+        const char *file = options->file ? options->file : "memlag.db";
+        render_json_text(out, file, strlen(file));
+        if (!code)
+                code = write_head(db, options, summary, out, diag);
+        if (!code)
+                code = read_source(db, options, search, out, diag);
+        if (!code)
+                write_advice(out);
+        if (!code)
+                code = write_tables(db, out, diag);
+        fputs("}\n", out);
+        return code;
+}
+
+int page_data_write(struct db *db, const struct report_options *options,
+                    const struct report_summary *summary,
+                    const struct source_search *search, FILE *out, struct diag *diag)
+{
+        char *json = NULL;
+        size_t size;
+        FILE *memory = open_memstream(&json, &size);
+        if (!memory)
+                return diag_no_memory(diag);
+        int code = write_parts(db, options, summary, search, memory, diag);
+        if (fclose(memory))
+                code = diag_no_memory(diag);
+        if (!code)
+                write_escaped(out, json, size);
+        free(json);
+        return code;
+}

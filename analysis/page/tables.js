@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables of lines, functions, objects and fields of types. DataTables sorts, filters and
+ * pages; it puts cells into the page as markup, so that it gets numbers alone for that, and
+ * the text goes into each cell here. */
+"use strict";
+memlag.tables = (() => {
+    const { data } = memlag;
+    let whole = false; /* names */
+    const name = (text) => (whole ? String(text) : memlag.shortName(text, 60));
+
+    /* ---- columns: what they sort by and filter for, and what they show ---- */
+
+    const figure = (title, key, explained) => ({
+        title, explained, number: true, value: (row) => row.now[key], share: key !== "samples" && key !== "mean",
+        show: (cell, row) => {
+            const value = row.now[key];
+            cell.textContent = key === "samples" ? value : key === "mean" ? (value === null ? "–" : Math.round(value)) : memlag.percent(value);
+        },
+    });
+    const plain = (title, value, show, explained) => ({ title, explained, value, show: (cell, row) => { cell.textContent = show ? show(row) : value(row) ?? "–"; } });
+    const ratio = (title, value, explained) => ({ title, explained, number: true, share: true, value, show: (cell, row) => { cell.textContent = memlag.percent(value(row)); } });
+    const named = (title, value, act) => ({
+        title, value,
+        show: (cell, row) => { cell.append(memlag.link(name(value(row)), value(row), () => act(row))); },
+    });
+    const cause = {
+        title: "cause", value: memlag.cause, explained: "The cause of most of the wait, in the whole run",
+        show: (cell, row) => {
+            const [meaning, remedy] = data.advice[row.verdict] || [];
+            cell.append(memlag.element("span", "cause cause-" + (row.verdict || "none"), memlag.cause(row)));
+            if (meaning)
+                cell.title = `${meaning}: ${remedy}`;
+        },
+    };
+    const figures = () => {
+        const columns = [];
+        if (memlag.weights.some(([key]) => key === "stalled"))
+            columns.push(figure("stalled", "stalled", "Share of the cycles that these accesses stalled: about the most that can be saved"));
+        if (memlag.weights.some(([key]) => key === "latency"))
+            columns.push(figure(memlag.weights.find(([key]) => key === "latency")[1], "latency", "Share of the latency of all samples; not of time, as accesses overlap"));
+        columns.push(figure("samples", "samples"));
+        if (data.functions.some((row) => row.dram !== null))
+            columns.push({ title: "DRAM", number: true, explained: "Samples that DRAM served, in the whole run", value: (row) => row.dram,
+                show: (cell, row) => { cell.textContent = row.dram === null ? "–" : Math.round(100 * row.dram) + " %"; } });
+        if (data.functions.some((row) => row.mean !== null))
+            columns.push(figure("mean", "mean", "Mean latency in cycles"));
+        if (data.functions.some((row) => row.verdict !== "none"))
+            columns.push(cause);
+        return columns;
+    };
+
+    const openLine = (row) => memlag.source.open(row);
+    const caller = (row) => (row.caller_file_id === null ? "" : memlag.place(row.caller_file_id, row.caller_line));
+    const kinds = [
+        {
+            key: "lines", title: "Lines", rows: data.lines, columns: [...figures(),
+                named("line", (row) => memlag.place(row.file_id, row.line), openLine),
+                plain("function", (row) => row.owner.function, (row) => name(row.owner.function)),
+                ...(data.lines.some((row) => row.caller_file_id !== null)
+                    ? [plain("called from", caller, null, "The program's own line that led to most of it")] : [])],
+        },
+        {
+            key: "functions", title: "Functions", rows: data.functions.filter((row) => row.samples !== undefined), columns: [...figures(),
+                named("function", (row) => row.function, (row) => memlag.source.openFunction(row)),
+                plain("module", (row) => memlag.base(row.module))],
+        },
+        {
+            key: "objects", title: "Objects", rows: data.objects, columns: [...figures(),
+                plain("size", (row) => row.size_bytes ?? 0, (row) => memlag.bytes(row.size_bytes)),
+                plain("kind", (row) => row.kind),
+                named("object", (row) => row.object, (row) => memlag.source.openObject(row))],
+        },
+        {
+            key: "types", title: "Types", rows: data.fields.filter((row) => row.samples > 0), columns: [...figures(),
+                plain("offset", (row) => row.offset_bytes),
+                plain("type", (row) => row.type ?? "(no name)", (row) => name(row.type ?? "(no name)")),
+                named("field", (row) => row.field ?? "(whole)", (row) => memlag.structs.open(row.type_id, row.field_id))],
+        },
+        {
+            key: "gains", title: "Gains", columns: [
+                ratio("gain", (row) => row.gain_ratio, "How much of the run's time the fix would save, at most"),
+                plain("from", (row) => row.low, (row) => memlag.percent(row.low)), plain("to", (row) => row.high, (row) => memlag.percent(row.high)),
+                plain("fix", (row) => row.fix), plain("by", (row) => row.kind),
+                named("line", (row) => (row.line ? memlag.place(row.line.file_id, row.line.line) : "whole run"), (row) => row.line && openLine(row.line))],
+            rows: [...data.gains, ...data.line_gains.map((row) => ({ ...row, line: data.lineById.get(row.line_id) }))],
+        },
+        {
+            key: "sharing", title: "Shared cache lines", rows: data.sharing, columns: [
+                ratio("stalled", (row) => row.stalled_ratio), plain("hit modified", (row) => row.hitm), plain("reads", (row) => row.reads), plain("writes", (row) => row.writes),
+                plain("thread", (row) => row.tid), plain("object", (row) => row.object, (row) => name(row.object)), plain("offset", (row) => row.offset),
+                plain("field", (row) => row.field ?? ""), plain("line", (row) => (row.file === null ? "–" : memlag.base(row.file) + ":" + (row.line ?? "?"))),
+                plain("function", (row) => row.function ?? "", (row) => name(row.function ?? ""))],
+        },
+    ].filter((kind) => kind.rows.length > 0);
+
+    /* ---- the tables themselves ---- */
+
+    const column = (one) => ({
+        title: one.title, orderSequence: one.number ? ["desc", "asc"] : ["asc", "desc"],
+        type: one.number ? "num" : undefined,
+        className: one.number ? "number" : "text", defaultContent: "",
+        data: (row, use) => (use === "display" ? "" : (one.value(row) ?? null) === null ? (one.number ? -1 : "") : one.value(row)),
+        createdCell: (cell, unused, row) => {
+            one.show(cell, row);
+            if (one.share && one.value(row) > 0) {
+                cell.classList.add("share");
+                cell.style.setProperty("--share", Math.min(1, one.value(row)));
+            }
+        },
+    });
+
+    function make(kind) {
+        const table = memlag.element("table", "rows");
+        table.id = "rows-" + kind.key;
+        kind.panel.append(table);
+        kind.table = jQuery(table).DataTable({
+            data: kind.rows, columns: kind.columns.map(column), order: [[0, "desc"]], deferRender: true, autoWidth: false,
+            pageLength: 15, lengthChange: false, pagingType: "simple_numbers",
+            language: { search: "Filter", info: "_START_ to _END_ of _TOTAL_", infoFiltered: "(_MAX_ in all)", infoEmpty: "none",
+                zeroRecords: "No row has this.", emptyTable: "No rows.", paginate: { previous: "Previous", next: "Next" } },
+        });
+        kind.columns.forEach((one, i) => { kind.table.column(i).header().title = one.explained || ""; });
+        kind.stale = false;
+    }
+
+    function refresh(kind) {
+        if (!kind.table)
+            make(kind);
+        else if (kind.stale)
+            kind.table.clear().rows.add(kind.rows).draw(false);
+        kind.stale = false;
+    }
+
+    function choose(kind, focus) {
+        for (const one of kinds) {
+            const chosen = one === kind;
+            one.tab.setAttribute("aria-selected", chosen);
+            one.tab.tabIndex = chosen ? 0 : -1;
+            one.panel.hidden = !chosen;
+        }
+        if (focus)
+            kind.tab.focus();
+        refresh(kind);
+    }
+
+    function makeTab(kind, i) {
+        kind.tab = memlag.element("button", "tab", kind.title);
+        kind.tab.type = "button";
+        kind.tab.setAttribute("role", "tab");
+        kind.tab.id = "tab-" + kind.key;
+        kind.tab.setAttribute("aria-controls", "panel-" + kind.key);
+        kind.tab.addEventListener("click", () => choose(kind));
+        kind.tab.addEventListener("keydown", (event) => {
+            const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+            if (step)
+                choose(kinds[(i + step + kinds.length) % kinds.length], true);
+        });
+        kind.panel = memlag.element("div", "panel");
+        kind.panel.id = "panel-" + kind.key;
+        kind.panel.setAttribute("role", "tabpanel");
+        kind.panel.setAttribute("aria-labelledby", kind.tab.id);
+        document.getElementById("tabs").append(kind.tab);
+        document.getElementById("table-panels").append(kind.panel);
+    }
+
+    function update() {
+        for (const kind of kinds) {
+            kind.stale = true;
+            if (!kind.panel.hidden)
+                refresh(kind);
+        }
+    }
+
+    function begin() {
+        if (!kinds.length) {
+            document.getElementById("table-legend").textContent = "No samples of memory accesses.";
+            return;
+        }
+        kinds.forEach(makeTab);
+        const names = memlag.element("label", "aside", "");
+        const box = memlag.element("input");
+        box.type = "checkbox";
+        box.id = "whole-names";
+        box.addEventListener("change", () => { whole = box.checked; update(); });
+        names.append(box, " Whole names");
+        document.getElementById("tabs").after(names);
+        document.getElementById("table-legend").textContent = "The cause, and the share of DRAM, are those of the whole run. "
+            + `The exact figures of a part of the time: memlag report --time FROM-TO ${data.file}`;
+        choose(kinds[0]);
+    }
+    return { begin, update };
+})();

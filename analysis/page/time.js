@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* The chart of what the machine did over time, and the choice of a part of that. */
+"use strict";
+memlag.time = (() => {
+    const { data, choice } = memlag;
+    const LEFT = 64, RIGHT = 28, HEIGHT = 62, GAP = 26, STRIP = 10;
+    const msOf = (ns) => ns / 1e6;
+    const first = memlag.spanStart(0), last = memlag.spanStart(data.grid.count);
+    const has = (column) => data.time.some((row) => row[column] !== null && row[column] > 0);
+    const panels = [];
+
+    /* Points of a line: two for each interval, at its begin and end. */
+    const steps = (column) => data.time
+        .flatMap((row) => [[msOf(row.start_ns), row[column]], [msOf(row.end_ns), row[column]]]);
+    const ofSpans = (values) => values
+        .flatMap((value, span) => [[memlag.spanStart(span), value], [memlag.spanStart(span + 1), value]]);
+
+    function findPanels() {
+        const weight = memlag.weights[0][0];
+        panels.push({
+            title: weight === "stalled" ? "stalled by memory, % of cycles" : "samples' " + memlag.weights[0][1],
+            lines: [{ name: weight, points: ofSpans(memlag.sums.series(weight).map((v) => weight === "stalled" ? Math.min(100, 100 * v) : v)) }],
+        });
+        if (has("read_gbs") || has("write_gbs"))
+            panels.push({
+                title: "DRAM, GB/s", limit: data.peak, limitName: "peak",
+                lines: [{ name: "read", points: steps("read_gbs") }, { name: "write", points: steps("write_gbs") }],
+            });
+        if (has("lmrl"))
+            panels.push({
+                title: "LMRL, cycles of a load that missed L1", limit: data.thresholds.lmrl_cycles,
+                limitName: "threshold", lines: [{ name: "LMRL", points: steps("lmrl") }],
+            });
+        if (has("cores"))
+            panels.push({ title: "cores active on memory", lines: [{ name: "cores", points: steps("cores") }] });
+        const faults = new Array(data.grid.count).fill(0);
+        for (const row of data.spans)
+            if (row.what === "faults")
+                faults[row.span] += row.value;
+        if (faults.some((value) => value > 0))
+            panels.push({ title: "page faults", lines: [{ name: "faults", points: ofSpans(faults) }] });
+    }
+
+    const x = d3.scale.linear().domain([first, last]);
+    const brush = d3.svg.brush();
+
+    function drawPanel(svg, panel, top) {
+        const most = d3.max(panel.lines, (line) => d3.max(line.points, (point) => point[1])) || 1;
+        const fits = panel.limit > 0 && panel.limit < 6 * most;
+        const y = d3.scale.linear().domain([0, Math.max(most, fits ? panel.limit : 0) * 1.05]).range([HEIGHT, 0]);
+        const group = svg.append("g").attr("transform", `translate(0,${top})`);
+        group.append("text").attr("class", "panel-title").attr("x", LEFT).attr("y", -5).text(panel.title
+            + (panel.limit > 0 && !fits ? ` (${panel.limitName} ${+panel.limit.toPrecision(3)}, far above)` : ""));
+        group.append("g").attr("class", "axis").attr("transform", `translate(${LEFT},0)`)
+            .call(d3.svg.axis().scale(y).orient("left").ticks(3).outerTickSize(0));
+        const area = d3.svg.area().defined((point) => point[1] !== null).x((point) => x(point[0])).y0(HEIGHT).y1((point) => y(point[1]));
+        const line = d3.svg.line().defined((point) => point[1] !== null).x((point) => x(point[0])).y((point) => y(point[1]));
+        for (const one of panel.lines) {
+            group.append("path").attr("class", "area series-" + one.name.toLowerCase()).attr("d", area(one.points));
+            group.append("path").attr("class", "line series-" + one.name.toLowerCase()).attr("d", line(one.points));
+        }
+        if (fits) {
+            group.append("line").attr("class", "limit").attr("x1", LEFT).attr("x2", x.range()[1])
+                .attr("y1", y(panel.limit)).attr("y2", y(panel.limit));
+            group.append("text").attr("class", "limit-name").attr("x", x.range()[1]).attr("y", y(panel.limit) - 3)
+                .text(`${panel.limitName} ${+panel.limit.toPrecision(3)}`);
+        }
+    }
+
+    function drawBounds(svg, height) {
+        const known = data.time.filter((row) => row.bound !== null || row.contended);
+        const width = (row) => Math.max(0.5, x(msOf(row.end_ns)) - x(msOf(row.start_ns)));
+        svg.append("g").selectAll("rect").data(known).enter().append("rect")
+            .attr("class", (row) => "bound bound-" + row.bound)
+            .attr("x", (row) => x(msOf(row.start_ns))).attr("y", 0)
+            .attr("width", width).attr("height", STRIP);
+        svg.append("g").selectAll("rect").data(known.filter((row) => row.contended)).enter().append("rect")
+            .attr("class", "contended").attr("x", (row) => x(msOf(row.start_ns))).attr("y", STRIP)
+            .attr("width", width).attr("height", height - STRIP);
+    }
+
+    function drawBrush(svg, height) {
+        brush.x(x).on("brush", () => describe(spansOf(brush.extent()))).on("brushend", () => {
+            const [from, to] = brush.empty() ? [0, data.grid.count] : spansOf(brush.extent());
+            memlag.choose(from, to);
+        });
+        svg.append("g").attr("class", "brush").call(brush).selectAll("rect").attr("y", 0).attr("height", height);
+        svg.on("mousemove", () => {
+            const ms = x.invert(d3.mouse(svg.node())[0]);
+            if (ms >= first && ms <= last)
+                pointAt(ms);
+        });
+    }
+
+    const clamp = (span) => Math.max(0, Math.min(data.grid.count, span));
+    /* The spans that EXTENT, in ms, begins and ends in: at least one. */
+    function spansOf(extent) {
+        const width = data.grid.span_ns / 1e6;
+        const from = Math.min(clamp(Math.round((extent[0] - first) / width)), data.grid.count - 1);
+        return [from, Math.max(from + 1, clamp(Math.round((extent[1] - first) / width)))];
+    }
+
+    const fixed = (ms) => +ms.toFixed(3);
+    const describe = ([from, to]) => {
+        document.getElementById("range").textContent = from === 0 && to === data.grid.count ? ""
+            : `${fixed(memlag.spanStart(from))} to ${fixed(memlag.spanStart(to))} ms`;
+    };
+
+    const legend = document.getElementById("time-legend");
+    function pointAt(ms) {
+        const row = data.time.find((one) => msOf(one.start_ns) <= ms && ms < msOf(one.end_ns));
+        legend.textContent = `${ms.toFixed(1)} ms` + (!row ? "" : (row.bound ? `: bound by ${row.bound}` : "")
+            + (row.contended ? ", DRAM bandwidth short" : "")
+            + (row.read_gbs !== null ? `; read ${row.read_gbs} and write ${row.write_gbs} GB/s` : "")
+            + (row.lmrl !== null ? `; LMRL ${row.lmrl} cycles` : "")
+            + (row.cores !== null ? `; ${row.cores} cores` : ""));
+    }
+
+    function writeLegend() {
+        legend.textContent = "";
+        const bounds = [...new Set(data.time.map((row) => row.bound).filter((bound) => bound))];
+        for (const bound of bounds) {
+            legend.append(memlag.element("span", "key bound-" + bound), bound + " ");
+        }
+        if (data.time.some((row) => row.contended))
+            legend.append(memlag.element("span", "key contended"), "DRAM bandwidth short ");
+        if (has("write_gbs"))
+            legend.append(memlag.element("span", "key series-read"), "read ", memlag.element("span", "key series-write"), "write");
+    }
+
+    function draw() {
+        const chart = document.getElementById("chart");
+        chart.textContent = "";
+        const width = Math.max(320, chart.clientWidth);
+        const height = STRIP + panels.length * (HEIGHT + GAP);
+        x.range([LEFT, width - RIGHT]);
+        const svg = d3.select(chart).append("svg").attr("width", width).attr("height", height + 34)
+            .attr("role", "img").attr("aria-label", "Chart of the run over time");
+        drawBounds(svg, height);
+        panels.forEach((panel, i) => drawPanel(svg, panel, STRIP + GAP - 4 + i * (HEIGHT + GAP)));
+        svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height + 4})`)
+            .call(d3.svg.axis().scale(x).orient("bottom").ticks(10).tickFormat((ms) => ms + " ms").outerTickSize(0));
+        drawBrush(svg, height);
+        showChoice();
+    }
+
+    function showChoice() {
+        const whole = memlag.isWhole();
+        const from = memlag.spanStart(choice.from), to = memlag.spanStart(choice.to);
+        document.getElementById("from").value = fixed(from);
+        document.getElementById("to").value = fixed(to);
+        document.getElementById("whole").hidden = whole;
+        describe([choice.from, choice.to]);
+        d3.select("#chart .brush").call(whole ? brush.clear() : brush.extent([from, to]));
+    }
+
+    function begin() {
+        findPanels();
+        writeLegend();
+        draw();
+        let width = document.getElementById("chart").clientWidth;
+        addEventListener("resize", () => {
+            if (document.getElementById("chart").clientWidth !== width) {
+                width = document.getElementById("chart").clientWidth;
+                draw();
+            }
+        });
+        const typed = () => memlag.choose(...spansOf([+document.getElementById("from").value, +document.getElementById("to").value]));
+        document.getElementById("from").addEventListener("change", typed);
+        document.getElementById("to").addEventListener("change", typed);
+        document.getElementById("whole").addEventListener("click", () => memlag.choose(0, data.grid.count));
+    }
+    return { begin, update: showChoice };
+})();

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: MIT
+"""page.py MEMLAG FILE SOURCE: the page of FILE, a recording of SOURCE, in Chromium."""
+import base64
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import http.server
+
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+MEMLAG, FILE, SOURCE = sys.argv[1:]
+PICTURES = os.environ.get("MEMLAG_PICTURES")  # a directory: where to leave pictures
+
+
+def browser():
+    options = Options()
+    options.binary_location = shutil.which("chromium")
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                 "--window-size=1280,1900", "--force-prefers-reduced-motion",
+                 "--user-data-dir=" + os.path.abspath("browser")):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+
+
+def memlag(*arguments):
+    done = subprocess.run([MEMLAG, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, (arguments, done.stderr)
+    return done.stdout
+
+
+def report(kind, *options):
+    return json.loads(memlag("report", "--format", "json", "--by", kind, *options, FILE))["rows"]
+
+
+def mark(name):
+    with open(SOURCE) as text:
+        return next(i for i, line in enumerate(text, 1) if f"mark: {name} */" in line)
+
+
+def open_page(page):
+    driver.get_log("performance")
+    driver.get("file://" + os.path.abspath(page))
+    assert script("return document.documentElement.dataset.ready") == "yes", driver.get_log("browser")
+
+
+def script(text, *arguments):
+    return driver.execute_script(text, *arguments)
+
+
+def find(selector):
+    return driver.find_element(By.CSS_SELECTOR, selector)
+
+
+def rows(kind):
+    """The rows of a table as the page shows them."""
+    return script("return [...document.querySelectorAll(arguments[0])].map(row => [...row.cells]"
+                  ".map(cell => cell.innerText.trim()))", f"#rows-{kind} tbody tr")
+
+
+def headers(kind):
+    return script("return [...document.querySelectorAll(arguments[0])].map(cell => cell.innerText.trim())",
+                  f"#rows-{kind} th")
+
+
+def column(kind, name):
+    at = headers(kind).index(name)
+    return [row[at] for row in rows(kind)]
+
+
+def number(text):
+    return float(text.replace(" %", "").replace("–", "nan"))
+
+
+def figures(place):
+    """Samples and shares of a line, as the page shows them."""
+    names = headers("lines")
+    row = next(row for row in rows("lines") if row[names.index("line")] == place)
+    return {name: row[names.index(name)] for name in ("samples", "latency", "stalled", "cause")}
+
+
+def picture(name):
+    if PICTURES:
+        driver.save_screenshot(os.path.join(PICTURES, name + ".png"))
+
+
+def requested():
+    """Addresses that the browser asked for since the last time."""
+    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    return [message["params"]["request"]["url"] for message in messages
+            if message["method"] == "Network.requestWillBeSent"]
+
+
+def check_agreement():
+    for line in report("line")[:4]:
+        place = f"{os.path.basename(line['file'])}:{line['line']}"
+        if place.startswith("page.c"):
+            shown = figures(place)
+            assert number(shown["samples"]) == line["samples"], (shown, line)
+            for name, key in (("latency", "latency_share"), ("stalled", "stalled_ratio")):
+                assert abs(number(shown[name]) - 100 * line[key]) < 0.051, (shown, line)
+            assert shown["cause"].split(" ")[0] == line["verdict"], (shown, line)
+
+
+def chosen_time():
+    return [float(find(part).get_attribute("value")) for part in ("#from", "#to")]
+
+
+def check_time():
+    """By the keyboard, then by the mouse: figures of a part of the time."""
+    listed, summed = f"page.c:{mark('list')}", f"page.c:{mark('array')}"
+    middle = sqlite3.connect(FILE).execute(
+        "SELECT min(time_ns) / 1e6 FROM sample_view WHERE function = 'add_up'").fetchone()[0]
+    field = find("#to")
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys(str(middle), Keys.ENTER)
+    assert find("#range").text and find("#whole").is_displayed()
+    start, end = chosen_time()
+    part = report("line", "--time", f"{start}-{end}")
+    chosen = next(line for line in part if line["line"] == mark("list"))
+    shown = figures(listed)
+    assert number(shown["samples"]) == chosen["samples"], (shown, chosen)
+    assert abs(number(shown["latency"]) - 100 * chosen["latency_share"]) < 0.2, (shown, chosen)
+    assert abs(number(shown["stalled"]) - 100 * chosen["stalled_ratio"]) < 3, (shown, chosen)
+    find("#whole").click()
+    assert find("#range").text == "" and number(figures(listed)["samples"]) > chosen["samples"]
+    chart = find("#chart .brush .background")
+    ActionChains(driver).move_to_element_with_offset(chart, chart.size["width"] // 2 - 200, 0) \
+        .click_and_hold().move_by_offset(150, 0).move_by_offset(20, 0).release().perform()
+    start, end = chosen_time()
+    assert find("#range").text and end > start, "dragging chooses no time"
+    dragged = next(line for line in report("line", "--time", f"{start}-{end}") if line["line"] == mark("array"))
+    assert number(figures(summed)["samples"]) == dragged["samples"], (figures(summed), dragged)
+    picture("brush")
+    find("#whole").click()
+
+
+def check_tables():
+    head = next(cell for cell in driver.find_elements(By.CSS_SELECTOR, "#rows-lines th") if cell.text == "samples")
+    head.click()
+    shown = [number(text) for text in column("lines", "samples")]
+    assert shown == sorted(shown, reverse=True), shown
+    head.send_keys(Keys.ENTER)
+    shown = [number(text) for text in column("lines", "samples")]
+    assert shown == sorted(shown), shown
+    search = find("#rows-lines_filter input")
+    search.send_keys("add_up")
+    assert set(column("lines", "function")) == {"add_up"}
+    search.send_keys(Keys.CONTROL, "a", Keys.DELETE)
+    find("#tab-lines").send_keys(Keys.ARROW_RIGHT)
+    assert column("functions", "function")[0] in ("walk", "main", "add_up")
+    find("#tab-objects").click()
+    assert any("page.c" in text for text in column("objects", "object"))
+    find("#tab-lines").click()
+    head.click()
+
+
+def check_calls():
+    find("#flame-search").send_keys("walk")
+    hits = driver.find_elements(By.CSS_SELECTOR, "#flame .hit")
+    assert hits and all(hit.get_attribute("title").startswith("walk\n") for hit in hits)
+    stalled = sum(row["stalled_ratio"] for row in report("caller") if row["function"] == "walk")
+    found = number(find("#flame-found").text.replace("found: ", ""))
+    assert abs(found - 100 * stalled) < 0.2, (found, stalled)
+    hits[0].click()
+    assert find("#flame-reset").is_displayed()
+    find("#flame").find_element(By.CSS_SELECTOR, "[tabindex='0']").send_keys(Keys.ESCAPE)
+    assert not find("#flame-reset").is_displayed()
+    find("#flame-search").clear()
+
+
+def check_links():
+    """From the first lines to the source, to the structure, and back."""
+    place = next(link for link in driver.find_elements(By.CSS_SELECTOR, "#head .place .link")
+                 if f"page.c:{mark('list')} " in link.text)
+    place.click()
+    assert int(find("#source-text .chosen").get_attribute("data-line")) == mark("list")
+    assert "node->weight" in find("#source-text .chosen code").text
+    assert driver.find_elements(By.CSS_SELECTOR, "#source-text .instructions tr")
+    picture("source")
+    link = next(link for link in driver.find_elements(By.CSS_SELECTOR, "#source-text .accesses .link")
+                if link.text.endswith(".weight"))
+    link.click()
+    assert "weight" in find("#struct-picture .field.chosen").text
+    cells = [[cell.text.split("\n")[0] for cell in line.find_elements(By.CLASS_NAME, "field")]
+             for line in driver.find_elements(By.CSS_SELECTOR, "#struct-picture .cache-line")]
+    assert cells == [["next", "unused[]"], ["unused[]", "weight", "tail[]"]], cells
+    picture("struct")
+    find("#struct-detail .link").click()
+    assert int(find("#source-text .chosen").get_attribute("data-line")) == mark("list")
+
+
+def luminance():
+    colour = script("return getComputedStyle(document.body).backgroundColor")
+    return sum(int(part) for part in re.findall(r"\d+", colour)[:3])
+
+
+def check_dark():
+    light = luminance()
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                           {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+    assert light > 600 and luminance() < 200, (light, luminance())
+    picture("dark")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def check_requests():
+    """Nothing was asked for, and nothing can be."""
+    seen = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            seen.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    asked = [url for url in requested() if not url.startswith(("file://", "chrome://", "data:"))]
+    assert not asked, asked
+    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/"
+    refused = driver.execute_async_script(
+        "const [url, done] = arguments; const image = new Image(); image.src = url + 'image';"
+        "document.body.append(image); fetch(url + 'fetch').then(() => done(false), () => done(true));", url)
+    server.shutdown()
+    assert refused and not seen, seen
+
+
+HOSTILE = (
+    "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>",
+    "</script><script>window.hacked = 3</script><b class=evil>",
+    "<!--<script>\" onmouseover=\"window.hacked = 4\" x=\"\u2028\u2029&lt;i class=evil&gt;",
+    "\x01\x1b[31m\x7f\t\n\\u0022\x80" + "x" * 20000,
+)
+
+
+def hostile(page):
+    """A copy of the recording in which every name is one that a page might obey."""
+    shutil.copy(FILE, "hostile.db")
+    database = sqlite3.connect("hostile.db")
+    names = [row[0] for row in database.execute("SELECT name_id FROM name ORDER BY name_id")]
+    for name in names:
+        database.execute("UPDATE name SET text = ? WHERE name_id = ?", (f"{HOSTILE[name % 4]}{name}", name))
+    database.execute("UPDATE data_object SET name = ? || object_id", (HOSTILE[0],))
+    database.execute("UPDATE data_type SET name = ? || type_id", (HOSTILE[1],))
+    database.execute("UPDATE type_field SET name = ? || field_id, type = ?", (HOSTILE[2], HOSTILE[0]))
+    database.execute("UPDATE module SET path = '/' || ? || module_id", (HOSTILE[1].replace("/", "\\"),))
+    database.execute("UPDATE instruction SET text = ?", (HOSTILE[0],))
+    database.execute("UPDATE run SET value = ? WHERE key IN ('command', 'cpu', 'sim_preset')", (HOSTILE[1],))
+    database.execute("INSERT INTO ledger VALUES ('record', ?, 3, ?)", (HOSTILE[0], HOSTILE[1]))
+    database.commit()
+    database.close()
+    memlag("analyze", "hostile.db")
+    memlag("report", "--format", "html", "-o", page, "hostile.db")
+
+
+def check_hostile():
+    hostile("hostile.html")
+    driver.get_log("browser")  # with what was refused above
+    open_page("hostile.html")
+    for tab in driver.find_elements(By.CSS_SELECTOR, "#tabs .tab"):
+        tab.click()
+    find("#whole-names").click()
+    for part in ("#head .place .link", "#struct-picture .field", "#struct-detail .link", "#source-text .link"):
+        script("document.querySelector(arguments[0])?.click()", part)
+    for frame in driver.find_elements(By.CSS_SELECTOR, "#flame .frame")[:3]:
+        script("arguments[0].focus()", frame)
+    assert script("return window.hacked") is None
+    assert not driver.find_elements(By.CSS_SELECTOR, "main img, main script, main b, main i, .evil")
+    assert HOSTILE[1] in find("#command").get_attribute("textContent")
+    assert "<script>" in find("#table-panels").get_attribute("textContent")
+    complaints = [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
+    assert not complaints, complaints
+
+
+memlag("report", "--format", "html", "-o", "page.html", FILE)
+driver = browser()
+try:
+    open_page("page.html")
+    picture("light")
+    check_agreement()
+    check_time()
+    check_tables()
+    check_calls()
+    check_links()
+    check_dark()
+    errors = [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
+    assert not errors, errors
+    check_requests()
+    check_hostile()
+finally:
+    driver.quit()
