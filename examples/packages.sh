@@ -8,7 +8,7 @@ build_packages="build-essential cmake pkg-config valgrind libsqlite3-dev libdw-d
 test_packages="libcmocka-dev libc6-dbg elfutils man-db python3 gzip xz-utils dwz libdebuginfod1
         linux-perf qemu-system-x86 clang llvm gfortran libc++1 libc++abi1 zsh fish
         openmpi-bin libopenmpi-dev lintian file musl-tools libjemalloc-dev
-        chromium chromium-driver python3-selenium"
+        chromium chromium-driver python3-selenium golang-go"
 
 # Prints those of the packages PACKAGE... that are not installed.
 missing_packages()

@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis.h"
 #include "cmd.h"
@@ -15,18 +16,39 @@
 
 enum { OPTION_FORMAT = 256, OPTION_WEIGHT };
 
+/* Writers of one weight, or of all that the recording has. */
+struct export_format {
+        const char *name;
+        int (*weighed)(struct db *, const struct report_summary *, enum export_weight,
+                       FILE *, struct diag *);
+        int (*whole)(struct db *, const struct report_summary *, FILE *, struct diag *);
+        bool binary;
+};
+
+static const struct export_format formats[] = {
+    {.name = "folded", .weighed = export_folded}, /* the default */
+    {.name = "callgrind", .whole = export_callgrind},
+    {.name = "svg", .weighed = export_svg},
+    {.name = "speedscope", .whole = export_speedscope},
+    {.name = "firefox", .weighed = export_firefox},
+    {.name = "pprof", .whole = export_pprof, .binary = true},
+};
+
 struct arguments {
         struct selection selection;
         const char *file; /* NULL: memlag.db */
-        bool callgrind;
+        const struct export_format *format;
         bool weight_given;
         enum export_weight weight;
 };
 
 static const struct argp_option options[] = {
     {"format", OPTION_FORMAT, "FORMAT", 0,
-     "folded (the default): call stacks for flame graphs; or callgrind: lines, functions "
-     "and calls for callgrind_annotate and KCachegrind",
+     "folded (the default): call stacks for flame graphs; callgrind: lines, functions "
+     "and "
+     "calls for callgrind_annotate and KCachegrind; svg: a flame graph; speedscope; "
+     "firefox, "
+     "for the Firefox Profiler; or pprof",
      0},
     {"input", 'i', "FILE", 0, "The database, as FILE", 0},
     {"weight", OPTION_WEIGHT, "WHAT", 0,
@@ -35,15 +57,26 @@ static const struct argp_option options[] = {
     SELECTION_OPTIONS,
     {0}};
 
+static const struct export_format *format_of(const char *name,
+                                             const struct argp_state *state)
+{
+        for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+                if (strcmp(formats[i].name, name) == 0)
+                        return &formats[i];
+        usage_error(
+            state,
+            "--format: '%s' is not folded, callgrind, svg, speedscope, firefox or "
+            "pprof",
+            name);
+        return NULL;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
         struct arguments *arguments = state->input;
         switch (key) {
         case OPTION_FORMAT:
-                arguments->callgrind = strcmp(text, "callgrind") == 0;
-                if (!arguments->callgrind && strcmp(text, "folded") != 0)
-                        usage_error(state, "--format: '%s' is not folded or callgrind",
-                                    text);
+                arguments->format = format_of(text, state);
                 return 0;
         case OPTION_WEIGHT:
                 if (!export_weight_named(text, &arguments->weight))
@@ -61,9 +94,16 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 arguments->file = text;
                 return 0;
         case ARGP_KEY_END:
-                if (arguments->weight_given && arguments->callgrind)
-                        usage_error(state, "--weight: files for callgrind have all "
-                                           "weights; it is for --format=folded");
+                if (arguments->weight_given && !arguments->format->weighed)
+                        usage_error(state,
+                                    "--weight: files for %s have all weights; it is for "
+                                    "--format=folded, svg and firefox",
+                                    arguments->format->name);
+                if (arguments->format->binary && isatty(STDOUT_FILENO))
+                        usage_error(state,
+                                    "--format=%s: standard output is a terminal; "
+                                    "redirect it to a file",
+                                    arguments->format->name);
                 return 0;
         default:
                 return selection_parse(&arguments->selection, key, text, state);
@@ -74,9 +114,9 @@ static const struct argp parser = {
     .options = options,
     .parser = parse,
     .args_doc = "[FILE]",
-    .doc =
-        "Write the calls that led to a recording's samples (memlag.db) as flame graphs "
-        "and KCachegrind read them.",
+    .doc = "Write the calls that led to a recording's samples (memlag.db) as a flame "
+           "graph, or as "
+           "other programs read them.",
 };
 
 /* Which weights the recording has. */
@@ -133,15 +173,16 @@ static int write_out(struct db *db, const struct arguments *arguments,
                                 "%s has no samples of memory accesses: there is nothing "
                                 "to draw",
                                 arguments->file);
-        if (arguments->callgrind)
-                return export_callgrind(db, summary, stdout, diag);
+        if (arguments->format->whole)
+                return arguments->format->whole(db, summary, stdout, diag);
         code = choose_weight(arguments, &known, &weight, diag);
-        return code ? code : export_folded(db, summary, weight, stdout, diag);
+        return code ? code
+                    : arguments->format->weighed(db, summary, weight, stdout, diag);
 }
 
 int cmd_export(int argc, char **argv)
 {
-        struct arguments arguments = {0};
+        struct arguments arguments = {.format = &formats[0]};
         command_line_parse(&parser, "memlag export", argc, argv, ARGUMENTS_ANYWHERE,
                            &arguments);
         if (!arguments.file)

@@ -31,4 +31,25 @@ int export_folded(struct db *db, const struct report_summary *summary,
 int export_callgrind(struct db *db, const struct report_summary *summary, FILE *out,
                      struct diag *diag);
 
+/* A flame graph as a picture in SVG. */
+int export_svg(struct db *db, const struct report_summary *summary,
+               enum export_weight weight, FILE *out, struct diag *diag);
+
+/* For speedscope: the tree of calls, a profile for each weight that the recording has. */
+int export_speedscope(struct db *db, const struct report_summary *summary, FILE *out,
+                      struct diag *diag);
+
+/* For pprof: the same with all weights. */
+int export_pprof(struct db *db, const struct report_summary *summary, FILE *out,
+                 struct diag *diag);
+
+/* For the Firefox Profiler: the calls of each thread, over time. Makes the temporary
+ * tables of page_samples_prepare. */
+int export_firefox(struct db *db, const struct report_summary *summary,
+                   enum export_weight weight, FILE *out, struct diag *diag);
+
+/* Where the numbers are from, as one line, which the caller frees; NULL without memory.
+ */
+char *export_provenance(const struct report_summary *summary);
+
 #endif

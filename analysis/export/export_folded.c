@@ -100,19 +100,27 @@ static int take_path(void *context, sqlite3_stmt *row)
         return code;
 }
 
-static int set_root(struct folding *folding, const struct report_summary *summary)
+char *export_provenance(const struct report_summary *summary)
 {
         char *text = NULL;
         size_t size;
         FILE *memory = open_memstream(&text, &size);
         if (!memory)
-                return -ENOMEM;
+                return NULL;
         report_print_provenance(memory, summary);
-        int code = fclose(memory) == 0 ? 0 : -ENOMEM;
-        if (!code) {
-                replace_separators(text);
-                code = set_step(folding, 0, text);
-        }
+        if (fclose(memory) == 0)
+                return text;
+        free(text);
+        return NULL;
+}
+
+static int set_root(struct folding *folding, const struct report_summary *summary)
+{
+        char *text = export_provenance(summary);
+        if (!text)
+                return -ENOMEM;
+        replace_separators(text);
+        const int code = set_step(folding, 0, text);
         free(text);
         return code;
 }

@@ -111,6 +111,8 @@ for function in ("main", "descend", "chase"):
         sys.exit(f"export.sh: {function}: {found} samples for {expected}")
 END_PYTHON
 
+python3 "$SOURCE_DIR/tests/integration/export.py" "$MEMLAG" t.db || fail "see above"
+
 # What is not known is not drawn: a timer's samples have shares of time alone.
 "$MEMLAG" record --source clock -o clock.db -- ./tree 2>record.err
 "$MEMLAG" export --weight stalled clock.db >none 2>error && fail "stalled time out of nothing"
@@ -131,7 +133,7 @@ for weight in "" "--weight latency"; do
 done
 "$MEMLAG" export --weight samples bare.db | grep -q ';chase [0-9]*$' || fail "no samples"
 sqlite3 bare.db "DELETE FROM caller_finding"
-for format in folded callgrind; do
+for format in folded callgrind svg speedscope firefox pprof; do
         "$MEMLAG" export --format $format bare.db >none 2>error && fail "nothing is drawn"
         grep -q 'bare.db has no samples of memory accesses' error || fail "$(cat error)"
         [ -s none ] && fail "nothing has output"
@@ -139,9 +141,11 @@ done
 # Numbers beyond any sum.
 cp t.db huge.db
 sqlite3 huge.db "UPDATE caller_finding SET samples = 9223372036854775807, latency_share = 1e300"
-"$MEMLAG" export --format callgrind huge.db >/dev/null || fail "huge numbers"
+for format in callgrind svg speedscope firefox pprof; do
+        "$MEMLAG" export --format $format huge.db >/dev/null || fail "huge numbers: $format"
+done
 
-for wrong in "--weight heat" "--format svg" "--format callgrind --weight samples" "t.db t.db" "-i t.db clock.db"; do
+for wrong in "--weight heat" "--format png" "--format callgrind --weight samples" "--format pprof --weight samples" "t.db t.db" "-i t.db clock.db"; do
         # shellcheck disable=SC2086
         status=0
         "$MEMLAG" export $wrong >/dev/null 2>&1 || status=$?

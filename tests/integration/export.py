@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""export.py MEMLAG FILE: each format of memlag export, read as its reader does, has the
+calls and sums of the calling-context tree of FILE."""
+import collections
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+MEMLAG, FILE = sys.argv[1:]
+database = sqlite3.connect(f"file:{FILE}?mode=ro", uri=True)
+rows = database.execute("SELECT caller_id, parent_id, function, samples, self_samples, self_stalled_ratio,"
+                        " self_latency_share, stalled_ratio FROM caller_view ORDER BY caller_id").fetchall()
+parent = {row[0]: row[1] for row in rows}
+name = {row[0]: row[2] for row in rows}
+UNITS = {"samples": (4, 1), "stalled": (5, 1e6), "latency": (6, 1e6)}
+
+
+def export(form, *options):
+    done = subprocess.run([MEMLAG, "export", "--format", form, *options, FILE], capture_output=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def path(caller):
+    return path(parent[caller]) + (name[caller],) if caller else ()
+
+
+def expected(weight):
+    """Sums by path, without functions that have no name."""
+    column, unit = UNITS[weight]
+    sums = collections.Counter()
+    for row in rows:
+        if all(path(row[0])):
+            sums[path(row[0])] += round((row[column] or 0) * unit)
+    return +sums
+
+
+def named(sums):
+    return +collections.Counter({steps: weight for steps, weight in sums.items()
+                                 if not any("[" in step or "+0x" in step for step in steps)})
+
+
+def check(form, weight, sums):
+    found, wanted = named(sums), expected(weight)
+    assert found == wanted and found, (form, weight, found - wanted, wanted - found)
+
+
+def speedscope():
+    file = json.loads(export("speedscope"))
+    frames = [frame["name"] for frame in file["shared"]["frames"]]
+    assert file["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    assert len(file["profiles"]) == 3
+    for profile in file["profiles"]:
+        sums = collections.Counter()
+        for stack, weight in zip(profile["samples"], profile["weights"], strict=True):
+            sums[tuple(frames[frame] for frame in stack)] += weight
+        assert profile["endValue"] == sum(profile["weights"])
+        check("speedscope", re.match("[a-z]*", profile["name"])[0], sums)
+
+
+def firefox():
+    for weight in UNITS:
+        file = json.loads(export("firefox", "--weight", weight))
+        shared = file["shared"]
+        for table in (shared["stackTable"], shared["frameTable"], shared["funcTable"], shared["resourceTable"]):
+            assert all(len(column) == table["length"] for column in table.values() if isinstance(column, list))
+        sums = collections.Counter()
+
+        def steps(stack):
+            function = shared["frameTable"]["func"][shared["stackTable"]["frame"][stack]]
+            above = shared["stackTable"]["prefix"][stack]
+            text = shared["stringArray"][shared["funcTable"]["name"][function]]
+            return (steps(above) if above is not None else ()) + (text,)
+
+        for thread in file["threads"]:
+            samples = thread["samples"]
+            assert len(samples["stack"]) == len(samples["time"]) == len(samples["weight"]) == samples["length"]
+            assert samples["time"] == sorted(samples["time"])
+            for stack, one in zip(samples["stack"], samples["weight"]):
+                sums[steps(stack)] += one
+            if weight == "samples":
+                recorded = database.execute(
+                    "SELECT count(*) FROM sample_view WHERE tid = ? AND (op <> 'NA' OR level <> 'NA')",
+                    (thread["tid"],)).fetchone()[0]
+                assert sum(samples["weight"]) == recorded, (thread["name"], recorded)
+        if weight == "samples":
+            check("firefox", weight, sums)
+        else:  # parts of a millionth
+            wanted = expected(weight)
+            for steps_of, value in named(sums).most_common(5):
+                assert abs(value - wanted[steps_of]) <= 300, (weight, steps_of, value, wanted[steps_of])
+
+
+def pprof():
+    """What pprof itself prints of the file."""
+    with open("t.pb", "wb") as out:
+        out.write(export("pprof"))
+    if not shutil.which("go"):
+        return
+    for weight in UNITS:
+        text = subprocess.run(["go", "tool", "pprof", f"-sample_index={weight}", "-traces", "t.pb"],
+                              capture_output=True, text=True, check=True,
+                              env={"HOME": ".", "PATH": "/usr/bin:/bin", "PPROF_TMPDIR": "."}).stdout
+        sums = collections.Counter()
+        for block in re.split(r"^-+\+-+$", text, flags=re.MULTILINE)[1:]:
+            match = re.match(r"\s*(\d+)\s*(?:millionths)?\s+(.*)", block.strip("\n"), re.DOTALL)
+            if match:
+                steps = tuple(line.strip() for line in match[2].strip().split("\n"))
+                sums[steps[::-1]] += int(match[1])
+        check("pprof", weight, sums)
+
+
+def svg():
+    """Each box tells its weight with all that it calls, and is as wide."""
+    space = "{http://www.w3.org/2000/svg}"
+    root = ElementTree.fromstring(export("svg", "--weight", "samples"))
+    total = int(database.execute("SELECT value FROM run_info WHERE key = 'memory_samples'").fetchone()[0])
+    told = collections.Counter()
+    for group in root.iter(space + "g"):
+        match = re.fullmatch(r"(.*) \(.*\), (\d+) samples", group.find(space + "title").text)
+        width = float(group.find(space + "rect").get("width"))
+        assert abs(width - 1180 * int(match[2]) / total) < 0.6, (match[0], width)
+        told[match[1]] += int(match[2])
+    for function in ("main", "chase", "descend"):
+        wanted = sum(row[3] for row in rows if row[2] == function and row[3] * 1180 >= 0.3 * total)
+        assert told[function] == wanted, (function, told[function], wanted)
+
+
+speedscope()
+firefox()
+pprof()
+svg()
