@@ -30,11 +30,11 @@ expect "bytes one after the other" \
         "$(answer run.db "SELECT count(*) FROM line_asker_view WHERE function = 'add_bytes'")" 0
 
 # The C library's own words of freed blocks are in memory of many things: nothing tells which
-# of them a load asked for.
+# of them a load asked for. (Later versions have several functions of such a name.)
 [ "$(answer run.db "SELECT sum(level = 'LFB') FROM sample_view
-                    WHERE function = '_int_free'")" -ge 20 ] || fail "nothing waits in _int_free"
+                    WHERE function GLOB '_int_free*'")" -ge 20 ] || fail "nothing waits in _int_free"
 expect "the C library's words" \
-        "$(answer run.db "SELECT count(*) FROM line_asker_view WHERE asker_function = '_int_free'")" 0
+        "$(answer run.db "SELECT count(*) FROM line_asker_view WHERE asker_function GLOB '_int_free*'")" 0
 
 "$MEMLAG" report -v --top 0 run.db | tr "\n" " " >report
 grep -q "one to make faster, as far as samples tell: .*askers.c:$value, askers.c:$next for that of askers.c:$key[.;]" report ||

@@ -133,7 +133,7 @@ walk_|open|1"
 for linker in gold lld; do
         if ! command -v "ld.$linker" >/dev/null; then
                 echo "merged_functions.sh: SKIPPED: $linker is not installed" >&2
-                exit 77
+                continue
         fi
         gcc -g -O2 -DLINKER -ffunction-sections "-fuse-ld=$linker" -Wl,--icf=all \
                 -o "merged_$linker" merged.c
@@ -243,8 +243,11 @@ int main(void)
         return run_first(pool, 2000) + run_second(pool, 2000) == 0;
 }
 END
-gcc -g -O2 -ffunction-sections -fuse-ld=gold -Wl,--icf=all -o walks walks.c walk_first.c walk_second.c
-[ "$(nm walks | grep -c ' walk$')" -eq 1 ] || fail "gold has not merged the functions of two files"
+if command -v ld.gold >/dev/null; then
+        gcc -g -O2 -ffunction-sections -fuse-ld=gold -Wl,--icf=all -o walks walks.c walk_first.c walk_second.c
+        [ "$(nm walks | grep -c ' walk$')" -eq 1 ] ||
+                fail "gold has not merged the functions of two files"
+fi
 gcc -g -O2 -o apart walks.c walk_first.c walk_second.c
 
 # In a program optimised as a whole the symbols of both are left, of one name but for what
@@ -452,6 +455,7 @@ g++ -g -O2 -o instances instances.cc
 [ "$(nm instances | grep ' t .*fresh.*v$' | cut -d' ' -f1 | uniq -c | awk '{ print $1 }')" = 2 ] ||
         fail "g++ has not merged the instances: $(nm instances)"
 while read -r program expected; do
+        [ -e "$program" ] || continue # gold's
         "$MEMLAG" record -o "$program.db" $LOADS --period 7 -- "./$program" \
                 >"$program.out" 2>&1 || fail "$program: $(cat "$program.out")"
         said=$(sqlite3 -readonly "$program.db" "SELECT group_concat(said, ' ') FROM

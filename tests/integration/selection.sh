@@ -85,8 +85,13 @@ grep -q '^What is selected has no samples' out || fail "nothing is selected: $(c
 
 # ---- of a view's text in the file only the view is made ----
 cp run.db odd.db
-sqlite3 odd.db "PRAGMA writable_schema = ON;
-        UPDATE sqlite_schema SET sql = sql || '; SELECT harm()' WHERE name = 'phase_view'"
+python3 - <<'END'
+import sqlite3
+
+with sqlite3.connect("odd.db") as db: # sqlite3's own shell may refuse
+    db.execute("PRAGMA writable_schema = ON")
+    db.execute("UPDATE sqlite_schema SET sql = sql || '; SELECT harm()' WHERE name = 'phase_view'")
+END
 "$MEMLAG" report --time 0- odd.db >out 2>err || fail "what follows a view is run: $(cat err)"
 
 # ---- the recording stays as it is, also where it cannot be written ----

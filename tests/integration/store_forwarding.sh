@@ -17,5 +17,5 @@ for mark in waits "waits too"; do
 done
 [ "$(answer run.db "SELECT count(*) FROM line_view WHERE verdict = 'store-forwarding'")" = 2 ] ||
         fail "other lines wait for stores, too"
-[ "$(answer run.db "SELECT sum(value) BETWEEN 200000 AND 200100 FROM counter JOIN reading
+[ "$(answer run.db "SELECT sum(value) BETWEEN 200000 AND 200500 FROM counter JOIN reading
         USING (counter_id) WHERE name = 'ld_blocks.store_forward'")" = 1 ] || fail "the loads are not counted"

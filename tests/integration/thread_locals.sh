@@ -4,6 +4,7 @@
 # and in others, by both ways of the ABI to reach them: each function of the library reads
 # one variable, of which its name tells.
 set -eu
+. "$SOURCE_DIR/tests/integration/compilers.sh"
 
 fail()
 {
@@ -264,7 +265,10 @@ for compiler in gcc clang; do
                         WHERE o.kind = 'tls' AND addr <> 0 GROUP BY object_id
                         HAVING count(DISTINCT addr - object_offset_bytes) > 1)")" = 0 ] ||
                         fail "$name: samples of an array have the offset of another item"
-                [ -n "$second" ] || {
+                # Later versions of clang add the array's place to the thread pointer beforehand.
+                told=all
+                [ $compiler = gcc ] || told=$(by_version clang 14 all some)
+                [ "$told$second" != all ] || {
                         [ "$(of only "o.kind <> 'tls'")" = 0 ] || fail "$name: not all are named"
                         [ "$(sqlite3 -readonly t.db "SELECT count(DISTINCT f.name) FROM attribution
                                 JOIN location AS l USING (location_id)

@@ -34,20 +34,25 @@ def run(command, **arguments):
 # ---- what perf script says ------------------------------------------------------------------
 
 HEAD = re.compile(r"^\s*(\d+)\s+(\d+)\.(\d{9}):\s*$")
-FRAME = re.compile(r"^\s+([0-9a-f]+) \((.*)\)$")
+FRAME = re.compile(r"^\s+([0-9a-f]+) \((.*?)(?:\+0x([0-9a-f]+))?\)$")
+FIELDS = "tid,time,ip,dso"
 
 
 def perf_stacks(path):
     """(tid, time) → frames of the user part, innermost first."""
     stacks, frames = {}, None
-    text = run(["perf", "script", "-i", path, "--ns", "--no-inline", "-F", "tid,time,ip,dso"])
+    script = ["perf", "script", "-i", path, "--ns", "--no-inline", "-F"]
+    try:  # the offsets in files; versions that do not know the field have them as "ip"
+        text = run([*script, FIELDS + ",dsoff"])
+    except subprocess.CalledProcessError:
+        text = run([*script, FIELDS])
     for line in text.splitlines():
         head, frame = HEAD.match(line), FRAME.match(line)
         if head:
             frames = stacks.setdefault((int(head[1]), int(head[2]) * 10**9 + int(head[3])), [])
         elif frame and int(frame[1], 16) < USER_END and not frame[2].startswith("[kernel"):
             name = os.path.basename(frame[2])
-            frames.append((None if name == "[unknown]" else name, int(frame[1], 16)))
+            frames.append((None if name == "[unknown]" else name, int(frame[3] or frame[1], 16)))
     return stacks
 
 
