@@ -121,8 +121,7 @@ def prefetched_to_the_limit(statements, memlag, directory):
 
 def caches_only(statements, memlag, directory):
     """Without waits a chase looks like a stream, and is not called one."""
-    for name in ("chase in DRAM", "reads, 4 threads", "chase in L3", "a page a line",
-                 "false sharing"):
+    for name in ("chase in DRAM", "reads, 4 threads", "false sharing"):
         case = next(case for case in verdict_cases.CASES if case.name == name)
         path = verdict_cases.record(memlag, directory, "skylake-sp", "off", case, "cache")
         statements.equal(f"{name}, caches only: verdict",

@@ -16,7 +16,7 @@
 
 #include "target.h"
 
-enum { INPUT_MAX = 32768, INPUTS_BETWEEN_CLOCKS = 256, MUTATIONS_MAX = 8 };
+enum { INPUT_MAX = 32768, INPUTS_BETWEEN_CLOCKS = 16, MUTATIONS_MAX = 8 };
 
 struct input {
         uint8_t *bytes;

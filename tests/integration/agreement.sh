@@ -24,7 +24,7 @@ build()
 agree()
 {
         PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/bench/agreement.py" "$MEMLAG" \
-                --count 2000 --limit 99.5 --examples 3 "$@" >>agreement.txt || {
+                --count 500 --limit 99.5 --examples 3 "$@" >>agreement.txt || {
                 cat agreement.txt >&2
                 exit 1
         }

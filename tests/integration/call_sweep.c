@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* call_sweep SECONDS: does each system call of the table with good arguments and with bad
- * ones in turn, and prints what came of it: "CALL VARIANT RESULT", where the result is
- * ok, the number of the error, waits (for longer than SECONDS) or the signal that ended
- * it. A child does the variants of one call one after the other. Works in an empty
- * directory of its own, as a user without rights, in namespaces. */
+/* call_sweep SECONDS PART PARTS: does each system call of the table with good arguments
+ * and with bad ones in turn (of PARTS parts of the table that with this number), and
+ * prints what came of it: "CALL VARIANT RESULT", where the result is ok, the number of
+ * the error, waits (for longer than SECONDS) or the signal that ended it. A child does
+ * the variants of one call one after the other. Works in an empty directory of its own,
+ * as a user without rights, in namespaces. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -243,7 +244,7 @@ int main(int argc, char **argv)
 {
         struct rlimit files;
         sigset_t child_ends;
-        if (argc < 2 || getrlimit(RLIMIT_NOFILE, &files) != 0)
+        if (argc != 4 || getrlimit(RLIMIT_NOFILE, &files) != 0)
                 return 2;
         limit = (int)files.rlim_cur;
         sigemptyset(&child_ends);
@@ -254,7 +255,7 @@ int main(int argc, char **argv)
         for (int number = 0; number < NUMBERS; number++) {
                 const struct call_info *call = call_info((unsigned long)number);
                 if (call && !is_left_out(call->name) &&
-                    (argc < 3 || strcmp(argv[2], call->name) == 0))
+                    number % atoi(argv[3]) == atoi(argv[2]))
                         sweep(number, call, atoi(argv[1]));
         }
         return 0;

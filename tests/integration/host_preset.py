@@ -2,7 +2,7 @@
 """Calibrations of machines that are made up, and the same kernels that calibrate runs, on
 the CPU that the preset 'host' makes of them: latencies within 10 %, bandwidths within 6 %
 of what the calibration says. The way from a calibration to a preset was worked out on the
-first five machines; the others were made up afterwards, to see whether it holds for more.
+first four machines; the others were made up afterwards, to see whether it holds for more.
 The caches are small, so that little data goes beyond them."""
 import json
 import pathlib
@@ -52,15 +52,13 @@ MACHINES = {
     # A core that keeps very many lines under way, and nearly takes all of the memory.
     "wide": machine(3.7, 8, 9, (4, 14, 50), (220, 110, 80), 149, (34.2, 27.0, 32.8),
                     (44.8, 28.8, 34.3)),
-    "desktop": machine(4.5, 6, 16, (5, 15, 60), (280, 140, 60), 72, (25.0, 14.0, 19.0),
-                       (38, 18, 27)),
     # Little happens at once, and one core has the memory's bandwidth.
     "small": machine(1.5, 4, 6, (3, 11, 36), (70, 30, 14), 120, (4.0, 2.4, 3.2),
                      (4.4, 2.4, 3.3)),
     # More lines under way from L2 than were counted to memory.
     "fast L2": machine(3.8, 8, 8, (4, 14, 48), (230, 165, 80), 120, (30.0, 20.0, 27.0),
                        (45, 28, 34)),
-    # The four that nothing was fitted on. Each of their caches is many times the one before,
+    # Those that nothing was fitted on. Each of their caches is many times the one before,
     # as in processors: of a chase through three times an L2 a seventh hits that.
     "laptop": machine(3.2, 5, 12, (5, 13, 70), (300, 120, 45), 105, (17.0, 9.5, 13.5),
                       (30, 14, 21), [(24 * KIB, 12), (128 * KIB, 16), (2 * MIB, 16)],
@@ -69,12 +67,6 @@ MACHINES = {
     # of two ways would have it come from L2 for each load.
     "old": machine(2.0, 3, 8, (3, 15, 48), (32, 16, 9), 85, (6.0, 3.4, 4.6), (11, 6, 9.2),
                    [(16 * KIB, 4), (128 * KIB, 4), (1536 * KIB, 24)], (48, 512, 5, 20)),
-    "cloud": machine(2.9, 6, 14, (5, 16, 95), (180, 90, 32), 130, (12.0, 7.5, 10.8),
-                     (120, 70, 100), [(48 * KIB, 12), (256 * KIB, 16), (3 * MIB, 12)],
-                     (72, 1024, 7, 36)),
-    "mobile": machine(1.9, 3, 10, (4, 17, 42), (60, 28, 16), 95, (9.0, 5.2, 7.0),
-                      (12.5, 7.0, 9.6), [(32 * KIB, 4), (192 * KIB, 12), (1536 * KIB, 12)],
-                      (32, 512, 6, 25)),
 }
 
 

@@ -31,13 +31,15 @@ def chase(lines, stride, pages, changed):
     for key, value in (TLB | changed).items():
         settings["record"] += ["--sim-set", f"{key}={value}"]
     options = ["--size", lines * stride, "--stride", stride, "--pages", pages]
-    gained = experiment.per_pass(MEMLAG, "chase", options, FEW, MANY, **settings)
-    run = experiment.Recording(MEMLAG, "chase", [*options, "--passes", MANY], **settings)
+    short, run = (experiment.Recording(MEMLAG, "chase", [*options, "--passes", passes],
+                                       **settings) for passes in (FEW, MANY))
+    before, after = short.counters(), run.counters()
     # The first pass, of those that are not timed, is left out by the half.
     tlb = [row[0] for row in run.rows(
         "SELECT tlb FROM sample_view WHERE function = 'chase_plain' ORDER BY time_ns")]
     later = tlb[len(tlb) // 2:]
-    return [gained[name] / lines for name in (STLB_HITS, WALKS, CYCLES)] + \
+    return [(after[name] - before.get(name, 0)) / (MANY - FEW) / lines
+            for name in (STLB_HITS, WALKS, CYCLES)] + \
         [later.count(kind) / len(later) for kind in ("stlb", "miss")]
 
 

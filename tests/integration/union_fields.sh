@@ -163,18 +163,18 @@ sys.exit(bool(problems))
 END
 cp fields.c fields.cc
 failed=0
-for compiler in gcc clang g++ clang++; do
+for how in "gcc -O1" "gcc -O2" "clang -O2" "g++ -O2" "clang++ -O1"; do
+        compiler=${how% *}
         command -v "$compiler" >/dev/null || continue
-        for level in -O1 -O2; do
-                case $compiler in *++) source=fields.cc ;; *) source=fields.c ;; esac
-                "$compiler" -g $level -w -o fields.out $source
-                "$MEMLAG" record --force -o "$compiler.db" $LOADS --ldlat 1 --period 31 -- \
-                        ./fields.out >truth 2>record.out || { cat record.out >&2; exit 1; }
-                mv $source hidden # which names the members, too
-                "$MEMLAG" symbolize --drop-names "$compiler.db" >record.out 2>&1
-                "$MEMLAG" analyze "$compiler.db" >record.out 2>&1
-                mv hidden $source
-                python3 check.py "$compiler.db" truth || failed=1
-        done
+        case $compiler in *++) source=fields.cc ;; *) source=fields.c ;; esac
+        # shellcheck disable=SC2086 # the compiler and its option
+        $how -g -w -o fields.out $source
+        "$MEMLAG" record --force -o "$compiler.db" $LOADS --ldlat 1 --period 31 -- \
+                ./fields.out >truth 2>record.out || { cat record.out >&2; exit 1; }
+        mv $source hidden # which names the members, too
+        "$MEMLAG" symbolize --drop-names "$compiler.db" >record.out 2>&1
+        "$MEMLAG" analyze "$compiler.db" >record.out 2>&1
+        mv hidden $source
+        python3 check.py "$compiler.db" truth || failed=1
 done
 exit $failed

@@ -25,27 +25,14 @@ class IceLake(PebsCase):
         self.assertEqual(found["pebs"]["status"], "ok")
         self.assertNotIn("aux", found)
 
-    def test_samples_by_time(self):
-        samples, player = self.samples_of("hint")
-        self.assert_roles(samples, player)
-
     def test_steps(self):
         samples, player = self.samples_of("steps")
-        self.assert_steps(samples, player, 20000, PERF_THRESHOLD)
+        self.assert_steps(samples, player, 5000, PERF_THRESHOLD)
 
     def test_record_is_what_perf_records(self):
         """One for one, with everything but the numbers of processes."""
         self.assertEqual(self.comparable("steps/record.db", "steps/record.out"),
                          self.comparable("import/import.db", "import/player.out"))
-
-    def test_stores(self):
-        samples, player = self.samples_of("stores")
-        self.assertEqual({sample.op for sample in samples}, {"load", "store"})
-        self.assert_steps(samples, player, 5000, THRESHOLD)
-        self.assert_steps(samples, player, 5000, 0, op="store")
-
-    def test_latency_of_intervals(self):
-        self.assert_phases("phases/record.db")
 
     def test_heap_block(self):
         """The main thread's array is a block of its heap this time."""

@@ -5,29 +5,19 @@
 
 loads="/bench/sources.csv /bench/loads.txt"
 steps="/bench/sources.csv /bench/steps.txt"
-phases="/bench/sources.csv /bench/phases.txt"
 
 load_pmu
 memlag doctor --format json >/results/doctor.json
 sysctl perf_event_paranoid 2
 
-scenario hint
-record --period 4000 -- /bench/player --thread --exec --ms 50 $loads
-journal
 scenario steps
-record --period 100 --ldlat 31 -- /bench/player --thread --exec --steps 20000 $steps
+record --period 100 --ldlat 31 -- /bench/player --thread --exec --steps 5000 $steps
 journal
 scenario import
 perf mem record -t load -c 100 -o - -- \
-        sh -c "exec /bench/player --thread --exec --steps 20000 $steps >player.out" 2>log |
+        sh -c "exec /bench/player --thread --exec --steps 5000 $steps >player.out" 2>log |
         memlag import -o import.db - >import.out 2>>log
 journal
-scenario stores
-record --period 100 --stores -- /bench/player --thread --exec --steps 5000 $steps
-journal
-scenario phases
-record --interval 10 -- /bench/player --ms 210 $phases
-
 scenario heap
 record --period 100 --phys-data --data-page-size -- /bench/player --heap --steps 5000 $steps
 journal
