@@ -20,11 +20,11 @@ journal
 
 # By steps, beside perf: two recorders, the same samples.
 scenario steps
-record --period 100 --ldlat 31 -- /bench/player --thread --exec --steps 20000 $steps
+record --period 100 --ldlat 31 -- /bench/player --thread --exec --steps 10000 $steps
 journal
 scenario import
 perf mem record -t load -c 100 -o - -- \
-        sh -c "exec /bench/player --thread --exec --steps 20000 $steps >player.out" 2>log |
+        sh -c "exec /bench/player --thread --exec --steps 10000 $steps >player.out" 2>log |
         memlag import -o import.db - >import.out 2>>log
 journal
 
