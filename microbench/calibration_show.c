@@ -32,12 +32,13 @@ static void show_basis(const json_t *levels)
         json_t *level;
         json_array_foreach(levels, index, level)
         {
-                int number = (int)calibration_number(level, "level");
+                double number = calibration_number(level, "level");
                 if (strcmp(text_of(level, "basis"), "sizes-just-beyond") == 0)
-                        printf("L%d has no sizes of its own, others use it: its latency "
-                               "is that just beyond L%d, its size the largest that "
-                               "is less than half way to memory.\n",
-                               number, number - 1);
+                        printf(
+                            "L%.0f has no sizes of its own, others use it: its latency "
+                            "is that just beyond L%.0f, its size the largest that "
+                            "is less than half way to memory.\n",
+                            number, number - 1);
         }
 }
 

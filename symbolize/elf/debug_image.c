@@ -457,10 +457,9 @@ int debug_image_share(struct debug_image *copy, const struct debug_image *image)
  * for the end of a piece only. */
 static void give_back(char *from, size_t bytes)
 {
-        char *end = from + bytes;
-
         if (bytes < STEP_BYTES)
                 return;
+        const char *end = from + bytes;
         from += -(uintptr_t)from % PAGE_BYTES;
         for (; end - from > STEP_BYTES; from += STEP_BYTES)
                 madvise(from, STEP_BYTES, MADV_DONTNEED);
