@@ -12,6 +12,7 @@
 
 #include "command.h"
 #include "function_pattern.h"
+#include "memlag_views_sql.h"
 #include "statement.h"
 
 enum { ROOM_TIMES = 8 };
@@ -42,6 +43,12 @@ static int find_missing(struct db *db, struct missing *missing, struct diag *dia
                     " NOT EXISTS (SELECT 1 FROM pragma_table_info('type_view')"
                     "             WHERE name = 'undecided_samples')",
                     &missing->findings, diag);
+        /* Others may be of an earlier memlag, or of somebody who wants them to never end.
+         */
+        bool ours = true;
+        if (!code && !missing->findings)
+                code = db_views_are_ours(db, memlag_views_sql, &ours, diag);
+        missing->findings |= !ours;
         return code;
 }
 

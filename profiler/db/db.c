@@ -364,6 +364,8 @@ int db_open(const char *path, enum db_access access, struct db **result,
         int code = db_connect_existing(db, diag);
         if (!code)
                 code = db_read_version(db, &version, diag);
+        if (!code)
+                code = db_check_definitions(db, diag);
         if (!code && access == DB_READ_WRITE)
                 code = db_check(db, diag);
         if (!code && access == DB_READ_WRITE)

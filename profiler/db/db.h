@@ -56,6 +56,9 @@ int db_open(const char *path, enum db_access access, struct db **db, struct diag
  * committed: while DB has a transaction that writes, nobody else adds to that. */
 int db_open_beside(const struct db *db, struct db **reader);
 
+/* Whether each view of DB that memlag makes, SQL or the schema says how, is made so. */
+int db_views_are_ours(struct db *db, const char *sql, bool *are, struct diag *diag);
+
 /* Lets SQLite keep more of DB in memory, for queries that anybody may write. */
 int db_keep_more(struct db *db, struct diag *diag);
 

@@ -29,7 +29,7 @@ static const char missing_sql[] =
     " WHERE since <= (SELECT user_version FROM pragma_user_version)"
     " AND NOT (name IN ('stack', 'allocation_total')"
     "  AND (SELECT user_version FROM pragma_user_version) >= 8)"
-    " AND name NOT IN (SELECT name FROM sqlite_schema)"
+    " AND name NOT IN (SELECT name FROM sqlite_schema WHERE type = 'table')"
     " HAVING count(*) > 0";
 
 /* memlag makes none. They do not run here, but may have changed what was recorded. */

@@ -50,6 +50,11 @@ int db_connect_existing(struct db *db, struct diag *diag);
  * recorded, or has triggers. */
 int db_check(struct db *db, struct diag *diag);
 
+/* What SQLite works out when it reads or writes rows may take any time. -EPERM: the file
+ * defines such columns, indices or tables; memlag makes none. Conditions on rows that are
+ * not this memlag's have no effect from here on. */
+int db_check_definitions(struct db *db, struct diag *diag);
+
 /* Has the connection of DB write a log, so that its process may be killed at any time. */
 int db_prepare_for_writing(struct db *db, struct diag *diag);
 

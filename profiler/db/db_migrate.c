@@ -258,7 +258,37 @@ static int is_incomplete(struct db *db, sqlite3 *model, bool *incomplete,
                 rc = is_outdated(db, model, (const char *)sqlite3_column_text(names, 0),
                                  incomplete);
         sqlite3_finalize(names);
-        return rc && rc != SQLITE_DONE ? cannot_bring(db, rc, diag) : 0;
+        if (rc && rc != SQLITE_DONE)
+                return cannot_bring(db, rc, diag);
+        bool ours = true;
+        int code = *incomplete ? 0 : db_views_are_ours(db, "", &ours, diag);
+        *incomplete |= !ours;
+        return code;
+}
+
+/* Views of MODEL that are views in DB: they are made again. */
+static int drop_schema_views(struct db *db, sqlite3 *model, struct diag *diag)
+{
+        sqlite3_stmt *names = NULL;
+        int code = 0;
+        int rc = sqlite3_prepare_v2(model,
+                                    "SELECT name FROM sqlite_schema WHERE type = 'view'",
+                                    -1, &names, NULL);
+        while (!rc && !code && (rc = sqlite3_step(names)) == SQLITE_ROW) {
+                bool is_view = false;
+                char *look = sqlite3_mprintf("SELECT 1 FROM sqlite_schema WHERE type = "
+                                             "'view' AND name = %Q COLLATE NOCASE",
+                                             sqlite3_column_text(names, 0));
+                char *drop =
+                    sqlite3_mprintf("DROP VIEW %w", sqlite3_column_text(names, 0));
+                rc = look && drop ? gives_row(db, look, &is_view) : SQLITE_NOMEM;
+                if (!rc && is_view)
+                        code = db_exec(db, drop, diag);
+                sqlite3_free(look);
+                sqlite3_free(drop);
+        }
+        sqlite3_finalize(names);
+        return code || rc == SQLITE_DONE || !rc ? code : cannot_bring(db, rc, diag);
 }
 
 /* In a transaction of its own. */
@@ -271,6 +301,8 @@ static int migrate(struct db *db, int64_t version, sqlite3 *model, struct diag *
         int code = db_exec(db, drop_views, diag);
         if (!code)
                 code = db_exec(db, drop_findings, diag);
+        if (!code && version == DB_SCHEMA_VERSION)
+                code = drop_schema_views(db, model, diag);
         if (!code && put_aside[version])
                 code = db_exec(db, put_aside[version], diag);
         if (!code && !has)

@@ -3,18 +3,43 @@
  * control characters never reach the terminal. */
 #include "diag.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+
+/* Marks that change the direction of what follows (U+200E, U+200F, U+202A to U+202E,
+ * U+2066 to U+2069), with which text reads as it is not, and U+2028 and U+2029. */
+static bool turns_text(const unsigned char *bytes)
+{
+        if (bytes[0] != 0xe2)
+                return false;
+        return bytes[1] == 0x80
+                   ? bytes[2] == 0x8e || bytes[2] == 0x8f ||
+                         (bytes[2] >= 0xa8 && bytes[2] <= 0xae)
+                   : bytes[1] == 0x81 && bytes[2] >= 0xa6 && bytes[2] <= 0xa9;
+}
+
+size_t diag_control(const char *text)
+{
+        const unsigned char *bytes = (const unsigned char *)text;
+        if (bytes[0] < 0x20 || bytes[0] == 0x7f)
+                return bytes[0] ? 1 : 0;
+        if (bytes[0] == 0xc2 && bytes[1] >= 0x80 && bytes[1] < 0xa0)
+                return 2;
+        if (bytes[0] == 0xd8 && bytes[1] == 0x9c) /* U+061C */
+                return 2;
+        return turns_text(bytes) ? 3 : 0;
+}
 
 void diag_clean(char *text)
 {
-        for (unsigned char *c = (unsigned char *)text; *c; c++)
-                if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) /* C1, as UTF-8 */
-                        c[0] = c[1] = ' ';
-                else if (iscntrl(*c))
-                        *c = ' ';
+        while (*text) {
+                size_t length = diag_control(text);
+                memset(text, ' ', length);
+                text += length ? length : 1;
+        }
 }
 
 int diag_set(struct diag *diag, int code, const char *format, ...)

@@ -4,6 +4,8 @@
 #ifndef MEMLAG_DIAG_H
 #define MEMLAG_DIAG_H
 
+#include <stddef.h>
+
 struct diag {
         char text[1024]; /* one line, no newline, no leading "memlag:" */
 };
@@ -16,7 +18,11 @@ int diag_set(struct diag *diag, int code, const char *format, ...)
 /* The same for -ENOMEM, with a message that says so. */
 int diag_no_memory(struct diag *diag);
 
-/* Puts a blank in place of each control character. */
+/* The bytes of the control character at TEXT, in UTF-8 or not: C0, DEL, C1, or a mark that
+ * turns the direction of the text behind it. 0: there is another one, or the end. */
+size_t diag_control(const char *text);
+
+/* Puts blanks in place of control characters. */
 void diag_clean(char *text);
 
 /* Prints "memlag COMMAND: MESSAGE" as one line on stderr. */

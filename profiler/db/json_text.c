@@ -3,25 +3,19 @@
 #include "json_text.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* C0, DEL, and C1, which UTF-8 writes as two bytes. */
-static bool is_control(const unsigned char *at)
-{
-        return *at < 0x20 || *at == 0x7f ||
-               (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0);
-}
+#include "diag.h"
 
 void text_clean(char *text)
 {
-        for (unsigned char *at = (unsigned char *)text; *at; at++) {
-                if (!is_control(at))
+        for (; *text; text++) {
+                size_t length = diag_control(text);
+                if (length == 0)
                         continue;
-                if (*at == 0xc2)
-                        memmove(at, at + 1, strlen((char *)at));
-                *at = '?';
+                memmove(text + 1, text + length, strlen(text + length) + 1);
+                *text = '?';
         }
 }
 
