@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "db.h"
+
 struct stat;
 
 /* FROM at the beginning of a path, up to a '/' or its end, is TO. */
@@ -28,10 +30,11 @@ struct source_search {
 bool source_substitution_parse(const char *text,
                                struct source_substitution *substitution);
 
-/* Opens the file that PATH names: after the first substitution that fits, or else below
- * each directory, with as much of the end of PATH as there is. NULL when it is nowhere.
- * *FOUND is its path, which the caller frees. */
-FILE *source_file_open(const struct source_search *search, const char *path,
-                       struct stat *status, char **found);
+/* Opens the file that PATH of DB names: after the first substitution that fits, or if
+ * debug information names it, or else below each directory, with as much of the end of
+ * PATH as there is. NULL when it is nowhere. *FOUND is its path, which the caller frees.
+ */
+FILE *source_file_open(struct db *db, const struct source_search *search,
+                       const char *path, struct stat *status, char **found);
 
 #endif

@@ -13,9 +13,6 @@
 #include "statement.h"
 #include "text.h"
 
-/* What has more is no source file: it would be read from its beginning. */
-static const int64_t most_bytes = INT64_C(256) << 20;
-
 struct reading {
         struct db *db;
         const struct source_search *search;
@@ -98,11 +95,10 @@ static int read_file(struct reading *reading, const char *file, const char *modu
         struct stat status;
         char *found;
         sqlite3_stmt *ranges = NULL;
-        FILE *source = source_file_open(reading->search, file, &status, &found);
-        if (!source || status.st_size > most_bytes) {
+        FILE *source =
+            source_file_open(reading->db, reading->search, file, &status, &found);
+        if (!source) {
                 note_missing(reading, file);
-                if (source)
-                        fclose(source);
                 free(found);
                 return 0;
         }

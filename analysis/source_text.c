@@ -14,6 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "source_origin.h"
 #include "text.h"
 
 /* Generated sources have some megabytes. */
@@ -121,14 +122,16 @@ static int print_around(FILE *out, FILE *file, int64_t line)
         return found ? 0 : -ENODATA;
 }
 
-int source_text_print(FILE *out, const char *path, int64_t line, int64_t recorded_s,
-                      const char *module)
+int source_text_print(FILE *out, struct db *db, const char *path, int64_t line,
+                      int64_t recorded_s, const char *module)
 {
         struct stat status;
         FILE *file = line > 0 ? source_text_open(path, &status) : NULL;
         if (!file)
                 return -ENOENT;
-        int code = print_around(out, file, line);
+        int code = source_origin_is_known(db, path, &status)
+                       ? print_around(out, file, line)
+                       : -ENOENT;
         fclose(file);
         const char *older = source_text_newer_than(&status, recorded_s, module);
         if (!code && older)

@@ -8,12 +8,15 @@
 
 struct stat;
 
-/* Prints LINE of the file PATH, marked, with some lines around it, and says when
- * the file was changed after RECORDED_S (seconds of the epoch; INT64_MAX: not known) or
- * after MODULE (may be NULL) was built. Returns 0, or a negative errno value and prints
- * nothing when the file cannot be read or is shorter. */
-int source_text_print(FILE *out, const char *path, int64_t line, int64_t recorded_s,
-                      const char *module);
+struct db;
+
+/* Prints LINE of the file PATH, which DB names, marked, with some lines around it, and
+ * says when the file was changed after RECORDED_S (seconds of the epoch; INT64_MAX: not
+ * known) or after MODULE (may be NULL) was built. Returns 0, or a negative errno value
+ * and prints nothing when the file cannot be read, is shorter, or is none that debug
+ * information names. */
+int source_text_print(FILE *out, struct db *db, const char *path, int64_t line,
+                      int64_t recorded_s, const char *module);
 
 /* Opens PATH, if that is a regular file; NULL: errno says why not. *STATUS is the file's.
  */

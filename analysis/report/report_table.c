@@ -369,7 +369,7 @@ static void print_no_rows(FILE *out, const struct report_summary *summary)
 }
 
 /* The lines around the row's, NULL when they are not at hand; the caller frees them. */
-static char *source_of(sqlite3_stmt *row)
+static char *source_of(struct db *db, sqlite3_stmt *row)
 {
         char *text = NULL;
         size_t size;
@@ -377,10 +377,11 @@ static char *source_of(sqlite3_stmt *row)
         if (!memory)
                 return NULL;
         bool dated = sqlite3_column_type(row, 7) != SQLITE_NULL;
-        int code = source_text_print(memory, (const char *)sqlite3_column_text(row, 0),
-                                     sqlite3_column_int64(row, 1),
-                                     dated ? sqlite3_column_int64(row, 7) : INT64_MAX,
-                                     (const char *)sqlite3_column_text(row, 2));
+        int code =
+            source_text_print(memory, db, (const char *)sqlite3_column_text(row, 0),
+                              sqlite3_column_int64(row, 1),
+                              dated ? sqlite3_column_int64(row, 7) : INT64_MAX,
+                              (const char *)sqlite3_column_text(row, 2));
         if (fclose(memory) == 0 && code == 0)
                 return text;
         free(text);
@@ -389,11 +390,12 @@ static char *source_of(sqlite3_stmt *row)
 
 /* Columns: file, line, module, function, verdict, latency_share, stalled_ratio, when the
  * recording began. A line without its text is added to MISSING. */
-static void print_source_of(FILE *out, FILE *missing, sqlite3_stmt *row, bool stalls)
+static void print_source_of(struct db *db, FILE *out, FILE *missing, sqlite3_stmt *row,
+                            bool stalls)
 {
         int64_t line = sqlite3_column_int64(row, 1);
         char *file = statement_printable(row, 0);
-        char *text = source_of(row);
+        char *text = source_of(db, row);
         if (!text) {
                 fprintf(missing, "%s%s:%" PRId64, ftell(missing) > 0 ? ", " : "",
                         file ? file : "", line);
@@ -455,7 +457,7 @@ static int print_source(struct db *db, const struct report_options *options, FIL
         size_t size;
         FILE *missing = open_memstream(&lines, &size);
         while (missing && (code = statement_next(db, rows, diag)) > 0)
-                print_source_of(out, missing, rows, stalls);
+                print_source_of(db, out, missing, rows, stalls);
         sqlite3_finalize(rows);
         if (!missing || fclose(missing) != 0)
                 return diag_no_memory(diag);

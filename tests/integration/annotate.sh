@@ -145,10 +145,10 @@ objdump -d --no-show-raw-insn hot | sed -n '/<walk[.a-z0-9]*>:/,/^$/p' | sed 's/
 [ -s around ] && ! grep -vxFf neighbours around || fail "neighbours: $(cat neighbours) for $(cat around)"
 # Another program in its place: its instructions are not taken for the recorded, which are
 # in the database. What is beside these, and another syntax, is not, and that is said.
-"$MEMLAG" annotate -i hot.db walk >recorded
+"$MEMLAG" annotate -i hot.db --source-path "$PWD" walk >recorded
 cp hot hot.recorded
 "$CC" -O2 hot.c -o hot -DOTHER -Wl,--build-id=0x1234
-"$MEMLAG" annotate -i hot.db walk >out
+"$MEMLAG" annotate -i hot.db --source-path "$PWD" walk >out
 cmp recorded out || fail "another program changes what is shown: $(cat out)"
 "$MEMLAG" annotate -i hot.db --asm walk >out
 expect "instructions beside the recorded ones" "$(grep '^ *[0-9a-f]*:  ' out)" ""
@@ -169,7 +169,7 @@ damaged = [whole[:n] for n in range(0, len(whole), 997)]
 damaged += [whole[:n] + bytes([0xff] * 8) + whole[n + 8:] for n in range(0, 900, 24)]
 for data in damaged:
     open("hot", "wb").write(data)
-    done = subprocess.run([os.environ["MEMLAG"], "annotate", "-i", "hot.db", "--asm", "walk"], capture_output=True, timeout=20)
+    done = subprocess.run([os.environ["MEMLAG"], "annotate", "-i", "hot.db", "--asm", "--source-path", ".", "walk"], capture_output=True, timeout=20)
     assert done.returncode == 0 and b"chase" in done.stdout, (done, len(data))
 END
 cp -f hot.recorded hot && chmod +x hot

@@ -305,6 +305,14 @@ seq -f 'text of line %g' 1 30 | sed '9s/.*//; 11s/.*/\t  /' >src/stream.c
 sqlite3 memlag.db "
         UPDATE name SET text = '$PWD' || text
                 WHERE name_id IN (SELECT file_id FROM code_location); UPDATE line_finding SET file = '$PWD' || file"
+# A recording may come from anybody: a file that its program's debug information does not
+# name is not read.
+"$MEMLAG" report -v >out
+! grep -q 'text of line' out || fail "a file that no debug information names is read"
+printf '#line 1 "%s/src/stream.c"\nvoid _start(void) { __asm__(".skip 256"); }\n' "$PWD" |
+        "${CC:-cc}" -g -x c - -nostdlib -static -Wl,-Ttext=0x1000 -o named
+sqlite3 memlag.db "INSERT INTO name_source (module_id, role, path, size_bytes, modified_ns)
+        VALUES (1, 'file', '$PWD/named', 0, 0)"
 "$MEMLAG" report -v >out
 grep -q '^  > *10  text of line 10$' out || fail "the worst line's text is not shown"
 grep -q '^ *12  text of line 12$' out || fail "the lines around it are not shown"

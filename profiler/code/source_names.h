@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The source files that debug information names. */
+#ifndef MEMLAG_CODE_SOURCE_NAMES_H
+#define MEMLAG_CODE_SOURCE_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/* Whether the unit of debug information in the ELF file PATH that has the code at ADDRESS
+ * (ELF virtual address) names the file SOURCE, which is called BASE, without its
+ * directory.
+ */
+bool source_is_named(const char *path, uint64_t address, const char *base,
+                     const struct stat *source);
+
+#endif
