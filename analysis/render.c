@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text.h"
+
 struct render {
         enum format format;
         FILE *out;
@@ -53,6 +55,14 @@ struct cell cell_of_column(struct sqlite3_stmt *statement, int i)
         if (cell.type == CELL_TEXT || cell.type == CELL_BLOB)
                 cell.length = (size_t)sqlite3_column_bytes(statement, i);
         cell.right = cell.type == CELL_INTEGER || cell.type == CELL_REAL;
+        return cell;
+}
+
+struct cell cell_of_name(struct sqlite3_stmt *statement, int i)
+{
+        struct cell cell = cell_of_column(statement, i);
+        if (cell.length > TEXT_SHOWN_BYTES)
+                cell.length = TEXT_SHOWN_BYTES;
         return cell;
 }
 

@@ -29,6 +29,10 @@ struct sqlite3_stmt;
 /* Column I of the row at which STATEMENT stands; valid until the next step. */
 struct cell cell_of_column(struct sqlite3_stmt *statement, int i);
 
+/* The same of what is a name, or of some words: no more than the first 16 KiB of it, which
+ * none has; a database may come from anybody. */
+struct cell cell_of_name(struct sqlite3_stmt *statement, int i);
+
 /* The rows of one result. A table is laid out by its first rows and printed when
  * those have come; the other formats print at once. */
 struct render;

@@ -10,8 +10,6 @@
 
 #include "text.h"
 
-#define TEXT_SHOWN_BYTES ((size_t)16384)
-
 /* Whether the latest error is that of a view which is not there, or is older than the
  * tables that it reads: not of a lost table. */
 static bool is_of_a_view(struct db *db)

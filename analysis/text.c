@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diag.h"
+
 static size_t sequence_length(unsigned char first)
 {
         if (first < 0x80)
@@ -40,26 +42,12 @@ size_t text_character(const char *text, size_t count)
         return length > 2 && is_forbidden(bytes) ? 0 : length;
 }
 
-/* Marks that change the direction of what follows (U+200E, U+200F, U+202A to U+202E,
- * U+2066 to U+2069), with which text reads as it is not, and U+2028 and U+2029. */
-static bool turns_text(const unsigned char *bytes)
-{
-        if (bytes[0] != 0xe2)
-                return false;
-        return bytes[1] == 0x80
-                   ? bytes[2] == 0x8e || bytes[2] == 0x8f ||
-                         (bytes[2] >= 0xa8 && bytes[2] <= 0xae)
-                   : bytes[1] == 0x81 && bytes[2] >= 0xa6 && bytes[2] <= 0xa9;
-}
-
-/* C0 and C1 controls and DEL: a terminal could take them for commands. */
+/* A terminal could take it for a command, or turn what follows. NUL, too. */
 static bool is_control(const char *character, size_t length)
 {
-        unsigned char first = (unsigned char)character[0];
-        return (length == 1 && (first < 0x20 || first == 0x7f)) ||
-               (length == 2 && first == 0xc2 && (unsigned char)character[1] < 0xa0) ||
-               (length == 2 && memcmp(character, "\xd8\x9c", 2) == 0) || /* U+061C */
-               (length == 3 && turns_text((const unsigned char *)character));
+        char copy[5] = "";
+        memcpy(copy, character, length);
+        return *copy == '\0' || diag_control(copy) == length;
 }
 
 static char *escape_byte(char *end, unsigned char byte)

@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/* What is shown of a text of a database at most: no name is longer. */
+#define TEXT_SHOWN_BYTES ((size_t)16384)
+
 /* The length of the UTF-8 character at the start of the COUNT > 0 BYTES, or 0 when
  * they do not begin with one. */
 size_t text_character(const char *bytes, size_t count);

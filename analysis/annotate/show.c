@@ -220,7 +220,7 @@ static int render_line(struct render *render, const struct shape *shape,
 {
         for (size_t i = 0; i < count; i++) {
                 size_t column = i + shape->left_out;
-                cells[i] = cell_of_column(row, (int)(COLUMN_CELLS + column));
+                cells[i] = cell_of_name(row, (int)(COLUMN_CELLS + column));
                 cells[i].right = shape->alignment[column] == 'r';
         }
         struct cell *text = &cells[count - 1];

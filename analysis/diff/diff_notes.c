@@ -36,7 +36,8 @@ static const struct {
 static char *setting_of(const struct diff_side *side, const char *key)
 {
         char *raw = db_run_text(side->db, key);
-        char *text = raw ? text_printable(raw, strlen(raw)) : strdup("none");
+        char *text =
+            raw ? text_printable(raw, strnlen(raw, TEXT_SHOWN_BYTES)) : strdup("none");
         free(raw);
         return text;
 }

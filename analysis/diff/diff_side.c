@@ -11,6 +11,7 @@
 #include "facts.h"
 #include "report_sql.h"
 #include "statement.h"
+#include "text.h"
 
 /* SQL is laid out as SQL. */
 /* clang-format off */
@@ -267,7 +268,7 @@ static int copy_text(sqlite3_stmt *row, int column, char **copy)
         if (sqlite3_column_type(row, column) == SQLITE_NULL)
                 return 0;
         const char *text = (const char *)sqlite3_column_text(row, column);
-        *copy = text ? strdup(text) : NULL;
+        *copy = text ? strndup(text, TEXT_SHOWN_BYTES) : NULL;
         return *copy ? 0 : -ENOMEM;
 }
 

@@ -30,7 +30,7 @@ static void fill_cells(sqlite3_stmt *statement, const struct report_rows *rows,
 {
         size_t count = (size_t)sqlite3_column_count(statement) - rows->left_out;
         for (size_t i = 0; i < count; i++) {
-                cells[i] = cell_of_column(statement, (int)(i + rows->left_out));
+                cells[i] = cell_of_name(statement, (int)(i + rows->left_out));
                 if (rows->alignment)
                         cells[i].right = rows->alignment[i + rows->left_out] == 'r';
         }
@@ -93,7 +93,7 @@ static int read_names(struct db *db, sqlite3_stmt *statement,
         while (!code && (code = statement_next(db, statement, diag)) > 0) {
                 code = 0;
                 for (int i = 0; i < sqlite3_column_count(statement) && !code; i++) {
-                        struct cell cell = cell_of_column(statement, i);
+                        struct cell cell = cell_of_name(statement, i);
                         if (is_long(&cell, rows->name_bytes) &&
                             add_name(names, &cell, rows->name_bytes))
                                 code = diag_no_memory(diag);
@@ -266,8 +266,8 @@ static int json_run(struct db *db, FILE *out, struct diag *diag)
         const char *separator = "\n ";
         fputs("\"run\": {", out);
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
-                struct cell key = cell_of_column(rows, 0),
-                            value = cell_of_column(rows, 1);
+                struct cell key = cell_of_name(rows, 0),
+                            value = cell_of_name(rows, 1);
                 fputs(separator, out);
                 render_json_text(out, key.bytes, key.length);
                 fputs(": ", out);

@@ -236,7 +236,7 @@ static int read_figures(struct db *db, struct report_summary *summary, struct di
 static char *run_text(struct db *db, const char *key)
 {
         char *raw = db_run_text(db, key);
-        char *text = raw ? text_printable(raw, strlen(raw)) : NULL;
+        char *text = raw ? text_printable(raw, strnlen(raw, TEXT_SHOWN_BYTES)) : NULL;
         free(raw);
         return text;
 }
