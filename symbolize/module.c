@@ -9,6 +9,7 @@
 
 #include "code_instruction.h"
 #include "module_reading.h"
+#include "rule.h"
 #include "source_members.h"
 #include "source_rival.h"
 #include "thread_slots.h"
@@ -120,10 +121,10 @@ static int name_all(struct module_reading *reading, const struct module_question
         if (!error && dwarf)
                 error = access_find(&reader, file, symbols, answers->frames,
                                     ask->accesses, ask->access_count);
-        if (!error && dwarf)
+        if (!error && dwarf && rule_applies("source-members"))
                 error = source_members_find(ask->accesses, ask->access_count, file->path,
                                             answers->names, dwarf->package.looked_for);
-        if (!error && dwarf)
+        if (!error && dwarf && rule_applies("source-rivals"))
                 error = source_rivals_find(&reader, ask->accesses, ask->access_count);
         type_reader_close(&reader);
         return error;

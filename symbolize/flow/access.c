@@ -11,6 +11,7 @@
 #include "data.h"
 #include "folded.h"
 #include "globals.h"
+#include "rule.h"
 #include "signature.h"
 #include "type_field.h"
 #include "unit_kind.h"
@@ -69,7 +70,7 @@ static bool calls_folded(void *context, uint64_t vaddr)
 
         if (!function)
                 return false;
-        if (!function->folded_known) {
+        if (!function->folded_known && rule_applies("folded")) {
                 Dwarf_Die die = function->die;
 
                 if (folded_function(&of->folded, &die, &function->folded) < 0)
@@ -83,7 +84,9 @@ static uint32_t written_by(void *context, uint64_t vaddr)
 {
         struct context *of = context;
 
-        return callee_written(&of->globals, of->globals.file, vaddr);
+        return !rule_applies("callee-writes")
+                   ? CALL_CLOBBERED
+                   : callee_written(&of->globals, of->globals.file, vaddr);
 }
 
 static bool takes_structure(void *context, uint64_t vaddr)
@@ -152,7 +155,7 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                                                   .variable = {.type = TYPE_NONE}};
         int error = globals_of_unit(&context->globals, &function);
 
-        if (!error)
+        if (!error && rule_applies("folded"))
                 error = folded_function(&context->folded, &function, &input.folded);
         if (!error)
                 error = flow_function(&input, answers, count);
@@ -285,8 +288,8 @@ static void take_items(const struct type_reader *reader, const struct code_frame
 {
         const struct place_value *block = &access->flow.place;
 
-        if (access->asked && access->question == FLOW_RESULT &&
-            block->kind == PLACE_POINTER &&
+        if (rule_applies("allocated-items") && access->asked &&
+            access->question == FLOW_RESULT && block->kind == PLACE_POINTER &&
             allocated_items(frames, access->code, reader->types, reader->names,
                             block->type))
                 access->flow.item_bytes = type_size(reader->types, block->type);
@@ -314,7 +317,8 @@ static void forget_undeclared(const struct code_frames *frames, struct access *a
 {
         struct frame_variable *variable = &access->flow.variable;
 
-        if (!access->asked || !place_in_frame(&access->flow.place))
+        if (!rule_applies("undeclared") || !access->asked ||
+            !place_in_frame(&access->flow.place))
                 return;
         uint32_t line = line_at(frames, access->code, variable->level);
 

@@ -3,6 +3,7 @@
 #include "behind_header.h"
 
 #include "rival_variables.h"
+#include "rule.h"
 #include "type_field.h"
 
 /* The size of the structure that VALUE points to; 0: to none, or to one without an end.
@@ -58,7 +59,8 @@ struct place_value behind_header(const struct flow_context *flow,
         const struct register_variable *found = NULL;
         struct place_value result = *base;
 
-        if (bytes == 0 || plus > INT32_MAX || plus < INT32_MIN)
+        if (!rule_applies("behind-header") || bytes == 0 || plus > INT32_MAX ||
+            plus < INT32_MIN)
                 return result;
         int64_t at = base->offset + plus;
 

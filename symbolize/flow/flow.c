@@ -20,6 +20,7 @@
 #include "pointer_name.h"
 #include "register_writes.h"
 #include "rival_variables.h"
+#include "rule.h"
 #include "shared_place.h"
 #include "type_field.h"
 #include "unrolled.h"
@@ -56,7 +57,8 @@ static void name_variable(const struct flow_context *flow, const struct flow_sta
         answer->variable = (struct frame_variable){.type = TYPE_NONE};
         if (variable) {
                 answer->variable = *variable;
-        } else if (shared_place_variable(flow, state, &answer->place, vaddr, &several,
+        } else if (rule_applies("shared-place") &&
+                   shared_place_variable(flow, state, &answer->place, vaddr, &several,
                                          &offset)) {
                 answer->variable = several;
                 answer->variable_offset = offset;
@@ -129,7 +131,8 @@ static void answer_operand(const struct flow_walk *walk, struct flow_state *stat
                 answer_repeated(flow->input->reader->types, answer->place.type,
                                 &answer->place);
         answer->pointer = pointer_name(walk, &answer->place);
-        answer->access.own_items = own_items(walk, &answer->place);
+        answer->access.own_items =
+            rule_applies("own-items") && own_items(walk, &answer->place);
         if (!place_in_frame(&answer->place) || answer->restores)
                 return;
         name_variable(flow, state, step->vaddr, answer);
@@ -198,7 +201,7 @@ static void answer_argument(const struct flow_walk *walk, struct flow_state *sta
                         : answer->called == MEMORY_SEARCH ? first
                                                           : either(flow, &first, &second);
         answer->pointer = pointer_name(walk, &answer->place);
-        if (answer->place.kind == PLACE_UNKNOWN)
+        if (answer->place.kind == PLACE_UNKNOWN && rule_applies("byte-call"))
                 answer->place = place_pointer(
                     byte_call_type(input->reader, input->function, step->vaddr), 0);
         answer->outcome =
@@ -266,15 +269,20 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 answer_frame(walk->context, &state, &code->steps[step], answer);
                 break;
         case FLOW_OPERAND:
-                ahead = look_ahead(walk, &state, step);
+                ahead = rule_applies("ahead") && look_ahead(walk, &state, step);
                 answer_operand(walk, &state, &code->steps[step], answer);
-                bit_use(walk->context, step, &state, &answer->access);
-                number_use(code, step, &answer->access);
+                if (rule_applies("bits"))
+                        bit_use(walk->context, step, &state, &answer->access);
+                if (rule_applies("numbers"))
+                        number_use(code, step, &answer->access);
                 if (answer->access.vector) {
-                        vector_use(code, step, &answer->access);
-                        vector_lanes(code, step, &answer->access);
+                        if (rule_applies("vectors"))
+                                vector_use(code, step, &answer->access);
+                        if (rule_applies("lanes"))
+                                vector_lanes(code, step, &answer->access);
                 }
                 if (answer->place.kind == PLACE_POINTER &&
+                    rule_applies("merged-access") &&
                     merged_access(walk, &state, step, &answer->access, ahead)) {
                         answer->place = place_unknown;
                         answer->outcome = FLOW_UNKNOWN_BASE;
@@ -294,7 +302,7 @@ static int walk_twice(struct flow_walk *walk, const struct flow_context *context
         bool merged = false;
         int error = flow_walk_run(walk, context, code);
 
-        if (!error)
+        if (!error && rule_applies("merged-code"))
                 error = merged_code_find(walk, variables, &merged);
         if (error || !merged)
                 return error;
@@ -320,12 +328,12 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
         struct flow_walk walk = {0};
         int error = variables_read(&variables, input->reader, input->function);
 
-        if (!error)
+        if (!error && rule_applies("rival-variables"))
                 error = rival_variables_find(&variables, input->reader);
         if (!error)
                 error = flow_code_read(&code, input->reader->dwarf, input->file,
                                        input->function);
-        if (!error)
+        if (!error && rule_applies("lineless-variables"))
                 error = lineless_variables_find(&variables, input, &code, answers, count);
         if (!error)
                 register_writes_count(&variables, &code);
@@ -333,7 +341,7 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
                 error = walk_twice(&walk, &context, &code, &variables);
         for (size_t i = 0; i < count && !error; i++)
                 answer(&walk, &answers[i]);
-        if (!error)
+        if (!error && rule_applies("unrolled"))
                 error = unrolled_find(&walk, answers, count);
         bool not_followed = error == -E2BIG || error == -EILSEQ;
 

@@ -8,6 +8,7 @@
 #include "flow_operand.h"
 #include "merged_call.h"
 #include "pointer_name.h"
+#include "rule.h"
 #include "type_field.h"
 
 enum { RESULT_STEPS = 512, RESULT_WAYS = 4, RESULT_NAMES = 8, RESULT_ASKED = 64 };
@@ -170,7 +171,8 @@ static void doubt_variable(const struct flow_context *flow, struct pursuit *purs
             &flow->variables->values[named->origin - ORIGIN_FIRST_VARIABLE];
 
         pursuit->asked_of[pursuit->asked_count++] = named->origin;
-        pursuit->several |= merged_call_entered(pursuit->walk, pursuit->call, variable);
+        pursuit->several |= rule_applies("merged-call") &&
+                            merged_call_entered(pursuit->walk, pursuit->call, variable);
 }
 
 static void consider_variables(const struct flow_context *flow, struct pursuit *pursuit,
@@ -367,7 +369,8 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
         if (code->steps[at].instruction.operation != OPERATION_CALL)
                 return;
         answer->item_bytes = item_bytes(flow, state, &code->steps[at].instruction);
-        if (answer->item_bytes > 0 && divided_count(code, at, REGISTER_RDI))
+        if (answer->item_bytes > 0 && rule_applies("divided-count") &&
+            divided_count(code, at, REGISTER_RDI))
                 answer->item_bytes = 0;
         flow_effect(flow, state, &code->steps[at]);
         if (state->registers[REGISTER_RAX].kind == PLACE_POINTER)
@@ -386,8 +389,9 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
         }
         pursuit.several |= pursuit.lineless && !pursuit.parted;
         pursuit.type = pursuit.type_elsewhere;
-        if (pursuit.several || merged_call_beside(walk, pursuit.held, pursuit.type) ||
-            merged_call_before(walk, at, pursuit.type))
+        if (pursuit.several || (rule_applies("merged-call") &&
+                                (merged_call_beside(walk, pursuit.held, pursuit.type) ||
+                                 merged_call_before(walk, at, pursuit.type))))
                 pursuit.type = TYPE_NONE;
         uint32_t returned = pursuit.returned
                                 ? type_pointee(flow->input->reader, return_type(flow))

@@ -12,6 +12,7 @@
 #include "decoded.h"
 #include "merged_entry.h"
 #include "popped_link.h"
+#include "rule.h"
 #include "type_field.h"
 
 enum { STEPS_LIMIT = 96, WAYS_LIMIT = 8 };
@@ -334,7 +335,8 @@ static bool met_entered(const struct search *search, size_t step,
                 met = is_beside(&variables->unplaced[i], named) &&
                       !has_own_code(search, &variables->unplaced[i], named) &&
                       is_unplaced_rival(search, &variables->unplaced[i]);
-        return met && merged_entry(search->walk, step, named);
+        return met && rule_applies("merged-entry") &&
+               merged_entry(search->walk, step, named);
 }
 
 bool merged_access(const struct flow_walk *walk, struct flow_state *state, size_t step,
@@ -369,7 +371,7 @@ bool merged_access(const struct flow_walk *walk, struct flow_state *state, size_
             met_lost(&search, at->vaddr) || met_set(&search, at->vaddr) ||
             (ahead && met_unplaced(&search, at->vaddr)) ||
             met_entered(&search, step, naming_variable(&search, &base, at->vaddr)) ||
-            popped_link(walk, state, step, &base);
+            (rule_applies("popped-link") && popped_link(walk, state, step, &base));
 
         free(search.others);
         return met;

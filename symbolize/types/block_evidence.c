@@ -3,6 +3,7 @@
  * type, show that more is there. */
 #include "block_evidence.h"
 
+#include "rule.h"
 #include "site.h"
 #include "type_by_instruction.h"
 
@@ -76,13 +77,14 @@ void block_evidence_learn(struct sample_types *finder,
         const struct place_value *pointed = &place_asks(place)->access.flow.place;
         struct block_type *blocks = &finder->blocks[stack];
         bool tells_type = instruction_points(place) && !pointed->guessed;
-        unsigned relation =
-            tells_type ? block_type_relation(finder->types, blocks->type,
-                                             target->offset_bytes, pointed)
-                       : 0;
+        unsigned relation = tells_type
+                                ? block_type_relation(finder->types, blocks->type,
+                                                      target->offset_bytes, pointed)
+                                : 0;
 
         finder->relations[location->place] |= (uint8_t)relation;
-        if (doubts(finder, place, blocks, &finder->sweep->raw->allocations[target->index],
+        if (rule_applies("doubts") &&
+            doubts(finder, place, blocks, &finder->sweep->raw->allocations[target->index],
                    target->offset_bytes, relation))
                 blocks->mixed = blocks->doubted = true;
         if (!instruction_points(place))

@@ -5,6 +5,7 @@
 #include "type_by_block.h"
 
 #include "inner_structure.h"
+#include "rule.h"
 #include "sample_field.h"
 #include "type_by_function.h"
 #include "type_by_instruction.h"
@@ -152,6 +153,8 @@ static struct sample_type by_merged(struct sample_types *finder,
         unsigned seen = finder->relations[location->place];
         bool same_size = (relation & (BLOCK_REPLACES | BLOCK_BEHIND)) != 0;
 
+        if (!rule_applies("merged-pointer"))
+                return *found;
         if (relation & BLOCK_BEGINS && is_cast(finder, location, holds, block_bytes))
                 return type_left_open(UNTYPED_OTHER_TYPE);
         if (seen & BLOCK_BETWEEN && holds->between)
@@ -187,7 +190,8 @@ static struct sample_type by_member(struct sample_types *finder,
         const struct type_access *access = instruction_access(place);
         uint64_t inside = location->target.offset_bytes;
 
-        if (!instruction_points(place) || pointed->guessed)
+        if (!rule_applies("shared-member") || !instruction_points(place) ||
+            pointed->guessed)
                 return *found;
         if (relation_here(finder, location, holds, block_bytes) &
                 (BLOCK_BETWEEN | BLOCK_BEFORE) &&
@@ -215,7 +219,8 @@ static struct sample_type by_member(struct sample_types *finder,
 static bool leads_behind(const struct sample_types *finder, const struct place *place,
                          const struct block_type *holds)
 {
-        return holds->doubted && instruction_points(place) &&
+        return rule_applies("leads-behind") && holds->doubted &&
+               instruction_points(place) &&
                !place_stays_inside(finder->types, &place_asks(place)->access.flow.place);
 }
 
@@ -230,7 +235,8 @@ static bool strays(const struct sample_types *finder,
         const struct place *place = &finder->sweep->places[location->place];
         const struct place_value *pointed = &place_asks(place)->access.flow.place;
 
-        if (!instruction_points(place) || !has_members(types, pointed->type))
+        if (!rule_applies("strays") || !instruction_points(place) ||
+            !has_members(types, pointed->type))
                 return false;
         uint64_t inside = location->target.offset_bytes;
         uint64_t start = inside - place_offset(types, pointed);
@@ -268,7 +274,8 @@ static bool steps_over_records(const struct types *types, const struct block_typ
 static bool is_less(const struct types *types, uint32_t type,
                     const struct type_access *access)
 {
-        return access->bytes > 0 && access->bytes < type_size(types, type) &&
+        return rule_applies("less") && access->bytes > 0 &&
+               access->bytes < type_size(types, type) &&
                (access->number == NUMBER_LOW || access->number == NUMBER_INTEGER);
 }
 

@@ -3,6 +3,7 @@
  * the addresses of all of the instruction's samples: some agree by chance. */
 #include "type_by_instruction.h"
 
+#include "rule.h"
 #include "sample_field.h"
 #include "type_by_function.h"
 #include "type_field.h"
@@ -68,7 +69,7 @@ static bool leaves(const struct types *types, const struct place_value *place,
 {
         const struct type *type = &types->items[place->type];
 
-        return type->kind == TYPE_STRUCT && !access->vector &&
+        return rule_applies("leaves") && type->kind == TYPE_STRUCT && !access->vector &&
                !type_open_ended(types, place->type) &&
                place_offset(types, place) + access->bytes > type->size_bytes;
 }
@@ -149,8 +150,9 @@ static bool is_refuted(const struct sample_types *finder, uint32_t place)
 {
         uint8_t shown = finder->shown[place];
 
-        return shown & SHOWN_ELSEWHERE ||
-               (shown & SHOWN_UNALIGNED && !(shown & SHOWN_ALIGNED));
+        return rule_applies("shown") &&
+               (shown & SHOWN_ELSEWHERE ||
+                (shown & SHOWN_UNALIGNED && !(shown & SHOWN_ALIGNED)));
 }
 
 static struct sample_type by_pointer(struct sample_types *finder,

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules of attribution that can be switched off one by one, to learn what each is
+ * worth. Only a build with the CMake option MEMLAG_RULE_SWITCHES has the switches. */
+#ifndef MEMLAG_SYMBOLIZE_RULE_H
+#define MEMLAG_SYMBOLIZE_RULE_H
+
+#include <stdbool.h>
+
+#ifdef MEMLAG_RULE_SWITCHES
+/* Whether the rule NAME applies: the environment variable MEMLAG_RULES_OFF, a list with
+ * commas between the names, does not have it. */
+bool rule_applies(const char *name);
+#else
+static inline bool rule_applies(const char *name)
+{
+        (void)name;
+        return true;
+}
+#endif
+
+#endif
