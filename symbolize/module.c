@@ -11,7 +11,6 @@
 #include "module_reading.h"
 #include "rule.h"
 #include "source_members.h"
-#include "source_rival.h"
 #include "thread_slots.h"
 
 /* Where the kernel's file has the symbol that perf tells the kernel's place by. */
@@ -124,8 +123,6 @@ static int name_all(struct module_reading *reading, const struct module_question
         if (!error && dwarf && rule_applies("source-members"))
                 error = source_members_find(ask->accesses, ask->access_count, file->path,
                                             answers->names, dwarf->package.looked_for);
-        if (!error && dwarf && rule_applies("source-rivals"))
-                error = source_rivals_find(&reader, ask->accesses, ask->access_count);
         type_reader_close(&reader);
         return error;
 }

@@ -8,20 +8,12 @@
 #include "flow.h"
 #include "symbol_table.h"
 
-/* What the source has where an instruction is that accesses memory, as source_line.h has
- * it; 0: it is not at hand. */
-struct source_said {
-        uint32_t members; /* that it may mean */
-        uint32_t names;   /* in its statement; 0: MEMBERS are the one that it means */
-};
-
 struct access {
         const struct code_place *code; /* the question: a place that has been named */
         enum flow_question question;
         int64_t cfa_offset_bytes; /* of a FLOW_FRAME */
         bool asked;               /* FLOW is the answer */
         struct flow_answer flow;
-        struct source_said said;
 };
 
 /* Answers ACCESSES, COUNT places of FILE, where they lie in functions that debug

@@ -14,13 +14,11 @@
 
 #include "compare.h"
 #include "source_expression.h"
-#include "source_line.h"
 
 enum {
         FILE_BYTES_LIMIT = 1 << 24,
         LINE_BYTES_LIMIT = 1 << 14,
         MEMBERS_BYTES = 256,
-        NAMES_BYTES = 4096,
 };
 
 static int compare_lines(const void *left, const void *right)
@@ -79,8 +77,6 @@ struct source {
         uint32_t line; /* its number, from 1; 0: none yet */
         size_t begin;
         size_t end;
-        uint32_t said_line; /* the number of the one that SAID is of; 0: of none */
-        struct source_said said;
 };
 
 /* Goes on to line number LINE; false: there is none. */
@@ -98,44 +94,6 @@ static bool go_to_line(struct source *source, uint32_t line)
                 source->end = end ? (size_t)(end - source->text) : source->length;
         }
         return true;
-}
-
-/* What the statement around the line has, by which an access may be to another member
- * than the one of its pointer. */
-static struct source_said read_statement(const struct source *source,
-                                         struct string_pool *names)
-{
-        char text[NAMES_BYTES];
-        struct source_said said = {0};
-        size_t from, to;
-
-        if (!source_line_members(source->text + source->begin,
-                                 source->end - source->begin, text, sizeof(text)))
-                return said;
-        said.members = string_pool_put(names, text);
-        source_line_statement(source->text, source->length, source->begin, source->end,
-                              &from, &to);
-        if (!source_line_names(source->text + from, to - from, text, sizeof(text)))
-                return (struct source_said){0};
-        said.names = string_pool_put(names, text);
-        return said;
-}
-
-/* What is said of ACCESS, which is in the line. Of many there it is the same, and long
- * lines take long. */
-static void read_said(struct source *source, struct access *access,
-                      struct string_pool *names)
-{
-        if (source_line_at_member(source->text + source->begin,
-                                  source->end - source->begin, access->code->column)) {
-                access->said =
-                    (struct source_said){.members = access->flow.access.members};
-                return;
-        }
-        if (source->said_line != source->line)
-                source->said = read_statement(source, names);
-        source->said_line = source->line;
-        access->said = source->said;
 }
 
 /* Answers ACCESSES, COUNT places of one file, in the order of its lines. */
@@ -163,7 +121,6 @@ static void read_members(struct source *source, struct access **accesses, size_t
                         accesses[i]->flow.access.members_of_one |=
                             found == SOURCE_OPERANDS;
                 }
-                read_said(source, accesses[i], names);
         }
 }
 

@@ -31,7 +31,6 @@ const char *untyped_reason(enum untyped reason)
             [UNTYPED_MERGED] = "function of several types",
             [UNTYPED_THUNK] = "thunk of a virtual function",
             [UNTYPED_OTHER_TYPE] = "pointer to another type than the block",
-            [UNTYPED_MISNAMED] = "member of another type in the source",
         };
 
         return reasons[reason];

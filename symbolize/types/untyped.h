@@ -29,7 +29,6 @@ enum untyped {
         UNTYPED_MERGED,
         UNTYPED_THUNK,
         UNTYPED_OTHER_TYPE,
-        UNTYPED_MISNAMED,
         UNTYPED_COUNT
 };
 
