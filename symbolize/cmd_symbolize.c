@@ -11,6 +11,7 @@
 #include "command_line.h"
 #include "option_path.h"
 #include "symbolize.h"
+#include "trace_types.h"
 
 int cmd_symbolize(int argc, char **argv);
 
@@ -44,6 +45,9 @@ static const char help[] =
     "      --drop-names          go on where names would be lost, since the files that "
     "they\n"
     "                            came from are others now, or gone\n"
+    "      --trace-types=ADDRESS print how the types of the samples at the instruction "
+    "at\n"
+    "                            ADDRESS were found\n"
     "      --help                show this help\n"
     "\n"
     "Run 'memlag analyze FILE' afterwards: findings made with other names are taken "
@@ -80,6 +84,8 @@ static int run(const char *path, const struct symbolize_options *options)
                             "the findings in %s were made with other names and are "
                             "gone: 'memlag analyze' or 'memlag report' makes them again",
                             path);
+        if (!error && options->trace_types)
+                error = trace_types_print(db, options->trace_types, &diag);
         db_close(db);
         if (error)
                 diag_print("symbolize", &diag);
@@ -155,6 +161,22 @@ static void append(const char **list, const char *text)
         *list = text;
 }
 
+/* Reads TEXT, an address in any base of C; not 0. */
+static bool read_address(const char *text, uint64_t *address)
+{
+        char *end;
+
+        errno = 0;
+        *address = strtoull(text, &end, 0);
+        if (!errno && *end == '\0' && *address != 0 && *text != '-')
+                return true;
+        diag_printf("symbolize",
+                    "--trace-types: '%s' is no address; take one from the column ip of "
+                    "sample_view",
+                    text);
+        return false;
+}
+
 static int read_options(int argc, char **argv, struct symbolize_options *options,
                         struct lists *lists)
 {
@@ -168,7 +190,8 @@ static int read_options(int argc, char **argv, struct symbolize_options *options
                 VMLINUX,
                 KALLSYMS,
                 DEBUGINFOD,
-                DROP_NAMES
+                DROP_NAMES,
+                TRACE_TYPES
         };
         static const struct option long_options[] = {
             {"help", no_argument, NULL, HELP},
@@ -181,6 +204,7 @@ static int read_options(int argc, char **argv, struct symbolize_options *options
             {"kallsyms", required_argument, NULL, KALLSYMS},
             {"debuginfod", no_argument, NULL, DEBUGINFOD},
             {"drop-names", no_argument, NULL, DROP_NAMES},
+            {"trace-types", required_argument, NULL, TRACE_TYPES},
             {NULL, 0, NULL, 0}};
         int choice;
 
@@ -226,6 +250,10 @@ static int read_options(int argc, char **argv, struct symbolize_options *options
                         break;
                 case DROP_NAMES:
                         options->drop_names = true;
+                        break;
+                case TRACE_TYPES:
+                        if (!read_address(optarg, &options->trace_types))
+                                return usage();
                         break;
                 default:
                         return usage();

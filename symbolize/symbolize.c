@@ -31,6 +31,7 @@ struct stage {
         struct name_sources sources;
         struct looked_for looked_for;
         struct debuginfod *debuginfod;
+        uint64_t trace_types;       /* as of the options */
         const struct module *ahead; /* the one that is read ahead; NULL: none */
         int64_t perf_maps[PERF_MAP_OF_LATER + 1]; /* lists of code, by their owners */
 };
@@ -215,6 +216,17 @@ static int mark_accesses(struct sweep *sweep)
         return error;
 }
 
+/* Marks the instructions at ADDRESS, in whichever process, to be traced. */
+static void mark_traced(struct sweep *sweep, uint64_t address)
+{
+        for (size_t i = 0; address && i < sweep->ip_count; i++) {
+                struct place *place = &sweep->places[sweep->ips[i].place];
+
+                if (sweep->ips[i].ip == address && place->asks)
+                        place->asks->access.traced = true;
+        }
+}
+
 /* Places of stacks alone are not shown as instructions. */
 static void mark_sampled(struct sweep *sweep)
 {
@@ -314,6 +326,7 @@ static int name_places(struct stage *stage)
         if (work.code && work.code_first && work.data && work.data_first &&
             work.accesses && work.access_first && mark_accesses(&stage->sweep) == 0) {
                 mark_sampled(&stage->sweep);
+                mark_traced(&stage->sweep, stage->trace_types);
                 list_work(&stage->sweep, modules, &work);
                 name_modules(stage, &work);
                 error = 0;
@@ -523,6 +536,7 @@ static int prepare(struct stage *stage, struct db *db,
 {
         int error;
 
+        stage->trace_types = options->trace_types;
         stage->search.directories = options->debuginfo_paths;
         stage->search.root = options->symfs;
         stage->search.looked_for = &stage->looked_for;
@@ -535,8 +549,12 @@ static int prepare(struct stage *stage, struct db *db,
         if (!error)
                 error = name_sources_find(&stage->sources, db, options, &stage->files,
                                           &stage->search, diag);
-        if (error || !options->debuginfod)
-                return error ? error : name_sources_same(&stage->sources, db, diag);
+        if (error)
+                return error;
+        if (!options->debuginfod)
+                return options->trace_types
+                           ? 0
+                           : name_sources_same(&stage->sources, db, diag);
         /* Only now: most files that were mapped have no samples. */
         stage->search.fetch = debuginfod_fetch;
         stage->search.fetch_context = stage->debuginfod;

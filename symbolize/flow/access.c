@@ -148,6 +148,7 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
         for (size_t i = 0; i < count; i++)
                 answers[i] = (struct flow_answer){.vaddr = accesses[i]->code->vaddr,
                                                   .question = accesses[i]->question,
+                                                  .traced = accesses[i]->traced,
                                                   .lineless = accesses[i]->code->lineless,
                                                   .cfa_offset_bytes =
                                                       accesses[i]->cfa_offset_bytes,

@@ -12,6 +12,7 @@ struct access {
         const struct code_place *code; /* the question: a place that has been named */
         enum flow_question question;
         int64_t cfa_offset_bytes; /* of a FLOW_FRAME */
+        bool traced;              /* the state of the analysis is printed */
         bool asked;               /* FLOW is the answer */
         struct flow_answer flow;
 };

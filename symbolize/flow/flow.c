@@ -11,6 +11,7 @@
 #include "flow_effect.h"
 #include "flow_operand.h"
 #include "flow_result.h"
+#include "flow_trace.h"
 #include "flow_walk.h"
 #include "lineless_variables.h"
 #include "merged_access.h"
@@ -292,6 +293,8 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
         }
         if (walk->context->input->folded)
                 forget_pointers(answer);
+        if (answer->traced)
+                flow_trace(walk, step, answer);
 }
 
 /* Which variable lies where, and so what pointers there point to, is less sure once it is

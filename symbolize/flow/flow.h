@@ -45,6 +45,7 @@ struct flow_answer {
          * which it is taken for; 0: not known, or several do. */
         uint32_t pointer;
         struct type_access access;
+        bool traced;   /* the question: the state of the analysis is printed */
         bool lineless; /* the question: the instruction has no line, as merged code */
         bool folded;   /* of an OPERAND: of the function's, see flow_input, it is one */
         bool disputed; /* of an OPERAND: variables of several types lead to it */

@@ -5,6 +5,7 @@
 #define MEMLAG_SYMBOLIZE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "db.h"
 
@@ -31,6 +32,9 @@ struct symbolize_options {
         bool debuginfod;
         /* Whether names may be lost whose files are others now, or gone. */
         bool drop_names;
+        /* The address of an instruction that samples have: what decided on their types is
+         * printed to standard output. 0: of none. */
+        uint64_t trace_types;
 };
 
 /* Names all samples of DB (opened for writing) in one transaction: what an earlier

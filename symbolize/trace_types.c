@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace_types.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+
+static const char answers[] =
+    "SELECT count(*), coalesce(object_kind, ''), coalesce(object, ''), "
+    "coalesce(type || coalesce('.' || field, ''), ''), "
+    "coalesce(type_source || coalesce(' ' || type_pointer, ''), u.reason, '') "
+    "FROM sample_view LEFT JOIN unresolved_view AS u "
+    "ON u.sample_id = sample_view.sample_id AND subject = 'type' "
+    "WHERE sample_view.sample_id IN (SELECT sample_id FROM sample WHERE ip = ?1) "
+    "GROUP BY 2, 3, 4, 5 ORDER BY 1 DESC, 2, 3, 4, 5";
+
+static const char *text(sqlite3_stmt *row, int column)
+{
+        return (const char *)sqlite3_column_text(row, column);
+}
+
+int trace_types_print(struct db *db, uint64_t address, struct diag *diag)
+{
+        sqlite3_stmt *row;
+        int rows = 0, step;
+
+        if (sqlite3_prepare_v2(db_sqlite(db), answers, -1, &row, NULL) != SQLITE_OK)
+                return db_error(db, "read the types of samples", diag);
+        sqlite3_bind_int64(row, 1, (int64_t)address);
+        while ((step = sqlite3_step(row)) == SQLITE_ROW) {
+                if (rows++ == 0)
+                        puts("samples\tkind\tobject\ttype and field\tevidence");
+                printf("%" PRId64 "\t%s\t%s\t%s\t%s\n",
+                       (int64_t)sqlite3_column_int64(row, 0), text(row, 1), text(row, 2),
+                       text(row, 3), text(row, 4));
+        }
+        int error =
+            step == SQLITE_DONE ? 0 : db_error(db, "read the types of samples", diag);
+
+        sqlite3_finalize(row);
+        if (!error && rows == 0)
+                return diag_set(diag, -ENOENT,
+                                "no sample is at address %#" PRIx64
+                                "; take one from the column ip of sample_view",
+                                address);
+        return error;
+}
