@@ -24,7 +24,13 @@ sqlite3 -readonly -separator ' ' run.db "
 
 awk '/^### / { table = $2; next }
      /^#/ { table = "" }
-     table && /^\| [a-z_0-9]+ \|/ && $2 != "column" { print table, $2 }' \
+     table && /^\| [a-z_0-9, ]+ \|/ {
+             split($0, cells, "|")
+             count = split(cells[2], names, /[, ]+/)
+             for (i = 1; i <= count; i++)
+                     if (names[i])
+                             print table, names[i]
+     }' \
         "$SOURCE_DIR/doc/schema.md" | LC_ALL=C sort -s -k1,1 >documented
 
 # Nothing compared is nothing proved.
@@ -39,7 +45,7 @@ cd "$SOURCE_DIR"
         grep -rhoE '^ *\{"[a-z][^"%]*", *[a-z][^"]*,( "|$)' profiler/import.c profiler/source_perf.c \
                 analysis/analyze.c symbolize/resolution.c | sed 's/[^"]*"\([^"]*\)".*/\1/'
         sed -n '/^const char \*unnamed_function/,$s/.*return "\(.*\)".*/\1/p' symbolize/names/unnamed.c
-        sed -n 's/.*\[UNTYPED_[A-Z_]*\] = "\(.*\)".*/\1/p' symbolize/types/sample_type.c | grep -v 'no data address'
+        sed -n 's/.*\[UNTYPED_[A-Z_]*\] = "\(.*\)".*/\1/p' symbolize/types/untyped.c | grep -v 'no data address'
 } | sort -u >"$OLDPWD/kinds"
 cd "$OLDPWD"
 [ "$(wc -l <kinds)" -gt 50 ]
