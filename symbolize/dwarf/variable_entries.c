@@ -12,9 +12,13 @@
 #include "die_walk.h"
 #include "location.h"
 #include "name.h"
-#include "origin_entries.h"
 #include "type_field.h"
 #include "unit_kind.h"
+
+struct code_range {
+        uint64_t low;
+        uint64_t high;
+};
 
 /* The ranges of one block: a part of collector.ranges. */
 struct scope {
@@ -22,11 +26,8 @@ struct scope {
         size_t count;
         uint32_t inlined; /* name of the inlined function that it is in; 0: of none */
         uint16_t depth;
-        uint16_t level;     /* of inlined functions */
-        bool codeless;      /* the ranges are those of what is around it */
-        uint32_t outer;     /* number of the one around it; 0: of none */
-        uint32_t instance;  /* number of the function, inlined or not, that it is in */
-        Dwarf_Die function; /* of that, where it is one */
+        uint16_t level; /* of inlined functions */
+        bool codeless;  /* the ranges are those of what is around it */
 };
 
 struct collector {
@@ -42,7 +43,6 @@ struct collector {
         bool base_known;
         bool of_gcc;
         uint8_t base_register;
-        struct origin_entries kept; /* what origins have and their instances, too */
         /* the variable in work */
         Dwarf_Die *die;
         uint64_t low;
@@ -117,10 +117,6 @@ static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *valu
 
         if (die_ranges(collector->reader->dwarf, die, add_range, collector) == -ENOMEM)
                 return -ENOMEM;
-        if (outer && outer->level == 0 && dwarf_tag(die) == DW_TAG_lexical_block &&
-            origin_entries_keep(&collector->kept, collector->reader->dwarf, die,
-                                outer->instance) < 0)
-                return -ENOMEM;
         scope.count = order_ranges(collector, scope.first);
         if (scope.count == 0) { /* it has no code of its own: the outer one's counts */
                 if (!outer || dwarf_tag(die) != DW_TAG_lexical_block)
@@ -133,13 +129,6 @@ static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *valu
                 scope.inlined = name_of(collector, die);
         else if (outer)
                 scope.inlined = outer->inlined;
-        scope.outer = *value;
-        if (!outer || dwarf_tag(die) == DW_TAG_inlined_subroutine) {
-                scope.instance = (uint32_t)collector->scope_count + 1;
-                scope.function = *die;
-        } else {
-                scope.instance = outer->instance;
-        }
         if (outer) {
                 scope.depth = add_one(outer->depth);
                 scope.level = dwarf_tag(die) == DW_TAG_inlined_subroutine
@@ -222,11 +211,8 @@ static int put_register(struct collector *collector, struct range_map *map,
             .block = collector->scope
                          ? (uint32_t)(collector->scope - collector->scopes) + 1
                          : 0,
-            .outer = scope ? scope->outer : 0,
-            .instance = scope ? scope->instance : 0,
             .codeless = collector->scope && collector->scope->codeless,
             .pointed = map == &variables->pointed[location->reg],
-            .depth = collector->scope ? collector->scope->depth : 0,
             .given = collector->scope && collector->scope->depth == 0 &&
                      dwarf_tag(collector->die) == DW_TAG_formal_parameter};
         return range_map_add(map, collector->low, collector->high,
@@ -371,55 +357,29 @@ static bool is_variable(const struct collector *collector)
         return dwarf_tag(collector->die) == DW_TAG_variable;
 }
 
-/* What reads by the variable in work may have become a part of another block's code, or
- * where it is of no block, of that of others. */
-static int add_lost(struct collector *collector)
-{
-        const struct scope *scope = collector->scope;
-        const struct lost_pointer block = {.depth = scope->depth,
-                                           .instance = scope->instance};
-
-        if (!is_variable(collector))
-                return 0;
-        return scope->depth > 0
-                   ? lost_pointers_add(collector->variables, collector->reader,
-                                       collector->die, &block,
-                                       &collector->ranges[scope->first], scope->count)
-                   : lost_pointers_missing(collector->variables, collector->reader,
-                                           collector->die, scope->instance);
-}
-
-/* The code of its block, which may lead to what was made of it, is kept. */
+/* A variable that is nowhere though its block has code. */
 static int add_nowhere(struct collector *collector)
 {
+        struct variables *variables = collector->variables;
         const struct scope *scope = collector->scope;
 
-        const struct unplaced_variable variable = {
-            .block = (uint32_t)(scope - collector->scopes) + 1,
-            .outer = scope->outer,
-            .instance = scope->instance,
-            .die = *collector->die};
-
-        if (scope->codeless)
-                return add_lost(collector);
-        if (!collector->of_gcc || !is_variable(collector))
+        if (scope->codeless || scope->depth == 0 || !collector->of_gcc ||
+            !is_variable(collector) ||
+            !die_spend(collector->reader->dwarf, scope->count + 1))
                 return 0;
-        return scope->depth > 0
-                   ? lost_pointers_unplaced(collector->variables, collector->reader,
-                                            &variable, &collector->ranges[scope->first],
-                                            scope->count)
-                   : lost_pointers_missing(collector->variables, collector->reader,
-                                           collector->die, scope->instance);
+        for (size_t i = 0; i < scope->count; i++) {
+                const struct code_range *range = &collector->ranges[scope->first + i];
+
+                if (array_reserve(&variables->unplaced, &variables->unplaced_capacity,
+                                  variables->unplaced_count,
+                                  sizeof(*variables->unplaced)) < 0)
+                        return -ENOMEM;
+                variables->unplaced[variables->unplaced_count++] =
+                    (struct unplaced_variable){range->low, range->high, *collector->die};
+        }
+        return 0;
 }
 
-static bool is_null(const Dwarf_Op *ops, size_t count)
-{
-        return count == 2 && ops[0].atom == DW_OP_lit0 &&
-               ops[1].atom == DW_OP_stack_value;
-}
-
-/* A pointer of a block that is said to be null and nothing else has lost the code in
- * which it is not. */
 static int add_listed(struct collector *collector, Dwarf_Attribute *attribute)
 {
         Dwarf_Addr base, low, high;
@@ -427,18 +387,16 @@ static int add_listed(struct collector *collector, Dwarf_Attribute *attribute)
         size_t count;
         ptrdiff_t at = 0;
         int error = 0;
-        bool null_only = true;
 
         while (!error && (at = dwarf_getlocations(attribute, at, &base, &low, &high, &ops,
                                                   &count)) > 0) {
                 if (!die_spend(collector->reader->dwarf, count + 1))
                         return 0;
-                null_only &= is_null(ops, count);
                 collector->low = low;
                 collector->high = high;
                 error = location_parts(attribute, ops, count, add_location, collector);
         }
-        return !error && null_only && collector->scope ? add_lost(collector) : error;
+        return error;
 }
 
 static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t scope)
@@ -451,10 +409,6 @@ static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t sc
         collector->number++;
         collector->type_read = collector->name_read = false;
         collector->name = 0;
-        if (collector->of_gcc && collector->scope && collector->scope->level > 0 &&
-            origin_entries_keep(&collector->kept, collector->reader->dwarf, die,
-                                collector->scope->instance) < 0)
-                return -ENOMEM;
         if (!die_attribute(collector->reader->dwarf, die, DW_AT_location, &attribute))
                 return collector->scope ? add_nowhere(collector) : 0;
         switch (dwarf_whatform(&attribute)) {
@@ -520,31 +474,6 @@ static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32
         }
 }
 
-/* gcc leaves blocks without code out where a function's entry has an origin. */
-static int read_origins(struct collector *collector)
-{
-        int error = 0;
-
-        if (!collector->of_gcc)
-                return 0;
-        origin_entries_sort(&collector->kept);
-        for (size_t i = 0; i < collector->scope_count && !error; i++) {
-                const struct scope *scope = &collector->scopes[i];
-                const struct function_instance function = {.die = scope->function,
-                                                           .number = scope->instance,
-                                                           .inlined = scope->level > 0,
-                                                           .ranges = collector->ranges +
-                                                                     scope->first,
-                                                           .range_count = scope->count};
-
-                if (scope->instance == i + 1)
-                        error =
-                            origin_entries_compare(&collector->kept, collector->variables,
-                                                   collector->reader, &function);
-        }
-        return error;
-}
-
 static void read_frame_base(struct collector *collector, Dwarf_Die *function)
 {
         Dwarf_Attribute attribute;
@@ -576,10 +505,7 @@ int variable_entries_read(struct variables *variables, struct type_reader *reade
         /* A walk begins with the value 0; the function's own scope is number 1. */
         if (!error && scope == 1)
                 error = die_walk_from(reader->dwarf, function, 1, visit, &collector);
-        if (!error && scope == 1)
-                error = read_origins(&collector);
         free(collector.ranges);
         free(collector.scopes);
-        origin_entries_free(&collector.kept);
         return error == -ENOMEM ? error : 0;
 }

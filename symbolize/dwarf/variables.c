@@ -50,9 +50,7 @@ void variables_free(struct variables *variables)
         }
         free(variables->values);
         free(variables->frames);
-        free(variables->lost);
         free(variables->unplaced);
-        free(variables->missing);
         free(variables->calls);
         *variables = (struct variables){0};
 }

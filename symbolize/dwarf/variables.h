@@ -29,17 +29,14 @@ struct register_variable {
         bool from_set;
         uint8_t reg;
         uint32_t writes;
-        bool codeless;     /* its block has no code: that around it counts */
-        bool given;        /* a parameter of the function: it is there when that begins */
-        uint32_t block;    /* the number of the one that declares it; 0: not known */
-        uint32_t outer;    /* of the one around that */
-        uint32_t instance; /* of the function, inlined or not, whose variable it is */
+        bool codeless;  /* its block has no code: that around it counts */
+        bool given;     /* a parameter of the function: it is there when that begins */
+        uint32_t block; /* the number of the one that declares it; 0: not known */
         /* Between these another of its block, of another type, has the same value; empty:
          * none has. */
         uint64_t rival_low;
         uint64_t rival_high;
         bool pointed;         /* it lies where the register points to */
-        uint16_t depth;       /* of the blocks around it */
         uint16_t level;       /* of inlined functions around it; of one that is in any: */
         uint64_t inlined_low; /* where the code of its block begins, */
         uint64_t inlined_high; /* and ends */
@@ -48,31 +45,11 @@ struct register_variable {
         bool lineless;
 };
 
-/* A pointer that is nowhere: the code of its block may have become a part of another's.
- * Between low and high is the block, or what is around one without code. */
-struct lost_pointer {
-        uint64_t low;
-        uint64_t high;
-        uint32_t type;
-        uint16_t depth;    /* of the blocks around it */
-        uint32_t instance; /* as of register_variable; 0: not known */
-};
-
 /* A variable that is nowhere, of a block with code from low up to high. */
 struct unplaced_variable {
         uint64_t low;
         uint64_t high;
-        uint32_t block; /* as of register_variable */
-        uint32_t outer;
-        uint32_t instance;
         Dwarf_Die die;
-};
-
-/* A pointer that is nowhere in the function INSTANCE, or is null and nothing else, or
- * that this, an inlined one, does not have, though its origin does. */
-struct missing_pointer {
-        uint32_t instance;
-        uint32_t type;
 };
 
 /* In memory, while the instruction is between low and high. */
@@ -117,15 +94,9 @@ struct variables {
         struct frame_variable *frames;
         size_t frame_count;
         size_t frame_capacity;
-        struct lost_pointer *lost;
-        size_t lost_count;
-        size_t lost_capacity;
         struct unplaced_variable *unplaced; /* gcc's */
         size_t unplaced_count;
         size_t unplaced_capacity;
-        struct missing_pointer *missing; /* gcc's */
-        size_t missing_count;
-        size_t missing_capacity;
         struct call_result *calls; /* by address */
         size_t call_count;
         size_t call_capacity;

@@ -14,7 +14,6 @@
 #include "flow_trace.h"
 #include "flow_walk.h"
 #include "lineless_variables.h"
-#include "merged_access.h"
 #include "merged_code.h"
 #include "number_use.h"
 #include "own_items.h"
@@ -212,8 +211,8 @@ static void answer_argument(const struct flow_walk *walk, struct flow_state *sta
 }
 
 /* Has what is not known of the base of the operand of STEP from what comes after it.
- * Whether there is something. */
-static bool look_ahead(const struct flow_walk *walk, struct flow_state *state,
+ */
+static void look_ahead(const struct flow_walk *walk, struct flow_state *state,
                        size_t step)
 {
         const struct flow_step *at = &walk->code->steps[step];
@@ -221,18 +220,17 @@ static bool look_ahead(const struct flow_walk *walk, struct flow_state *state,
 
         if (!at->instruction.has_memory || memory->thread_local ||
             memory->base >= REGISTER_COUNT || memory->index != REGISTER_NONE)
-                return false;
+                return;
         struct place_value base =
             flow_state_held(walk->context, state, memory->base, at->vaddr);
 
         if (!place_says_nothing(&base) && !(base.kind == PLACE_POINTER && base.guessed))
-                return false;
+                return;
         base = flow_ahead(walk->context, walk->code, step, memory->base,
                           memory->displacement);
         if (base.kind == PLACE_UNKNOWN)
-                return false;
+                return;
         state->registers[memory->base] = base;
-        return true;
 }
 
 /* What is behind the pointers of a function that is several is not known. */
@@ -257,7 +255,6 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
         if (step == SIZE_MAX)
                 return;
         struct flow_state state = flow_walk_before(walk, step);
-        bool ahead;
 
         switch (answer->question) {
         case FLOW_RESULT:
@@ -270,7 +267,8 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 answer_frame(walk->context, &state, &code->steps[step], answer);
                 break;
         case FLOW_OPERAND:
-                ahead = rule_applies("ahead") && look_ahead(walk, &state, step);
+                if (rule_applies("ahead"))
+                        look_ahead(walk, &state, step);
                 answer_operand(walk, &state, &code->steps[step], answer);
                 if (rule_applies("bits"))
                         bit_use(walk->context, step, &state, &answer->access);
@@ -281,13 +279,6 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                                 vector_use(code, step, &answer->access);
                         if (rule_applies("lanes"))
                                 vector_lanes(code, step, &answer->access);
-                }
-                if (answer->place.kind == PLACE_POINTER &&
-                    rule_applies("merged-access") &&
-                    merged_access(walk, &state, step, &answer->access, ahead)) {
-                        answer->place = place_unknown;
-                        answer->outcome = FLOW_UNKNOWN_BASE;
-                        answer->disputed = true;
                 }
                 break;
         }

@@ -48,7 +48,6 @@ struct flow_answer {
         bool traced;   /* the question: the state of the analysis is printed */
         bool lineless; /* the question: the instruction has no line, as merged code */
         bool folded;   /* of an OPERAND: of the function's, see flow_input, it is one */
-        bool disputed; /* of an OPERAND: variables of several types lead to it */
         bool restores; /* of an OPERAND: it takes back what a call or push has saved */
         bool returned; /* of a RESULT: the function returns it in its turn */
         /* Of a RESULT: how large the items are that calloc() is asked for, by a constant,

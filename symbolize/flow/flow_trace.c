@@ -104,7 +104,5 @@ void flow_trace(const struct flow_walk *walk, size_t step,
         if (answer->variable.type != TYPE_NONE)
                 printf(", in a variable of type %s",
                        type_name(flow, answer->variable.type));
-        printf("%s\n", answer->folded     ? ", but several functions have this code"
-                       : answer->disputed ? ", but variables of several types lead there"
-                                          : "");
+        printf("%s\n", answer->folded ? ", but several functions have this code" : "");
 }

@@ -244,7 +244,6 @@ struct sample_type type_by_instruction(struct sample_types *finder,
         switch (flow->outcome) {
         case FLOW_UNKNOWN_BASE:
                 return type_left_open(flow->folded     ? UNTYPED_MERGED
-                                      : flow->disputed ? UNTYPED_SEVERAL
                                       : flow->restores ? UNTYPED_SAVED
                                                        : UNTYPED_UNKNOWN_BASE);
         case FLOW_NO_INSTRUCTION:
