@@ -45,7 +45,7 @@ cd "$SOURCE_DIR"
         grep -rhoE '^ *\{"[a-z][^"%]*", *[a-z][^"]*,( "|$)' profiler/import.c profiler/source_perf.c \
                 analysis/analyze.c symbolize/resolution.c | sed 's/[^"]*"\([^"]*\)".*/\1/'
         sed -n '/^const char \*unnamed_function/,$s/.*return "\(.*\)".*/\1/p' symbolize/names/unnamed.c
-        sed -n 's/.*\[UNTYPED_[A-Z_]*\] = "\(.*\)".*/\1/p' symbolize/types/untyped.c | grep -v 'no data address'
+        sed -n 's/.*\[UNTYPED_[A-Z_]*\] = "\(.*\)".*/\1/p' symbolize/evidence/untyped.c | grep -v 'no data address'
 } | sort -u >"$OLDPWD/kinds"
 cd "$OLDPWD"
 [ "$(wc -l <kinds)" -gt 50 ]
