@@ -224,10 +224,10 @@ static bool counts_items(const struct types *types, uint32_t type, uint64_t stri
         return *item_bytes > 0 && type_repeats(types, type, 0, stride_bytes);
 }
 
-/* The variable that FLOW's place is in. What is added to an index (a[i - 1]) may lead
- * into the one before: what it is added to must be where an array begins. Where the code
- * has the places of variables as constants (FIXED), that is not known either, and an
- * index may count from an array's end: the FILE has no room for a second array then. */
+/* Finds the variable at FLOW's place. An offset to an index (a[i - 1]) may lead into the
+ * variable before, so an array must begin there. FIXED: the code has the variables'
+ * addresses as constants. An index may then count from an array's end, unless FILE has no
+ * room for a second array. */
 static void take_variable(const struct types *types, const struct elf_file *file,
                           bool fixed, const struct data_place *data,
                           struct flow_answer *flow)

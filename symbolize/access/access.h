@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the memory operands of a module's sampled instructions point to, what its
- * calls of allocators return, and which variables of frames samples fell into. */
+/* Questions about a module's code: the targets of memory operands, the types that
+ * allocator calls return, and the variables in frames. */
 #ifndef MEMLAG_SYMBOLIZE_ACCESS_H
 #define MEMLAG_SYMBOLIZE_ACCESS_H
 
@@ -17,9 +17,8 @@ struct access {
         struct flow_answer flow;
 };
 
-/* Answers ACCESSES, COUNT places of FILE, where they lie in functions that debug
- * information describes, by the inlined functions FRAMES of these places; their order
- * changes. 0 or -ENOMEM. */
+/* Answers ACCESSES, COUNT places of FILE in functions with debug information. FRAMES are
+ * the inlined functions at these places. The order of ACCESSES changes. 0 or -ENOMEM. */
 int access_find(struct type_reader *reader, const struct elf_file *file,
                 const struct symbol_table *symbols, const struct code_frames *frames,
                 struct access **accesses, size_t count);

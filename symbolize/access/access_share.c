@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Each lane reads types of its own; those that answers mention are brought together in
- * the end. There are as many lanes wherever there are enough questions, however many
- * processors: the answers are the same. */
+/* Each lane reads types into a table; the types in answers are merged at the end. The
+ * number of lanes depends on the questions only, not on the processors: so the answers
+ * are the same. */
 #include "access_share.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static void divide(struct lanes *lanes, struct access **accesses, size_t count)
         }
 }
 
-/* Makes LANE's answers those of all. */
+/* Merges LANE's answers. */
 static int take_lane(const struct lanes *lanes, const struct lane *lane)
 {
         struct type_import import;

@@ -6,7 +6,7 @@
 #include "access.h"
 #include "unit_starts.h"
 
-/* What tells of which function or variable an address or a word of a file is. */
+/* Tells which function or variable an address or a word of a file belongs to. */
 struct linkage {
         const struct symbol_table *symbols;
         bool may_fold; /* functions, by its linker: then with */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The library's functions are known by their names, and the type by its own, which must
- * be spelled as the type's is: else nothing is said. */
+/* Library functions are known by name. The type's name must be spelled as in the debug
+ * information; otherwise the call does not count. */
 #include "allocated_items.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static const char *behind(const char *text, const char *prefix)
         return strncmp(text, prefix, length) == 0 ? text + length : NULL;
 }
 
-/* Whether FUNCTION is one of them for items of a type called ITEM. */
+/* Whether FUNCTION allocates items of a type with the name ITEM. */
 static bool allocates(const char *function, const char *item)
 {
         for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {

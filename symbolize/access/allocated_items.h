@@ -7,8 +7,8 @@
 #include "code.h"
 #include "type_table.h"
 
-/* Whether the call at PLACE, a place that has been named, is made for items of TYPE: in
- * std::allocator<TYPE>::allocate(), std::make_unique<TYPE[]>() or what is inlined into
+/* Whether the call at PLACE, which has names, allocates items of TYPE: in
+ * std::allocator<TYPE>::allocate(), std::make_unique<TYPE[]>() or a function inlined into
  * these. */
 bool allocated_items(const struct code_frames *frames, const struct code_place *place,
                      const struct types *types, const struct string_pool *names,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The compiler has mostly put the parameters where the call wants them, and says of them
- * no more than their types. */
+/* The compiler has mostly put the parameters in the registers of the call, without a
+ * location. */
 #include "byte_call.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ enum { PARAMETERS = 3 };
 struct innermost {
         struct dwarf_file *dwarf;
         uint64_t vaddr;
-        Dwarf_Die die; /* the function, or what is inlined into it */
+        Dwarf_Die die; /* the function, or an inlined one */
         bool holds;    /* the entry in work */
 };
 
@@ -64,7 +64,7 @@ static int visit_parameter(void *context, struct die_entry *entry, uint32_t pare
         return 0;
 }
 
-/* What the pointer TYPE is to, if that is a byte. */
+/* The target of the pointer TYPE, if it is a byte. */
 static uint32_t byte_behind(struct type_reader *reader, uint32_t type)
 {
         uint32_t pointee = type == TYPE_NONE ? TYPE_NONE : type_pointee(reader, type);

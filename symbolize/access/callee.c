@@ -4,7 +4,7 @@
 
 #include "instruction.h"
 
-/* What is larger, or calls deeper, changes all of these registers as good as always. */
+/* A larger or deeper function changes nearly always all of these registers. */
 enum { CODE_BYTES_LIMIT = 4096, DEPTH_LIMIT = 8 };
 
 struct callee {
@@ -20,7 +20,7 @@ struct callee {
 static uint32_t written_at(struct globals *globals, const struct elf_file *file,
                            uint64_t vaddr, int depth);
 
-/* Whether INSTRUCTION goes on in another function: it calls it, or its own ends there. */
+/* Whether INSTRUCTION leads to another function: by a call, or by a jump at the end. */
 static bool leads_out(const struct callee *callee, const struct instruction *instruction)
 {
         switch (instruction->operation) {
@@ -34,7 +34,7 @@ static bool leads_out(const struct callee *callee, const struct instruction *ins
         }
 }
 
-/* What the function changes that INSTRUCTION leads to; its target is 0 when it is not
+/* The registers that the target of INSTRUCTION changes; its target is 0 when it is not
  * known. */
 static uint32_t written_behind(const struct callee *callee,
                                const struct instruction *instruction)
@@ -97,7 +97,7 @@ static uint32_t written_at(struct globals *globals, const struct elf_file *file,
                 return CALL_CLOBBERED;
         if (function->written_known)
                 return function->written;
-        /* While it is looked at, so that one that calls itself ends. */
+        /* During the search, to end recursion. */
         function->written = CALL_CLOBBERED;
         function->written_known = true;
         Dwarf_Die die = function->die;

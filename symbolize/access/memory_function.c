@@ -40,8 +40,8 @@ enum memory_function memory_function(const char *name)
         return MEMORY_NONE;
 }
 
-/* The same of what is called. Only what is surely the C library's: others of such a name
- * may take their arguments in another order. */
+/* The memory function that is called. Only the C library's counts: others of that name
+ * may order their arguments differently. */
 static enum memory_function called_function(const char *name)
 {
         static const char *const allocators[] = {"calloc", "__calloc", "__libc_calloc"};

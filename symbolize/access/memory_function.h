@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of the C library that read what their arguments point to, whatever it is, and
- * the calls of them. They are written in assembler: what they read is known where they
- * are called. */
+/* Functions of the C library that read memory at their arguments, and calls of them. They
+ * are written in assembler: only the caller knows the type. */
 #ifndef MEMLAG_SYMBOLIZE_MEMORY_FUNCTION_H
 #define MEMLAG_SYMBOLIZE_MEMORY_FUNCTION_H
 
@@ -11,9 +10,9 @@
 
 enum memory_function {
         MEMORY_NONE,
-        MEMORY_COPY,    /* reads what the second argument points to */
-        MEMORY_COMPARE, /* what the first and the second do */
-        MEMORY_SEARCH,  /* what the first does */
+        MEMORY_COPY,    /* reads at the second argument */
+        MEMORY_COMPARE, /* reads at both arguments */
+        MEMORY_SEARCH,  /* reads at the first argument */
         /* Reads nothing: calloc(), whose second argument is the size of an item. Of calls
          * only. */
         MEMORY_ALLOCATE_ITEMS
@@ -30,7 +29,7 @@ struct memory_slots {
         size_t capacity;
 };
 
-/* Those of FILE. 0 or -ENOMEM; freed in any case. */
+/* Reads FILE's. 0 or -ENOMEM; freed in any case. */
 int memory_slots_read(struct memory_slots *slots, const struct elf_file *file);
 void memory_slots_free(struct memory_slots *slots);
 

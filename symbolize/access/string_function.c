@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions are those of <string.h> and <strings.h> that take strings; the versions
- * are named as glibc names them. */
+/* The functions of <string.h> and <strings.h> that take strings; glibc names the
+ * versions. */
 #include "string_function.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* What a version's name goes on with, "_l" being the variant with a locale. */
+/* The rest of a version's name; "_l" is the variant with a locale. */
 static bool ends_name(const char *rest)
 {
         return *rest == '\0' || *rest == '_';

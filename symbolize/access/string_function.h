@@ -6,12 +6,12 @@
 
 #include <stdbool.h>
 
-/* Whether NAME (NULL: none) is that of such a function, or of one of its versions for
- * some processors, such as "__strlen_avx2". */
+/* Whether NAME (NULL: none) is a string function, or a processor's version of one, such
+ * as "__strlen_avx2". */
 bool string_function(const char *name);
 
-/* Whether NAME (NULL: none) is that of a member function of C++'s std::string, which
- * copies and compares nothing but char. */
+/* Whether NAME (NULL: none) is a member function of C++'s std::string, which handles only
+ * char. */
 bool string_member(const char *name);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* An access that cannot be to what the block was allocated as, and a pointer to another
- * type, show that more is there. */
+/* A block holds more than its allocation's type if an access contradicts that type, or if
+ * a pointer to another type leads there. */
 #include "block_evidence.h"
 
 #include "rule.h"
 #include "site.h"
 #include "type_by_instruction.h"
 
-/* Whether samples are in functions that may copy or compare bytes: whether what is there
- * are bytes only, other samples tell. */
+/* Whether samples are in functions that may copy or compare bytes. Other samples then
+ * decide whether the block holds bytes only. */
 static bool has_calls(const struct sweep *sweep)
 {
         for (size_t i = 0; i < sweep->place_count; i++)
@@ -35,7 +35,7 @@ void block_evidence_begin(struct sample_types *finder)
         for (size_t i = 0; i < raw->stack_count; i++)
                 finder->blocks[i] =
                     (struct block_type){.type = TYPE_NONE, .item = TYPE_NONE};
-        /* Those that no sample met too: they are of the same objects. */
+        /* Blocks without samples too: they belong to the same objects. */
         for (size_t i = 0; i < raw->total_count; i++)
                 if (raw->totals[i].stack != RAW_NONE)
                         finder->blocks[raw->totals[i].stack] = block_type_of_allocation(
@@ -51,8 +51,8 @@ void block_evidence_begin(struct sample_types *finder)
         }
 }
 
-/* Whether an access shows that BLOCKS hold more than what they are allocated as. The bits
- * of floating point are counted with where they are made a hash of, too. */
+/* Whether an access shows that BLOCKS hold more than their allocated type. Hash functions
+ * count with the bits of floating point, too. */
 static bool doubts(const struct sample_types *finder, const struct place *place,
                    const struct block_type *blocks, const struct raw_allocation *block,
                    uint64_t inside, unsigned relation)

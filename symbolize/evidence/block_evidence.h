@@ -5,10 +5,9 @@
 
 #include "sample_type.h"
 
-/* Takes all blocks for what they were allocated as. */
+/* Starts from the assumption that each block has its allocation's type. */
 void block_evidence_begin(struct sample_types *finder);
-/* Takes note of what a sample at LOCATION shows of the blocks of STACK, one of which it
- * is in. */
+/* Learns about the blocks of STACK from a sample at LOCATION in one of them. */
 void block_evidence_learn(struct sample_types *finder,
                           const struct sample_location *location, uint32_t stack);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An author who allocates a type and uses it by pointers to its first member has not
- * changed what the block holds. */
+/* A pointer to the first member of a type does not change the type of its block. */
 #include "block_type.h"
 
 #include "common_factor.h"
@@ -17,9 +16,9 @@ static bool begins_with(const struct types *types, uint32_t outer, uint32_t inne
                type_holds(types, outer, 0, inner);
 }
 
-/* The place of the call on STACK that tells the type; RAW_NONE: none does. What a
- * function that hands the block on asks for says nothing of what its callers want, and
- * what it takes the block for may be but the beginning of that. */
+/* The place of the call on STACK that tells the type; RAW_NONE: none does. A function
+ * that passes the block on does not know its caller's type: it may know only the
+ * beginning. */
 static uint32_t telling_call(const struct sweep *sweep, const struct types *types,
                              uint32_t stack)
 {
@@ -83,8 +82,8 @@ uint64_t block_type_offset(const struct types *types, uint32_t type, uint64_t in
         return type_open_ended(types, type) ? inside : inside % type_size(types, type);
 }
 
-/* Whether PLACE's type, with an index that begins behind it, is but the first member of
- * TYPE: a pointer to all of it, by another name. */
+/* Whether PLACE's type, with an index that begins behind it, is only the first member of
+ * TYPE. The pointer then leads to a whole TYPE. */
 static bool begins(const struct types *types, uint32_t type,
                    const struct place_value *place)
 {
@@ -101,7 +100,7 @@ static bool indexes(const struct types *types, uint32_t type,
                types->items[type].canonical == types->items[place->type].canonical;
 }
 
-/* Whether what is INSIDE a block of TYPE is an item of the array in TYPE that PLACE's
+/* Whether offset INSIDE of a block of TYPE is an item of the array in TYPE that PLACE's
  * index counts in. */
 static bool counts_in_array(const struct types *types, uint32_t type, uint64_t inside,
                             const struct place_value *place)
@@ -143,8 +142,8 @@ bool block_type_agrees(const struct types *types, uint32_t type, uint64_t inside
             counts_in_array(types, type, inside, place) ||
             before_end(types, type, inside, place))
                 return true;
-        /* The place may lie before what the pointer is to: the offset is then negative.
-         * It may lie behind it, too, as what is derived from it does. */
+        /* The place may lie before the pointer's target: the offset is then negative. It
+         * may also lie behind it, as a derived class does. */
         return holds_at(types, type, inside - place_offset(types, place), place->type) ||
                (!place->indexed &&
                 holds_at(types, type, inside - (uint64_t)place->offset, place->type));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the blocks of an allocation stack hold: what the allocation was taken for, as long
- * as no sample shows that something else is there. */
+/* The content of the blocks of an allocation stack: the allocation's type, until a sample
+ * shows something else. */
 #ifndef MEMLAG_SYMBOLIZE_BLOCK_TYPE_H
 #define MEMLAG_SYMBOLIZE_BLOCK_TYPE_H
 
@@ -12,12 +12,12 @@ struct block_type {
         uint32_t place;   /* of the call which that follows, when the type is known */
         bool mixed;       /* samples show that something else is there too */
         bool doubted;     /* an access shows that */
-        bool replaced;    /* pointers to another type of its size lead to items of it */
+        bool replaced;    /* pointers to another type of the same size lead to items */
         bool behind;      /* or to what may be the second item */
         /* There are several items of its type, at multiples of so many bytes; 0: only one
          * is known. */
         uint64_t step_bytes;
-        uint32_t item; /* another type of which there are some; TYPE_NONE: not known */
+        uint32_t item; /* another type that has items there; TYPE_NONE: not known */
         uint64_t item_step_bytes;
         bool between; /* structures begin where no item of its type does */
         bool before;  /* or before the block: they are not there */
@@ -32,19 +32,19 @@ enum block_relation {
         BLOCK_REPLACES =
             4, /* another structure of the same size begins where an item does */
         BLOCK_BEHIND = 8,  /* so does the second item, unless the first is but a header */
-        BLOCK_IS = 16,     /* it is what was allocated */
+        BLOCK_IS = 16,     /* it is the allocated type */
         BLOCK_BEGINS = 32, /* what differs begins where an item does */
         BLOCK_BETWEEN = 64, /* it is a structure, and begins where no item does */
         BLOCK_BEFORE = 128  /* the same, before the block */
 };
 
-/* By the innermost function of STACK that does not only hand on what it allocated. A type
- * of no bytes says nothing of a block. */
+/* Uses the innermost function of STACK that does not only pass the block on. A type of no
+ * bytes decides nothing. */
 struct block_type block_type_of_allocation(const struct sweep *sweep,
                                            const struct types *types, uint32_t stack);
 
-/* The one of them for PLACE and an address that is INSIDE a block of TYPE (TYPE_NONE: it
- * is not known); BLOCK_IS and those behind it besides where that is so. */
+/* The relation between PLACE and an address at offset INSIDE of a block of TYPE
+ * (TYPE_NONE: not known). BLOCK_IS and later flags are added where they apply. */
 unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t inside,
                              const struct place_value *place);
 
@@ -58,23 +58,22 @@ void block_type_learn_items(struct block_type *blocks, const struct types *types
 bool block_type_has_item(const struct block_type *blocks, const struct types *types,
                          uint32_t type, uint64_t start);
 
-/* Whether what is INSIDE one of BLOCKS, whose type fills them, is of that type: in the
- * first item, or behind that when it is known that there are several. What lies in an
- * array of any number of items at its end is so when an instruction's pointer, which
- * leads to PLACE (NULL: it is not known; VECTOR: to several numbers at once), counts such
- * items, or the block has just the size of a number of large ones: other things may lie
- * behind them. */
+/* Whether offset INSIDE of one of BLOCKS, whose type fills them, has that type. It has in
+ * the first item, and behind it if several items are known. A flexible array at the end
+ * also needs an instruction's pointer to PLACE that counts its items (NULL: not known;
+ * VECTOR: several numbers at once), or a block of the size of many items: other things
+ * may follow. */
 bool block_type_reaches(const struct block_type *blocks, const struct types *types,
                         uint64_t block_bytes, uint64_t inside,
                         const struct place_value *place, bool vector);
 
-/* Takes note of what a pointer shows that is known to lead to PLACE, with the RELATION of
- * that to BLOCKS (0: their type is not known). */
+/* Learns from a pointer that leads to PLACE. RELATION is its relation to BLOCKS (0: their
+ * type is not known). */
 void block_type_learn(struct block_type *blocks, const struct types *types,
                       const struct place_value *place, unsigned relation);
 
-/* Whether BLOCKS hold more than what they are allocated as. Functions that were merged
- * have pointers to another type, which say nothing of the blocks. */
+/* Whether BLOCKS hold more than their allocated type. Pointers in merged functions do not
+ * count. */
 bool block_type_mixed(const struct block_type *blocks);
 
 /* Whether items of TYPE can fill a block of BLOCK_BYTES. */
@@ -83,8 +82,8 @@ bool block_type_fills(const struct types *types, uint32_t type, uint64_t block_b
 /* Where in an item of TYPE a place INSIDE a block of such items is. */
 uint64_t block_type_offset(const struct types *types, uint32_t type, uint64_t inside);
 
-/* Whether a pointer that leads to PLACE can point into an item of TYPE, where the address
- * is INSIDE a block of these. */
+/* Whether a pointer to PLACE can point into an item of TYPE at offset INSIDE of its
+ * block. */
 bool block_type_agrees(const struct types *types, uint32_t type, uint64_t inside,
                        const struct place_value *place);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A type's fields get their rows when the first sample meets it, in the order of its
- * layout; a place that several fields share gets one of its own after them. */
+/* A type's fields get their rows with its first sample, in the order of the layout. A
+ * place that several fields share gets a row after them. */
 #include "result_type.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A variable's type is certain: the address says which field. In a block what it was
- * allocated as and the instruction's pointer decide together. What is not certain is left
- * open, with the reason. */
+/* A variable's type is certain: the address tells the field. In a block, the allocation
+ * and the instruction's pointer decide together. Without certainty the sample stays
+ * unresolved, with the reason. */
 #include "sample_type.h"
 
 #include <errno.h>
@@ -63,9 +63,9 @@ static struct sample_type by_section(struct sample_types *finder,
         }
 }
 
-/* Of bytes that are declared, and FOUND where they are accessed: they are storage, too,
- * and a pointer to a structure tells what is in it. An index that begins behind what it
- * is to may lead there from something else. */
+/* Declared bytes, with FOUND as their type, are also storage: a pointer to a structure
+ * tells their content. An index that begins behind its pointer's target may lead there
+ * from something else. */
 static struct sample_type in_bytes(struct sample_types *finder,
                                    const struct sample_location *location,
                                    const struct sample_type *found)
@@ -85,8 +85,8 @@ static struct sample_type in_bytes(struct sample_types *finder,
         return pointed;
 }
 
-/* What is declared is so, whatever its bits are used for; bytes excepted, which hold
- * numbers of all kinds. */
+/* A declaration is certain, however the code uses the bits. Bytes are the exception: they
+ * hold numbers of all kinds. */
 static struct sample_type in_variable(struct sample_types *finder,
                                       const struct sample_location *location,
                                       uint32_t type, uint64_t offset)
@@ -183,9 +183,9 @@ void sample_types_learn(struct sample_types *finder,
                 instruction_learn(finder, location);
         uint32_t stack = finder->sweep->raw->allocations[target->index].stack;
 
-        /* The C library's allocator reads its own lists in blocks that are nobody's any
-         * more, and its sorting moves what it does not know: neither tells what blocks
-         * hold. Stores initialise blocks in the sizes that suit the compiler. */
+        /* The C library's allocator reads its lists in free blocks, and its sort
+         * functions move items of any type. Neither tells the content of a block. Stores
+         * initialise blocks in sizes that suit the compiler. */
         if (is_load && stack != RAW_NONE && !site_in_c_library(finder->sweep, place))
                 block_evidence_learn(finder, location, stack);
 }

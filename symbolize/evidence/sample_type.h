@@ -26,7 +26,7 @@ struct sample_types {
         const struct types *types;
         struct string_pool *names;
         struct block_type *blocks;    /* of raw's stacks */
-        uint32_t *groups;             /* of those that differ by recursion only */
+        uint32_t *groups;             /* of stacks that differ by recursion only */
         bool *records;                /* in blocks of a group there are structures */
         struct sample_type *pointees; /* of the sweep's places, once found */
         uint8_t *relations;           /* of the sweep's places to the blocks they met */
@@ -39,9 +39,9 @@ struct sample_types {
  * freed. */
 int sample_types_open(struct sample_types *sample_types, const struct sweep *sweep,
                       const struct types *types, struct string_pool *names);
-/* Takes note of what a sample at LOCATION shows of its block, if it is of a load, and
- * whether its address refutes what its instruction's index seems to lead to. Where there
- * is something to learn, all samples come here before any type is asked for. */
+/* Learns from a sample at LOCATION what its block holds, if it is a load, and whether its
+ * address refutes its instruction's index. If there is something to learn, all samples
+ * come here before the first sample_types_find(). */
 void sample_types_learn(struct sample_types *sample_types,
                         const struct sample_location *location, bool is_load);
 /* Out of memory shows in the names. */

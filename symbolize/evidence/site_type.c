@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Types count as different by their names, as these are all that is shown. What of one
- * type is at several columns of its line is told apart by these: whatever the compiler
- * inlined, unrolled or copied, it wrote down from where in the source. */
+/* Types differ if their names do, as reports show only names. Blocks of one type and line
+ * differ by their columns: the compiler keeps these, even in inlined or unrolled code. */
 #include "site_type.h"
 
 #include <errno.h>
@@ -10,7 +9,7 @@
 struct told_site {
         uint32_t site;   /* its name */
         uint32_t type;   /* its name; 0: not known */
-        uint32_t column; /* 0: not known, or no other than those of its site and type */
+        uint32_t column; /* 0: not known, or the only one of its site and type */
         size_t stack;
 };
 
@@ -29,7 +28,7 @@ static int compare_sites(const void *left, const void *right)
         return order ? order : compare_numbers(a->column, b->column);
 }
 
-/* The name of what the blocks of STACK are; 0: not known. */
+/* The name of the type of STACK's blocks; 0: not known. */
 static uint32_t type_name(const struct site_types *from, size_t stack)
 {
         const struct block_type *block = &from->blocks[stack];
@@ -45,7 +44,7 @@ struct columns {
         uint32_t last;
 };
 
-/* Joins the columns of those, COUNT of them, to COLUMNS. */
+/* Joins the columns of COUNT sites to COLUMNS. */
 static struct columns join_columns(struct columns columns, const struct told_site *told,
                                    size_t count)
 {
@@ -62,8 +61,8 @@ static struct columns join_columns(struct columns columns, const struct told_sit
         return columns;
 }
 
-/* Forgets the columns of those of one site and type, COUNT of them, if they and OTHERS
- * have no two. */
+/* Forgets the columns of COUNT sites of one line and type, unless they and OTHERS have at
+ * least two. */
 static void settle_columns(struct told_site *told, size_t count, struct columns others)
 {
         struct columns columns = join_columns(others, told, count);
@@ -72,7 +71,7 @@ static void settle_columns(struct told_site *told, size_t count, struct columns 
                 told[i].column = 0;
 }
 
-/* Names those of one site, COUNT of them in order. */
+/* Names COUNT ordered sites of one line. */
 static void name_site(const struct site_types *from, struct site *sites,
                       struct told_site *told, size_t count)
 {
@@ -82,7 +81,7 @@ static void name_site(const struct site_types *from, struct site *sites,
 
         while (untyped < count && told[untyped].type == 0)
                 untyped++;
-        /* What has no type yet, as without samples, may be of each. */
+        /* A site without a type, for lack of samples, may have any of them. */
         struct columns unknown = join_columns((struct columns){0}, told, untyped);
         struct columns all = join_columns(unknown, told + untyped, count - untyped);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells the blocks of one source line apart by what they were allocated as, where that is
- * more than one type, and by their columns, where one type has several: a constructor's
- * vectors, which it all makes in its first line. */
+/* Tells blocks of one source line apart: by their types, where it allocates several
+ * types, and by their columns, where it allocates one type several times. */
 #ifndef MEMLAG_SYMBOLIZE_SITE_TYPE_H
 #define MEMLAG_SYMBOLIZE_SITE_TYPE_H
 
@@ -15,11 +14,10 @@ struct site_types {
         struct string_pool *names;
 };
 
-/* Adds the type to the names of those of SITES, COUNT of raw's stacks of which USED says
- * whether blocks were allocated there, whose function and line is that of another one
- * with another type, and the column where it is that of another one with another column
- * and the same type, or where the type of either is not known. Types that samples
- * contradict tell nothing. 0 or -ENOMEM. */
+/* Adds the type to the names of SITES where another site of the same function and line
+ * has another type. Adds the column where another site has the same type, or an unknown
+ * one, and another column. SITES are COUNT of raw's stacks; USED says which of them
+ * allocated. Types that samples contradict do not count. 0 or -ENOMEM. */
 int site_types_name(const struct site_types *from, struct site *sites, const bool *used,
                     size_t count);
 

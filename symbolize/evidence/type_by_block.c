@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the block was allocated as, as long as no sample shows that more is there, and the
- * instruction's pointer agrees; else by the instruction's pointer, unless that may be to
- * a member of what is really there. */
+/* A block has the type of its allocation if no sample shows more and the instruction's
+ * pointer agrees. Otherwise the pointer's type counts, unless the pointer may lead to a
+ * member of another type. */
 #include "type_by_block.h"
 
 #include "inner_structure.h"
@@ -10,7 +10,7 @@
 #include "type_by_function.h"
 #include "type_by_instruction.h"
 
-/* FOUND was told by what the block was allocated as. */
+/* The allocation decided on FOUND. */
 static struct sample_type told_by_allocation(struct sample_type found,
                                              const struct block_type *holds)
 {
@@ -18,7 +18,7 @@ static struct sample_type told_by_allocation(struct sample_type found,
                                                      holds->place});
 }
 
-/* What lies there when the block is what it was allocated as. */
+/* The field, if the block has the type of its allocation. */
 static struct sample_type by_allocation(struct sample_types *finder,
                                         const struct sample_location *location,
                                         const struct block_type *holds)
@@ -76,9 +76,8 @@ static bool has_members(const struct types *types, uint32_t type)
                types->items[type].kind == TYPE_UNION;
 }
 
-/* Whether BLOCKS hold more than what they are allocated as, whose members pointers to
- * singles may be to. What is allocated as bytes or numbers may hold arrays of several
- * kinds of these, one behind the other. */
+/* Whether BLOCKS hold more than their allocated type, so that a pointer to a number may
+ * lead to one of their members. A block of bytes or numbers may hold several arrays. */
 static bool holds_members(const struct types *types, const struct block_type *blocks)
 {
         return block_type_mixed(blocks) && type_size(types, blocks->type) > 1 &&
@@ -140,10 +139,9 @@ static bool is_cast(const struct sample_types *finder,
                location->target.offset_bytes == place_offset(types, pointed);
 }
 
-/* Where the instruction's pointer, which makes FOUND of the sample, is another type's in
- * this block: functions of the same instructions are merged, and debug information has
- * the types of one of these. In blocks of a type that it met, too, they are of another of
- * its size. */
+/* The instruction's pointer, which led to FOUND, has another type than this block. Merged
+ * functions have the types of one of them only. If the pointer met blocks of its type
+ * before, it leads here to another type of that size. */
 static struct sample_type by_merged(struct sample_types *finder,
                                     const struct sample_location *location,
                                     const struct block_type *holds, uint64_t block_bytes,
@@ -175,10 +173,9 @@ static struct sample_type by_merged(struct sample_types *finder,
                                      : type_left_open(UNTYPED_OTHER_TYPE);
 }
 
-/* Where the instruction's pointer, which makes FOUND of the sample, is to a structure
- * that is not in the block: it was made of one to a member that others have, too (a
- * list's head is taken for the link of an entry). Where the block's type has that member
- * there, it is what was read. */
+/* The instruction's pointer, which led to FOUND, is to a structure that is not in the
+ * block. It came from a pointer to a shared member: a list's head is taken for an entry's
+ * link. If the block's type has that member there, the member was read. */
 static struct sample_type by_member(struct sample_types *finder,
                                     const struct sample_location *location,
                                     const struct block_type *holds, uint64_t block_bytes,
@@ -214,8 +211,8 @@ static struct sample_type by_member(struct sample_types *finder,
                    : *found;
 }
 
-/* Whether a place that a constant leads to, from what the pointer is to to behind it, is
- * in a block of which an access shows that it holds more than it seems to. */
+/* Whether a constant leads behind the pointer's target, in a block that holds more than
+ * its type. */
 static bool leads_behind(const struct sample_types *finder, const struct place *place,
                          const struct block_type *holds)
 {
@@ -224,10 +221,9 @@ static bool leads_behind(const struct sample_types *finder, const struct place *
                !place_stays_inside(finder->types, &place_asks(place)->access.flow.place);
 }
 
-/* Whether the instruction's pointer is to the first item of a block that is not known to
- * have more, and an index leads behind that, which the address alone proves, or not.
- * Where it is not known to hold that type at all, that is so of an index that begins
- * there. */
+/* Whether the pointer is to the first item of a block with one known item, and an index
+ * leads behind it without proof. If the block's type is not known, an index that begins
+ * there counts, too. */
 static bool strays(const struct sample_types *finder,
                    const struct sample_location *location, const struct block_type *holds)
 {
@@ -254,9 +250,8 @@ static bool strays(const struct sample_types *finder,
                !block_type_has_item(holds, types, pointed->type, start);
 }
 
-/* Whether PLACE's index counts whole records of BLOCKS, of which more than the first is
- * not known, and of a number or pointer that the instruction knows, SINGLE, several at a
- * time. */
+/* Whether PLACE's index steps over whole records of BLOCKS, of which only the first is
+ * known, while the instruction reads one number or pointer, SINGLE. */
 static bool steps_over_records(const struct types *types, const struct block_type *blocks,
                                const struct place *place, uint32_t single)
 {
@@ -269,8 +264,8 @@ static bool steps_over_records(const struct types *types, const struct block_typ
         return record > type_size(types, single) && step > 0 && step % record == 0;
 }
 
-/* Whether what is counted with is less than the number TYPE that the instruction's
- * pointer is to: it may be one of a smaller kind behind it. */
+/* Whether the code counts with fewer bytes than the number TYPE at the pointer: a smaller
+ * number may lie there. */
 static bool is_less(const struct types *types, uint32_t type,
                     const struct type_access *access)
 {
@@ -279,8 +274,8 @@ static bool is_less(const struct types *types, uint32_t type,
                (access->number == NUMBER_LOW || access->number == NUMBER_INTEGER);
 }
 
-/* FOUND is a number or pointer by one to such, in BLOCKS: it may be a member of what is
- * there, or something else behind what the pointer was to. */
+/* FOUND is a number or pointer in BLOCKS, by a pointer to its type. It may also be a
+ * member, or something behind the pointer's target. */
 static struct sample_type single_by_pointer(struct sample_types *finder,
                                             const struct sample_location *location,
                                             const struct block_type *holds, bool records,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that copy or compare memory, or read texts: what they read is what their
- * callers hand them. */
+/* For functions that copy or compare memory, or read strings, the caller's arguments
+ * decide. */
 #include "type_by_function.h"
 
 #include "sample_field.h"
@@ -16,8 +16,8 @@ static bool own_data(const struct sweep *sweep, const struct place *place,
                 sweep->variables[target->index].module == place->module);
 }
 
-/* Whether a copy that begins at PLACE, anywhere in a block of what is there, reads things
- * of one type only: there are no fields to tell apart. */
+/* Whether a copy that begins at PLACE reads one type only, without fields to tell apart.
+ */
 static bool uniform(const struct types *types, const struct place_value *place)
 {
         enum type_kind kind = types->items[place->type].kind;
@@ -41,9 +41,8 @@ static struct sample_type characters(const struct sample_types *finder)
             .source = {TYPE_BY_FUNCTION, 0, TYPE_SOURCE_NO_PLACE}};
 }
 
-/* In a function that copies or compares memory: by what its caller's pointer is to. The
- * address says how far behind that it reads, where the block has room for just one of
- * these. */
+/* In a function that copies or compares memory, the caller's pointer tells the type. The
+ * address tells how far it reads, if the block has room for just one item. */
 static struct sample_type by_argument(struct sample_types *finder,
                                       const struct sample_location *location)
 {

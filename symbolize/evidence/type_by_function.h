@@ -10,8 +10,7 @@
 enum memory_function memory_function_at(const struct sample_types *finder,
                                         uint32_t place);
 
-/* Those of the C library that read texts read nothing else, whatever the processor's
- * version of them is like. */
+/* The C library's string functions read characters only, in each processor's version. */
 struct sample_type type_by_function(struct sample_types *finder,
                                     const struct sample_location *location);
 

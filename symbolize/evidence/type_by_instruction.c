@@ -11,7 +11,7 @@
 
 enum { POINTER_LIMIT_BYTES = 1024 };
 
-/* What the addresses of an instruction's samples show. */
+/* Facts from the addresses of an instruction's samples. */
 enum {
         SHOWN_ELSEWHERE = 1, /* one is not where the index leads to */
         SHOWN_UNALIGNED = 2, /* by one the structure would lie where compilers put none */
@@ -62,8 +62,8 @@ static bool agrees(struct sample_types *finder, uint32_t type, uint64_t inside,
                there.field.name == found->field.name;
 }
 
-/* Whether an access goes on behind a structure that is not known to have more after it:
- * it may be but the first member of what is really there. */
+/* Whether an access goes beyond the end of a closed structure: the structure may be only
+ * the first member of the real one. */
 static bool leaves(const struct types *types, const struct place_value *place,
                    const struct type_access *access)
 {
@@ -83,8 +83,8 @@ static bool is_placed(const struct types *types, const struct place_value *place
                (place->stride_bytes > 0 && bytes > 0 && place->stride_bytes % bytes == 0);
 }
 
-/* Whether FOUND is a number of which ACCESS is to a part, by an index in smaller steps
- * than that: bytes and other small items are, which lie at its offset by chance. */
+/* Whether ACCESS reads a part of the number FOUND, by an index in smaller steps: small
+ * items then lie at its offset by chance. */
 static bool is_in_steps(const struct types *types, const struct place_value *place,
                         const struct type_access *access, const struct sample_type *found)
 {
@@ -105,7 +105,8 @@ static bool is_in_steps(const struct types *types, const struct place_value *pla
         }
 }
 
-/* What the instruction at PLACE accesses behind a pointer, whichever sample it is. */
+/* The field that the instruction at PLACE accesses by its pointer. It is the same for all
+ * its samples. */
 static struct sample_type pointee(struct sample_types *finder, uint32_t place)
 {
         const struct flow_answer *flow =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Few are of many samples: each is looked up by what it is. */
+/* Few sources belong to many samples: each is looked up by its content. */
 #include "type_source.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What told the type of a sample, so that it can be checked. Each is a row of the
- * database once. */
+/* The evidence that decided on a sample's type, for users to check. The database has each
+ * once. */
 #ifndef MEMLAG_SYMBOLIZE_TYPE_SOURCE_H
 #define MEMLAG_SYMBOLIZE_TYPE_SOURCE_H
 
@@ -38,7 +38,7 @@ struct type_sources {
 /* The word for KIND in the database. */
 const char *type_source_word(enum type_source_kind kind);
 
-/* *ID becomes that of SOURCE; 0: nothing. 0 or -ENOMEM. */
+/* ID becomes SOURCE's number; 0: no source. 0 or -ENOMEM. */
 int type_sources_add(struct type_sources *sources, const struct type_source *source,
                      uint32_t *id);
 void type_sources_free(struct type_sources *sources);

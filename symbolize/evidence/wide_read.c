@@ -36,7 +36,7 @@ static uint32_t hash_of(const struct wide_read *read)
             read->field);
 }
 
-/* Where the field, or the item of it, ends that the load begins in. */
+/* The end of the field, or array item, in which the load begins. */
 static uint64_t end_of_first(const struct sample_type *sample)
 {
         const struct field *field = &sample->field;
@@ -61,8 +61,8 @@ static int add_field(struct wide_reads *wide, struct wide_read *read, uint32_t f
         return 0;
 }
 
-/* Finds what lies between the end of SAMPLE's field and that of the load. Behind the end
- * of the type is the next one of its kind. */
+/* Finds the fields between the end of SAMPLE's field and the end of the load. Behind the
+ * end of the type lies the next item of the same type. */
 static int find_fields(struct wide_reads *wide, struct wide_read *read,
                        struct type_rows *rows, const struct sample_type *sample,
                        const struct types *types, struct string_pool *names)

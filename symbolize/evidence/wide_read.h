@@ -13,7 +13,7 @@ struct wide_reads {
         size_t count;
         size_t capacity;
         struct hash_index index;
-        uint32_t *fields; /* rows of these, those of an item together */
+        uint32_t *fields; /* rows of the fields, all of one item together */
         size_t field_count;
         size_t field_capacity;
 };
