@@ -17,7 +17,7 @@ static int64_t header_bytes(const struct types *types, const struct place_value 
                 return 0;
         int64_t bytes = (int64_t)type_size(types, value->type);
 
-        /* An index of its own items may lead to one of these. */
+        /* An index that counts the structure's own items may lead to NAMED. */
         return bytes > 0 && value->indexed &&
                        (value->stride_bytes == 0 ||
                         value->stride_bytes % (uint64_t)bytes == 0)

@@ -6,14 +6,13 @@
 
 #include "flow_state.h"
 
-/* Whether what NAMED points to begins behind the structure that VALUE points to, of one
- * register, and is no multiple of its size, so that an index tells which of them counts.
- */
+/* Whether NAMED's target begins behind the structure at VALUE, in one register, at no
+ * multiple of its size. An index then tells which of the two it counts. */
 bool behind_header_begins(const struct types *types, const struct place_value *value,
                           const struct place_value *named);
 
-/* Whether NAMED is behind the structure that it points to itself, so that it does not say
- * what is there. */
+/* Whether NAMED lies behind the structure that it points to, so its type does not count
+ * there. */
 bool behind_header_ends(const struct types *types, const struct place_value *named);
 
 /* BASE, as a pointer to what such a variable is to, where PLUS bytes from it is not in

@@ -7,7 +7,7 @@
 
 enum { STEPS_LIMIT = 64 };
 
-/* What the number is in: a register, or a word of memory that a register leads to. */
+/* The home of the number: a register, or a word of memory at a register. */
 struct holder {
         uint8_t reg;
         bool in_memory;
@@ -57,7 +57,7 @@ static bool follow(const struct instruction *instruction, struct holder *holder)
         case OPERATION_ADDRESS:
                 holder->reg = instruction->memory.base;
                 return is_word(&instruction->memory);
-        default: /* what is made of itself */
+        default: /* made from its own value */
                 return instruction->modified >> holder->reg & 1;
         }
 }

@@ -6,7 +6,7 @@
 
 #include "flow_code.h"
 
-/* Of REG before step number AT of CODE, as far as that is seen in the code before. */
+/* Whether REG, before step number AT of CODE, is a quotient, as the code before shows. */
 bool divided_count(const struct flow_code *code, size_t at, uint8_t reg);
 
 #endif

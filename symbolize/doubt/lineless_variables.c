@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the lines of all instructions are not to be had, those that were asked about
- * count. */
+/* Without lines for all instructions, only the questions' own lines count. */
 #include "lineless_variables.h"
 
 #include <errno.h>

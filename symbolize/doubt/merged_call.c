@@ -22,7 +22,7 @@ static bool is_other(const struct types *types, uint32_t type, uint32_t to)
                !type_holds(types, type, 0, to) && !type_holds(types, to, 0, type);
 }
 
-/* Whether what is known to be of TYPE may be something else, by a pointer to TO. */
+/* Whether a block of TYPE may have another type, by a pointer to TO. */
 static bool may_be_other(const struct types *types, uint32_t type, uint32_t to)
 {
         if (tells_nothing(types, to) || is_other(types, type, to))

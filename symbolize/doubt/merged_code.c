@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of one variable's block jumps into the code of another's, which is entered
- * there in its midst, or had another way in. Where it is the next in order instead, what
- * the first one left is of no use: the second is written before it is read. */
+ * there in its middle, or had another way in. If the second block only follows in memory,
+ * it writes the variable before it reads it. */
 #include "merged_code.h"
 
 #include <errno.h>
@@ -10,8 +10,7 @@
 #include "array.h"
 #include "place_sharers.h"
 
-/* Steps times pairs of variables, and ranges that are added: what is beyond that is not
- * told apart. */
+/* Steps times pairs of variables, and added ranges; larger functions stay unresolved. */
 enum { WORK_LIMIT = 1 << 26, RANGES_LIMIT = 1 << 12 };
 
 /* Whose block code is of two variables'. */
@@ -37,9 +36,9 @@ struct search {
         size_t *stack;
 };
 
-/* ---- two of them ---- */
+/* ---- a pair ---- */
 
-/* Of blocks of which one is within the other, code is the inner one's. */
+/* If one block contains the other, the code belongs to the inner one. */
 static enum owner owner_of(const struct search *search, size_t step)
 {
         bool here = search->here->steps[step] & SHARER_INSIDE;
@@ -62,7 +61,7 @@ static bool touches_here(const struct search *search, size_t step)
                owner_of(search, step) == OWNER_HERE;
 }
 
-/* Whose each block's code is, and whether THERE is touched in its own. */
+/* Finds the owner of each block's code, and whether code of THERE touches it. */
 static void find_owners(struct search *search)
 {
         const struct flow_code *code = search->sharers.walk->code;
@@ -135,7 +134,7 @@ static void doubt(struct search *search, size_t block, enum doubt doubt, size_t 
         search->stack[(*waiting)++] = block;
 }
 
-/* Marks what of BLOCK is in doubt, and returns how much of what follows is. */
+/* Marks the doubtful part of BLOCK, and returns the doubt about its successors. */
 static enum doubt mark_block(const struct search *search, size_t block)
 {
         const struct flow_block *at = &search->sharers.walk->code->blocks[block];
@@ -155,8 +154,8 @@ static enum doubt mark_block(const struct search *search, size_t block)
         return search->last[block] == OWNER_HERE ? left : DOUBT_NONE;
 }
 
-/* Whether THERE's block number BLOCK leads to its successor NEXT, which is not its own
- * and may be merged code: others lead there, too. */
+/* Whether block number BLOCK of THERE leads to NEXT, a successor that may be merged code:
+ * it is not THERE's, and other blocks lead there, too. */
 static bool leads(const struct search *search, size_t block, size_t next)
 {
         return search->last[block] == OWNER_THERE && next != SIZE_MAX &&
@@ -218,7 +217,7 @@ static int add_range(struct variables *variables, const struct frame_variable *o
         return 0;
 }
 
-/* Adds what is marked to THERE's ranges. */
+/* Adds the marked ranges to THERE's. */
 static int add_marked(struct search *search, bool *found)
 {
         const struct flow_code *code = search->sharers.walk->code;
@@ -259,8 +258,8 @@ static bool differ(const struct search *search)
                !variables_called_same(here, there);
 }
 
-/* A variable that is not touched in its own blocks is in another's. When these lead
- * nowhere that may be merged code, any other's may be. */
+/* A variable that its own blocks do not touch is in another's code. If its blocks lead to
+ * no merged code, it may be in any. */
 static int compare_pair(struct search *search, bool *found)
 {
         const struct flow_code *code = search->sharers.walk->code;
@@ -286,7 +285,7 @@ static int prepare(struct search *search)
         search->first = calloc(blocks, 3);
         search->reached = calloc(blocks, 1);
         search->marks = calloc(code->step_count + 1, 1);
-        /* A block waits at most twice: as often as more is known of it. */
+        /* A block waits at most twice: its facts can grow only as often. */
         search->stack = calloc(blocks, 3 * sizeof(*search->stack));
         if (!search->ways_in || !search->first || !search->reached || !search->marks ||
             !search->stack)

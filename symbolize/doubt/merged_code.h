@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Code that the compiler merged out of several of a function's blocks is, for the debug
- * information, that of one of them. Which variable lies in memory that these share is not
- * known there. */
+/* Debug information gives merged code to one of its blocks. If the variables of several
+ * blocks share a stack slot, the variable there is not known. */
 #ifndef MEMLAG_SYMBOLIZE_MERGED_CODE_H
 #define MEMLAG_SYMBOLIZE_MERGED_CODE_H
 
 #include "flow_walk.h"
 
-/* Adds to VARIABLES, those that WALK knew, ranges that are SHARED: code of another
- * variable's block at the same place in which this one may be meant. *FOUND: there are
- * some. 0 or -ENOMEM. */
+/* Adds SHARED ranges to VARIABLES, which WALK knew: code of another variable's block
+ * where this variable may be in the same slot. *FOUND: there are some. 0 or -ENOMEM. */
 int merged_code_find(const struct flow_walk *walk, struct variables *variables,
                      bool *found);
 

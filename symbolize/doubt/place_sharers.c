@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Variables are in order of place, so that those that overlap are beside each other.
- * Where they are touched is seen in the code, by what was followed. */
+/* Variables are sorted by place, so overlapping ones are neighbours. The analysed code
+ * shows where each is touched. */
 #include "place_sharers.h"
 
 #include <errno.h>
@@ -91,7 +91,7 @@ static void add_sharer(struct place_sharers *sharers, size_t first)
         sharers->count++;
 }
 
-/* Of all that share their places none is told. */
+/* Leaves all variables that share a place unresolved. */
 static void leave_open(struct place_sharers *sharers, size_t first)
 {
         size_t count = ranges_from(sharers->variables, first);

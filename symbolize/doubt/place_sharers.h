@@ -15,7 +15,7 @@ struct sharer {
         size_t first; /* in variables.frames: its ranges */
         size_t count;
         uint8_t *steps; /* SHARER_INSIDE its blocks, where it is SHARER_TOUCHED */
-        bool touched;   /* in code of its own, or before */
+        bool touched;   /* in its own code, or earlier */
         bool leads;     /* this, to code of another that may be merged */
 };
 
@@ -27,7 +27,8 @@ struct place_sharers {
         size_t range_count; /* of the variables, before any are added */
 };
 
-/* Finds those of VARIABLES, of the function of WALK. 0 or -ENOMEM; freed in any case. */
+/* Finds the sharing variables among VARIABLES of WALK's function. 0 or -ENOMEM; freed in
+ * any case. */
 int place_sharers_find(struct place_sharers *sharers);
 /* Where there are no more than there is room for: marks their steps. 0 or -ENOMEM. */
 int place_sharers_mark(struct place_sharers *sharers);

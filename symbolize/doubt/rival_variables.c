@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An author who casts one pointer to two structures means either by turns. In a block
- * within another a variable hides what is around it, and a function that is inlined has
- * names of its own. */
+/* If one pointer is cast to two structures, the code may use either. A variable of an
+ * inner block hides the outer one's; an inlined function has its own variables. */
 #include "rival_variables.h"
 
 #include <errno.h>
@@ -12,8 +11,7 @@
 
 enum { PAIRS_AT_MOST = 1 << 16 };
 
-/* Whether A and B, types of pointers, are to structures of which none is a part of the
- * other's beginning. */
+/* Whether A and B are pointers to structures of which neither begins with the other. */
 static bool are_rivals(struct type_reader *reader, uint32_t a, uint32_t b)
 {
         const struct types *types = reader->types;
@@ -58,8 +56,7 @@ static bool same_place(const struct register_variable *a,
         return a->block == b->block && a->reg == b->reg && a->offset == b->offset;
 }
 
-/* Those of LIST from FIRST on that share a place have not all been compared: any may be
- * a rival of another. */
+/* LIST from FIRST on was not compared completely: any variable there may have a rival. */
 static void leave_open(struct register_variable **list, size_t count, size_t first)
 {
         for (size_t i = first; i < count; i++) {

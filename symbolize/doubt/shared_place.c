@@ -64,8 +64,8 @@ static uint32_t join_names(const struct flow_input *input, const struct several 
         return joined;
 }
 
-/* VARIABLE, the first of SEVERAL, becomes what they have in common. (Inlined at -O3, gcc
- * 12 takes the items for uninitialized.) */
+/* VARIABLE, the first of SEVERAL, becomes their common part. (Inlined at -O3, gcc 12
+ * takes the items for uninitialized.) */
 static __attribute__((noinline)) void take_common(const struct types *types,
                                                   const struct several *several,
                                                   struct frame_variable *variable)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A place of a frame at which several variables may lie, and which of them is not known.
- */
+/* A stack slot that several variables share, without evidence which one is there. */
 #ifndef MEMLAG_SYMBOLIZE_SHARED_PLACE_H
 #define MEMLAG_SYMBOLIZE_SHARED_PLACE_H
 

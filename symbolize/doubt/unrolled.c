@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* An expression of the source is a line and a column, and the call that it is inlined by:
- * a header and what lies behind it are read by two. gcc's column may be that of an
- * operator between both. Where it repeats a statement it says that this begins once more,
- * unless it makes vectors. */
+/* A line, a column and the inlined call identify an expression of the source. A header
+ * and the items behind it are two expressions. gcc's column may be that of an operator
+ * between both. The line table repeats a statement for each of its copies, except in
+ * vector code. */
 #include "unrolled.h"
 
 #include <errno.h>
@@ -169,7 +169,7 @@ static int find_calls(struct loads *loads)
 
 /* ---- copies ---- */
 
-/* Those of one expression stand together, in the order of where their indexes begin. */
+/* Loads of one expression are neighbours, in the order of their indexes' beginnings. */
 static int compare_loads(const void *left, const void *right)
 {
         const struct load *a = *(const struct load *const *)left;
@@ -214,8 +214,7 @@ static bool comes_before(const void *item, const void *key)
         return compare_loads(item, &wanted) < 0;
 }
 
-/* Whether there is one of the expression of LOAD whose index begins at BEGIN, and which
- * is not the same copy of it. */
+/* Whether another copy of LOAD's expression has an index that begins at BEGIN. */
 static bool begins_at(const struct loads *loads, const struct load *load, int64_t begin)
 {
         struct load key = *load;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What compilers put behind the names of functions that they copied, or of which several
- * files of a program optimised as a whole have one of that name. */
+/* The suffixes of copied functions' names. In a program optimised as a whole, functions
+ * of one name in several files have a suffix, too. */
 #ifndef MEMLAG_SYMBOLIZE_COPIED_NAME_H
 #define MEMLAG_SYMBOLIZE_COPIED_NAME_H
 
 #include <stdbool.h>
 
-/* Whether SYMBOL is that of a copy. */
+/* Whether SYMBOL names a copy. */
 bool copied_name(const char *symbol);
 
 /* Whether A and B, names of one function but for that, are of two files. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is left of a function that was folded: its symbol, where the other's is; its
- * entry, without an address, with one where no code is, or with the other's. A second
- * name that an author gave to a function has no entry of its own. */
+/* The traces of a folded function: its symbol at the other's address; its entry without
+ * an address, with the address of no code, or with the other's. A second name from the
+ * source has no entry. */
 #include "folded.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "mangled_name.h"
 #include "signature.h"
 
-/* What a file made for it could ask for is more than any has that is not. */
+/* Only a hostile file asks for more. */
 enum { LOOKED_AT_LIMIT = 100000000, SYMBOLS_LOOKED_AT_LIMIT = 10000000 };
 
 /* More names of one function are not looked at. */
@@ -25,14 +25,14 @@ enum { CONSTANT_CODE_BYTES = 32 };
 struct function {
         Dwarf_Die *die;
         Dwarf_Addr entry;
-        const char *others[OTHERS_LIMIT]; /* symbols there that are not its own */
+        const char *others[OTHERS_LIMIT]; /* symbols of other functions there */
         size_t other_count;
         bool unnamed;    /* no symbol is there */
-        bool copied;     /* one there is of a copy that the compiler made of a function */
-        const char *own; /* a symbol there that is its own; NULL: none is */
+        bool copied;     /* a symbol there names a compiler's copy */
+        const char *own; /* the function's symbol there; NULL: none */
         const char
             *own_file; /* the source file of that, if it is local; NULL: not known */
-        bool twins;    /* another is that of another file's function of its name */
+        bool twins;    /* another symbol is a function of the same name in another file */
 };
 
 /* ---- symbols ---- */
@@ -82,8 +82,8 @@ static bool too_many(struct folded *search, const struct unit_range *unit)
         return search->looked_at > LOOKED_AT_LIMIT;
 }
 
-/* Whether UNIT defines a function that SYMBOL names and that has no code but what is at
- * ENTRY, or may, as there are too many. */
+/* Whether UNIT defines a function with the name SYMBOL, and no code except at ENTRY. Also
+ * true if there are too many functions to know. */
 static bool defines(struct folded *search, const struct unit_range *unit,
                     const char *symbol, Dwarf_Addr entry)
 {
@@ -99,8 +99,8 @@ static bool defines(struct folded *search, const struct unit_range *unit,
         return false;
 }
 
-/* Whether what is at A and at B, in two units, are two functions of one name: each is
- * known to its file only, and not one that both include. */
+/* Whether A and B, in two units, are two functions with one name: each is local to its
+ * file, and no common header has it. */
 static bool are_two(struct folded *search, Dwarf_Die *a, Dwarf_Die *b)
 {
         Dwarf_Attribute attribute;
@@ -202,8 +202,8 @@ static bool reads_nothing(const struct elf_file *file, uint64_t vaddr)
         return false;
 }
 
-/* Whether CODELESS, of FUNCTION's unit, has code of its own all the same, of which no
- * entry tells, and that reads nothing: what is merged with it reads nothing either. */
+/* Whether CODELESS, of FUNCTION's unit, has code without an entry that reads nothing. A
+ * function merged with it reads nothing either. */
 static bool has_empty_code(struct folded *search, const struct function *function,
                            struct unit_function *codeless)
 {
@@ -330,7 +330,7 @@ static bool is_of_rust(struct folded *search, Dwarf_Die *die)
                language == DW_LANG_Rust;
 }
 
-/* What the units say of FUNCTION. */
+/* Searches the units for functions with FUNCTION's code. */
 static int look_in_units(struct folded *search, const struct function *function,
                          bool *folded)
 {

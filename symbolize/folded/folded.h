@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a function is several of the source: compilers and linkers keep one of those
- * that have the same instructions, and debug information describes the one, or each at
- * that address. */
+/* Whether one code stands for several functions of the source. Compilers and linkers keep
+ * one of several equal functions. Debug information describes only that one, or all at
+ * its address. */
 #ifndef MEMLAG_SYMBOLIZE_FOLDED_H
 #define MEMLAG_SYMBOLIZE_FOLDED_H
 
@@ -20,7 +20,8 @@ struct folded {
         struct lost_functions lost;
 };
 
-/* Whether the linker of FILE, whose debug information is that of DEBUG, may have. */
+/* Whether the linker of FILE, whose debug information is from DEBUG, may have folded
+ * functions. */
 bool folded_by_linker(const struct elf_file *file, const struct elf_file *debug);
 
 /* *FOLDED: whether FUNCTION, an entry with code of FILE, is. 0 or -ENOMEM. */

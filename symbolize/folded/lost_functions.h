@@ -9,7 +9,7 @@
 
 struct lost_functions {
         bool read;
-        struct signature *items; /* what they take and return */
+        struct signature *items; /* their parameters and results */
         size_t count;
         size_t capacity;
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a function takes and returns, as far as a compiler that merges functions sees it:
- * pointers are alike, whatever they are to. */
+/* The shape of a function's parameters and result, as a compiler that merges functions
+ * sees it: all pointers are alike. */
 #ifndef MEMLAG_SYMBOLIZE_SIGNATURE_H
 #define MEMLAG_SYMBOLIZE_SIGNATURE_H
 
 #include "die.h"
 
-enum { SIGNATURE_PARAMETERS = 16 }; /* what has more is like no other */
+enum { SIGNATURE_PARAMETERS = 16 }; /* a function with more equals no other */
 
 struct signature {
         uint64_t result;

@@ -88,7 +88,7 @@ int unit_functions_read(struct unit_functions *functions, Dwarf_Die *die,
         return 0;
 }
 
-/* Whether SYMBOL is NAME, or a copy or a version of it. */
+/* Whether SYMBOL names NAME, a copy or a version. */
 static bool is_called(const char *symbol, const char *name)
 {
         size_t length = name ? strlen(name) : 0;

@@ -11,7 +11,7 @@ struct unit_function {
         Dwarf_Die die;
         Dwarf_Addr vaddr; /* where it is entered, if it HAS_CODE */
         bool has_code;
-        bool codeless; /* the compiler left no code of it, though it was no inline one */
+        bool codeless; /* the compiler left no code, though it is not inline */
         bool named;    /* the names were read */
         const char *linkage;
         const char *source;
@@ -43,7 +43,7 @@ bool unit_functions_entry(const struct unit_functions *functions, Dwarf_Die *fun
 int unit_functions_read(struct unit_functions *functions, Dwarf_Die *die,
                         struct unit_range *found);
 
-/* Whether SYMBOL is FUNCTION's, or that of a copy or a version of it. */
+/* Whether SYMBOL names FUNCTION, a copy or a version. */
 bool unit_function_is_called(struct dwarf_file *dwarf, struct unit_function *function,
                              const char *symbol);
 

@@ -40,8 +40,8 @@ static void pass_copies(struct bit_watch *watch, const struct instruction *step)
         }
 }
 
-/* Whichever copies the base has at the end were made of one value, from which they are
- * followed on: that of the base as it was, or of what it was made of. */
+/* All copies that the base has at the end come from one value: the base's, or its
+ * source's. They are followed from there. */
 void bit_address_begin(struct bit_watch *watch, const struct flow_code *code, size_t step)
 {
         uint8_t base = code->steps[step].instruction.memory.base, from;

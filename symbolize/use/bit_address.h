@@ -11,13 +11,12 @@
 void bit_address_begin(struct bit_watch *watch, const struct flow_code *code,
                        size_t step);
 
-/* How many bytes the operand of LOAD begins behind that of LATER, by what WATCH has of
- * the registers between; false: that is not known. */
+/* How many bytes the operand of LOAD begins behind LATER's, by WATCH's copies of
+ * registers; false: not known. */
 bool bit_address_before(const struct bit_watch *watch, const struct instruction *load,
                         const struct instruction *later, int64_t *bytes);
 
-/* Whether the operand of LATER may be there, too, by another base of which that is not
- * known. */
+/* Whether LATER's operand may be at that place by another base. */
 bool bit_address_unclear(const struct bit_watch *watch, const struct instruction *load,
                          const struct instruction *later);
 

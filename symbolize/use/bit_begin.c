@@ -8,8 +8,8 @@
 
 enum { STEPS_BACK_LIMIT = 32 };
 
-/* The bits of the word that change when MNEMONIC joins to it what has only bits of
- * NONZERO, and all of ONES, or adds that; 0: not known. */
+/* The bits of the word that MNEMONIC changes by an operand with bits of NONZERO only and
+ * all of ONES; 0: not known. */
 static uint64_t changed_in_memory(ZydisMnemonic mnemonic, uint64_t word, uint64_t nonzero,
                                   uint64_t ones)
 {
@@ -27,8 +27,8 @@ static uint64_t changed_in_memory(ZydisMnemonic mnemonic, uint64_t word, uint64_
         }
 }
 
-/* Changes the word in memory, or tests it by a number. A sum may change all of it, as one
- * number. */
+/* The instruction changes the word in memory, or tests it by a number. A sum may change
+ * all of it, as one number. */
 static bool begin_in_memory(const struct decoded *decoded, struct bit_watch *watch,
                             struct bit_used *used)
 {
@@ -175,7 +175,7 @@ static void take_writes(const struct flow_code *code, const struct flow_writes *
                 watch->registers[reg].other &= bit_from(bits);
 }
 
-/* What is known before the load of numbers in registers. */
+/* Takes the known numbers in registers before the load. */
 static void take_numbers(const struct flow_code *code, const struct flow_state *state,
                          struct bit_watch *watch)
 {
@@ -190,7 +190,7 @@ static void take_numbers(const struct flow_code *code, const struct flow_state *
         }
 }
 
-/* What the code before the load, in the same block, shows of registers. */
+/* Learns about registers from the code before the load, in its block. */
 static void look_back(const struct flow_code *code, size_t step, struct bit_watch *watch)
 {
         size_t first = code->blocks[flow_code_block(code, step)].first;

@@ -14,9 +14,9 @@ struct bit_used {
         bool whole; /* all in one piece: as one number, say */
 };
 
-/* Sets WATCH to what is known behind STEP of CODE, which reads or writes memory, and
- * *USED to the bits that it uses itself. STATE is what is known before it. False: what it
- * does to the word is not followed, and takes it as a whole. */
+/* Sets WATCH to the state behind STEP of CODE, which reads or writes memory, and *USED to
+ * the bits that STEP uses. STATE is the state before it. False: the instruction is not
+ * followed and uses the whole word. */
 bool bit_begin(const struct flow_code *code, size_t step, const struct flow_state *state,
                struct bit_watch *watch, struct bit_used *used);
 

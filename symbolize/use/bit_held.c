@@ -19,7 +19,7 @@ uint64_t bit_from(uint64_t bits)
         return bits ? ~bit_low((unsigned)__builtin_ctzll(bits)) : 0;
 }
 
-/* What the bits of MASK tell of: where sums carry, all of the sum below them, too. */
+/* The bits that influence MASK: a sum's carry brings in all bits below. */
 static uint64_t reach(const struct bit_held *held, uint64_t mask)
 {
         uint64_t sum = held->carried & mask;
@@ -47,7 +47,7 @@ bool bit_seen_whole(const struct bit_held *held, uint64_t mask, uint64_t word)
                 uint64_t bits =
                     held->parts[i].bits & bit_shifted(told, -held->parts[i].up);
 
-                /* What was made of all bits may have been made of parts. */
+                /* A result of all bits may be a result of parts. */
                 if (bits != 0 && spread != word && (bits | spread) == word)
                         return true;
         }
@@ -97,7 +97,7 @@ uint64_t bit_nonzero(const struct bit_held *held)
 
 /* ---- changes ---- */
 
-/* Of what is not in MASK any more, the bits of sums above it that are tell. */
+/* If bits leave MASK, the sums above still depend on them. */
 void bit_keep(struct bit_held *held, uint64_t mask)
 {
         uint64_t below = reach(held, held->carried & mask) & ~mask;
@@ -125,7 +125,7 @@ void bit_spread(struct bit_held *held, uint64_t bits, uint64_t over)
         held->spread_over |= over;
 }
 
-/* Where sums carried, what falls off below is told of by the rest. */
+/* If sums carried, the remaining bits depend on the lost ones below. */
 void bit_move(struct bit_held *held, int count)
 {
         uint64_t lost =

@@ -8,9 +8,9 @@
 
 enum { BIT_PARTS = 2 };
 
-/* Bits of the word in a register: bit n of the word is bit n + UP of the register, for
- * each of the parts that were joined there. Each bit of SPREAD_OVER tells of those of
- * SPREAD: copies of the sign where a number was extended, or what was made of them. */
+/* Bits of the word in a register: bit n of the word is bit n + UP of the register, in
+ * each joined part. Each bit of SPREAD_OVER depends on the bits SPREAD: copies of an
+ * extended sign, and results of these. */
 struct bit_held {
         struct {
                 uint64_t bits;
@@ -19,14 +19,13 @@ struct bit_held {
         uint64_t spread;
         uint64_t spread_over;
         uint64_t other; /* bits of the register that may be neither zero nor the word's */
-        uint64_t carried; /* bits of sums, of which those above tell of those below */
-        /* Bits that a mask of which nothing is known may have changed where the register
-         * holds more than the word: mostly some of the rest are meant. And those that
-         * were loaded once more, which may be the same. */
+        uint64_t carried; /* bits of sums: the ones above depend on the ones below */
+        /* Bits that an unknown mask may have changed in a register that holds more than
+         * the word, mostly for the other bits; and bits that were loaded again. */
         uint64_t doubtful;
 };
 
-/* The lowest COUNT bits; BITS moved UP, or down; those from the lowest of BITS on. */
+/* The lowest COUNT bits; BITS moved UP, or down; all bits from the lowest of BITS on. */
 uint64_t bit_low(unsigned count);
 uint64_t bit_shifted(uint64_t bits, int up);
 uint64_t bit_from(uint64_t bits);
@@ -50,7 +49,7 @@ uint64_t bit_nonzero(const struct bit_held *held);
 void bit_keep(struct bit_held *held, uint64_t mask);
 /* Moves all COUNT bits up, or down, where nothing falls off. */
 void bit_move(struct bit_held *held, int count);
-/* The word's BITS are told of by those of the register in OVER. */
+/* The register's bits OVER depend on the word's BITS. */
 void bit_spread(struct bit_held *held, uint64_t bits, uint64_t over);
 /* Adds what FROM has, in the same register: false when there is no room for it. */
 bool bit_join(struct bit_held *held, const struct bit_held *from);
@@ -66,8 +65,8 @@ bool bit_shift_down(struct bit_held *held, unsigned width, unsigned count,
 bool bit_add(struct bit_held *held, const struct bit_held *from, uint64_t mask,
              bool subtracted);
 
-/* Where HELD is stored in MASK, to UP bits below where the word is: the bits of the word
- * that are not as before. False: none of it goes back to its place. */
+/* HELD is stored in MASK, UP bits below the word's place: finds the changed bits of the
+ * word. False: no bit returns to its place. */
 bool bit_stored(const struct bit_held *held, uint64_t mask, int up, uint64_t word,
                 uint64_t *changed);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which bits of a register are known to be one: what a mask does not clear. */
+/* Bits of a register that are known to be one: a mask leaves them. */
 #ifndef MEMLAG_SYMBOLIZE_BIT_ONES_H
 #define MEMLAG_SYMBOLIZE_BIT_ONES_H
 
@@ -8,7 +8,8 @@
 /* The bits of OPERAND that WATCH knows to be one. */
 uint64_t bit_ones(const struct bit_watch *watch, const ZydisDecodedOperand *operand);
 
-/* Those of the register that DECODED writes first, behind it; WATCH is as before it. */
+/* The known ones of the register that DECODED writes first, behind it; WATCH is the state
+ * before it. */
 uint64_t bit_ones_after(const struct bit_watch *watch, const struct decoded *decoded);
 
 #endif

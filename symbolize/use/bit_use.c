@@ -15,10 +15,10 @@ enum { STEPS_LIMIT = 128, WAYS_LIMIT = 8, VISITS_LIMIT = 16 };
  * ABI, AMD64 supplement, figure 3.4). */
 enum { ARGUMENTS = 0x0336 };
 
-/* rdx, for the second half of what is returned. */
+/* rdx, for the second half of a result. */
 enum { RESULT_HIGH = 1 };
 
-/* What is known before a step. */
+/* The state before a step. */
 struct way {
         size_t step;
         struct bit_watch watch;
@@ -35,7 +35,7 @@ struct use {
         unsigned steps_left;
         struct way ways[WAYS_LIMIT];
         size_t way_count;
-        struct way visits[VISITS_LIMIT]; /* what was held where jumps have led */
+        struct way visits[VISITS_LIMIT]; /* the states at the targets of jumps */
         size_t visit_count;
 };
 
@@ -45,9 +45,8 @@ static void use_held(struct use *use, const struct bit_held *held, uint64_t mask
         use->used.whole |= bit_seen_whole(held, mask, use->word);
 }
 
-/* The word, or a part of it, is stored where it came from: what is not the same any more
- * is meant. What is stored in the same place from a register that holds none of it was
- * changed by what is not followed. */
+/* The word, or a part, is stored at its place again: its changed bits are used. If the
+ * register holds none of the word, the change was not followed. */
 static bool store(struct use *use, struct bit_watch *watch, const struct flow_step *step,
                   const struct decoded *decoded)
 {
@@ -80,7 +79,8 @@ static bool store(struct use *use, struct bit_watch *watch, const struct flow_st
         }
         struct bit_held moved = *held;
 
-        /* Beside another, or else it is a number that is kept meanwhile, such as errno. */
+        /* Beside another, or else it is a number that is kept meanwhile, such as errno.
+         */
         use->restored |= before != 0 || (mask & ~use->word) != 0;
         for (int i = 0; i < BIT_PARTS; i++)
                 if (moved.parts[i].up == up)
@@ -115,8 +115,8 @@ static uint64_t use_address(struct use *use, const struct bit_watch *watch,
         return bits;
 }
 
-/* Whether OPERAND, which holds HELD, is moved to a vector with bits of another word: the
- * two are pieces of one, of which some bits are taken there. */
+/* Whether OPERAND, which holds HELD, is moved to a vector beside bits of another word.
+ * Both are pieces of one value, and the code uses some bits. */
 static bool is_piece(const struct decoded *decoded, const ZydisDecodedOperand *operand,
                      const struct bit_held *held)
 {
@@ -135,7 +135,7 @@ static bool is_piece(const struct decoded *decoded, const ZydisDecodedOperand *o
         }
 }
 
-/* Whatever else reads registers uses what they hold: that. */
+/* Any other instruction uses the content of the registers that it reads. */
 static uint64_t read_all(struct use *use, const struct bit_watch *watch,
                          const struct decoded *decoded)
 {
@@ -368,7 +368,7 @@ static void hand_on_arguments(struct use *use, const struct bit_watch *watch,
                         hand_on(use, watch, i, takes_structure);
 }
 
-/* A call, whose target may be read by what is held. */
+/* A call. Its target may depend on the word. */
 static void call(struct use *use, struct bit_watch *watch, const struct flow_step *step)
 {
         struct decoded decoded;
@@ -385,7 +385,7 @@ static void call(struct use *use, struct bit_watch *watch, const struct flow_ste
         bit_address_change(watch, &use->load->instruction, CALL_CLOBBERED, &decoded);
 }
 
-/* Behind a truth value, say, of one byte may lie what is not meant. */
+/* A returned byte, as a truth value, may have unused bits above it. */
 static void give_back(struct use *use, const struct bit_watch *watch)
 {
         const struct bit_held *held = &watch->registers[REGISTER_RAX];
@@ -425,7 +425,7 @@ static void follow(struct use *use, struct bit_watch *watch, size_t at)
                         break;
                 const struct flow_step *step = &use->code->steps[at];
 
-                /* Other registers may hold what it read before. */
+                /* Other registers may still hold the earlier value. */
                 if (step == use->load)
                         return;
                 use->steps_left--;

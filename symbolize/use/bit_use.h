@@ -7,9 +7,8 @@
 #include "flow_state.h"
 #include "type_access.h"
 
-/* Says in ACCESS which bits of the memory operand of STEP, of FLOW's code, are tested or
- * changed by it and by what follows, and whether none is. STATE is what is known before
- * it. */
+/* Sets in ACCESS which bits of STEP's memory operand FLOW's code tests or changes, there
+ * and later, and whether it uses none. STATE is the state before STEP. */
 void bit_use(const struct flow_context *flow, size_t step, const struct flow_state *state,
              struct type_access *access);
 

@@ -76,7 +76,7 @@ static bool same_register(const ZydisDecodedOperand *a, const ZydisDecodedOperan
                b->type == ZYDIS_OPERAND_TYPE_REGISTER && a->reg.value == b->reg.value;
 }
 
-/* ---- what is held ---- */
+/* ---- content of registers ---- */
 
 uint64_t bit_watch_nonzero(const struct bit_watch *watch,
                            const ZydisDecodedOperand *operand, unsigned width)
@@ -213,7 +213,7 @@ bool bit_watch_test(struct bit_watch *watch, ZydisMnemonic mnemonic,
         }
 }
 
-/* ---- what is done to them ---- */
+/* ---- operations ---- */
 
 /* How far an operand of WIDTH bits is shifted by NUMBER. */
 static unsigned shift_count(unsigned width, uint64_t number)
@@ -271,7 +271,7 @@ static bool change(struct bit_watch *watch, const struct decoded *decoded)
         }
         watch->known &= ~(UINT32_C(1) << name);
         set_flags(watch, held, mask);
-        if (is_shift) /* the carry is what was shifted out */
+        if (is_shift) /* the carry is the bit shifted out */
                 watch->below = watch->above = before;
         return true;
 }
@@ -329,7 +329,7 @@ static bool take_number(struct bit_watch *watch, const struct decoded *decoded)
         return true;
 }
 
-/* What OPERAND holds; not of the word is what is read from memory. */
+/* The content of OPERAND; memory holds nothing of the word. */
 static struct bit_held held_by(const struct bit_watch *watch,
                                const ZydisDecodedOperand *operand, unsigned width)
 {
@@ -348,8 +348,8 @@ static void put(struct bit_watch *watch, uint8_t to, const struct bit_held *held
         watch->known &= ~(UINT32_C(1) << to);
 }
 
-/* HELD, which holds some of the word, is joined by AND with the number BY, of which
- * nothing else is left; DOUBTFUL bits may be changed by that, where it holds more. */
+/* An AND joins HELD, which has bits of the word, with the number BY. If BY holds more
+ * than the word, DOUBTFUL bits may change. */
 static void apply_mask(struct bit_held *held, struct bit_held *by, uint64_t doubtful,
                        uint64_t mask)
 {
@@ -440,7 +440,7 @@ static bool copy(struct bit_watch *watch, const struct decoded *decoded)
 
 /* ---- sums ---- */
 
-/* What a register that is part of an address holds. */
+/* The content of a register in an address. */
 static struct bit_held held_in(const struct bit_watch *watch, ZydisRegister name)
 {
         uint8_t number = instruction_register(name);
@@ -466,7 +466,7 @@ static bool sum_address(const struct bit_watch *watch, const ZydisDecodedOperand
                bit_add(sum, &index, mask, false) && bit_add(sum, &apart, mask, false);
 }
 
-/* Each bit of a product is told by those up to it. */
+/* Each bit of a product depends on all bits up to it. */
 static bool multiply(struct bit_held *held, const struct bit_held *by, uint64_t mask)
 {
         if (!bit_join(held, by))

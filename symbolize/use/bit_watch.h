@@ -12,18 +12,18 @@
 struct bit_watch {
         uint64_t word; /* the mask of all of its bits */
         struct bit_held registers[REGISTER_COUNT];
-        uint64_t flags; /* bits that they depend on */
-        uint64_t sign;  /* those that the sign flag does, where it is a bit's copy */
-        uint64_t below; /* those that tell whether it is below what it is compared with */
-        uint64_t above; /* those that tell whether it is above */
-        bool whole;     /* they depend on the word in one piece */
-        bool moved;     /* registers of the operand's address have changed */
+        uint64_t flags;   /* bits that they depend on */
+        uint64_t sign;    /* bits that the sign flag copies */
+        uint64_t below;   /* bits that decide whether it is below the other operand */
+        uint64_t above;   /* bits that decide whether it is above */
+        bool whole;       /* they depend on the word in one piece */
+        bool moved;       /* registers of the operand's address have changed */
         int64_t advanced; /* but by so many bytes in all, which are known */
-        uint32_t copies;  /* registers that hold what the address's base did before */
+        uint32_t copies;  /* registers with the address's earlier base */
         int64_t behind[REGISTER_COUNT]; /* and so many bytes more */
-        uint32_t partly; /* registers of which only a part was written last */
+        uint32_t partly;                /* registers that were last written in part */
         uint32_t fresh;  /* that nothing has read since they were written */
-        uint32_t tested; /* that hold what the flags tell of */
+        uint32_t tested; /* registers with the tested value */
         uint32_t stored; /* that hold the word as it was stored again */
         uint32_t known;  /* registers that hold numbers: these */
         uint64_t numbers[REGISTER_COUNT];
@@ -35,7 +35,7 @@ void bit_watch_begin(struct bit_watch *watch);
 /* Whether A and B hold the same bits in the same places, and the same is known. */
 bool bit_watch_same(const struct bit_watch *a, const struct bit_watch *b);
 
-/* The register that OPERAND is, and the bits of it; REGISTER_NONE: it is none. */
+/* The register of OPERAND, and its bits; REGISTER_NONE: it has none. */
 uint8_t bit_register(const ZydisDecodedOperand *operand);
 uint64_t bit_mask(const ZydisDecodedOperand *operand);
 /* The bits of OPERAND, of WIDTH, that may be other than zero. */
@@ -58,7 +58,7 @@ void bit_watch_forget(struct bit_watch *watch, uint32_t written);
 /* The same, of what DECODED writes: the rest of a register may be as before. */
 void bit_watch_write(struct bit_watch *watch, const struct decoded *decoded,
                      uint32_t written);
-/* The flags depend on BITS, and the one of the sign on those of SIGN. */
+/* The flags depend on BITS, the sign flag on SIGN. */
 void bit_watch_flags(struct bit_watch *watch, uint64_t bits, uint64_t sign);
 
 #endif

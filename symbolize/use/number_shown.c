@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One instruction at a time; for comparisons also those that use its flags. */
+/* Decides by one instruction; comparisons also by the instruction that uses their flags.
+ */
 #include "number_shown.h"
 
 enum {
@@ -8,7 +9,7 @@ enum {
         SMALL_HALF_BITS = 16, /* of 4 bytes */
         FACTOR_BITS = 16,     /* above are the factors of hashes */
         ADDEND_BITS = 24,
-        SHIFT_LIMIT = 8, /* above are those that leave out the exponent */
+        SHIFT_LIMIT = 8, /* larger shifts leave out the exponent */
         SHORT_BYTES = 2  /* no number of floating point has fewer than 4 */
 };
 
@@ -150,8 +151,8 @@ static ZydisAccessedFlagsMask flags_asked(const struct flow_code *code, size_t a
         return asked;
 }
 
-/* A comparison with a constant: the sign is asked for of floating point, too, and few
- * bytes may be what a mask leaves. */
+/* A comparison with a constant. Programs test the sign of floating point, too, and a mask
+ * may leave few bytes. */
 static enum access_number compared(const struct flow_code *code, size_t at,
                                    int64_t constant, uint32_t bytes)
 {
@@ -182,8 +183,8 @@ static enum access_number compared_with_other(const struct flow_code *code, size
 
 /* ---- bits ---- */
 
-/* The bits of MASK are taken, set or turned in an operand of WIDTH bits: those that signs
- * and exponents are made of show nothing. */
+/* The code takes, sets or turns the bits MASK in an operand of WIDTH bits. Bits of signs
+ * and exponents decide nothing. */
 static enum access_number masked(uint64_t mask, unsigned width, uint32_t bytes)
 {
         unsigned limit = bytes == 4 ? SMALL_HALF_BITS : SMALL_BITS;
@@ -235,8 +236,7 @@ static enum access_number added(const struct decoded *decoded)
         return same_register(first, second) ? NUMBER_ANY : NUMBER_INTEGER;
 }
 
-/* A sum that is made as an address (lea): twice the number is what is left of one of
- * floating point without its sign. */
+/* A sum by an address (lea): twice the number removes the sign of floating point. */
 static enum access_number summed(const ZydisDecodedOperand *operand)
 {
         bool doubled =
@@ -264,8 +264,8 @@ static enum access_number bit_tested(const ZydisDecodedOperand *by, bool is_word
                                                                       : NUMBER_ANY;
 }
 
-/* Of what the integer instruction AT does to its first two operands, of which the number
- * is the first or not (IS_FIRST). */
+/* The kind of number by the integer instruction AT; IS_FIRST: the number is its first
+ * operand, not its second. */
 static enum access_number by_operation(const struct flow_code *code, size_t at,
                                        const struct decoded *decoded, bool is_first,
                                        uint32_t bytes)
@@ -352,8 +352,8 @@ bool number_is_converted(ZydisMnemonic mnemonic)
         return is_among(mnemonic, converting, COUNT_OF(converting));
 }
 
-/* Whether all of the integer is used, as MNEMONIC, which counts with it, shows: a program
- * that has cut it off from a wider one mostly goes on with what is left. */
+/* Whether MNEMONIC shows that the code uses the whole integer. A program that cuts an
+ * integer from a wider one mostly continues with the cut one. */
 static bool as_wide(ZydisMnemonic mnemonic, const struct number_held *held)
 {
         if (number_is_converted(mnemonic))
@@ -371,20 +371,18 @@ static bool as_wide(ZydisMnemonic mnemonic, const struct number_held *held)
         }
 }
 
-/* Whether a comparison with CONSTANT is one with a small number: zero and what is
- * negative (NaN) are bits of floating point, too, and whether it is below 1 is whether it
- * is 0. */
+/* Whether CONSTANT is a small number. Zero and negative values (NaN) are bits of floating
+ * point, too, and below 1 means 0. */
 static bool compares_with_small(const struct flow_code *code, size_t at, int64_t constant)
 {
         return constant > 1 ||
                (constant == 1 && flags_asked(code, at) == ZYDIS_CPUFLAG_ZF);
 }
 
-/* Whether the bits of floating point (or a part of them, as which few bytes may be read)
- * are treated in the same way as what shows an integer: they are added, subtracted,
- * multiplied, divided, shifted, masked, extended and ordered to make hashes, to round, to
- * step to the next number, to count those between two and to sort, compared with zero,
- * and converted, which makes a logarithm. */
+/* Whether programs treat the bits of floating point, or a part of them, in the same way.
+ * They count with such bits, shift, mask, extend and order them. This serves hashes,
+ * rounding, steps to the next number, distances, sorting, tests for zero and logarithms.
+ */
 static bool perhaps_float(const struct flow_code *code, size_t at,
                           const struct decoded *decoded, const struct number_held *held)
 {
@@ -477,7 +475,7 @@ struct number_fact number_shown(const struct flow_code *code, size_t at,
                 fact.perhaps_several = asks_equality(code, at, decoded);
                 if (fact.number != NUMBER_INTEGER)
                         return fact;
-                if (operand->size < held->bytes * 8) { /* a part of it */
+                if (operand->size < held->bytes * 8) { /* only a part */
                         fact.number = NUMBER_BITS;
                         return fact;
                 }

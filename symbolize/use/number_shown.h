@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What one instruction shows of the number in a register or in memory that it reads. Most
- * of what is done to integers is done to the bits of floating point, too, which programs
- * round, order, step on, mask and make hashes of. */
+/* The kind of number, by one instruction that reads it from a register or memory.
+ * Programs do nearly all integer operations on the bits of floating point, too: they
+ * round, order, step, mask and hash them. */
 #ifndef MEMLAG_SYMBOLIZE_NUMBER_SHOWN_H
 #define MEMLAG_SYMBOLIZE_NUMBER_SHOWN_H
 
@@ -14,7 +14,7 @@ struct number_held {
         bool extended;      /* by bits of zero when it was read */
         uint32_t general;   /* registers, by their DWARF numbers */
         uint32_t vector;    /* by their own */
-        uint32_t crossed;   /* of these, which had it from general registers */
+        uint32_t crossed;   /* vector registers that were set from general ones */
         bool in_memory;     /* it is what PLACE is */
         bool place_crossed; /* and PLACE had it from one */
         struct memory_operand place;
@@ -41,7 +41,7 @@ bool number_is_real(const struct decoded *decoded);
 /* Whether MNEMONIC makes floating point of integers. */
 bool number_is_converted(ZydisMnemonic mnemonic);
 
-/* Of the mask of vector registers the bit that OPERAND is; 0: it is none of them. */
+/* OPERAND's bit in a mask of vector registers; 0: it is none. */
 uint32_t number_vector_bit(const ZydisDecodedOperand *operand);
 
 #endif

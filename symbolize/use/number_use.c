@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The number is followed through copies in registers and to the stack, along a few ways
- * and a bounded number of instructions. What counts with it as one of floating point
- * decides, as bits of these are tested as integers too: but not where another way counts
- * with it as an integer, as of a union that is read once for several cases. */
+/* The number is followed through copies in registers and on the stack, along a few ways
+ * and a bounded number of instructions. Floating-point arithmetic decides, as its bits
+ * are also tested as integers. It decides nothing if another way counts with an integer,
+ * as in a union that several cases read. */
 #include "number_use.h"
 
 #include "callee.h"
@@ -22,9 +22,9 @@ enum { ARGUMENTS = 0xff, RESULTS = 0x3 };
 struct way {
         size_t step;
         struct number_held held;
-        bool taken; /* something has read it, so that a call need not get it */
+        bool taken; /* an instruction has read it, so a call need not receive it */
         bool real;  /* it was counted with as one of floating point */
-        bool whole; /* what is done to it is done to no bits of floating point */
+        bool whole; /* no program does that to bits of floating point */
         unsigned real_steps;
         uint64_t integers; /* a bit for each of INTEGER_STEPS that it was met at before */
 };
@@ -36,8 +36,8 @@ struct use {
         unsigned steps_left;
         struct way ways[WAYS_LIMIT];
         size_t way_count;
-        /* Instructions that count with an integer, and which of them were met on ways on
-         * which it is of floating point, and on others. */
+        /* Instructions that count with an integer, on ways with floating point and on
+         * others. */
         size_t integer_steps[INTEGERS_LIMIT];
         size_t integer_count;
         uint64_t on_real, on_others;
@@ -60,7 +60,7 @@ static void meet_integer(struct use *use, struct way *way, size_t at)
         way->integers |= UINT64_C(1) << i;
 }
 
-/* What is surer counts. */
+/* The surer kind counts. */
 static void take(struct use *use, struct way *way, size_t at,
                  const struct number_fact *fact)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Compilers that count with a member of several items at once load these as they lie in
- * memory, and leave out the rest by shuffles and blends with constants. Pieces of 4 bytes
- * are followed through these, straight on; whatever else reads them uses them. */
+/* If a loop uses a member of several neighbouring items, compilers load the items as a
+ * vector and drop the rest by shuffles and blends with constants. Pieces of 4 bytes are
+ * followed straight on through these; any other instruction uses them. */
 #include "vector_lanes.h"
 
 #include "decoded.h"
@@ -146,7 +146,7 @@ static bool shuffle(ZydisMnemonic mnemonic, uint64_t constant, const struct lane
 
 #undef BOTH
 
-/* Pieces that are moved to the low or high half of what is in a register. */
+/* Moves pieces to the low or high half of a register. */
 static bool move_half(const struct decoded *decoded, const struct lanes *a,
                       const struct lanes *b, struct lanes *result)
 {
@@ -214,7 +214,7 @@ static uint64_t constant_of(const struct decoded *decoded)
                    : 0;
 }
 
-/* What the register that DECODED writes first has of the load, where it only moves
+/* The pieces of the load in the register that DECODED writes first, if it only moves
  * pieces. */
 static bool follow(const struct watch *watch, const struct decoded *decoded,
                    struct lanes *result)

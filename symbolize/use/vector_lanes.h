@@ -6,9 +6,8 @@
 #include "flow_code.h"
 #include "type_access.h"
 
-/* Sets the first_byte and the used_bytes of ACCESS, by what STEP, which reads a vector
- * from memory, takes of it, and what follows: where some bytes are known not to be used.
- */
+/* Sets ACCESS's first_byte and used_bytes, if STEP, a load of a vector, and the code
+ * behind it do not use all bytes. */
 void vector_lanes(const struct flow_code *code, size_t step, struct type_access *access);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Moves and mixes of vectors are the same for any numbers: only what counts with them is
- * of one kind. It is looked for straight on, as loops over vectors go. */
+/* Moves and shuffles are the same for all kinds of numbers; only arithmetic tells the
+ * kind. It is looked for straight on, as loops run. */
 #include "vector_use.h"
 
 #include "decoded.h"
@@ -37,7 +37,7 @@ static uint32_t integer_bytes(ZydisMnemonic mnemonic, const ZydisDecodedOperand 
                     : BOTH(PMOVSXWQ)
                     : BOTH(PMOVZXWD)
                     : BOTH(PMOVZXWQ) : BOTH(PMADDWD) : BOTH(PMULLW) : return 2;
-                /* Not those that compare for equality: any memory is compared so. */
+                /* Without comparisons for equality: these fit any memory. */
                 BOTH(PADDB)
                     : BOTH(PSUBB)
                     : BOTH(PADDUSB)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the numbers are that an instruction reads several of at once. */
+/* The kind of numbers in a vector that an instruction reads. */
 #ifndef MEMLAG_SYMBOLIZE_VECTOR_USE_H
 #define MEMLAG_SYMBOLIZE_VECTOR_USE_H
 
