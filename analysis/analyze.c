@@ -14,6 +14,7 @@
 #include "facts.h"
 #include "findings.h"
 #include "gaps.h"
+#include "measured.h"
 #include "memlag_views_sql.h"
 #include "stall_limit.h"
 #include "statement.h"
@@ -331,6 +332,8 @@ static int run(struct analysis *a, const char *part, struct diag *diag)
                 code = db_exec(a->db, keep_stacks, diag);
         if (!code)
                 code = find_samples(a, diag);
+        if (!code && !part) /* the first run has no such parts */
+                code = measured_store(a->db, diag);
         if (!code)
                 code = callers_make(a->db, loads_per_sample(a->db),
                                     a->counters.total_cycles, diag);

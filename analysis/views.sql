@@ -24,6 +24,8 @@ DROP VIEW IF EXISTS process_view;
 DROP VIEW IF EXISTS library_view;
 DROP VIEW IF EXISTS gain_view;
 DROP VIEW IF EXISTS line_gain_view;
+DROP VIEW IF EXISTS function_view;
+DROP VIEW IF EXISTS line_measured_view;
 
 -- A recording that was cut off has no duration: its last event stands in.
 CREATE VIEW run_info (key, value) AS
@@ -209,14 +211,68 @@ CREATE VIEW line_view (
         module, function, file, line, samples, dram_samples, mean_latency_cycles,
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
         caller_function, caller_file, caller_line, caller_share, function_offset,
-        stalled_ratio, line_id, cache_level, level_samples, page_faults, fault_ratio) AS
+        stalled_ratio, line_id, cache_level, level_samples, page_faults, fault_ratio,
+        measured_ratio, measured_ratio_low, measured_ratio_high) AS
 SELECT
-        module, function, file, line, samples, dram_samples, mean_latency_cycles,
+        f.module, f.function, f.file, f.line, f.samples, dram_samples, mean_latency_cycles,
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
-        caller_function, caller_file, caller_line, caller_share, function_offset,
-        stalled_ratio, line_id, cache_level, level_samples, page_faults, fault_ratio
-FROM line_finding
-ORDER BY stalled_ratio DESC, latency_share DESC, samples DESC, line_id;
+        caller_function, caller_file, caller_line, caller_share, f.function_offset,
+        stalled_ratio, f.line_id, cache_level, level_samples, page_faults, fault_ratio,
+        iif(measured, coalesce(measured_ratio, 0), NULL), measured_ratio_low,
+        measured_ratio_high
+FROM line_finding AS f LEFT JOIN line_clock_finding AS c USING (line_id),
+     (SELECT EXISTS (SELECT 1 FROM line_clock_finding) AS measured)
+ORDER BY stalled_ratio DESC, latency_share DESC, f.samples DESC, f.line_id;
+
+CREATE VIEW function_view (
+        module, function, samples, dram_samples, mean_latency_cycles, p95_latency_cycles,
+        latency_share, contended_samples, verdict, caller_module, caller_function,
+        caller_file, caller_share, function_offset, stalled_ratio, cache_level,
+        level_samples, page_faults, fault_ratio, function_id, measured_ratio,
+        measured_ratio_low, measured_ratio_high) AS
+SELECT
+        f.module, f.function, f.samples, dram_samples, mean_latency_cycles,
+        p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
+        caller_function, caller_file, caller_share, f.function_offset, stalled_ratio,
+        cache_level, level_samples, page_faults, fault_ratio, f.function_id,
+        iif(measured, coalesce(measured_ratio, 0), NULL), measured_ratio_low,
+        measured_ratio_high
+FROM function_finding AS f LEFT JOIN function_clock_finding AS c USING (function_id),
+     (SELECT EXISTS (SELECT 1 FROM function_clock_finding) AS measured)
+ORDER BY stalled_ratio DESC, latency_share DESC, f.samples DESC, f.function_id;
+
+-- Lines with measured time, and lines that the model stalls at, most time first. The timer
+-- does not see the kernel: stalled_ratio is without page faults. unexplained: the ranges say
+-- that a line has at least 5 % of the time and that less than a quarter of it is stalls;
+-- overrated: stalls are at least 5 % of the cycles and over twice the measured time.
+CREATE VIEW line_measured_view (
+        module, function, function_offset, file, line, line_id, samples, measured_ratio,
+        measured_ratio_low, measured_ratio_high, stalled_ratio, agreement) AS
+WITH both AS (
+        SELECT
+                c.module, c.function, c.function_offset, c.file, c.line, c.line_id, c.samples,
+                measured_ratio, measured_ratio_low, measured_ratio_high,
+                coalesce(stalled_ratio, 0) - coalesce(fault_ratio, 0) AS stalled,
+                coalesce(stalled_ratio_low, 0) - coalesce(fault_ratio, 0) AS low,
+                coalesce(stalled_ratio_high, 0) - coalesce(fault_ratio, 0) AS high
+        FROM line_clock_finding AS c LEFT JOIN line_finding USING (line_id)
+        UNION ALL
+        SELECT
+                module, function, function_offset, file, line, line_id, 0, 0, 0, 0,
+                stalled_ratio - coalesce(fault_ratio, 0),
+                stalled_ratio_low - coalesce(fault_ratio, 0),
+                stalled_ratio_high - coalesce(fault_ratio, 0)
+        FROM line_finding
+        WHERE stalled_ratio > 0 AND EXISTS (SELECT 1 FROM line_clock_finding)
+        AND line_id NOT IN (SELECT line_id FROM line_clock_finding WHERE line_id IS NOT NULL))
+SELECT
+        module, function, function_offset, file, line, line_id, samples, measured_ratio,
+        measured_ratio_low, measured_ratio_high, stalled,
+        CASE WHEN measured_ratio_low >= 0.05 AND measured_ratio_low > 4 * high
+             THEN 'unexplained'
+             WHEN low >= 0.05 AND low > 2 * measured_ratio_high THEN 'overrated' END
+FROM both
+ORDER BY measured_ratio DESC, stalled DESC, line_id;
 
 CREATE VIEW object_view (
         object_kind, object, alloc_function, alloc_file, alloc_line, size_bytes,

@@ -19,6 +19,7 @@
 #include "disassembly.h"
 #include "host_caches.h"
 #include "launch.h"
+#include "native_run.h"
 #include "own_allocator.h"
 #include "record.h"
 #include "record_facts.h"
@@ -50,6 +51,9 @@ struct recording {
         bool default_model;  /* the user named no CPU to simulate */
         bool failed;         /* something of the run is not in the database */
         struct diag failure; /* why; the first thing that went wrong */
+        bool counts_places;  /* the first of two runs: only where its samples are */
+        struct recording *first_run; /* the same of the second run; NULL: it is the only
+                                        one */
 };
 
 static void note_failure(struct recording *recording, const struct diag *diag)
@@ -111,6 +115,17 @@ static int open_database(struct recording *recording, struct diag *diag)
         return rc;
 }
 
+/* What the first of two runs fills: nothing that anybody reads but its places. */
+static int open_counts(struct recording *recording, struct diag *diag)
+{
+        int rc = db_create_unnamed(&recording->db, diag);
+        if (rc == 0)
+                rc = writer_open(recording->db, &recording->writer, diag);
+        if (rc == 0)
+                rc = sink_open(recording->writer, &recording->sink, diag);
+        return rc == 0 ? sink_count_places(recording->sink, diag) : rc;
+}
+
 /* Which CPU is simulated when the user named none, and why. */
 static void tell_default_model(const struct recording *recording)
 {
@@ -145,8 +160,13 @@ static int launch(struct recording *recording, struct diag *diag)
                                             launch_pid(recording->launch), diag);
         if (rc < 0)
                 return rc;
-        fprintf(stderr, "memlag %s: source %s: %s\n", name, recording->ops->name,
-                recording->ops->meaning);
+        if (recording->counts_places)
+                diag_printf(name,
+                            "--with-clock: the command runs twice, as it is and then "
+                            "simulated; its output appears twice");
+        else
+                diag_printf(name, "source %s: %s", recording->ops->name,
+                            recording->ops->meaning);
         tell_default_model(recording);
         return argv ? launch_start(recording->launch, diag) : 0;
 }
@@ -155,7 +175,8 @@ static int start(struct recording *recording, struct diag *diag)
 {
         int rc = launch_open(&recording->launch, diag);
         if (rc == 0)
-                rc = open_database(recording, diag);
+                rc = recording->counts_places ? open_counts(recording, diag)
+                                              : open_database(recording, diag);
         if (rc == 0)
                 rc = recording->ops->open(&recording->options->source, recording->sink,
                                           &recording->source, diag);
@@ -367,6 +388,21 @@ static void say_failure(struct recording *recording, const struct diag *diag)
         note_failure(recording, diag);
 }
 
+/* Adds the samples of the first of two runs. */
+static int store_first_run(const struct recording *recording, struct diag *diag)
+{
+        const struct recording *first = recording->first_run;
+        if (!first)
+                return 0;
+        const struct native_run run = {
+            .sink = first->sink,
+            .db = first->db,
+            .end = first->end,
+            .frequency_hz = first->options->source.frequency_hz,
+        };
+        return native_run_store(&run, recording->db, diag);
+}
+
 /* Completes the database as far as that is possible. Where rows had no room left, the few
  * last facts have it: that of the rows that were taken back. */
 static void finish_database(struct recording *recording)
@@ -379,6 +415,8 @@ static void finish_database(struct recording *recording)
         if (writer_close(recording->writer, &diag) < 0)
                 say_failure(recording, &diag);
         recording->writer = NULL;
+        if (store_first_run(recording, &diag) < 0)
+                say_failure(recording, &diag);
         if (record_facts_end(recording->db, recording->sink,
                              recording->options->command ? &recording->end : NULL,
                              recording->failed ? recording->failure.text : NULL,
@@ -561,6 +599,83 @@ static int record(struct recording *recording)
         return status_of(recording, show(options->output) == EXIT_OK);
 }
 
+/* ---- a first run of the command, as it is ---- */
+
+/* Runs it under timer samples, which stay in FIRST. Returns the status to end with,
+ * unless it is EXIT_OK. */
+static int run_first(struct recording *first)
+{
+        struct diag diag;
+        if (start(first, &diag) < 0) {
+                diag_print(name, &diag);
+                int signal_number = launch_early_signal(first->launch);
+                return signal_number ? 128 + signal_number : EXIT_FAILED;
+        }
+        if (follow(first, &diag) < 0)
+                give_up(first, &diag);
+        if (!first->command_ended)
+                note_end(first);
+        if (finish_source(first, &diag) < 0)
+                say_failure(first, &diag);
+        launch_close(first->launch); /* the second run has signals of its own */
+        first->launch = NULL;
+        int status = status_of(first, !first->failed);
+        if (status != EXIT_OK && !first->failed)
+                diag_printf(name,
+                            "the command, run as it is, ended with status %d: it is not "
+                            "simulated, and nothing was recorded",
+                            status);
+        return status;
+}
+
+/* What prevents a first run is said before it. */
+static int check_first_run(const struct recording *recording,
+                           const struct record_options *first, off_t *input,
+                           struct diag *diag)
+{
+        const struct record_options *options = recording->options;
+        int rc = recording->ops->numbers != NUMBERS_MODELLED
+                     ? diag_set(diag, -EINVAL,
+                                "--with-clock sets measured time beside the simulated "
+                                "PMU's: it goes with source sim, not with %s",
+                                recording->ops->name)
+                     : native_run_input(input, diag);
+        if (rc == 0)
+                rc = sources_check(&source_clock, &first->source, diag);
+        return rc == 0 ? db_may_create(options->output, options->force, diag) : rc;
+}
+
+static int record_twice(struct recording *recording)
+{
+        struct record_options options = *recording->options;
+        off_t input;
+        struct diag diag;
+        options.source = (struct source_options){
+            .interval_ns = recording->options->source.interval_ns,
+            .call_graph = CALL_GRAPH_NONE,
+        };
+        source_clock.set_defaults(&options.source);
+        struct recording first = {
+            .options = &options, .ops = &source_clock, .counts_places = true};
+        if (check_first_run(recording, &options, &input, &diag) < 0) {
+                diag_print(name, &diag);
+                return EXIT_FAILED;
+        }
+        int status = run_first(&first);
+        if (status == EXIT_OK && input >= 0 &&
+            lseek(STDIN_FILENO, input, SEEK_SET) != input) {
+                diag_printf(name,
+                            "cannot wind back standard input for the second run: %s",
+                            strerror(errno));
+                status = EXIT_FAILED;
+        }
+        recording->first_run = &first;
+        if (status == EXIT_OK)
+                status = record(recording);
+        close_recording(&first);
+        return status;
+}
+
 /* What is wrong with --sim-cpu and --sim-set is wrong usage, whatever the source. */
 static int check_model(const struct record_options *options)
 {
@@ -627,7 +742,8 @@ int cmd_record(int argc, char **argv)
                 status = EXIT_FAILED;
         } else {
                 options.source.validated = recording.validated.counters;
-                status = record(&recording);
+                status =
+                    options.with_clock ? record_twice(&recording) : record(&recording);
         }
         validated_free(&recording.validated);
         record_options_free(&options);

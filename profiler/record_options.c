@@ -33,6 +33,7 @@ enum key {
         KEY_PAGE_SIZE,
         KEY_NO_HEAP,
         KEY_ALL_COUNTERS,
+        KEY_WITH_CLOCK,
         KEY_SIM_CPU,
         KEY_SIM_SET,
         KEY_SIM_PREFETCH,
@@ -89,6 +90,10 @@ static const struct argp_option option_table[] = {
     {"all-counters", KEY_ALL_COUNTERS, NULL, 0,
      "Record also the counters that 'memlag validate' found to be wrong", 0},
     {NULL, 0, NULL, 0, "Simulated PMU:", 1},
+    {"with-clock", KEY_WITH_CLOCK, NULL, 0,
+     "First run the command as it is, under timer samples: reports show measured time "
+     "beside modelled stalls",
+     1},
     {"sim-cpu", KEY_SIM_CPU, "PRESET", 0,
      "The CPU to simulate: a preset's name or FILE.conf; 'help' lists the presets. "
      "Default: host if this machine is calibrated, otherwise nearest",
@@ -222,6 +227,14 @@ static void check_complete(const struct record_options *options, struct argp_sta
         if (options->wait && (!options->command || whole))
                 usage_error(state, "--wait is for the processes of a command alone: not "
                                    "with -p, -a or -C");
+        if (options->with_clock &&
+            (!options->command || whole || options->duration_s > 0))
+                usage_error(state, "--with-clock runs a command twice, from beginning to "
+                                   "end: not with -p, -a, -C or --duration");
+        if (options->with_clock && (source->frequency_hz || source->sim_caches_only))
+                usage_error(state, "--with-clock compares measured time with modelled "
+                                   "stalls, which --freq and --sim-detail=cache do not "
+                                   "have");
         if (source->period_loads && source->frequency_hz)
                 usage_error(state, "--period and --freq exclude each other");
 }
@@ -314,6 +327,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return 0;
         case KEY_ALL_COUNTERS:
                 options->all_counters = true;
+                return 0;
+        case KEY_WITH_CLOCK:
+                options->with_clock = true;
                 return 0;
         case KEY_SIM_CPU:
                 set_cpu(options, text);

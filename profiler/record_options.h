@@ -15,6 +15,7 @@ struct record_options {
         const char *source_name; /* "auto" or a source's */
         bool wait;               /* also for what the command leaves running */
         bool all_counters;       /* also those that were found to be no measure */
+        bool with_clock;         /* first run the command as it is, under timer samples */
         double duration_s;       /* 0: until the end */
         struct source_options source;
         const char **sim_set; /* what source.sim_set points to */

@@ -50,6 +50,7 @@ void sink_close(struct sink *sink)
         context_intern_free(sink->image_index);
         context_intern_free(sink->thread_index);
         heap_sites_free(sink->sites);
+        sink_places_free(sink->places);
         free(sink->images);
         free(sink->threads);
         free(sink);
@@ -155,6 +156,28 @@ static bool is_memory_sample(const struct event_sample *event)
                       : event->has_addr;
 }
 
+int sink_count_places(struct sink *sink, struct diag *diag)
+{
+        sink->places = sink_places_new();
+        return sink->places ? 0 : diag_no_memory(diag);
+}
+
+const struct sink_place_count *sink_place_counts(const struct sink *sink, size_t *count)
+{
+        return sink_places_all(sink->places, count);
+}
+
+static int count_place(struct sink *sink, const struct event_sample *event,
+                       struct diag *diag)
+{
+        struct event_place place;
+        bool in_file = sink_place(sink, event->image, event->ip, &place);
+        sink->samples++;
+        return sink_places_add(sink->places, in_file ? &place : NULL) < 0
+                   ? diag_no_memory(diag)
+                   : 0;
+}
+
 int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *event,
                 struct diag *diag)
 {
@@ -162,6 +185,8 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
         struct image *image = sink_find_image(sink, event->image);
         if (!image)
                 return sink_image_of_event(sink, event->image, &image, diag);
+        if (sink->places)
+                return count_place(sink, event, diag);
         struct sample_row row = {.time_ns = time_of_sample(sink, image, time_ns),
                                  .cpu = event->cpu,
                                  .ip = event->ip,

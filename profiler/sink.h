@@ -30,6 +30,18 @@ void sink_set_imported(struct sink *sink);
  * left out. */
 void sink_set_unusable_counters(struct sink *sink, const char *const *names);
 
+/* From here on samples have no rows: they are counted by the place of their instruction.
+ */
+int sink_count_places(struct sink *sink, struct diag *diag);
+
+struct sink_place_count {
+        struct event_place place; /* module_id 0: in no file */
+        uint64_t samples;
+};
+
+/* These places, *COUNT of them, until the next sample. */
+const struct sink_place_count *sink_place_counts(const struct sink *sink, size_t *count);
+
 /* No more events come: ends what is still open and writes each allocation site's
  * totals. */
 int sink_finish(struct sink *sink, struct diag *diag);

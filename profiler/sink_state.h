@@ -9,6 +9,7 @@
 #include "sink.h"
 #include "sink_losses.h"
 #include "sink_modules.h"
+#include "sink_places.h"
 #include "sink_readings.h"
 
 /* A fork's child may be heard of only after its parent's end; so the state of the
@@ -52,6 +53,7 @@ struct sink {
         size_t ended[ENDED_IMAGES_KEPT]; /* index + 1 */
         size_t ended_next;
         struct heap_sites *sites;
+        struct sink_places *places; /* NULL: samples have rows */
         struct unhandled_instruction unhandled;
         int64_t latest_ns;
         uint64_t samples;

@@ -29,10 +29,11 @@ struct report_kind {
         /* The rows of the findings that table_sql shows, as a table of SQL; NULL: it has
          * no verdicts. */
         const char *shown;
-        bool stalled; /* the first column of table_sql is for how long loads held up */
-        bool of_code; /* rows have a function and a module, and can be chosen by them */
-        bool of_data; /* rows can be chosen by the code that accessed them */
-        bool of_all;  /* rows are of all processes and threads, and of no part of them */
+        bool measured; /* the first column of its tables is for the measured time */
+        bool stalled;  /* the next column of table_sql is for how long loads held up */
+        bool of_code;  /* rows have a function and a module, and can be chosen by them */
+        bool of_data;  /* rows can be chosen by the code that accessed them */
+        bool of_all;   /* rows are of all processes and threads, and of no part of them */
 };
 
 /* The kind called NAME, or NULL. */
@@ -145,6 +146,7 @@ struct report_summary {
         double page_faults;
         double fault_ratio;
         double call_ratio;
+        bool has_first_run;    /* under timer samples: time is measured, too */
         bool without_prefetch; /* the model's prefetchers were off */
         bool without_waits;    /* the model had caches only: no time is the program's */
 };
@@ -258,6 +260,11 @@ int report_csv(struct db *db, const struct report_options *options,
                const struct report_summary *summary, FILE *out, struct diag *diag);
 int report_json(struct db *db, const struct report_options *options,
                 const struct report_summary *summary, FILE *out, struct diag *diag);
+
+/* How well the measured time of a first run and the model agree, and the lines where they
+ * do not. */
+int report_print_measured(struct db *db, FILE *out, const struct report_summary *summary,
+                          struct diag *diag);
 
 /* The same for programs: the beginning of a JSON object, up to the key "run". */
 int report_json_head(struct db *db, const struct report_summary *summary, FILE *out,

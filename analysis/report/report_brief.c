@@ -301,6 +301,8 @@ int report_print_brief(struct db *db, const struct report_options *options,
                         code = print_set_conflicts(db, out, diag);
                 if (!code && !any)
                         code = print_no_place(db, out, summary, diag);
+                if (!code)
+                        code = report_print_measured(db, out, summary, diag);
         }
         if (!code)
                 code = print_missing_processes(db, out, diag);

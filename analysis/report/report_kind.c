@@ -51,6 +51,18 @@
         " FROM phase_view AS p JOIN phase_limit_view USING (start_ns)" \
         " ORDER BY start_ns LIMIT ?1"
 
+/* The share of the first run's CPU time, of a row whose number in FINDING is ID, and the
+ * same with its range. */
+#define MEASURED_OF(shown, finding, id) \
+        " coalesce((SELECT" shown "FROM (SELECT " id " AS row_id, measured_ratio," \
+        "           measured_ratio_low, measured_ratio_high FROM " finding ")" \
+        "          WHERE row_id = " id "), '0.0%') AS measured,"
+#define MEASURED(finding, id) \
+        MEASURED_OF(REPORT_SHARE("measured_ratio"), finding, id)
+#define MEASURED_RANGE(finding, id) \
+        MEASURED_OF(" printf('%.1f%% (%.1f-%.1f)', 100 * measured_ratio," \
+                    " 100 * measured_ratio_low, 100 * measured_ratio_high) ", finding, id)
+
 /* The columns that say where to begin. */
 #define BRIEF \
         REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") " AS latency, samples," \
@@ -68,39 +80,38 @@ static const struct report_kind kinds[] = {
                     "ORDER BY" REPORT_STALLED "DESC, latency_share DESC, samples DESC LIMIT ?1",
         .table_sql =
             "WITH top AS (SELECT *," REPORT_BASE("file") "AS base FROM" REPORT_TOP_LINES ") "
-            "SELECT" SHARE P95 VERDICT
+            "SELECT" MEASURED_RANGE("line_clock_finding", "line_id") SHARE P95 VERDICT
             REPORT_PLACE("file", "line") "AS line," REPORT_FUNCTION_AND_CALLER
             " FROM top" REPORT_ORDER "line_id",
+        .measured = true,
         .stalled = true,
-        .alignment = "rrrrrrrrlll",
+        .alignment = "rrrrrrrrrlll",
         .legend = SAMPLES_LEGEND ", p95: cycles" REPORT_CONTENDED_LEGEND,
         .brief_sql =
-            "SELECT" BRIEF " iif(file IS NULL, '-'," REPORT_BASE("file")
+            "SELECT" MEASURED("line_clock_finding", "line_id") BRIEF " iif(file IS NULL, '-'," REPORT_BASE("file")
             " || ':' || coalesce(line, '?')) AS line," REPORT_FUNCTION_AND_CALLER
             " FROM" REPORT_TOP_LINES REPORT_ORDER "line_id",
-        .brief_alignment = "rrrrrlll",
+        .brief_alignment = "rrrrrrlll",
         .brief_legend = BRIEF_LEGEND,
     },
     {
         .name = "function",
         .shown = REPORT_TOP_FUNCTIONS,
         .of_code = true,
-        .rows_sql = "SELECT module, function, samples, dram_samples, mean_latency_cycles,"
-                    " p95_latency_cycles, latency_share, contended_samples, verdict,"
-                    " caller_module, caller_function, caller_file, caller_share,"
-                    " function_offset, stalled_ratio, cache_level, level_samples,"
-                    " page_faults, fault_ratio "
-                    "FROM function_finding WHERE" REPORT_CHOSEN REPORT_ORDER
+        .rows_sql = "SELECT * FROM function_view WHERE" REPORT_CHOSEN REPORT_ORDER
                     "function_id LIMIT ?1",
         .table_sql =
-            "SELECT" SHARE P95 VERDICT REPORT_MODULE_FUNCTION_AND_CALLER
+            "SELECT" MEASURED_RANGE("function_clock_finding", "function_id") SHARE P95 VERDICT
+            REPORT_MODULE_FUNCTION_AND_CALLER
             " FROM" REPORT_TOP_FUNCTIONS REPORT_ORDER "function_id",
+        .measured = true,
         .stalled = true,
-        .alignment = "rrrrrrrrlll",
+        .alignment = "rrrrrrrrrlll",
         .legend = SAMPLES_LEGEND ", p95: cycles" REPORT_CONTENDED_LEGEND,
-        .brief_sql = "SELECT" BRIEF REPORT_MODULE_FUNCTION_AND_CALLER
+        .brief_sql = "SELECT" MEASURED("function_clock_finding", "function_id") BRIEF
+                     REPORT_MODULE_FUNCTION_AND_CALLER
                      " FROM" REPORT_TOP_FUNCTIONS REPORT_ORDER "function_id",
-        .brief_alignment = "rrrrrlll",
+        .brief_alignment = "rrrrrrlll",
         .brief_legend = BRIEF_LEGEND,
     },
     {

@@ -129,6 +129,7 @@ struct report_kind report_kind_of_stalls(const struct report_kind *kind)
                 stalls.legend = kinds[i].legend;
                 stalls.brief_sql = NULL;
                 stalls.shown = NULL;
+                stalls.measured = false;
                 stalls.stalled = false; /* of its own meaning, and always known */
         }
         return stalls;

@@ -42,7 +42,8 @@ static const char run_sql[] =
     " (SELECT CAST(value AS INTEGER) FROM run WHERE key = 'user_ns'),"
     " (SELECT CAST(value AS INTEGER) FROM run WHERE key = "
     "'kernel_ns')," STATEMENT_TIMED_NS "/ 1e9, (SELECT total(value) FROM ledger"
-    "  WHERE kind = 'timer samples on unknown instructions')";
+    "  WHERE kind = 'timer samples on unknown instructions'),"
+    " EXISTS (SELECT 1 FROM line_clock_finding)";
 
 static const char interval_sql[] =
     "SELECT count(*), count(*) FILTER (WHERE contended = 1),"
@@ -119,6 +120,7 @@ static int take_run(void *context, sqlite3_stmt *row)
         summary->long_stalls = sqlite3_column_int64(row, 13);
         reading->stalled_cycles = real_or_nan(row, 14);
         summary->timed_s = sqlite3_column_double(row, 17);
+        summary->has_first_run = sqlite3_column_int(row, 19);
         if (summary->selection)
                 return 0; /* the rest is counted for the whole recording only */
         summary->user_s = real_or_nan(row, 15) / 1e9;

@@ -311,7 +311,8 @@ static int print_rows(struct db *db, const struct report_options *options,
             .name_bytes = options->whole_names ? 0 : NAME_BYTES,
             .alignment =
                 brief ? options->kind->brief_alignment : options->kind->alignment,
-            .left_out = options->kind->stalled && !stalled};
+            .left_out = (options->kind->measured && !summary->has_first_run) +
+                        (options->kind->stalled && !stalled && !summary->has_first_run)};
         bool any = true;
         putc('\n', out);
         int code = report_is_chosen(&options->choice)
@@ -479,6 +480,8 @@ static int print_sentences(struct db *db, const struct report_options *options, 
 {
         report_print_head(out, summary, true);
         int code = report_print_summary(db, out, summary, diag);
+        if (!code)
+                code = report_print_measured(db, out, summary, diag);
         if (!code && !summary->timed && !report_waits_little(summary))
                 code = print_advice(db, &options->choice, out, summary, diag);
         return code;

@@ -527,7 +527,9 @@ int db_ledger_set(struct db *db, const char *stage, const char *kind, int64_t va
 int db_clear_findings(struct db *db, struct diag *diag)
 {
         return db_exec(db,
-                       "DELETE FROM gain_finding;"
+                       "DELETE FROM gain_finding; DELETE FROM line_clock_finding;"
+                       "DELETE FROM function_clock_finding;"
+                       "DELETE FROM clock_agreement_finding;"
                        "DELETE FROM caller_finding; DELETE FROM line_asker_finding;"
                        "DELETE FROM line_object_finding; DELETE FROM object_finding;"
                        "DELETE FROM field_finding;"

@@ -22,6 +22,13 @@ enum db_access { DB_READ_ONLY, DB_READ_WRITE };
  * writing (-EBUSY). */
 int db_create(const char *path, bool replace, struct db **db, struct diag *diag);
 
+/* Creates a database without a name, on the disk where it is large, which is gone when it
+ * is closed. */
+int db_create_unnamed(struct db **db, struct diag *diag);
+
+/* Whether db_create would make PATH now: 0 or its error. */
+int db_may_create(const char *path, bool replace, struct diag *diag);
+
 /* Whether the file at PATH says of itself that it is what is left of an import that was
  * killed. One that says nothing, or is of a recording, may be anybody's. */
 bool db_is_import_remainder(const char *path);

@@ -204,6 +204,28 @@ static int check_name(const char *path, struct diag *diag)
                         path, longest);
 }
 
+int db_may_create(const char *path, bool replace, struct diag *diag)
+{
+        struct stat status;
+        int code = check_name(path, diag);
+        if (code || lstat(path, &status) != 0)
+                return code;
+        return replace ? db_may_replace(path, diag) : is_taken(path, diag);
+}
+
+int db_create_unnamed(struct db **result, struct diag *diag)
+{
+        *result = NULL;
+        struct db *db = db_new("a database without a name", DB_READ_WRITE);
+        int code = !db ? diag_no_memory(diag)
+                   : db_connect(db, sqlite3_mprintf(""),
+                                SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) ||
+                           sqlite3_exec(db->sqlite, memlag_schema_sql, NULL, NULL, NULL)
+                       ? db_error(db, "create", diag)
+                       : 0;
+        return db_hand_over(db, code, result);
+}
+
 int db_create(const char *path, bool replace, struct db **result, struct diag *diag)
 {
         *result = NULL;

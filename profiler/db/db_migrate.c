@@ -97,6 +97,8 @@ static const char drop_findings[] =
     "DROP TABLE IF EXISTS object_finding; DROP TABLE IF EXISTS field_finding;"
     "DROP TABLE IF EXISTS line_object_finding; DROP TABLE IF EXISTS caller_finding;"
     "DROP TABLE IF EXISTS line_asker_finding; DROP TABLE IF EXISTS gain_finding;"
+    "DROP TABLE IF EXISTS line_clock_finding; DROP TABLE IF EXISTS function_clock_finding;"
+    "DROP TABLE IF EXISTS clock_agreement_finding;"
     "DELETE FROM ledger WHERE stage = 'analysis';";
 
 /* Those of analysis/views.sql, which it makes anew with the findings: until then they
@@ -112,7 +114,8 @@ static const char drop_views[] =
     "DROP VIEW IF EXISTS phase_limit_view; DROP VIEW IF EXISTS calibration_view;"
     "DROP VIEW IF EXISTS unresolved_view; DROP VIEW IF EXISTS process_view;"
     "DROP VIEW IF EXISTS library_view; DROP VIEW IF EXISTS gain_view;"
-    "DROP VIEW IF EXISTS line_gain_view;";
+    "DROP VIEW IF EXISTS line_gain_view; DROP VIEW IF EXISTS function_view;"
+    "DROP VIEW IF EXISTS line_measured_view;";
 
 static const char present_version[] = "PRAGMA user_version = 9;";
 

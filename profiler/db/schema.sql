@@ -239,6 +239,15 @@ UNION ALL
 SELECT s.value, function, allocations, total_bytes, peak_bytes
 FROM allocation_pack, json_each(stacks) AS s;
 
+-- Timer samples of a first run of the command, as it is: how many at each place in a file;
+-- module_id is NULL for code in no file.
+CREATE TABLE clock_sample (
+        clock_sample_id   INTEGER PRIMARY KEY,
+        module_id         INTEGER REFERENCES module,
+        file_offset_bytes INTEGER,
+        samples           INTEGER NOT NULL
+) STRICT;
+
 -- Everything that is missing, by the stage that noticed.
 CREATE TABLE ledger (
         stage TEXT NOT NULL,
@@ -421,6 +430,12 @@ CREATE TABLE ip_location (
         location_id INTEGER NOT NULL REFERENCES code_location,
         PRIMARY KEY (process_id, ip)
 ) STRICT, WITHOUT ROWID;
+
+-- Where the instructions of clock_sample are.
+CREATE TABLE clock_location (
+        clock_sample_id INTEGER PRIMARY KEY REFERENCES clock_sample,
+        location_id     INTEGER NOT NULL REFERENCES code_location
+) STRICT;
 
 -- Why the types of samples are not known.
 CREATE TABLE untyped (
@@ -643,6 +658,46 @@ CREATE TABLE gain_finding (
         gain_low             REAL NOT NULL,
         gain_high            REAL NOT NULL
 ) STRICT;
+
+-- The measured time of each line in the first run (clock_sample): its share of that run's
+-- CPU time, the kernel's included. line_id: the same line in line_finding; NULL: it has no
+-- row there.
+CREATE TABLE line_clock_finding (
+        line_clock_id       INTEGER PRIMARY KEY,
+        line_id             INTEGER REFERENCES line_finding,
+        module              TEXT,
+        function            TEXT,
+        function_offset     INTEGER,
+        file                TEXT,
+        line                INTEGER,
+        samples             INTEGER NOT NULL,
+        measured_ratio      REAL NOT NULL,
+        measured_ratio_low  REAL NOT NULL,
+        measured_ratio_high REAL NOT NULL
+) STRICT;
+
+-- The same by function.
+CREATE TABLE function_clock_finding (
+        function_clock_id   INTEGER PRIMARY KEY,
+        function_id         INTEGER REFERENCES function_finding,
+        module              TEXT,
+        function            TEXT,
+        function_offset     INTEGER,
+        samples             INTEGER NOT NULL,
+        measured_ratio      REAL NOT NULL,
+        measured_ratio_low  REAL NOT NULL,
+        measured_ratio_high REAL NOT NULL
+) STRICT;
+
+-- How well measured time and modelled stalls agree, for lines and for functions: of the
+-- compared ones with most measured time, at most ten of at least 1 % each, how many are
+-- among the ten that stall most; and Spearman's rank correlation over both lists.
+CREATE TABLE clock_agreement_finding (
+        subject     TEXT PRIMARY KEY CHECK (subject IN ('line', 'function')),
+        compared    INTEGER NOT NULL,
+        shared      INTEGER NOT NULL,
+        correlation REAL
+) STRICT, WITHOUT ROWID;
 
 -- The calling-context tree of the memory samples by functions, inlined ones included.
 -- caller_id is the order of reading: a function, then what it calls, the most important

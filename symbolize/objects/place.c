@@ -77,6 +77,41 @@ int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t
         return put_place(sweep, &key, index);
 }
 
+/* The segment of code of FILE that is loaded from OFFSET_BYTES of it; NULL: none is. */
+static const struct elf_segment *code_segment(const struct elf_file *file,
+                                              uint64_t offset_bytes)
+{
+        for (size_t i = 0; i < file->segment_count; i++) {
+                const struct elf_segment *segment = &file->segments[i];
+
+                if ((segment->flags & PF_X) &&
+                    offset_bytes - segment->offset_bytes < segment->file_bytes)
+                        return segment;
+        }
+        return NULL;
+}
+
+int place_of_file(struct sweep *sweep, uint32_t module, uint64_t file_offset_bytes,
+                  uint32_t *index)
+{
+        struct place_key key = {.vaddr = file_offset_bytes,
+                                .module = module,
+                                .process = RAW_NONE,
+                                .mapped = true};
+        const struct module *there =
+            module != RAW_NONE ? &sweep->raw->modules[module] : NULL;
+        const struct elf_segment *segment =
+            there && there->state == MODULE_READY
+                ? code_segment(&there->file, file_offset_bytes)
+                : NULL;
+
+        if (segment) {
+                key.vaddr = file_offset_bytes - segment->offset_bytes + segment->vaddr;
+                key.in_image = true;
+        }
+        return put_place(sweep, &key, index);
+}
+
 /* A group has as many as lie in one line of the processor's cache. */
 enum { KNOWN_GROUPS = 1 << 15, KNOWN_IN_GROUP = 4 };
 

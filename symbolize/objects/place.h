@@ -9,6 +9,9 @@
 /* *INDEX becomes that of the place in code at ADDR. */
 int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t addr,
                   uint32_t *index);
+/* The same of the place in MODULE at this offset of its file. */
+int place_of_file(struct sweep *sweep, uint32_t module, uint64_t file_offset_bytes,
+                  uint32_t *index);
 /* The same for an address of PROCESS that many samples may have, in what the past called
  * STATE. *USUAL tells whether it is the place that the address had at first. */
 int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t process,

@@ -332,6 +332,22 @@ static int read_no_access(struct reader *reader, sqlite3_stmt *row)
         return error;
 }
 
+static int read_clock(struct reader *reader, sqlite3_stmt *row)
+{
+        struct raw *raw = reader->raw;
+        int error = put_id(reader, &raw->clock_ids, raw->clock_count, row);
+
+        if (error)
+                return error;
+        if (array_reserve(&raw->clocks, &reader->capacity, raw->clock_count,
+                          sizeof(*raw->clocks)) < 0)
+                return no_memory(reader);
+        raw->clocks[raw->clock_count++] = (struct raw_clock){
+            .module = column_index(row, 1, raw->module_ids, raw->module_count),
+            .file_offset_bytes = (uint64_t)sqlite3_column_int64(row, 2)};
+        return 0;
+}
+
 int raw_read(struct raw *raw, struct db *db, struct diag *diag)
 {
         static const struct {
@@ -388,6 +404,9 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
             {"SELECT data_source_id FROM data_source WHERE op = 'NA' AND level = 'NA'"
              " ORDER BY data_source_id",
              read_no_access},
+            {"SELECT clock_sample_id, module_id, file_offset_bytes FROM clock_sample"
+             " WHERE module_id IS NOT NULL ORDER BY clock_sample_id",
+             read_clock},
         };
         struct reader reader = {.db = db, .raw = raw, .diag = diag};
 
@@ -460,5 +479,7 @@ void raw_free(struct raw *raw)
         free(raw->totals);
         free(raw->store_ids);
         free(raw->no_access_ids);
+        free(raw->clocks);
+        free(raw->clock_ids);
         *raw = (struct raw){0};
 }

@@ -82,6 +82,12 @@ struct raw_total {
         uint64_t peak_bytes;
 };
 
+/* A place in a file that timer samples were at. */
+struct raw_clock {
+        uint64_t file_offset_bytes;
+        uint32_t module;
+};
+
 struct raw {
         struct raw_process *processes;
         int64_t *process_ids;
@@ -108,6 +114,9 @@ struct raw {
         size_t store_count;
         int64_t *no_access_ids; /* those that say of no access to memory */
         size_t no_access_count;
+        struct raw_clock *clocks;
+        int64_t *clock_ids;
+        size_t clock_count;
 };
 
 /* Reads everything, but packed nodes and allocation sites only where there are blocks to

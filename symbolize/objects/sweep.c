@@ -9,6 +9,7 @@
 
 #include "parallel.h"
 #include "pass.h"
+#include "place.h"
 #include "stack_place.h"
 #include "tally.h"
 
@@ -59,13 +60,14 @@ static int allocate(struct sweep *sweep)
         sweep->stack_places = malloc((raw->stack_count + 1) * sizeof(uint32_t));
         sweep->calls = calloc(raw->stack_count + 1, sizeof(*sweep->calls));
         sweep->code_places = malloc((raw->code_count + 1) * sizeof(uint32_t));
+        sweep->clock_places = malloc((raw->clock_count + 1) * sizeof(uint32_t));
         sweep->thread_modules =
             calloc(raw->stack_count + 1, sizeof(*sweep->thread_modules));
         sweep->module_data = calloc(raw->module_count + 1, sizeof(*sweep->module_data));
         sweep->pasts = calloc(raw->process_count + 1, sizeof(*sweep->pasts));
         if (!sweep->stack_samples || !sweep->stack_places || !sweep->calls ||
-            !sweep->code_places || !sweep->thread_modules || !sweep->module_data ||
-            !sweep->pasts)
+            !sweep->code_places || !sweep->clock_places || !sweep->thread_modules ||
+            !sweep->module_data || !sweep->pasts)
                 return -ENOMEM;
         memset(sweep->stack_places, 0xff, raw->stack_count * sizeof(uint32_t));
         memset(sweep->code_places, 0xff, raw->code_count * sizeof(uint32_t));
@@ -236,6 +238,18 @@ static int begin_by_time(struct sweep *sweep, struct diag *diag)
         return error;
 }
 
+static int find_clock_places(struct sweep *sweep)
+{
+        const struct raw *raw = sweep->raw;
+        int error = 0;
+
+        for (size_t i = 0; i < raw->clock_count && !error; i++)
+                error = place_of_file(sweep, raw->clocks[i].module,
+                                      raw->clocks[i].file_offset_bytes,
+                                      &sweep->clock_places[i]);
+        return error;
+}
+
 int sweep_run(struct sweep *sweep, struct diag *diag)
 {
         int error = find_locations(sweep, diag);
@@ -245,7 +259,7 @@ int sweep_run(struct sweep *sweep, struct diag *diag)
                 if (!error)
                         error = find_locations(sweep, diag);
         }
-        if (!error && pass_ask_other_stacks(sweep) < 0)
+        if (!error && (pass_ask_other_stacks(sweep) < 0 || find_clock_places(sweep) < 0))
                 error = diag_no_memory(diag);
         return error;
 }
@@ -351,6 +365,7 @@ void sweep_free(struct sweep *sweep)
         free(sweep->stack_places);
         free(sweep->calls);
         free(sweep->code_places);
+        free(sweep->clock_places);
         free(sweep->thread_modules);
         *sweep = (struct sweep){0};
 }

@@ -174,6 +174,7 @@ struct sweep {
         uint32_t *stack_places; /* of raw's stacks; RAW_NONE: not asked, or no process */
         bool *calls;            /* of raw's stacks: its ip is a return address */
         uint32_t *code_places;  /* of raw's codes; RAW_NONE: not asked */
+        uint32_t *clock_places; /* of raw's clocks */
         struct thread_module *thread_modules; /* of raw's stacks */
         struct module_data *module_data;      /* of raw's modules */
         struct by_process mappings;

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* See measured.h. */
+#include "measured.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+
+#include "array.h"
+#include "statement.h"
+
+/* The two-sided 95 % quantile of the normal distribution. */
+static const double z = 1.959964;
+
+/* ---- shares ---- */
+
+struct first_run {
+        double samples;
+        double user_ratio; /* of its CPU time */
+};
+
+static int read_first_run(struct db *db, struct first_run *run, struct diag *diag)
+{
+        int64_t samples;
+        int code = statement_number(db, "SELECT total(samples) FROM clock_sample",
+                                    &samples, diag);
+        double user = (double)db_run_int(db, "clock_user_ns", 0);
+        double kernel = (double)db_run_int(db, "clock_kernel_ns", 0);
+        *run = (struct first_run){(double)samples,
+                                  user + kernel > 0 ? user / (user + kernel) : 1};
+        return code < 0 ? code : 0;
+}
+
+/* Column 6 is the row's samples, and the columns before it and the parameters of INSERT
+ * agree. */
+struct share_rows {
+        struct first_run run;
+        sqlite3_stmt *insert;
+        struct db *db;
+        struct diag *diag;
+        int code;
+};
+
+enum { COLUMN_SAMPLES = 6 };
+
+static int store_share(void *context, sqlite3_stmt *row)
+{
+        struct share_rows *rows = context;
+        if (rows->code)
+                return 0;
+        for (int i = 0; i <= COLUMN_SAMPLES; i++)
+                sqlite3_bind_value(rows->insert, i + 1, sqlite3_column_value(row, i));
+        double n = rows->run.samples;
+        double s = sqlite3_column_double(row, COLUMN_SAMPLES) / n;
+        double centre = (s + z * z / (2 * n)) / (1 + z * z / n);
+        double half = z / (1 + z * z / n) * sqrt(s * (1 - s) / n + z * z / (4 * n * n));
+        const double shares[] = {s, fmax(0, centre - half), fmin(1, centre + half)};
+        for (int i = 0; i < 3; i++)
+                sqlite3_bind_double(rows->insert, COLUMN_SAMPLES + 2 + i,
+                                    rows->run.user_ratio * shares[i]);
+        rows->code = statement_run(rows->db, rows->insert, rows->diag);
+        return 0;
+}
+
+static int store_shares(struct db *db, const struct first_run *run, const char *select,
+                        const char *insert, struct diag *diag)
+{
+        struct share_rows rows = {.run = *run, .db = db, .diag = diag};
+        int code = statement_prepare(db, insert, &rows.insert, diag);
+        if (!code)
+                code = statement_each(db, select, store_share, &rows, diag);
+        sqlite3_finalize(rows.insert);
+        return code ? code : rows.code;
+}
+
+/* The names of a row, compared as grouping.c does. */
+#define SAME_FUNCTION                                                                    \
+        " f.module IS g.module AND f.function IS g.function"                             \
+        " AND f.function_offset IS g.function_offset "
+#define SAMPLES_BY                                                                       \
+        " FROM clock_sample JOIN clock_location USING (clock_sample_id)"                 \
+        " JOIN location AS l USING (location_id)"                                        \
+        " LEFT JOIN module AS m ON m.module_id = l.module_id GROUP BY "
+
+static const char lines_sql[] =
+    "WITH g AS (SELECT m.path AS module, l.function, l.function_offset, l.file, l.line,"
+    "  sum(samples) AS samples" SAMPLES_BY "1, 2, 3, 4, 5) "
+    "SELECT f.line_id, g.module, g.function, g.function_offset, g.file, g.line, g.samples"
+    " FROM g LEFT JOIN line_finding AS f ON" SAME_FUNCTION
+    " AND f.file IS g.file AND f.line IS g.line"
+    " ORDER BY g.samples DESC, 2, 3, 4, 5, 6";
+static const char insert_line_sql[] =
+    "INSERT INTO line_clock_finding (line_id, module, function, function_offset, file,"
+    " line, samples, measured_ratio, measured_ratio_low, measured_ratio_high)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+
+/* NULLs stand for a line's file and number. */
+static const char functions_sql[] =
+    "WITH g AS (SELECT m.path AS module, l.function, l.function_offset,"
+    "  sum(samples) AS samples" SAMPLES_BY "1, 2, 3) "
+    "SELECT f.function_id, g.module, g.function, g.function_offset, NULL, NULL, g.samples"
+    " FROM g LEFT JOIN function_finding AS f ON" SAME_FUNCTION
+    " ORDER BY g.samples DESC, 2, 3, 4";
+static const char insert_function_sql[] =
+    "INSERT INTO function_clock_finding (function_id, module, function, function_offset,"
+    " samples, measured_ratio, measured_ratio_low, measured_ratio_high)"
+    " VALUES (?1, ?2, ?3, ?4, ?7, ?8, ?9, ?10)";
+
+/* ---- agreement ---- */
+
+/* 1 + the number of lesser values + half of the number of other equal ones. */
+static double rank_of(const double *values, size_t count, double value)
+{
+        double rank = 0.5;
+        for (size_t i = 0; i < count; i++)
+                rank += values[i] < value ? 1 : values[i] == value ? 0.5 : 0;
+        return rank;
+}
+
+double measured_rank_correlation(const double *a, const double *b, size_t count)
+{
+        double mean = ((double)count + 1) / 2, ab = 0, aa = 0, bb = 0;
+        for (size_t i = 0; i < count; i++) {
+                double x = rank_of(a, count, a[i]) - mean;
+                double y = rank_of(b, count, b[i]) - mean;
+                ab += x * y;
+                aa += x * x;
+                bb += y * y;
+        }
+        return count >= 3 && aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
+}
+
+/* What is compared: rows of at least 1 % of the measured time, or of the modelled cycles
+ * without page faults, as the timer does not see the kernel. */
+#define COMPARED_RATIO "0.01"
+#define COMPARED_ROWS  "10"
+enum { COMPARED_MOST = 20 };
+
+/* Of each row: both ratios, and whether it is among the first of either. */
+#define COMPARED_SQL(finding, clock, id)                                                 \
+        "WITH pair AS (SELECT c." clock "_id AS clock_id, f." id " AS id,"               \
+        "  c.measured_ratio AS measured, coalesce(f.stalled_ratio, 0)"                   \
+        "  - coalesce(f.fault_ratio, 0) AS stalled FROM " clock "_finding AS c"          \
+        "  LEFT JOIN " finding " AS f USING (" id ")"                                    \
+        " UNION ALL SELECT NULL, f." id ", 0, coalesce(f.stalled_ratio, 0)"              \
+        "  - coalesce(f.fault_ratio, 0) FROM " finding " AS f"                           \
+        "  WHERE f." id " NOT IN (SELECT " id " FROM " clock "_finding"                  \
+        "   WHERE " id " IS NOT NULL)),"                                                 \
+        " ranked AS (SELECT *,"                                                          \
+        "  measured >= " COMPARED_RATIO                                                  \
+        "  AND row_number() OVER (ORDER BY measured DESC, clock_id) <= " COMPARED_ROWS   \
+        "  AS hot,"                                                                      \
+        "  row_number() OVER (ORDER BY stalled DESC, id) AS place FROM pair) "           \
+        "SELECT measured, stalled, hot, place <= " COMPARED_ROWS " AND stalled > 0"      \
+        " FROM ranked WHERE hot OR (place <= " COMPARED_ROWS                             \
+        " AND stalled >= " COMPARED_RATIO ")"
+
+struct compared {
+        double measured[COMPARED_MOST];
+        double stalled[COMPARED_MOST];
+        size_t count;
+        int64_t hot;
+        int64_t shared;
+};
+
+static int take_compared(void *context, sqlite3_stmt *row)
+{
+        struct compared *compared = context;
+        bool hot = sqlite3_column_int(row, 2);
+        compared->measured[compared->count] = sqlite3_column_double(row, 0);
+        compared->stalled[compared->count++] = sqlite3_column_double(row, 1);
+        compared->hot += hot;
+        compared->shared += hot && sqlite3_column_int(row, 3);
+        return 0;
+}
+
+static int store_agreement(struct db *db, const char *subject, const char *sql,
+                           struct diag *diag)
+{
+        struct compared compared = {.count = 0};
+        sqlite3_stmt *insert;
+        int code = statement_each(db, sql, take_compared, &compared, diag);
+        if (!code)
+                code = statement_prepare(
+                    db, "INSERT INTO clock_agreement_finding VALUES (?1, ?2, ?3, ?4)",
+                    &insert, diag);
+        if (code)
+                return code;
+        sqlite3_bind_text(insert, 1, subject, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(insert, 2, compared.hot);
+        sqlite3_bind_int64(insert, 3, compared.shared);
+        statement_bind_real(insert, 4,
+                            measured_rank_correlation(compared.measured, compared.stalled,
+                                                      compared.count));
+        code = statement_run(db, insert, diag);
+        sqlite3_finalize(insert);
+        return code;
+}
+
+int measured_store(struct db *db, struct diag *diag)
+{
+        struct first_run run;
+        int code = read_first_run(db, &run, diag);
+        if (code || !(run.samples > 0))
+                return code;
+        code = store_shares(db, &run, lines_sql, insert_line_sql, diag);
+        if (!code)
+                code = store_shares(db, &run, functions_sql, insert_function_sql, diag);
+        if (!code)
+                code = store_agreement(
+                    db, "line", COMPARED_SQL("line_finding", "line_clock", "line_id"),
+                    diag);
+        return code ? code
+                    : store_agreement(db, "function",
+                                      COMPARED_SQL("function_finding", "function_clock",
+                                                   "function_id"),
+                                      diag);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The first of two runs of a command (record --with-clock): as it is, under timer
+ * samples. Whether its input allows a second run, and how its samples come into the
+ * recording of that one. */
+#ifndef MEMLAG_NATIVE_RUN_H
+#define MEMLAG_NATIVE_RUN_H
+
+#include <sys/types.h>
+
+#include "db.h"
+#include "launch.h"
+#include "sink.h"
+
+/* Where standard input is to be wound back to for the second run: *OFFSET; -1: it needs
+ * no winding. -ESPIPE where what the first run reads is lost for the second. */
+int native_run_input(off_t *offset, struct diag *diag);
+
+struct native_run {
+        const struct sink *sink; /* counted places */
+        struct db *db;           /* whose modules the sink's are */
+        struct launch_end end;
+        uint64_t frequency_hz; /* of the samples */
+};
+
+/* Adds its samples to DB, which nobody writes now, and the keys clock_* of its run. */
+int native_run_store(const struct native_run *run, struct db *db, struct diag *diag);
+
+#endif

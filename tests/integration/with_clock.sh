@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# record --with-clock: a first run under timer samples beside the simulated one.
+set -eu
+
+fail()
+{
+        echo "with_clock: $*" >&2
+        exit 1
+}
+
+expect()
+{
+        [ "$2" = "$3" ] || fail "$1: $2, not $3"
+}
+
+ask()
+{
+        sqlite3 -readonly "${2:-memlag.db}" "$1"
+}
+
+record()
+{
+        "$MEMLAG" record --force --with-clock "$@" 2>err
+}
+
+if ! "$MEMLAG" record --force -o probe.db --source clock -- true 2>err </dev/null; then
+        echo "SKIPPED: with_clock: $(cat err)"
+        exit 77
+fi
+
+# The measured shares are those that the program reads from the kernel's clock.
+"$CC" -O2 -g "$SOURCE_DIR/tests/integration/with_clock.c" -o with_clock
+record -- ./with_clock >out </dev/null || fail "status $?: $(cat err)"
+expect "runs" "$(wc -l <out)" 2
+python3 - out memlag.db "$SOURCE_DIR/tests/integration/with_clock.c" <<'PYTHON'
+import sqlite3
+import sys
+
+output, database, source = sys.argv[1:]
+truth = [float(word) for word in open(output).readline().split()[:2]]
+db = sqlite3.connect(f'file:{database}?mode=ro', uri=True)
+text = open(source).read().split('\n')
+
+
+def line_of(comment):
+    return 1 + next(i for i, line in enumerate(text) if line.endswith(f'/* {comment} */'))
+
+
+def function(name):
+    return db.execute('SELECT measured_ratio, measured_ratio_low, measured_ratio_high'
+                      ' FROM function_clock_finding WHERE function = ?', (name,)).fetchone()
+
+
+for name, share in zip(('chase', 'spin'), truth):
+    measured, low, high = function(name)
+    assert low < measured < high, name
+    assert abs(measured - share) < 0.08, (name, measured, share)
+# Each line is what the source makes it: one waits in both runs, one has time and no stall.
+chase, = db.execute('SELECT measured_ratio FROM line_view WHERE function = ? AND line = ?',
+                    ('chase', line_of('waits'))).fetchone()
+assert chase > 0.6 * truth[0], (chase, truth)
+unexplained = db.execute("SELECT DISTINCT function FROM line_measured_view"
+                         " WHERE agreement = 'unexplained'").fetchall()
+assert unexplained == [('spin',)], unexplained
+compared, shared = db.execute("SELECT compared, shared FROM clock_agreement_finding"
+                              " WHERE subject = 'line'").fetchone()
+assert 1 <= shared < compared, (shared, compared)
+total, = db.execute('SELECT sum(samples) FROM clock_sample').fetchone()
+assert total > 100, total
+# Modelled rows stay the model's alone.
+assert db.execute("SELECT value FROM run WHERE key = 'numbers'").fetchone() == ('modelled',)
+assert db.execute('SELECT count(*) FROM process').fetchone() == (1,)
+assert db.execute('SELECT count(*) FROM sample WHERE stall_ns IS NOT NULL').fetchone() == (0,)
+PYTHON
+
+# The report has the column, and JSON the figure; without a first run neither is there.
+"$MEMLAG" report memlag.db --by function --format json >with.json
+python3 -c '
+import json, sys
+rows = json.load(open("with.json"))["rows"]
+assert all(row["measured_ratio"] is not None for row in rows), rows'
+"$MEMLAG" report memlag.db --by function | grep -q '^ *measured  *stalled' || fail "no column"
+"$MEMLAG" record --force -o alone.db -- true 2>err </dev/null
+"$MEMLAG" report alone.db --by function | grep -q "^ *measured " && fail "a column without a first run"
+expect "measured in alone.db" \
+        "$(ask 'SELECT count(*) FROM function_view WHERE measured_ratio IS NOT NULL' alone.db)" 0
+
+# Names and findings can be made again.
+before=$(ask 'SELECT * FROM line_clock_finding ORDER BY 1')
+"$MEMLAG" symbolize --drop-names memlag.db 2>err || "$MEMLAG" symbolize memlag.db
+"$MEMLAG" analyze memlag.db
+expect "findings made again" "$(ask 'SELECT * FROM line_clock_finding ORDER BY 1')" "$before"
+
+# Standard input is the same for both runs, or the command does not run at all.
+echo text >input
+record -- cat <input >out
+expect "input of both runs" "$(tr '\n' ' ' <out)" "text text "
+rm -f memlag.db
+echo text | record -- touch ran && fail "read a pipe twice"
+[ ! -e ran ] && [ ! -e memlag.db ] || fail "ran with a pipe"
+grep -q 'standard input' err || fail "no reason: $(cat err)"
+
+# What cannot be said beforehand ends with the first run; the last run has the status.
+echo kept >memlag.db
+"$MEMLAG" record --with-clock -- touch ran 2>err </dev/null && fail "replaced a file"
+[ ! -e ran ] || fail "ran before it saw the file"
+rm memlag.db
+status=0
+record -- sh -c 'echo run; exit 3' >out </dev/null || status=$?
+expect "status of a first run that fails" "$status" 3
+expect "runs of it" "$(wc -l <out)" 1
+[ ! -e memlag.db ] || fail "a database of a run that failed"
+status=0
+record -- sh -c '[ ! -e second ] || exit 5; touch second' </dev/null || status=$?
+expect "status of the second run" "$status" 5
+for option in --duration=1 --freq=100 --sim-detail=cache; do
+        status=0
+        record $option -- true </dev/null || status=$?
+        expect "$option" "$status" 2
+done
