@@ -141,10 +141,10 @@ static void tell_default_model(const struct recording *recording)
         else
                 diag_printf(
                     name,
-                    "simulated CPU: %s, %s microarchitecture, with this machine's "
-                    "caches and clock; 'memlag calibrate' makes it more exact",
+                    "simulated CPU: %s, %s, with this machine's caches and clock; "
+                    "'memlag calibrate' makes it more exact",
                     preset.name,
-                    preset.same ? "this machine's" : "for want of this machine's");
+                    preset.unlike ? preset.unlike : "this machine's microarchitecture");
 }
 
 /* Starts the command under the source, or the source alone. */

@@ -68,6 +68,21 @@ static double clock_mhz(const char *root)
         return mhz;
 }
 
+/* Hypervisors tell of one L3 for all cores of a socket. AMD's cores share that of a core
+ * complex: the preset's, or three times as much with a cache stacked on it (AMD, EPYC
+ * 7003X and Ryzen X3D, specifications). */
+static void bound_l3(const char *root, const struct sim_preset *preset,
+                     struct host_cache *l3)
+{
+        const double stacked = 3;
+        struct machine machine;
+        machine_read(root, &machine);
+        if (strcmp(machine.vendor, "AuthenticAMD") == 0 &&
+            (double)l3->size_bytes > stacked * preset->params.l3_bytes)
+                *l3 = (struct host_cache){0};
+        machine_free(&machine);
+}
+
 static void fit_cache(struct sim_preset *preset, const struct host_cache *cache,
                       const char *size_key, const char *ways_key)
 {
@@ -83,6 +98,7 @@ void sim_nearest_fit(const char *root, struct sim_preset *preset)
         struct host_cache caches[HOST_CACHE_LEVELS];
         struct diag ignored;
         host_caches_read(root, caches);
+        bound_l3(root, preset, &caches[2]);
         fit_cache(preset, &caches[0], "l1d.size_bytes", "l1d.ways");
         fit_cache(preset, &caches[1], "l2.size_bytes", "l2.ways");
         fit_cache(preset, &caches[2], "l3.size_bytes", "l3.ways");

@@ -483,15 +483,15 @@ static int load_preset(const char *name, struct sim_preset *preset, unsigned dep
 static int load_nearest(struct sim_preset *preset, struct diag *diag)
 {
         struct machine machine;
-        bool same;
+        const char *unlike;
         machine_read("", &machine);
         const char *name =
-            cpu_preset(machine.vendor, machine.family, machine.model, &same);
+            cpu_preset(machine.vendor, machine.family, machine.model, &unlike);
         machine_free(&machine);
         int rc = load_preset(name, preset, 0, diag);
         if (rc == 0)
                 sim_nearest_fit("", preset);
-        preset->same = same;
+        preset->unlike = unlike;
         return rc;
 }
 

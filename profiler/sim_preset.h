@@ -35,7 +35,9 @@ struct sim_preset {
         bool from_command_line[SIM_PARAMETER_COUNT];
         bool from_machine[SIM_PARAMETER_COUNT]; /* as this machine's system reports */
         bool fitted;                            /* some may be: SIM_PRESET_NEAREST */
-        bool same; /* fitted: the preset is of this machine's microarchitecture */
+        /* Fitted: why the preset is not of this machine's microarchitecture; NULL: it is.
+         */
+        const char *unlike;
 };
 
 /* Reads the LENGTH bytes of a preset, "key = value" lines with '#' comments, in

@@ -364,16 +364,14 @@ static void about_sim(struct list *list, const struct machine *machine,
                         REMEDY(finding, "install memlag again, with its directory "
                                         "libexec/memlag");
         } else {
-                bool same;
+                const char *unlike;
                 const char *preset =
-                    cpu_preset(machine->vendor, machine->family, machine->model, &same);
+                    cpu_preset(machine->vendor, machine->family, machine->model, &unlike);
                 SAY(finding,
                     "the simulated PMU and its Valgrind tool are there; its numbers are "
                     "modelled. Without a calibration ('memlag calibrate') it simulates "
                     "preset %s, %s, with this machine's caches",
-                    preset,
-                    same ? "this CPU's microarchitecture"
-                         : "as there is none of this CPU's microarchitecture");
+                    preset, unlike ? unlike : "this CPU's microarchitecture");
         }
 }
 

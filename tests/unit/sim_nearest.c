@@ -33,7 +33,11 @@ static void cpus_have_the_preset_of_their_microarchitecture(void **state)
             {"GenuineIntel", 6, 173, "granite-rapids", true},
             {"GenuineIntel", 6, 151, "alderlake", true},
             {"GenuineIntel", 6, 170, "meteorlake", true},
+            {"GenuineIntel", 6, 58, "haswell", false},    /* Ivy Bridge */
+            {"GenuineIntel", 6, 122, "haswell", false},   /* Gemini Lake */
+            {"GenuineIntel", 6, 190, "alderlake", false}, /* Alder Lake-N */
             {"GenuineIntel", 6, 9999, "granite-rapids", false},
+            {"AuthenticAMD", 23, 1, "zen2", false}, /* Zen */
             {"AuthenticAMD", 23, 49, "zen2", true},
             {"AuthenticAMD", 25, 1, "zen3", true},
             {"AuthenticAMD", 25, 33, "zen3", true},
@@ -45,11 +49,11 @@ static void cpus_have_the_preset_of_their_microarchitecture(void **state)
         };
         (void)state;
         for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
-                bool same;
+                const char *unlike;
                 assert_string_equal(
-                    cpu_preset(cpus[i].vendor, cpus[i].family, cpus[i].model, &same),
+                    cpu_preset(cpus[i].vendor, cpus[i].family, cpus[i].model, &unlike),
                     cpus[i].preset);
-                assert_int_equal(same, cpus[i].same);
+                assert_int_equal(!unlike, cpus[i].same);
         }
 }
 
@@ -78,6 +82,35 @@ static struct sim_preset zen4(void)
         struct diag diag;
         assert_int_equal(sim_preset_build(PRESETS "/zen4.conf", NULL, &preset, &diag), 0);
         return preset;
+}
+
+/* An L3 of 256 MiB is none of a core complex, one of 96 MiB may be, and Intel's are as
+ * large as they are told to be. */
+static void an_l3_is_no_larger_than_a_core_complex_has(void **state)
+{
+        (void)state;
+        static const struct {
+                const char *vendor, *size;
+                double bytes;
+        } machines[] = {
+            {"AuthenticAMD", "262144K\n", 32 << 20},
+            {"AuthenticAMD", "98304K\n", 96 << 20},
+            {"AuthenticAMD", "16384K\n", 16 << 20},
+            {"GenuineIntel", "262144K\n", 256 << 20},
+        };
+        for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+                struct sim_preset preset = zen4();
+                char cpuinfo[128];
+                snprintf(cpuinfo, sizeof(cpuinfo),
+                         "processor : 0\nvendor_id : %s\ncpu family : 25\nmodel : 17\n",
+                         machines[i].vendor);
+                put_file("/proc/cpuinfo", cpuinfo);
+                put_cache(2, "3\n", machines[i].size, "16\n");
+                put_cache(0, "1\n", "32K\n", "8\n");
+                put_cache(1, "2\n", "1024K\n", "8\n");
+                sim_nearest_fit(root, &preset);
+                assert_true(preset.params.l3_bytes == machines[i].bytes);
+        }
 }
 
 static void the_system_tells_caches_cores_and_clock(void **state)
@@ -123,6 +156,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(cpus_have_the_preset_of_their_microarchitecture),
             cmocka_unit_test_setup_teardown(the_system_tells_caches_cores_and_clock,
+                                            make_root, remove_root),
+            cmocka_unit_test_setup_teardown(an_l3_is_no_larger_than_a_core_complex_has,
                                             make_root, remove_root),
             cmocka_unit_test_setup_teardown(what_does_not_fit_stays_as_the_preset_has_it,
                                             make_root, remove_root),
