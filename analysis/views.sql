@@ -212,15 +212,17 @@ CREATE VIEW line_view (
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
         caller_function, caller_file, caller_line, caller_share, function_offset,
         stalled_ratio, line_id, cache_level, level_samples, page_faults, fault_ratio,
-        measured_ratio, measured_ratio_low, measured_ratio_high) AS
+        measured_ratio, measured_ratio_low, measured_ratio_high, certainty, certainty_margin,
+        other_verdict) AS
 SELECT
         f.module, f.function, f.file, f.line, f.samples, dram_samples, mean_latency_cycles,
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
         caller_function, caller_file, caller_line, caller_share, f.function_offset,
         stalled_ratio, f.line_id, cache_level, level_samples, page_faults, fault_ratio,
         iif(measured, coalesce(measured_ratio, 0), NULL), measured_ratio_low,
-        measured_ratio_high
-FROM line_finding AS f LEFT JOIN line_clock_finding AS c USING (line_id),
+        measured_ratio_high, s.certainty, s.margin, s.other_verdict
+FROM line_finding AS f LEFT JOIN line_clock_finding AS c USING (line_id)
+LEFT JOIN certainty_finding AS s ON s.subject = 'line' AND s.id = f.line_id,
      (SELECT EXISTS (SELECT 1 FROM line_clock_finding) AS measured)
 ORDER BY stalled_ratio DESC, latency_share DESC, f.samples DESC, f.line_id;
 
@@ -229,15 +231,17 @@ CREATE VIEW function_view (
         latency_share, contended_samples, verdict, caller_module, caller_function,
         caller_file, caller_share, function_offset, stalled_ratio, cache_level,
         level_samples, page_faults, fault_ratio, function_id, measured_ratio,
-        measured_ratio_low, measured_ratio_high) AS
+        measured_ratio_low, measured_ratio_high, certainty, certainty_margin,
+        other_verdict) AS
 SELECT
         f.module, f.function, f.samples, dram_samples, mean_latency_cycles,
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
         caller_function, caller_file, caller_share, f.function_offset, stalled_ratio,
         cache_level, level_samples, page_faults, fault_ratio, f.function_id,
         iif(measured, coalesce(measured_ratio, 0), NULL), measured_ratio_low,
-        measured_ratio_high
-FROM function_finding AS f LEFT JOIN function_clock_finding AS c USING (function_id),
+        measured_ratio_high, s.certainty, s.margin, s.other_verdict
+FROM function_finding AS f LEFT JOIN function_clock_finding AS c USING (function_id)
+LEFT JOIN certainty_finding AS s ON s.subject = 'function' AND s.id = f.function_id,
      (SELECT EXISTS (SELECT 1 FROM function_clock_finding) AS measured)
 ORDER BY stalled_ratio DESC, latency_share DESC, f.samples DESC, f.function_id;
 
@@ -278,13 +282,15 @@ CREATE VIEW object_view (
         object_kind, object, alloc_function, alloc_file, alloc_line, size_bytes,
         allocations, samples, dram_samples, mean_latency_cycles, latency_share,
         contended_samples, verdict, stalled_ratio, object_id, cache_level,
-        level_samples, page_faults, fault_ratio) AS
+        level_samples, page_faults, fault_ratio, certainty, certainty_margin,
+        other_verdict) AS
 SELECT
         o.kind, o.name, o.alloc_function, o.alloc_file, o.alloc_line, o.size_bytes,
         o.allocations, f.samples, f.dram_samples, f.mean_latency_cycles, f.latency_share,
         f.contended_samples, f.verdict, f.stalled_ratio, f.object_id, f.cache_level,
-        f.level_samples, f.page_faults, f.fault_ratio
+        f.level_samples, f.page_faults, f.fault_ratio, s.certainty, s.margin, s.other_verdict
 FROM object_finding AS f JOIN data_object AS o USING (object_id)
+LEFT JOIN certainty_finding AS s ON s.subject = 'object' AND s.id = f.object_id
 ORDER BY f.stalled_ratio DESC, f.latency_share DESC, f.samples DESC, f.object_id;
 
 CREATE VIEW line_object_view (
@@ -325,7 +331,8 @@ CREATE VIEW type_view (
         type_id, type, type_size_bytes, field, field_type, offset_bytes, size_bytes, cache_line,
         samples, dram_samples, mean_latency_cycles, latency_share, contended_samples,
         verdict, stalled_ratio, wide_samples, field_id, undecided_samples, cache_level,
-        level_samples, page_faults, fault_ratio) AS
+        level_samples, page_faults, fault_ratio, certainty, certainty_margin,
+        other_verdict) AS
 WITH several AS MATERIALIZED (
         SELECT type_id, offset_bytes, size_bytes, samples, way, '|' || name || '|' AS names,
                '|' || substr(name, length(way) + 1) || '|' AS steps,
@@ -356,10 +363,11 @@ SELECT
         f.mean_latency_cycles, f.latency_share, iif(f.field_id IS NULL, 0, f.contended_samples),
         f.verdict, f.stalled_ratio, coalesce(w.wide_samples, 0), t.field_id,
         coalesce(u.samples, 0), f.cache_level, coalesce(f.level_samples, 0),
-        coalesce(f.page_faults, 0), f.fault_ratio
+        coalesce(f.page_faults, 0), f.fault_ratio, s.certainty, s.margin, s.other_verdict
 FROM type_field AS t
 JOIN data_type AS d USING (type_id)
 LEFT JOIN field_finding AS f USING (field_id)
+LEFT JOIN certainty_finding AS s ON s.subject = 'field' AND s.id = t.field_id
 LEFT JOIN wide_field AS w USING (field_id)
 LEFT JOIN undecided AS u USING (field_id)
 ORDER BY sum(f.stalled_ratio) OVER (PARTITION BY t.type_id) DESC,

@@ -379,6 +379,8 @@ int findings_make(struct db *db, const struct findings_input *input,
                 code = add_unstalled(db, &pass, diag);
         if (!code)
                 code = findings_store(db, &pass, diag);
+        if (!code)
+                code = findings_store_certainty(db, &pass, diag);
         pass_close(&pass);
         return code;
 }

@@ -54,4 +54,8 @@ int findings_store(struct db *db, struct findings_pass *pass, struct diag *diag)
 /* Fills the table gain_finding, where gains are estimated. */
 int gains_store(struct db *db, const struct findings_pass *pass, struct diag *diag);
 
+/* Fills certainty_finding, afterwards. */
+int findings_store_certainty(struct db *db, const struct findings_pass *pass,
+                             struct diag *diag);
+
 #endif

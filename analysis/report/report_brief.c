@@ -127,7 +127,9 @@ static int print_time(struct db *db, FILE *out, const struct report_summary *sum
 /* clang-format off */
 static const char places_sql[] =
     "WITH top AS" REPORT_PLACES("?1", "?2")
-    "SELECT printf('%5.1f %%', 100 * weight), verdict || coalesce(' (' || cache_level || ')', ''), verdict,"
+    "SELECT printf('%5.1f %%', 100 * weight), verdict || coalesce(' (' || cache_level || ')', '')"
+    " || coalesce(', ' || (SELECT certainty FROM certainty_finding"
+    "                      WHERE subject = 'line' AND id = line_id), ''), verdict,"
     " iif(file IS NULL, '', " REPORT_BASE("file") "|| coalesce(':' || line, '') || ' ')"
     "  || 'in ' ||" REPORT_FUNCTION_NAME
     "  || iif(led, ', from ' ||" REPORT_BASE("caller_file") "|| coalesce(':' || caller_line, ''),"

@@ -526,17 +526,18 @@ int db_ledger_set(struct db *db, const char *stage, const char *kind, int64_t va
 
 int db_clear_findings(struct db *db, struct diag *diag)
 {
-        return db_exec(db,
-                       "DELETE FROM gain_finding; DELETE FROM line_clock_finding;"
-                       "DELETE FROM function_clock_finding;"
-                       "DELETE FROM clock_agreement_finding;"
-                       "DELETE FROM caller_finding; DELETE FROM line_asker_finding;"
-                       "DELETE FROM line_object_finding; DELETE FROM object_finding;"
-                       "DELETE FROM field_finding;"
-                       "DELETE FROM function_finding; DELETE FROM line_finding;"
-                       "DELETE FROM interval; DELETE FROM threshold;"
-                       "DELETE FROM ledger WHERE stage = 'analysis';",
-                       diag);
+        return db_exec(
+            db,
+            "DELETE FROM gain_finding; DELETE FROM line_clock_finding;"
+            "DELETE FROM function_clock_finding;"
+            "DELETE FROM clock_agreement_finding; DELETE FROM certainty_finding;"
+            "DELETE FROM caller_finding; DELETE FROM line_asker_finding;"
+            "DELETE FROM line_object_finding; DELETE FROM object_finding;"
+            "DELETE FROM field_finding;"
+            "DELETE FROM function_finding; DELETE FROM line_finding;"
+            "DELETE FROM interval; DELETE FROM threshold;"
+            "DELETE FROM ledger WHERE stage = 'analysis';",
+            diag);
 }
 
 int db_module_build_id(struct db *db, const char *path, const uint8_t *build_id,

@@ -97,8 +97,10 @@ static const char drop_findings[] =
     "DROP TABLE IF EXISTS object_finding; DROP TABLE IF EXISTS field_finding;"
     "DROP TABLE IF EXISTS line_object_finding; DROP TABLE IF EXISTS caller_finding;"
     "DROP TABLE IF EXISTS line_asker_finding; DROP TABLE IF EXISTS gain_finding;"
-    "DROP TABLE IF EXISTS line_clock_finding; DROP TABLE IF EXISTS function_clock_finding;"
-    "DROP TABLE IF EXISTS clock_agreement_finding;"
+    "DROP TABLE IF EXISTS line_clock_finding; DROP TABLE IF EXISTS "
+    "function_clock_finding;"
+    "DROP TABLE IF EXISTS clock_agreement_finding; DROP TABLE IF EXISTS "
+    "certainty_finding;"
     "DELETE FROM ledger WHERE stage = 'analysis';";
 
 /* Those of analysis/views.sql, which it makes anew with the findings: until then they

@@ -659,6 +659,18 @@ CREATE TABLE gain_finding (
         gain_high            REAL NOT NULL
 ) STRICT;
 
+-- How sure the verdicts are. margin: the least part by which one term of the verdict must be
+-- larger or smaller for it to be other_verdict, from 0 to 0.5; NULL in the latter: none was
+-- found within that. id is a line_id, function_id, object_id or field_id.
+CREATE TABLE certainty_finding (
+        subject       TEXT NOT NULL CHECK (subject IN ('line', 'function', 'object', 'field')),
+        id            INTEGER NOT NULL,
+        certainty     TEXT NOT NULL CHECK (certainty IN ('sure', 'near the limit')),
+        margin        REAL NOT NULL,
+        other_verdict TEXT,
+        PRIMARY KEY (subject, id)
+) STRICT, WITHOUT ROWID;
+
 -- The measured time of each line in the first run (clock_sample): its share of that run's
 -- CPU time, the kernel's included. line_id: the same line in line_finding; NULL: it has no
 -- row there.

@@ -349,10 +349,10 @@ for by in line function object caller interval; do
         python3 -m json.tool $by.json >/dev/null || fail "--by $by: not JSON"
 done
 expect "the columns of line_view, and where the numbers come from" "$(head -1 line.csv)" \
-"module,function,file,line,samples,dram_samples,mean_latency_cycles,p95_latency_cycles,latency_share,contended_samples,verdict,caller_module,caller_function,caller_file,caller_line,caller_share,function_offset,stalled_ratio,line_id,cache_level,level_samples,page_faults,fault_ratio,source,numbers"
+"module,function,file,line,samples,dram_samples,mean_latency_cycles,p95_latency_cycles,latency_share,contended_samples,verdict,caller_module,caller_function,caller_file,caller_line,caller_share,function_offset,stalled_ratio,line_id,cache_level,level_samples,page_faults,fault_ratio,measured_ratio,measured_ratio_low,measured_ratio_high,certainty,certainty_margin,other_verdict,source,numbers"
 expect "the worst function" "$(sed -n 2p function.csv | cut -d, -f2,3,9)" \
         "stream,400,dram-contention"
-expect "the worst object" "$(sed -n 2p object.csv | cut -d, -f1,2,13-)" \
+expect "the worst object" "$(sed -n 2p object.csv | cut -d, -f1,2,13-19,23-)" \
         "heap,orders,dram-contention,,1,,400,0,,sim,modelled"
 expect "the intervals" "$(tail -n +2 interval.csv | wc -l)" 10
 expect "the most contended interval" "$(sed -n 2p interval.csv | cut -d, -f10,11)" "1,bandwidth"

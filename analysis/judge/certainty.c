@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* See certainty.h. The rules are asked, and not known here: each term is changed until
+ * verdict_of gives another answer. */
+#include "certainty.h"
+
+#include <math.h>
+
+/* Halvings of CERTAINTY_MARGIN_MAX: to about half a percent. */
+enum { HALVINGS = 7 };
+
+/* Term I of the facts; those of a cause are one. */
+enum {
+        TERM_COST = CAUSE_COUNT,
+        TERM_CYCLES, /* of stalls, beside page faults */
+        TERM_FAULTS,
+        TERM_OVERLAP,
+        TERM_COUNT
+};
+
+static struct verdict_facts with_term(const struct verdict_facts *facts, int term,
+                                      double factor)
+{
+        struct verdict_facts changed = *facts;
+        if (term < CAUSE_COUNT) {
+                changed.cause_latency_cycles[term] *= factor;
+                changed.cause_retire_cycles[term] *= factor;
+        } else if (term == TERM_COST) {
+                changed.cost_ratio *= factor;
+        } else if (term == TERM_CYCLES) {
+                changed.cycle_ratio *= factor;
+        } else if (term == TERM_FAULTS) {
+                changed.fault_ratio *= factor;
+        } else {
+                changed.crowded_overlap *= factor;
+        }
+        return changed;
+}
+
+/* Larger or smaller by MARGIN. */
+static double factor_of(double margin, bool larger)
+{
+        return larger ? 1 + margin : 1 / (1 + margin);
+}
+
+static enum verdict verdict_with(const struct verdict_facts *facts, int term,
+                                 double margin, bool larger)
+{
+        struct verdict_facts changed = with_term(facts, term, factor_of(margin, larger));
+        return verdict_of(&changed);
+}
+
+/* Lets CERTAINTY know of TERM, if it decides sooner than those before. */
+static void try_term(const struct verdict_facts *facts, enum verdict verdict, int term,
+                     bool larger, struct certainty *certainty)
+{
+        double low = 0, high = certainty->margin;
+        enum verdict other = verdict_with(facts, term, high, larger);
+        if (other == verdict)
+                return;
+        for (int i = 0; i < HALVINGS; i++) {
+                double middle = (low + high) / 2;
+                enum verdict there = verdict_with(facts, term, middle, larger);
+                if (there == verdict) {
+                        low = middle;
+                } else {
+                        high = middle;
+                        other = there;
+                }
+        }
+        certainty->margin = high;
+        certainty->other = other;
+}
+
+struct certainty verdict_certainty(const struct verdict_facts *facts)
+{
+        struct certainty certainty = {CERTAINTY_MARGIN_MAX, VERDICT_COUNT, true};
+        enum verdict verdict = verdict_of(facts);
+        for (int term = 0; term < TERM_COUNT; term++) {
+                try_term(facts, verdict, term, true, &certainty);
+                try_term(facts, verdict, term, false, &certainty);
+        }
+        double chance = facts->latencies > 0 ? 2 / sqrt((double)facts->latencies) : 0;
+        certainty.sure = certainty.margin >=
+                         fmax(CERTAINTY_MARGIN_SURE, fmin(CERTAINTY_MARGIN_MAX, chance));
+        return certainty;
+}
