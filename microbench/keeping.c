@@ -111,6 +111,18 @@ bool keeping_lacks_memory(const char *command, const json_t *document)
         return true;
 }
 
+bool keeping_contradicts_itself(const char *command, const json_t *document)
+{
+        struct diag diag;
+        if (calibration_check_sense(document, &diag) == 0)
+                return false;
+        diag_printf(command,
+                    "not kept, as it contradicts itself: %s; something else was at work: "
+                    "repeat when the machine is quiet",
+                    diag.text);
+        return true;
+}
+
 bool keeping_earlier(const char *command, const json_t *document)
 {
         struct diag diag;

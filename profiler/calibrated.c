@@ -111,6 +111,47 @@ static int store(struct db *db, const json_t *document, struct diag *diag)
         return rc;
 }
 
+/* Why DOCUMENT may be far from the truth goes into TEXT; false: it is good. */
+static bool describe_poor(const json_t *document, char *text, size_t size)
+{
+        const json_t *noise = json_object_get(document, "noise");
+        const char *figure = json_string_value(json_object_get(noise, "worst_figure"));
+        double error = calibration_number(noise, "worst_error");
+        struct diag diag;
+        char known[32] = "unknown";
+        if (calibration_check_sense(document, &diag) < 0) {
+                snprintf(text, size, "it contradicts itself: %s", diag.text);
+                return true;
+        }
+        if (!calibration_is_poor(document))
+                return false;
+        if (!isnan(error))
+                snprintf(known, sizeof(known), "%.0f %%", 100 * error);
+        snprintf(text, size, "worst error %s, of %s", known, figure ? figure : "?");
+        return true;
+}
+
+/* What is made of a calibration is only as good as that: the run's key calibration_poor
+ * says what is wrong with it. HOST: a CPU is simulated by it. */
+static int mark_poor(struct db *db, const json_t *document, const char *origin, bool host,
+                     struct diag *diag)
+{
+        char why[sizeof(struct diag) + 32];
+        if (!describe_poor(document, why, sizeof(why)))
+                return 0;
+        if (host)
+                diag_printf("record",
+                            "--sim-cpu host: the %s is poor (%s): its times may be far "
+                            "from this machine's%s; run 'memlag calibrate' again when it "
+                            "is quiet",
+                            origin, why,
+                            strstr(why, "the latency of modified lines")
+                                ? ", and how much of the latency is said to come of "
+                                  "sharing cannot be believed"
+                                : "");
+        return db_run_set_text(db, "calibration_poor", why, diag);
+}
+
 int calibrated_machine(struct db *db, struct sink *sink, struct diag *diag)
 {
         json_t *document;
@@ -119,31 +160,11 @@ int calibrated_machine(struct db *db, struct sink *sink, struct diag *diag)
                 return json_file_can_miss(rc, "record", diag) ? 0 : rc;
         rc = store(db, document, diag);
         if (rc == 0)
+                rc = mark_poor(db, document, "", false, diag);
+        if (rc == 0)
                 rc = deliver(sink, document, diag);
         json_decref(document);
         return rc;
-}
-
-/* The simulated host is only as good as the calibration. */
-static void warn_if_poor(const json_t *document, const char *origin)
-{
-        const json_t *noise = json_object_get(document, "noise");
-        const char *figure = json_string_value(json_object_get(noise, "worst_figure"));
-        double error = calibration_number(noise, "worst_error");
-        char known[32] = "unknown";
-        if (!calibration_is_poor(document))
-                return;
-        if (!isnan(error))
-                snprintf(known, sizeof(known), "%.0f %%", 100 * error);
-        diag_printf("record",
-                    "--sim-cpu host: the %s is poor (worst error %s, of %s): its times "
-                    "may be far from this machine's%s; run 'memlag calibrate' again when "
-                    "it is quiet",
-                    origin, known, figure ? figure : "?",
-                    figure && strcmp(figure, "the latency of modified lines") == 0
-                        ? ", and how much of the latency is said to come of sharing "
-                          "cannot be believed"
-                        : "");
 }
 
 int calibrated_host(struct db *db, struct sink *sink, struct diag *diag)
@@ -154,8 +175,9 @@ int calibrated_host(struct db *db, struct sink *sink, struct diag *diag)
                 return json_file_can_miss(rc, "record", diag) ? 0 : rc;
         char origin[ORIGIN_BYTES];
         write_origin(document, origin);
-        warn_if_poor(document, origin);
-        rc = store(db, document, diag);
+        rc = mark_poor(db, document, origin, true, diag);
+        if (rc == 0)
+                rc = store(db, document, diag);
         if (rc == 0)
                 rc = deliver_of_threads(sink, document, origin, diag);
         json_decref(document);

@@ -516,7 +516,9 @@ const char *sim_preset_default(void)
         json_t *document = NULL;
         if (calibration_load(&document, &ignored) < 0)
                 return SIM_PRESET_NEAREST;
-        bool sound = !calibration_is_poor(document) && load_host(&preset, &ignored) == 0;
+        bool sound = !calibration_is_poor(document) &&
+                     calibration_check_sense(document, &ignored) == 0 &&
+                     load_host(&preset, &ignored) == 0;
         json_decref(document);
         return sound ? SIM_PRESET_HOST : SIM_PRESET_NEAREST;
 }

@@ -80,6 +80,7 @@ struct report_summary {
         char *selection;  /* which part of the recording all is about; NULL: all of it */
         int64_t recorded_samples; /* of the whole recording, with a selection */
         char *model_note;         /* what report_model_note says; NULL: nothing */
+        char *poor_calibration;   /* what is wrong with the one behind; NULL: nothing */
         char *failure;            /* why a part of the run is missing; NULL: none is */
         double duration_s;
         int64_t samples;

@@ -258,6 +258,7 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
             .cpu = run_text(db, "sim_preset"),
             .sim_detail = run_text(db, "sim_detail"),
             .sim_set = run_text(db, "sim_set"),
+            .poor_calibration = run_text(db, "calibration_poor"),
             .failure = run_text(db, "failure"),
             .selection = run_text(db, "selection"),
             .recorded_samples = db_run_int(db, "recorded_samples", 0),
@@ -292,6 +293,7 @@ void report_summary_free(struct report_summary *summary)
         free(summary->sim_set);
         free(summary->selection);
         free(summary->model_note);
+        free(summary->poor_calibration);
         free(summary->failure);
         free(summary->lmrl_factor_origin);
 }

@@ -106,6 +106,19 @@ static void print_without_waits(FILE *out, bool timed)
                          "--sim-detail full.");
 }
 
+/* Whether the model is of this machine, or the limits that measured samples are held
+ * against. */
+static void print_poor_calibration(FILE *out, const struct report_summary *summary)
+{
+        char *text = NULL;
+        if (summary->poor_calibration &&
+            asprintf(&text, "The calibration behind %s is poor: %s.",
+                     report_is_modelled(summary) ? "this model" : "the verdicts",
+                     summary->poor_calibration) >= 0)
+                prose_wrapped(out, text);
+        free(text);
+}
+
 void report_print_head(FILE *out, const struct report_summary *summary, bool verbose)
 {
         fputs("memlag: ", out);
@@ -115,6 +128,7 @@ void report_print_head(FILE *out, const struct report_summary *summary, bool ver
                 print_selection(out, summary);
         if (summary->model_note && verbose)
                 prose_wrapped(out, summary->model_note);
+        print_poor_calibration(out, summary);
         if (summary->cut_off)
                 fputs("The recording has not ended, or was cut off: these are its "
                       "figures until now.\n",

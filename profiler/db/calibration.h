@@ -50,6 +50,11 @@ char *calibration_text(const json_t *document);
 /* The number at the dot-separated PATH, such as "dram.0.latency_ns"; NAN: none. */
 double calibration_number(const json_t *document, const char *path);
 
+/* Whether the calibration's figures can be true together: 0, or -ERANGE with those in
+ * DIAG that contradict each other, or what the system tells of its caches. Nothing is to
+ * be made of such a one. */
+int calibration_check_sense(const json_t *document, struct diag *diag);
+
 /* Whether what is made of the calibration may be far from the truth: its worst error is
  * unknown, or more than a quarter. */
 bool calibration_is_poor(const json_t *document);
