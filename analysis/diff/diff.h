@@ -25,6 +25,8 @@ enum diff_figure {
 enum diff_count {
         COUNT_ON_CPUS, /* by the samples of a timer */
         COUNT_DURATION,
+        COUNT_MEASURED_DURATION, /* of a first run of the command as it is */
+        COUNT_MEASURED_CPU,
         COUNT_CYCLES,
         COUNT_INSTRUCTIONS,
         COUNT_DRAM_READ,

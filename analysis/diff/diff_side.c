@@ -141,6 +141,8 @@ const char *diff_unit(enum diff_figure figure)
 const struct diff_count_name diff_count_names[DIFF_COUNTS] = {
     [COUNT_ON_CPUS] = {"on_cpus", "time on CPUs", "ns"},
     [COUNT_DURATION] = {"duration", "duration", "ns"},
+    [COUNT_MEASURED_DURATION] = {"measured_duration", "duration, measured", "ns"},
+    [COUNT_MEASURED_CPU] = {"measured_cpu", "CPU time, measured", "ns"},
     [COUNT_CYCLES] = {"cycles", "cycles", "cycles"},
     [COUNT_INSTRUCTIONS] = {"instructions", "instructions", "instructions"},
     [COUNT_DRAM_READ] = {"dram_read", "bytes read from DRAM", "bytes"},
@@ -149,6 +151,13 @@ const struct diff_count_name diff_count_names[DIFF_COUNTS] = {
     [COUNT_INTERVALS] = {"intervals", "intervals", "intervals"},
     [COUNT_CONTENDED] = {"contended_intervals", "contended intervals", "intervals"},
 };
+
+/* A time of a first run of the command as it is; NAN: there was none. */
+static double first_run_ns(const struct diff_side *side, const char *key)
+{
+        int64_t ns = db_run_int(side->db, key, -1);
+        return ns >= 0 ? (double)ns : NAN;
+}
 
 /* What the samples of a timer stand for, outside of the kernel; NAN: it is not measured
  * by one. */
@@ -176,6 +185,9 @@ static void set_counts(struct diff_side *side, const struct run_counters *counte
         side->cycles = counters->total_cycles;
         counts[COUNT_ON_CPUS] = on_cpus_ns(&side->summary);
         counts[COUNT_DURATION] = side->summary.duration_s * 1e9;
+        counts[COUNT_MEASURED_DURATION] = first_run_ns(side, "clock_duration_ns");
+        counts[COUNT_MEASURED_CPU] =
+            first_run_ns(side, "clock_user_ns") + first_run_ns(side, "clock_kernel_ns");
         counts[COUNT_CYCLES] = counters->total_cycles;
         counts[COUNT_INSTRUCTIONS] = counted(counters, &sum, CONCEPT_INSTRUCTIONS);
         counts[COUNT_DRAM_READ] = counted(counters, &sum, CONCEPT_DRAM_READ);

@@ -86,6 +86,17 @@ assert all(row["measured_ratio"] is not None for row in rows), rows'
 expect "measured in alone.db" \
         "$(ask 'SELECT count(*) FROM function_view WHERE measured_ratio IS NOT NULL' alone.db)" 0
 
+# diff has the CPU time of both first runs, and only where both have one.
+measured_of()
+{
+        "$MEMLAG" diff --by run --format csv memlag.db "$1" 2>err | grep '^measured_cpu,' || true
+}
+cp memlag.db again.db
+expect "what diff measured" "$(measured_of again.db | cut -d, -f3)" \
+        "$(ask "SELECT sum(value) FROM run WHERE key IN ('clock_user_ns', 'clock_kernel_ns')")"
+expect "the ratio" "$(measured_of again.db | cut -d, -f5)" 1
+expect "the ratio without a first run" "$(measured_of alone.db | cut -d, -f5)" ""
+
 # Names and findings can be made again.
 before=$(ask 'SELECT * FROM line_clock_finding ORDER BY 1')
 "$MEMLAG" symbolize --drop-names memlag.db 2>err || "$MEMLAG" symbolize memlag.db
