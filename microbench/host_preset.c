@@ -316,6 +316,30 @@ static void print_runs(FILE *out, double jump_cycles)
                 fputs("fetch.runs_per_cycle = 1 # assumed\n", out);
 }
 
+/* What the kernel takes for pages that are new, beside their zeroes, for these, and for a
+ * system call. Two sizes of pages tell the first two apart. An older calibration does not
+ * tell. */
+static void print_kernel(FILE *out, const json_t *calibration)
+{
+        const double small_bytes = 4096, huge_bytes = 2 << 20, assumed_gbs = 10;
+        const json_t *kernel = json_object_get(calibration, "kernel");
+        double small_ns = calibration_number(kernel, "small_fault_ns");
+        double huge_ns = calibration_number(kernel, "huge_fault_ns");
+        double call_ns = calibration_number(kernel, "call_ns");
+        double gbs = (huge_bytes - small_bytes) / (huge_ns - small_ns);
+        bool zeroing_told = small_ns > 0 && gbs > 0 && isfinite(gbs);
+        if (!zeroing_told)
+                gbs = assumed_gbs;
+        if (small_ns > 0)
+                fprintf(out, "kernel.fault_ns = %.0f\n",
+                        fmax(0, small_ns - small_bytes / gbs));
+        else
+                fputs("kernel.fault_ns = 1500 # assumed\n", out);
+        fprintf(out, "kernel.copy_gbs = %.2f%s\n", gbs, zeroing_told ? "" : " # assumed");
+        fprintf(out, "kernel.call_ns = %.0f%s\n", call_ns > 0 ? call_ns : 100,
+                call_ns > 0 ? "" : " # assumed");
+}
+
 /* What branches take. An older calibration does not tell. */
 static void print_front_end(FILE *out, const json_t *calibration)
 {
@@ -447,12 +471,11 @@ char *host_preset(const json_t *calibration)
                      "core.load_buffer_entries = 128 # assumed\n"
                      "core.load_ports = 2 # assumed\n"
                      "core.store_ports = 1 # assumed\n");
-        fputs("core.lock_cycles = 18 # assumed\n"
-              "core.unforwarded_cycles = 19 # assumed\n"
-              "kernel.fault_ns = 1500 # assumed\n"
-              "kernel.call_ns = 100 # assumed\n"
-              "kernel.copy_gbs = 10 # assumed\n",
-              out);
+        fputs("core.lock_cycles = 18 # assumed\n", out);
+        print_cycles(out, "core.unforwarded_cycles",
+                     calibration_number(calibration, "arithmetic.unforwarded_cycles"), 1,
+                     19);
+        print_kernel(out, calibration);
         print_front_end(out, calibration);
         print_forwarding(out, calibration);
         print_arithmetic(out, calibration);

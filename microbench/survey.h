@@ -93,6 +93,7 @@ extern const struct survey_part survey_core;       /* what it can have at once *
 extern const struct survey_part survey_window;     /* instructions in flight */
 extern const struct survey_part survey_sets;       /* lines to one set of L1 */
 extern const struct survey_part survey_arithmetic; /* latencies of instructions */
+extern const struct survey_part survey_kernel;     /* page faults and system calls */
 extern const struct survey_part survey_bandwidth;  /* over threads, and of each cache */
 extern const struct survey_part survey_sharing;    /* of lines that others modified */
 extern const struct survey_part survey_loaded; /* latency beside a load, and its knee */

@@ -4,6 +4,7 @@
  * start that need nothing of each other. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "survey.h"
 
@@ -17,11 +18,14 @@ enum { REPEATED = 100 };
                 double x = 1.5, y = 1.5, z = 1.5, u = 1.5;                               \
                 const double v = 2.718281828459045, one = 1.0000000000000002;            \
                 uint64_t cell[2] = {0, 0}; /* of chains through memory */                \
+                _Alignas(128) char lines[128];                                           \
+                char *self = lines + 60; /* across the border of two lines */            \
+                memcpy(self, &self, sizeof(self));                                       \
                 __asm__ volatile("mov %[b], %%ecx\n\t1:\n\t.rept 100\n\t" STEP           \
                                  "\n\t.endr\n\t"                                         \
                                  "dec %[n]\n\tjnz 1b"                                    \
                                  : [n] "+r"(count), [x] "+x"(x), [y] "+x"(y),            \
-                                   [z] "+x"(z), [u] "+x"(u)                              \
+                                   [z] "+x"(z), [u] "+x"(u), [s] "+r"(self)              \
                                  : [v] "x"(v), [one] "x"(one), [a] "r"(1u << 31),        \
                                    [b] "r"(12345u), [p] "r"(cell), [q] "r"(cell)         \
                                  : "rax", "rcx", "rdx", "cc", "memory");                 \
@@ -46,6 +50,10 @@ LOOP(float_divide_apart, "divsd %[one], %[x]\n\tdivsd %[one], %[y]\n\t"
 LOOP(forward_byte, "movzbl (%[p]), %%eax\n\tadd $1, %%eax\n\tmovb %%al, (%[p])")
 LOOP(forward_alike, "mov (%[p]), %%rax\n\t" FOUR_ADDITIONS "mov %%rax, (%[p])")
 LOOP(forward_unlike, "mov (%[q]), %%rax\n\t" FOUR_ADDITIONS "mov %%rax, (%[p])")
+/* Of a byte, which the load of more bytes has to wait for until it is in L1. */
+LOOP(unforwarded, "movb %%al, (%[p])\n\tmov (%[p]), %%rax")
+/* Of a load that crosses the border of two lines, which holds its own address. */
+LOOP(split, "mov (%[s]), %[s]")
 LOOP(forward_vector, "movups (%[p]), %[x]\n\tmovups %[x], (%[p])")
 
 enum kind {
@@ -62,6 +70,8 @@ enum kind {
         FORWARD_ALIKE,
         FORWARD_UNLIKE,
         FORWARD_VECTOR,
+        UNFORWARDED,
+        SPLIT,
         KINDS
 };
 
@@ -83,6 +93,8 @@ static const struct {
     [FORWARD_ALIKE] = {"forward_alike_and_4_additions_cycles", forward_alike, 1},
     [FORWARD_UNLIKE] = {"forward_unlike_and_4_additions_cycles", forward_unlike, 1},
     [FORWARD_VECTOR] = {"forward_vector_cycles", forward_vector, 1},
+    [UNFORWARDED] = {"unforwarded_cycles", unforwarded, 1},
+    [SPLIT] = {"split_load_cycles", split, 1},
 };
 
 struct arithmetic {

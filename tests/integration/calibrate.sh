@@ -70,7 +70,11 @@ EOF
 # figure of a calibration more than the next; a figure that is wrong by itself is so each time.
 # Beside many more programs than CPUs there is no time for most of the figures.
 for attempt in 1 2 3; do
-        "$MEMLAG" calibrate --quick --force --picture curves.svg >quick.txt 2>ended
+        "$MEMLAG" calibrate --quick --force --picture curves.svg >quick.txt 2>ended || {
+                grep -q "contradicts itself" ended || fail "calibrate: $(cat ended)"
+                cp ended judged
+                continue
+        }
         "$MEMLAG" calibrate --export json >calibration.json
         python3 judge.py calibration.json curves.svg 2>judged || echo "not as on any machine" >>judged
         grep -q "^Verdicts take memory for contended from " quick.txt || echo "no limit of verdicts" >>judged
@@ -243,6 +247,17 @@ for key, (least, most) in published.items():
     if key not in arithmetic and (left_out or key == "float_fma_cycles"):
         continue  # a processor without it
     assert 0.9 * least < arithmetic[key] < 1.3 * most, (key, arithmetic[key])
+# A load of bytes that a store has in part takes longer than one that the store forwards, a
+# load across lines at least as long as L1, and a huge page longer than a small one.
+if "unforwarded_cycles" in arithmetic and "forward_byte_and_addition_cycles" in arithmetic:
+    assert arithmetic["unforwarded_cycles"] > arithmetic["forward_byte_and_addition_cycles"], arithmetic
+if "split_load_cycles" in arithmetic:
+    assert 3 < arithmetic["split_load_cycles"] < 40, arithmetic
+kernel = document["kernel"]
+if "small_fault_ns" in kernel:
+    assert 50 < kernel["small_fault_ns"] < 20000, kernel
+if len(kernel) == 3:
+    assert kernel["call_ns"] < kernel["small_fault_ns"] * 5 < kernel["huge_fault_ns"], kernel
 # Lines of one set of L1 come no faster than those of two; none comes in a fifth of a cycle.
 for level, loads in document["l1d_sets"].items():
     assert loads["one_set_cycles"] > 0.9 * loads["two_sets_cycles"] > 0.2, (level, loads)

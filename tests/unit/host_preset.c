@@ -11,10 +11,9 @@
 
 #include "host_preset.h"
 
-/* KEY's value in the preset of a core whose jumps, one to the next, take JUMP_CYCLES. */
-static double preset_of_jumps(const char *key, double jump_cycles)
+/* KEY's value in the preset of CALIBRATION, which is used up. */
+static double preset_value(json_t *calibration, const char *key)
 {
-        json_t *calibration = json_pack("{s:{s:f}}", "core", "jump_cycles", jump_cycles);
         char *text = host_preset(calibration);
         assert_non_null(text);
         const char *line = strstr(text, key);
@@ -23,6 +22,13 @@ static double preset_of_jumps(const char *key, double jump_cycles)
         free(text);
         json_decref(calibration);
         return value;
+}
+
+/* KEY's value in the preset of a core whose jumps, one to the next, take JUMP_CYCLES. */
+static double preset_of_jumps(const char *key, double jump_cycles)
+{
+        return preset_value(json_pack("{s:{s:f}}", "core", "jump_cycles", jump_cycles),
+                            key);
 }
 
 /* As many in a cycle as go into one; no fewer and no more than a preset may have. */
@@ -36,6 +42,36 @@ static void a_core_of_slow_jumps_has_a_part_of_a_run_in_a_cycle(void **state)
                 assert_float_equal(
                     preset_of_jumps("fetch.runs_per_cycle", cores[i].jump_cycles),
                     cores[i].runs_per_cycle, 0.005);
+}
+
+/* A kernel that takes 500 ns for a fault and zeroes 8 bytes a ns. */
+static void two_sizes_of_pages_tell_fault_and_zeroes_apart(void **state)
+{
+        static const struct {
+                const char *key;
+                double value;
+        } expected[] = {
+            {"kernel.fault_ns", 500}, {"kernel.copy_gbs", 8}, {"kernel.call_ns", 120}};
+        (void)state;
+        for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+                json_t *both = json_pack(
+                    "{s:{s:f, s:f, s:f}}", "kernel", "small_fault_ns", 500 + 4096 / 8.0,
+                    "huge_fault_ns", 500 + (2 << 20) / 8.0, "call_ns", 120.0);
+                assert_float_equal(preset_value(both, expected[i].key), expected[i].value,
+                                   0.01);
+        }
+        /* Without huge pages zeroes come at the assumed 10 bytes a ns. */
+        json_t *small = json_pack("{s:{s:f}}", "kernel", "small_fault_ns", 1000.0);
+        assert_float_equal(preset_value(small, "kernel.fault_ns"), 590, 0.5);
+}
+
+static void failed_forwarding_takes_what_its_chain_took(void **state)
+{
+        (void)state;
+        json_t *measured =
+            json_pack("{s:{s:f}}", "arithmetic", "unforwarded_cycles", 25.4);
+        assert_float_equal(preset_value(measured, "core.unforwarded_cycles"), 25, 0);
+        assert_float_equal(preset_value(json_object(), "core.unforwarded_cycles"), 19, 0);
 }
 
 /* Each line that is stored to is read before: twice the bytes. The model's memory is busy
@@ -60,6 +96,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(a_core_of_slow_jumps_has_a_part_of_a_run_in_a_cycle),
+            cmocka_unit_test(two_sizes_of_pages_tell_fault_and_zeroes_apart),
+            cmocka_unit_test(failed_forwarding_takes_what_its_chain_took),
             cmocka_unit_test(the_memory_has_the_most_that_was_moved),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
