@@ -30,6 +30,9 @@ struct clock {
 
 static const struct data_source_row some_load = {
     .op = "load", .level = "NA", .tlb = "NA", .snoop = "NA"};
+/* One that waits for room in the store buffer. */
+static const struct data_source_row some_store = {
+    .op = "store", .level = "NA", .tlb = "NA", .snoop = "NA"};
 
 static bool read_register(const void *context, unsigned number, uint64_t *value)
 {
@@ -49,9 +52,9 @@ static int step_back_sample(void *context, uint32_t pid,
                 return sink_loss(clock->sink, "timer samples on unknown instructions", 1,
                                  "samples", diag);
         event->ip = waited_ip;
-        if (!waited->loads)
+        if (!waited->loads && !waited->stores)
                 return 0;
-        event->data_source = &some_load;
+        event->data_source = waited->loads ? &some_load : &some_store;
         event->stall_ns = clock->period_ns;
         event->has_addr = sample->user_regs.abi == PERF_SAMPLE_REGS_ABI_64 &&
                           instruction_address(waited, waited_ip, read_register,
@@ -153,7 +156,8 @@ static int clock_open(const struct source_options *options, struct sink *sink,
 const struct source_ops source_clock = {
     .name = "clock",
     .numbers = NUMBERS_MEASURED,
-    .meaning = "timer samples; measured time at loads, without latencies and levels",
+    .meaning =
+        "timer samples; measured time at loads and stores, without latencies and levels",
     .only_on_request = true,
     .set_defaults = clock_set_defaults,
     .probe = clock_probe,

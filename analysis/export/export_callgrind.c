@@ -238,8 +238,9 @@ static void print_head(const struct callgrind *callgrind,
                 fputs("event: Stalled : Held up (millionths of the run's cycles)\n", out);
         if (callgrind->latency)
                 fprintf(out, "event: %s : %s\n", latency,
-                        summary->timed ? "Time at loads (millionths of all samples')"
-                                       : "Latency (millionths of all samples')");
+                        summary->timed
+                            ? "Time at loads and stores (millionths of all samples')"
+                            : "Latency (millionths of all samples')");
         fprintf(out, "event: Samples : Samples\nevents:%s%s%s Samples\n",
                 callgrind->stalled ? " Stalled" : "", callgrind->latency ? " " : "",
                 callgrind->latency ? latency : "");

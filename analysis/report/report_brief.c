@@ -87,7 +87,9 @@ static void say_splits(FILE *text, const struct report_summary *summary)
 
 static void say_timer(FILE *text, const struct report_summary *summary)
 {
-        fprintf(text, "%" PRId64 " timer samples, %" PRId64 " of them at loads (%s).",
+        fprintf(text,
+                "%" PRId64 " timer samples, %" PRId64
+                " of them at loads and stores (%s).",
                 summary->samples, summary->stalled_samples,
                 report_duration(summary->stalled_s).text);
         if (!isnan(summary->stalled_ratio))

@@ -106,12 +106,12 @@ static const struct report_kind kinds[] = {
             "FROM" TIMED_INTERVALS,
         .table_sql =
             "SELECT printf('%.1f%%', 100.0 * sum(stall_ns) /" STATEMENT_TIMED_NS ") AS stalled,"
-            " printf('%.3f', sum(stall_ns) / 1e6) AS \"at loads ms\","
+            " printf('%.3f', sum(stall_ns) / 1e6) AS \"accesses ms\","
             " count(*) AS samples, time_ns / length_ns AS interval,"
             " printf('%.3f', time_ns / length_ns * length_ns / 1e6) AS \"start ms\" "
             "FROM" TIMED_INTERVALS,
         .alignment = "rrrrr",
-        .legend = REPORT_STALLS_LEGEND "; at loads: of all CPUs together",
+        .legend = REPORT_STALLS_LEGEND "; accesses: at loads and stores, of all CPUs together",
     },
 };
 /* clang-format on */
@@ -202,7 +202,8 @@ void report_say_stalls(FILE *text, const struct report_summary *summary)
                 fprintf(text, " of them (%.0f%%)",
                         100.0 * (double)summary->stalled_samples /
                             (double)summary->samples);
-        fprintf(text, " at loads, %s; ", report_duration(summary->stalled_s).text);
+        fprintf(text, " at loads and stores, %s; ",
+                report_duration(summary->stalled_s).text);
         report_say_lost(text, summary);
         fputs(". A timer tells where the program waited, and not what for: a load that "
               "hit the first cache may be among these, latencies, cache levels and "

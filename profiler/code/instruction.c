@@ -38,14 +38,15 @@ static int number_of(ZydisRegister reg)
         return INSTRUCTION_NO_REGISTER;
 }
 
-/* The first operand that the instruction reads from memory. */
-static const ZydisDecodedOperand *loaded_operand(const ZydisDecodedInstruction *decoded,
-                                                 const ZydisDecodedOperand *operands)
+/* The first operand in memory that the instruction does one of these ACTIONS to. */
+static const ZydisDecodedOperand *
+operand_in_memory(const ZydisDecodedInstruction *decoded,
+                  const ZydisDecodedOperand *operands, ZydisOperandActions actions)
 {
         for (size_t i = 0; i < decoded->operand_count; i++)
                 if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
                     operands[i].mem.type != ZYDIS_MEMOP_TYPE_AGEN &&
-                    operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ)
+                    operands[i].actions & actions)
                         return &operands[i];
         return NULL;
 }
@@ -76,10 +77,10 @@ static bool is_undefined(ZydisMnemonic mnemonic)
 
 static void describe_address(const ZydisDecodedInstruction *decoded,
                              const ZydisDecodedOperand *operands,
-                             const ZydisDecodedOperand *loaded,
+                             const ZydisDecodedOperand *accessed,
                              struct instruction *instruction)
 {
-        const ZydisDecodedOperandMem *mem = &loaded->mem;
+        const ZydisDecodedOperandMem *mem = &accessed->mem;
         instruction->ip_relative = mem->base == ZYDIS_REGISTER_RIP;
         instruction->base = number_of(mem->base);
         instruction->index = number_of(mem->index);
@@ -102,7 +103,10 @@ static void describe_address(const ZydisDecodedInstruction *decoded,
 static void describe(const ZydisDecodedInstruction *decoded,
                      const ZydisDecodedOperand *operands, struct instruction *instruction)
 {
-        const ZydisDecodedOperand *loaded = loaded_operand(decoded, operands);
+        const ZydisDecodedOperand *loaded =
+            operand_in_memory(decoded, operands, ZYDIS_OPERAND_ACTION_MASK_READ);
+        const ZydisDecodedOperand *stored =
+            operand_in_memory(decoded, operands, ZYDIS_OPERAND_ACTION_MASK_WRITE);
         ZydisInstructionCategory category = decoded->meta.category;
         instruction->continues =
             category != ZYDIS_CATEGORY_UNCOND_BR && category != ZYDIS_CATEGORY_RET &&
@@ -110,8 +114,10 @@ static void describe(const ZydisDecodedInstruction *decoded,
             !is_undefined(decoded->mnemonic);
         instruction->base = instruction->index = INSTRUCTION_NO_REGISTER;
         instruction->loads = loaded && !is_prefetch(decoded);
-        if (instruction->loads)
-                describe_address(decoded, operands, loaded, instruction);
+        instruction->stores = !loaded && stored && !is_prefetch(decoded);
+        if (instruction->loads || instruction->stores)
+                describe_address(decoded, operands, loaded ? loaded : stored,
+                                 instruction);
 }
 
 bool instruction_last(const uint8_t *code, size_t length, struct instruction *instruction)
@@ -192,7 +198,7 @@ bool instruction_address(const struct instruction *instruction, uint64_t ip,
                          instruction_register read_register, const void *context,
                          uint64_t *address)
 {
-        if (!instruction->loads || !instruction->address_stays)
+        if ((!instruction->loads && !instruction->stores) || !instruction->address_stays)
                 return false;
         uint64_t base = instruction->ip_relative ? ip + instruction->length : 0;
         uint64_t index = 0;

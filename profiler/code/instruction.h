@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What one x86-64 instruction reads of memory. Pure: bytes and registers in. */
+/* What one x86-64 instruction reads or writes of memory. Pure: bytes and registers in. */
 #ifndef MEMLAG_CODE_INSTRUCTION_H
 #define MEMLAG_CODE_INSTRUCTION_H
 
@@ -14,7 +14,8 @@ struct instruction {
         size_t length;
         bool continues; /* the next one in memory may come after it */
         bool loads;
-        /* The address that it loads from is base + index * scale + displacement; known
+        bool stores; /* and does not load */
+        /* The address that it accesses is base + index * scale + displacement; known
          * after it has run only if it changed neither register. */
         bool address_stays;
         int base; /* PERF_REG_X86_..., or INSTRUCTION_NO_REGISTER */
@@ -45,7 +46,7 @@ bool instruction_before(const uint8_t *code, size_t length,
 typedef bool (*instruction_register)(const void *context, unsigned number,
                                      uint64_t *value);
 
-/* The address that INSTRUCTION, which stood at IP, has loaded from, by the registers
+/* The address that INSTRUCTION, which stood at IP, has accessed, by the registers
  * after it. False when they do not tell. */
 bool instruction_address(const struct instruction *instruction, uint64_t ip,
                          instruction_register read_register, const void *context,

@@ -192,6 +192,36 @@ expect "the same of rows for programs" "$("$MEMLAG" report --by interval --forma
         END { printf "%d %.0f %.3f", samples, ns, share }')" "$(ask loads.db "
         SELECT printf('%d %d %.3f', sum(stall_ns > 0), sum(stall_ns), 1.0 * sum(stall_ns > 0) / count(*))
         FROM sample")"
+# Stores that the store buffer has no room for are what the program waits at.
+cat >stores.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+static __attribute__((noinline)) void scatter(unsigned long *to, long steps)
+{
+        unsigned long at = 1;
+        while (steps--) {
+                at = at * 6364136223846793005 + 1442695040888963407;
+                to[at >> 40] = at; /* the store */
+        }
+}
+int main(void)
+{
+        unsigned long *to = malloc(sizeof(*to) << 24);
+        memset(to, 1, sizeof(*to) << 24);
+        scatter(to, 20000000);
+        return to[0] == 42;
+}
+END
+"$CC" -O1 -g -o stores stores.c
+record stores.db -- ./stores || fail "$(cat err)"
+store=$(grep -n 'the store' stores.c | cut -d: -f1)
+all=$(ask stores.db "SELECT count(*) FROM sample_view WHERE function = 'scatter'")
+[ "$all" -gt 50 ] || fail "$all samples in scatter"
+waits=$(ask stores.db "SELECT count(*) FROM sample_view JOIN sample USING (sample_id)
+        WHERE function = 'scatter' AND line = $store AND sample_view.op = 'store'
+        AND stall_ns > 0 AND object LIKE 'main at stores.c:%'")
+[ $((100 * waits)) -ge $((60 * all)) ] || fail "stores: $waits of $all at the store"
+
 # Shares are of all samples, at loads or not, in every report.
 for by in line function thread; do
         expect "the sum of shares by $by" "$("$MEMLAG" report --by $by --format json --top 0 loads.db | python3 -c '

@@ -47,7 +47,8 @@ static const struct expectation expectations[] = {
     {"mov %fs:0x28,%rax", CODE("\x64\x48\x8b\x04\x25\x28\x00\x00\x00"), true, false, 0},
     {"add (%rdi),%rax", CODE("\x48\x03\x07"), true, true, 0x6000},
     {"add %rax,(%rdi)", CODE("\x48\x01\x07"), true, true, 0x6000},
-    {"mov %rax,(%rdi)", CODE("\x48\x89\x07"), false, false, 0},
+    {"mov %rax,(%rdi)", CODE("\x48\x89\x07"), false, true, 0x6000},
+    {"push %rbx", CODE("\x53"), false, false, 0},
     {"lea (%rdi),%rax", CODE("\x48\x8d\x07"), false, false, 0},
     {"prefetcht0 (%rdi)", CODE("\x0f\x18\x0f"), false, false, 0},
     {"nopl (%rax)", CODE("\x0f\x1f\x00"), false, false, 0},
@@ -75,6 +76,31 @@ static void single_instructions(void **state)
                     instruction.length != expected->length)
                         fail_msg("%s: loads %d, tells %d, address %llx", expected->text,
                                  instruction.loads, tells, (unsigned long long)address);
+        }
+}
+
+static void what_stores_and_does_not_load(void **state)
+{
+        (void)state;
+        static const struct {
+                const char *code;
+                size_t length;
+                bool stores;
+        } cases[] = {
+            {CODE("\x48\x89\x07"), true},  /* mov %rax,(%rdi) */
+            {CODE("\x0f\x11\x07"), true},  /* movups %xmm0,(%rdi) */
+            {CODE("\x53"), true},          /* push %rbx */
+            {CODE("\x48\x01\x07"), false}, /* add %rax,(%rdi), which loads */
+            {CODE("\x48\x8b\x07"), false}, /* mov (%rdi),%rax */
+            {CODE("\x0f\x18\x0f"), false}, /* prefetcht0 (%rdi) */
+            {CODE("\x48\x8d\x07"), false}, /* lea (%rdi),%rax */
+            {CODE("\x0f\x1f\x00"), false}, /* nopl (%rax) */
+        };
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct instruction instruction;
+                assert_true(instruction_last((const uint8_t *)cases[i].code,
+                                             cases[i].length, &instruction));
+                assert_int_equal(instruction.stores, cases[i].stores);
         }
 }
 
@@ -176,6 +202,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(single_instructions),
+            cmocka_unit_test(what_stores_and_does_not_load),
             cmocka_unit_test(the_last_of_several),
             cmocka_unit_test(what_does_not_go_on),
             cmocka_unit_test(decoding_backwards),
