@@ -402,6 +402,41 @@ static int by_difference(const void *left, const void *right)
         return by_name(a, b);
 }
 
+/* Rows of which a verdict is given: chance has as many tries. */
+static void widen_pairs(struct diff *diff)
+{
+        size_t judged = 0;
+        for (size_t i = 0; i < diff->pair_count; i++)
+                judged += diff_is_judged(&diff->pairs[i]);
+        double times = estimate_widening(judged);
+        for (size_t i = 0; i < diff->pair_count; i++)
+                estimate_widen(&diff->pairs[i].difference, times);
+}
+
+/* The run's cycles, or its time on CPUs, which rows are a part of. */
+static double total_of(const struct diff *diff, const struct diff_side *side)
+{
+        return diff->figure == DIFF_STALLED_CYCLES ? side->counts[COUNT_CYCLES]
+               : diff->figure == DIFF_STALLED_NS   ? side->counts[COUNT_ON_CPUS]
+                                                   : NAN;
+}
+
+/* TOTAL, which is counted, less PART. */
+static struct estimate rest_of(double total, const struct estimate *part)
+{
+        return (struct estimate){total - part->value, total - part->high,
+                                 total - part->low};
+}
+
+static void find_rest(struct diff *diff)
+{
+        double before = total_of(diff, &diff->before),
+               after = total_of(diff, &diff->after);
+        diff->rest_from = rest_of(before, &diff->before.whole);
+        diff->rest_to = rest_of(after, &diff->after.whole);
+        diff->rest_difference = rest_of(after - before, &diff->difference);
+}
+
 int diff_make(struct diff *diff, const struct diff_kind *kind, struct diag *diag)
 {
         diff->kind = kind;
@@ -433,6 +468,8 @@ int diff_make(struct diff *diff, const struct diff_kind *kind, struct diag *diag
         diff->difference = estimate_widened(
             &sampled, diff->before.whole_variance, 1 + diff->before.other_count,
             diff->after.whole_variance, 1 + diff->after.other_count);
+        widen_pairs(diff);
+        find_rest(diff);
         return 0;
 }
 

@@ -113,6 +113,8 @@ struct diff {
         struct diff_pair *pairs; /* by the size of the difference */
         size_t pair_count;
         struct estimate difference;      /* of the wholes */
+        /* What no row has of the run's cycles, or time on CPUs; NAN: not known. */
+        struct estimate rest_from, rest_to, rest_difference;
         const struct diff_row *unjoined; /* one of the first such name; NULL: none */
         size_t unjoined_count; /* names whose functions were not told over a rebuild */
 };
@@ -188,6 +190,9 @@ int64_t diff_sum(int64_t one, int64_t other);
 /* Whether COUNT was counted on either side; the ratio of after to before, or NAN. */
 bool diff_counted(const struct diff *diff, enum diff_count count);
 double diff_ratio(const struct diff *diff, enum diff_count count);
+
+/* Whether PAIR has samples enough, and on both sides, for a verdict on its change. */
+bool diff_is_judged(const struct diff_pair *pair);
 
 /* For programs: "better", "only-before" and such. */
 const char *diff_verdict(const struct diff_pair *pair);

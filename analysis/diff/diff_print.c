@@ -46,14 +46,20 @@ static int print_counts(const struct diff *diff, enum format format, FILE *out)
 /* ---- rows ---- */
 
 /* A few samples may all be of one long wait, which no interval of theirs tells. */
+bool diff_is_judged(const struct diff_pair *pair)
+{
+        return pair->before && pair->after &&
+               (pair->before->samples >= VERDICT_SAMPLES_MIN ||
+                pair->after->samples >= VERDICT_SAMPLES_MIN);
+}
+
 const char *diff_verdict(const struct diff_pair *pair)
 {
         if (!pair->after)
                 return "only-before";
         if (!pair->before)
                 return "only-after";
-        if (pair->before->samples < VERDICT_SAMPLES_MIN &&
-            pair->after->samples < VERDICT_SAMPLES_MIN)
+        if (!diff_is_judged(pair))
                 return "too-few-samples";
         return change_name(change_of(&pair->difference));
 }
@@ -222,6 +228,21 @@ static void json_all(FILE *out, const struct diff *diff)
         fputs("}", out);
 }
 
+/* What no row has: with all rows it is the run's cycles, or time on CPUs. */
+static void json_rest(FILE *out, const struct diff *diff)
+{
+        if (!isfinite(diff->rest_difference.value)) {
+                fputs(",\n\"rest\": null", out);
+                return;
+        }
+        fputs(",\n\"rest\": {", out);
+        json_estimate(out, "before", &diff->rest_from);
+        json_estimate(out, "after", &diff->rest_to);
+        json_estimate(out, "difference", &diff->rest_difference);
+        json_text(out, "unit", diff_unit(diff->figure));
+        fputs("}", out);
+}
+
 static int print_json(const struct diff *diff, const struct diff_notes *notes,
                       const struct diff_options *options, FILE *out, struct diag *diag)
 {
@@ -234,6 +255,7 @@ static int print_json(const struct diff *diff, const struct diff_notes *notes,
         int code = print_counts(diff, FORMAT_JSON, out);
         if (!code && diff->kind) {
                 json_all(out, diff);
+                json_rest(out, diff);
                 fputs(",\n\"rows\": ", out);
                 code = program_rows(diff, options, out);
         }

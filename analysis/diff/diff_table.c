@@ -194,6 +194,14 @@ static char *samples_text(const struct diff_pair *pair)
                        pair->after ? pair->after->samples : 0);
 }
 
+/* NAME stands in the last of COLUMNS. */
+static void put_name_alone(struct cells *row, size_t columns, const char *name)
+{
+        for (size_t i = 1; i < columns; i++)
+                cells_put_text(row, "");
+        cells_put_made(row, strdup(name), false);
+}
+
 /* The sums of all rows, first. */
 static void put_whole(struct cells *row, const struct diff *diff, size_t columns)
 {
@@ -204,9 +212,55 @@ static void put_whole(struct cells *row, const struct diff *diff, size_t columns
                                diff_side_samples(&diff->after)),
                        true);
         cells_put_text(row, shown_verdict(change_name(change_of(&diff->difference))));
-        for (size_t i = 1; i < columns; i++)
-                cells_put_text(row, "");
-        cells_put_text(row, "(all)");
+        put_name_alone(row, columns, "(all)");
+}
+
+/* What no row has of what was counted, work for instance. */
+static void put_rest(struct cells *row, const struct diff *diff, size_t columns)
+{
+        char name[32];
+        snprintf(name, sizeof(name), "(no %s)", diff->kind->name);
+        put_estimates_for_people(row, diff_unit(diff->figure), &diff->rest_from,
+                                 &diff->rest_to, &diff->rest_difference);
+        cells_put_text(row, "");
+        cells_put_text(row,
+                       shown_verdict(change_name(change_of(&diff->rest_difference))));
+        put_name_alone(row, columns, name);
+}
+
+/* The rows that are not shown, together. */
+struct others {
+        int64_t count, before_samples, after_samples;
+        double from, to;
+};
+
+static void add_other(struct others *others, const struct diff_pair *pair)
+{
+        others->count++;
+        others->before_samples =
+            diff_sum(others->before_samples, pair->before ? pair->before->samples : 0);
+        others->after_samples =
+            diff_sum(others->after_samples, pair->after ? pair->after->samples : 0);
+        others->from += pair->before ? pair->from.value : 0;
+        others->to += pair->after ? pair->to.value : 0;
+}
+
+static void put_others(struct cells *row, const struct diff *diff,
+                       const struct others *others, size_t columns)
+{
+        const char *unit = diff_unit(diff->figure);
+        char name[48];
+        snprintf(name, sizeof(name), "(%" PRId64 " more)", others->count);
+        cells_put_made(row, amount_text(others->from, unit, false), true);
+        cells_put_made(row, amount_text(others->to, unit, false), true);
+        cells_put_made(row, amount_text(others->to - others->from, unit, true), true);
+        cells_put_text(row, "");
+        cells_put_made(row,
+                       text_of("%" PRId64 ", %" PRId64, others->before_samples,
+                               others->after_samples),
+                       true);
+        cells_put_text(row, "");
+        put_name_alone(row, columns, name);
 }
 
 static bool is_notable(const struct diff *diff, const struct diff_pair *pair)
@@ -218,7 +272,7 @@ static bool is_notable(const struct diff *diff, const struct diff_pair *pair)
 }
 
 static int table_rows(const struct diff *diff, const struct diff_options *options,
-                      FILE *out, int64_t *left_out)
+                      FILE *out)
 {
         const char *names[TABLE_COLUMNS + KIND_COLUMNS_MAX] = {
             "before", "after", "change", "95% range of change", "samples", "verdict"};
@@ -230,7 +284,7 @@ static int table_rows(const struct diff *diff, const struct diff_options *option
         struct cells row = {.count = 0};
         int code = render ? 0 : -ENOMEM;
         int64_t shown = 0;
-        *left_out = 0;
+        struct others others = {.count = 0};
         if (!code) {
                 put_whole(&row, diff, columns);
                 code = cells_finish(render, &row);
@@ -239,7 +293,7 @@ static int table_rows(const struct diff *diff, const struct diff_options *option
                 const struct diff_pair *pair = &diff->pairs[i];
                 if (options->top >= 0 &&
                     (shown >= options->top || !is_notable(diff, pair))) {
-                        (*left_out)++;
+                        add_other(&others, pair);
                         continue;
                 }
                 shown++;
@@ -248,6 +302,14 @@ static int table_rows(const struct diff *diff, const struct diff_options *option
                 cells_put_made(&row, samples_text(pair), true);
                 cells_put_text(&row, shown_verdict(diff_verdict(pair)));
                 put_names_for_people(&row, diff->kind->name, pair);
+                code = cells_finish(render, &row);
+        }
+        if (!code && others.count) {
+                put_others(&row, diff, &others, columns);
+                code = cells_finish(render, &row);
+        }
+        if (!code && isfinite(diff->rest_difference.value)) {
+                put_rest(&row, diff, columns);
                 code = cells_finish(render, &row);
         }
         render_end(render);
@@ -281,13 +343,14 @@ static void print_sentence(FILE *out, char *sentence)
         free(sentence);
 }
 
-static void print_legend(const struct diff *diff, int64_t left_out, FILE *out)
+static void print_legend(const struct diff *diff, FILE *out)
 {
         const char *numbers = diff->after.summary.numbers;
         putc('\n', out);
         print_sentence(out, text_of("%s; change: after less before, with the range that "
-                                    "holds the true one with 95 %% confidence, as far as "
-                                    "it is the samples that chance chose; samples: "
+                                    "holds the true one of all rows together with 95 %% "
+                                    "confidence, as far as it is the samples that chance "
+                                    "chose; samples: "
                                     "before, after",
                                     legends[diff->figure]));
         bool both = diff->before.other_count && diff->after.other_count;
@@ -303,11 +366,18 @@ static void print_legend(const struct diff *diff, int64_t left_out, FILE *out)
                                    "samples: what the machine did beside them, and where "
                                    "their pages were, is in no range. Give several "
                                    "recordings of each (--before, --after), and it is.");
-        if (left_out > 0)
-                print_sentence(out,
-                               text_of("Rows left out, which differ by less or have "
-                                       "few samples: %" PRId64 "; --top 0 shows all.",
-                                       left_out));
+}
+
+/* All recordings of SIDE together. */
+static bool has_too_few(const struct diff_side *side)
+{
+        struct report_summary all = side->summary;
+        for (size_t i = 0; i < side->other_count; i++) {
+                const struct report_summary *other = &side->others[i].summary;
+                all.samples = diff_sum(all.samples, other->samples);
+                all.memory_samples = diff_sum(all.memory_samples, other->memory_samples);
+        }
+        return report_has_too_few(&all);
 }
 
 /* Set apart by an empty line, if there are any. */
@@ -322,7 +392,6 @@ static void print_notes(const struct diff_notes *notes, FILE *out)
 int diff_print_table(const struct diff *diff, const struct diff_notes *notes,
                      const struct diff_options *options, FILE *out, struct diag *diag)
 {
-        int64_t left_out;
         print_side("before:", &diff->before, out);
         print_side("after: ", &diff->after, out);
         print_notes(notes, out);
@@ -332,8 +401,16 @@ int diff_print_table(const struct diff *diff, const struct diff_notes *notes,
         if (!diff->kind)
                 return 0;
         putc('\n', out);
-        if (table_rows(diff, options, out, &left_out))
+        const struct diff_side *short_of = has_too_few(&diff->before)  ? &diff->before
+                                           : has_too_few(&diff->after) ? &diff->after
+                                                                       : NULL;
+        if (short_of) {
+                fprintf(out, "%s: ", short_of->file);
+                report_print_too_few(out, &short_of->summary);
+                return 0;
+        }
+        if (table_rows(diff, options, out))
                 return diag_no_memory(diag);
-        print_legend(diff, left_out, out);
+        print_legend(diff, out);
         return 0;
 }

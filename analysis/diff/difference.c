@@ -111,6 +111,34 @@ struct estimate estimate_widened(const struct estimate *difference,
         return wide;
 }
 
+/* The part of the normal distribution that is above X. */
+static double above(double x)
+{
+        return erfc(x / sqrt(2)) / 2;
+}
+
+double estimate_widening(size_t count)
+{
+        double tail = above(z) / (double)(count ? count : 1);
+        double low = z, high = 40;
+        for (int i = 0; i < 60; i++) {
+                double middle = (low + high) / 2;
+                if (above(middle) > tail)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return low / z;
+}
+
+void estimate_widen(struct estimate *difference, double times)
+{
+        difference->low =
+            difference->value - times * (difference->value - difference->low);
+        difference->high =
+            difference->value + times * (difference->high - difference->value);
+}
+
 enum change change_of(const struct estimate *difference)
 {
         if (difference->high < 0)

@@ -61,6 +61,13 @@ struct estimate estimate_widened(const struct estimate *difference,
                                  double before_variance, size_t before_count,
                                  double after_variance, size_t after_count);
 
+/* How many times as wide 95 % ranges are that hold with 95 % for COUNT differences
+ * together (Bonferroni). */
+double estimate_widening(size_t count);
+
+/* Makes DIFFERENCE's range so many TIMES as wide on both sides of its value. */
+void estimate_widen(struct estimate *difference, double times);
+
 /* What DIFFERENCE of a cost says: less of it is better. */
 enum change change_of(const struct estimate *difference);
 
