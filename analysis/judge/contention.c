@@ -98,13 +98,14 @@ static bool is_latency_bound(const struct interval_metrics *metrics)
                metrics->instructions_per_cycle < LATENCY_IPC;
 }
 
-/* The largest of M17's classes; its productive cycles and other stalls are compute. */
+/* The largest of M17's classes; its productive cycles and other stalls are compute, but
+ * for the kernel's. */
 static enum bound largest_class(const struct interval_metrics *metrics,
                                 enum answer contended)
 {
         double bandwidth = metrics->bandwidth_stall_ratio;
         double latency = metrics->memory_stall_ratio - bandwidth;
-        double compute = 1 - metrics->memory_stall_ratio;
+        double compute = 1 - metrics->memory_stall_ratio - metrics->kernel_ratio;
         if (compute >= fmax(bandwidth, latency))
                 return BOUND_COMPUTE;
         if (latency >= bandwidth)
@@ -121,6 +122,18 @@ static bool is_short_of_buffers(const struct interval_metrics *metrics)
                !(latency > metrics->bandwidth_stall_ratio);
 }
 
+/* The kernel's time is none of M17's classes: page faults and system calls took more than
+ * any of them, or more than half where these are not known. */
+static bool is_kernel_bound(const struct interval_metrics *metrics)
+{
+        double kernel = metrics->kernel_ratio, memory = metrics->memory_stall_ratio;
+        double bandwidth = metrics->bandwidth_stall_ratio;
+        return kernel >
+               (isnan(memory + bandwidth)
+                    ? 0.5
+                    : fmax(1 - memory - kernel, fmax(bandwidth, memory - bandwidth)));
+}
+
 enum bound interval_bound(const struct interval_metrics *metrics, enum answer contended,
                           const struct thresholds *thresholds)
 {
@@ -130,6 +143,8 @@ enum bound interval_bound(const struct interval_metrics *metrics, enum answer co
             metrics->read_gbs + metrics->write_gbs >= thresholds->saturated_gbs ||
             metrics->write_gbs >= thresholds->saturated_write_gbs)
                 return BOUND_BANDWIDTH;
+        if (is_kernel_bound(metrics))
+                return BOUND_KERNEL;
         if (is_short_of_buffers(metrics))
                 return contended == ANSWER_NO ? BOUND_IN_CORE : BOUND_UNKNOWN;
         if (!isnan(metrics->memory_stall_ratio + metrics->bandwidth_stall_ratio))
@@ -169,7 +184,7 @@ const char *bound_name(enum bound bound)
         static const char *const names[] = {
             [BOUND_IDLE] = "idle",           [BOUND_COMPUTE] = "compute",
             [BOUND_LATENCY] = "latency",     [BOUND_IN_CORE] = "in-core",
-            [BOUND_BANDWIDTH] = "bandwidth",
+            [BOUND_BANDWIDTH] = "bandwidth", [BOUND_KERNEL] = "kernel",
         };
         return bound == BOUND_UNKNOWN ? NULL : names[bound];
 }

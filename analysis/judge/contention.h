@@ -96,7 +96,8 @@ enum bound {
         BOUND_COMPUTE,
         BOUND_LATENCY,
         BOUND_IN_CORE,
-        BOUND_BANDWIDTH
+        BOUND_BANDWIDTH,
+        BOUND_KERNEL
 };
 
 enum bound interval_bound(const struct interval_metrics *metrics, enum answer contended,

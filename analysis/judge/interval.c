@@ -199,6 +199,9 @@ struct interval_metrics interval_metrics(const struct interval *interval,
             .instructions_per_cycle = ratio(gained[CONCEPT_INSTRUCTIONS], cycles),
             .memory_stall_ratio = ratio(memory_stalls(gained), cycles),
             .bandwidth_stall_ratio = ratio(bandwidth_stalls(gained), cycles),
+            .kernel_ratio = ratio(or_zero(gained[CONCEPT_KERNEL_FAULT]) +
+                                      or_zero(gained[CONCEPT_KERNEL_CALL]),
+                                  cycles),
             .stall_ratio = ratio(gained[CONCEPT_STALLS], cycles),
             .l2_stall_ratio = ratio(
                 stalls_between(gained, CONCEPT_STALLS_L1D, CONCEPT_STALLS_L2), cycles),

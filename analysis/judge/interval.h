@@ -83,6 +83,8 @@ struct interval_metrics {
          * rest of the first is for its latency. */
         double memory_stall_ratio;
         double bandwidth_stall_ratio;
+        /* Cycles in the kernel, for page faults and system calls; 0: not counted. */
+        double kernel_ratio;
         /* Cycles without execution: CYCLES_NO_EXECUTE; of those beside a waiting load,
          * the ones in which L2 had what it waited for, STALLS_L1D_PENDING less
          * STALLS_L2_PENDING, and the latter; of these, the ones in which the last cache

@@ -515,7 +515,7 @@ CREATE TABLE interval (
         read_gbs               REAL,
         write_gbs              REAL,
         contended              INTEGER,
-        bound                  TEXT CHECK (bound IN ('idle', 'compute', 'latency', 'in-core', 'bandwidth')),
+        bound                  TEXT CHECK (bound IN ('idle', 'compute', 'latency', 'in-core', 'bandwidth', 'kernel')),
         stall_ratio            REAL,
         memory_stall_ratio     REAL,
         bandwidth_stall_ratio  REAL,

@@ -10,12 +10,12 @@ cc -O1 -g "$SOURCE_DIR/tests/integration/phases.c" -o phases
         fail "record: $(cat out)"
 "$MEMLAG" report --by phase --format json run.db >phases.json
 
-# The ring is made in pages that the kernel has just zeroed, so that stores to it hit; then
-# twice: arithmetic, chase, many lines.
+# The ring is made in pages that the kernel zeroes, which takes most of the time; then twice:
+# arithmetic, chase, many lines.
 expect "bounds" "$(/usr/bin/python3 -c '
 import json
 print(*[p["bound"] for p in json.load(open("phases.json"))["rows"]])')" \
-"compute latency in-core compute latency in-core"
+"kernel compute latency in-core compute latency in-core"
 
 # samples OF_FUNCTION OUTSIDE_OF_BOUND: those further than an interval from such a phase
 far()

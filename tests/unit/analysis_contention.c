@@ -320,6 +320,26 @@ static enum bound bound_of_stalls(double stalls_l1d, double store_buffer, double
         return interval_bound(&m, contended, &thresholds);
 }
 
+/* The kernel's 5 of 10 cycles are more than any of the others; its 3 are not, and are no
+ * work either: loads that wait for 4 are more than 3 of work. */
+static void the_kernels_time_is_a_class_of_its_own(void **state)
+{
+        (void)state;
+        struct thresholds thresholds = thresholds_of_machine(&machine);
+        struct interval_metrics m = {.used_cores = 1,
+                                     .memory_stall_ratio = 0.2,
+                                     .bandwidth_stall_ratio = 0,
+                                     .kernel_ratio = 0.5};
+        assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_KERNEL);
+        m.memory_stall_ratio = 0.4;
+        m.kernel_ratio = 0.3;
+        assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_LATENCY);
+        m.memory_stall_ratio = NAN;
+        assert_int_not_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_KERNEL);
+        m.kernel_ratio = 0.51;
+        assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_KERNEL);
+}
+
 static void bounds_follow_the_rules_in_their_order(void **state)
 {
         (void)state;
@@ -436,6 +456,7 @@ int main(void)
             cmocka_unit_test(bandwidth_is_short_at_the_limit_too),
             cmocka_unit_test(buffers_are_short_from_a_twentieth_of_the_cycles_on),
             cmocka_unit_test(bounds_follow_the_rules_in_their_order),
+            cmocka_unit_test(the_kernels_time_is_a_class_of_its_own),
             cmocka_unit_test(writes_have_a_peak_of_their_own),
             cmocka_unit_test(stalls_tell_the_middle),
             cmocka_unit_test(baseline_of_one_event_is_the_same),
