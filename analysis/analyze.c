@@ -31,7 +31,9 @@ struct analysis {
         bool without_waits;
         int64_t intervals_of_unknown_contention;
         int64_t intervals_of_unknown_bound;
-        int64_t long_stalls; /* samples that count for less than they held up */
+        int64_t long_stalls;     /* samples that count for less than they held up */
+        double loads_per_sample; /* NAN: not known */
+        int64_t percent_beyond;  /* that samples stand for more cycles than there were */
         struct findings_gaps gaps;
 };
 
@@ -171,11 +173,29 @@ static int find_intervals(struct analysis *a, struct diag *diag)
 
 /* ---- samples and the ledger ---- */
 
-/* That a sample stands for; NAN: not known. */
-static double loads_per_sample(struct db *db)
+/* That a sample stands for, or fewer: by chance samples stand for more cycles than the
+ * run has, beside those of page faults, which are counted. */
+static int find_loads_per_sample(struct analysis *a, struct diag *diag)
 {
-        int64_t period = db_run_int(db, "period_loads", 0);
-        return period > 0 ? (double)period : NAN;
+        static const char sql[] =
+            "SELECT (SELECT total(s.retire_latency_cycles) FROM sample AS "
+            "s" STATEMENT_MEMORY_SAMPLES "AND s.retire_latency_cycles > 0),"
+            " (SELECT total(f.kernel_cycles) FROM page_fault AS f"
+            "  JOIN sample USING (sample_id))";
+        int64_t period = db_run_int(a->db, "period_loads", 0);
+        sqlite3_stmt *row;
+        int code = statement_first(a->db, sql, &row, diag);
+        double stalled = sqlite3_column_double(row, 0);
+        double left = a->counters.total_cycles - sqlite3_column_double(row, 1);
+        sqlite3_finalize(row);
+        a->loads_per_sample = period > 0 ? (double)period : NAN;
+        if (left > 0 && stalled * a->loads_per_sample > left) {
+                a->percent_beyond =
+                    llrint(fmin(1e6, 100 * (stalled * a->loads_per_sample - left) /
+                                         a->counters.total_cycles));
+                a->loads_per_sample = left / stalled;
+        }
+        return code < 0 ? code : 0;
 }
 
 /* The stacks of samples of memory, and with those that they are called from, which more
@@ -210,7 +230,7 @@ static int find_samples(struct analysis *a, struct diag *diag)
             .machine = a->machine,
             .thresholds = a->thresholds,
             .total_cycles = a->counters.total_cycles,
-            .loads_per_sample = loads_per_sample(a->db),
+            .loads_per_sample = a->loads_per_sample,
             .without_waits = a->without_waits,
             .estimates_gains = numbers_are(a->db, "modelled") && !a->without_waits,
         };
@@ -245,6 +265,8 @@ static int store_ledger(struct analysis *a, struct diag *diag)
              a->gaps.waits_of_unknown_contention, "samples"},
             {"longer than a twentieth of all that was held up, which they count as",
              a->long_stalls, "samples"},
+            {"stalled beyond the run's cycles, to which shares were made to add up",
+             a->percent_beyond, "percent"},
             {"too few samples for a verdict", a->gaps.lines_with_too_few_samples,
              "lines"},
         };
@@ -329,14 +351,16 @@ static int run(struct analysis *a, const char *part, struct diag *diag)
         if (!code)
                 code = stall_limit_store(a->db, &a->long_stalls, diag);
         if (!code)
+                code = find_loads_per_sample(a, diag);
+        if (!code)
                 code = db_exec(a->db, keep_stacks, diag);
         if (!code)
                 code = find_samples(a, diag);
         if (!code && !part) /* the first run has no such parts */
                 code = measured_store(a->db, diag);
         if (!code)
-                code = callers_make(a->db, loads_per_sample(a->db),
-                                    a->counters.total_cycles, diag);
+                code = callers_make(a->db, a->loads_per_sample, a->counters.total_cycles,
+                                    diag);
         if (!code)
                 code = db_exec(a->db, drop_stacks, diag);
         if (!code)

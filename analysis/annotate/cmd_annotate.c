@@ -244,7 +244,10 @@ static int run(const struct arguments *arguments)
         int code = selection_apply(&arguments->selection, db, &diag);
         if (!code)
                 code = report_summary_read(db, &summary, &diag);
-        if (!code)
+        if (!code && arguments->show.format == FORMAT_TABLE &&
+            report_has_too_few(&summary))
+                report_print_too_few(stdout, &summary);
+        else if (!code)
                 code = annotate(db, arguments, &summary, &diag);
         report_summary_free(&summary);
         db_close(db);

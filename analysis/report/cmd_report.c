@@ -114,6 +114,9 @@ static void check_choice(const struct report_options *report, struct argp_state 
         if (report->summary_only && report->format != FORMAT_TABLE)
                 usage_error(state, "--summary is of the report in words: not with "
                                    "--format=csv or json");
+        if (report->verbose && report->format != FORMAT_TABLE)
+                usage_error(state, "--verbose explains a table in words: not with "
+                                   "--format=csv or json, which have all columns");
         if ((report->choice.by_latency || report->by_stalled) && !report->kind->shown)
                 usage_error(state,
                             "--sort: rows by %s have an order of their own; it is for "

@@ -181,6 +181,13 @@ int report_model_note(struct db *db, char **note, struct diag *diag);
  * limits all that follows. */
 void report_print_head(FILE *out, const struct report_summary *summary, bool verbose);
 
+/* Fewer samples than for a verdict leave shares uncertain by more than 0.2: no table is
+ * shown. Page faults are counted, and where they matter rows are there without samples. */
+bool report_has_too_few(const struct report_summary *summary);
+
+/* How to get more: a line. */
+void report_print_too_few(FILE *out, const struct report_summary *summary);
+
 /* What a verdict means, and what often helps. */
 struct report_advice {
         const char *verdict;
@@ -199,6 +206,9 @@ const char *report_fix_condition(const char *fix);
 int report_print_brief(struct db *db, const struct report_options *options,
                        const struct report_summary *summary, FILE *out,
                        struct diag *diag);
+
+/* Of the cycles, or of the CPU time; less of the kernel's is not worth a word. */
+#define REPORT_KERNEL_RATIO_MIN 0.01
 
 /* Of the cycles; to look closer at less is not worth while. */
 #define REPORT_WORTHWHILE_RATIO 0.05

@@ -20,11 +20,18 @@ enum { PLACES = 3, REMEDIES = 2, PLACE_BYTES = 88 };
 /* Of the cycles, or of the latency or time at loads where cycles are not known. */
 #define PLACE_SHARE_MIN "0.01"
 
-static const double KERNEL_RATIO_MIN = 0.01;
 /* Of the loads; fewer take no time that is worth a word. */
 static const double SPLIT_RATIO_MIN = 0.1;
 
 /* ---- how much ---- */
+
+/* Rows have the time of page faults beside that of accesses: so has the sum above them.
+ */
+static bool waits_have_faults(const struct report_summary *summary)
+{
+        return !summary->timed && summary->loads_stalled_ratio <= 1 &&
+               summary->fault_ratio >= REPORT_KERNEL_RATIO_MIN;
+}
 
 static void say_waiting(FILE *text, const struct report_summary *summary)
 {
@@ -32,6 +39,12 @@ static void say_waiting(FILE *text, const struct report_summary *summary)
                 fputs("With caches only no load waits for a value: times are not the "
                       "program's.",
                       text);
+        else if (waits_have_faults(summary))
+                fprintf(text,
+                        "Waits for memory took %.1f %% of the cycles: accesses stalled "
+                        "the program for %.1f %%, and page faults took %.1f %%.",
+                        100 * (summary->loads_stalled_ratio + summary->fault_ratio),
+                        100 * summary->loads_stalled_ratio, 100 * summary->fault_ratio);
         else if (summary->loads_stalled_ratio <= 1)
                 fprintf(text,
                         "Memory accesses stalled the program for %.1f %% of its "
@@ -64,12 +77,16 @@ static void say_kernel(FILE *text, const struct report_summary *summary)
 {
         double modelled = summary->fault_ratio + summary->call_ratio;
         double measured = summary->kernel_s / (summary->user_s + summary->kernel_s);
-        if (modelled >= KERNEL_RATIO_MIN)
+        if (waits_have_faults(summary)) {
+                if (summary->call_ratio >= REPORT_KERNEL_RATIO_MIN)
+                        fprintf(text, " System calls took %.1f %%, which no line has.",
+                                100 * summary->call_ratio);
+        } else if (modelled >= REPORT_KERNEL_RATIO_MIN)
                 fprintf(
                     text,
                     " The kernel took %.1f %% of the cycles, %.1f %% for page faults.",
                     100 * modelled, 100 * summary->fault_ratio);
-        else if (measured >= KERNEL_RATIO_MIN)
+        else if (measured >= REPORT_KERNEL_RATIO_MIN)
                 fprintf(text, " The kernel took %.0f %% of the CPU time.",
                         100 * measured);
 }
@@ -136,9 +153,19 @@ static const char places_sql[] =
     "  || 'in ' ||" REPORT_FUNCTION_NAME
     "  || iif(led, ', from ' ||" REPORT_BASE("caller_file") "|| coalesce(':' || caller_line, ''),"
     "         ''),"
-    " (SELECT name FROM line_object_finding AS o JOIN data_object USING (object_id)"
-    "  WHERE o.line_id = top.line_id GROUP BY object_id ORDER BY sum(o.samples) DESC LIMIT 1),"
-    " samples, g.fix, 100 * g.gain_ratio "
+    " iif(verdict = 'page-faults',"
+    "  (SELECT name || iif(2 * sum(e.faults) < page_faults, ' and others', '')"
+    "   FROM page_fault AS e JOIN sample_location USING (sample_id)"
+    "   JOIN location AS l USING (location_id) LEFT JOIN module AS m USING (module_id)"
+    "   JOIN attribution AS a USING (sample_id)"
+    "   JOIN data_object AS d ON d.object_id = a.object_id"
+    "   WHERE l.line IS top.line AND l.file IS top.file AND l.function IS top.function"
+    "   AND m.path IS top.module GROUP BY a.object_id ORDER BY sum(e.faults) DESC LIMIT 1),"
+    "  (SELECT name || iif(2 * sum(o.samples) < top.samples, ' and others', '')"
+    "   FROM line_object_finding AS o JOIN data_object USING (object_id)"
+    "   WHERE o.line_id = top.line_id GROUP BY object_id ORDER BY sum(o.samples) DESC LIMIT 1)),"
+    " iif(verdict = 'page-faults', page_faults, samples), g.fix, 100 * g.gain_ratio,"
+    " verdict = 'page-faults' "
     "FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
     "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL GROUP BY line_id) AS g"
     "  USING (line_id) WHERE weight >= " PLACE_SHARE_MIN " ORDER BY weight DESC, line_id";
@@ -169,8 +196,8 @@ static void print_place(FILE *out, sqlite3_stmt *row, bool timed)
                 print_cut(out, object, PLACE_BYTES / 2);
         }
         if (sqlite3_column_int64(row, 5) > 0)
-                fprintf(out, " (%" PRId64 " samples)",
-                        (int64_t)sqlite3_column_int64(row, 5));
+                fprintf(out, " (%" PRId64 " %s)", (int64_t)sqlite3_column_int64(row, 5),
+                        sqlite3_column_int(row, 8) ? "page faults" : "samples");
         putc('\n', out);
         free(place);
         free(object);
@@ -241,10 +268,40 @@ static int print_set_conflicts(struct db *db, FILE *out, struct diag *diag)
         return code;
 }
 
+static void print_advice_on_samples(FILE *out, const struct report_summary *summary,
+                                    const char *why)
+{
+        int64_t samples = summary->timed ? summary->samples : summary->memory_samples;
+        fprintf(out,
+                "%s (%" PRId64 " in all): record a longer run, or more samples (%s).\n",
+                why, samples, summary->timed ? "--freq" : "a smaller --period");
+}
+
+bool report_has_too_few(const struct report_summary *summary)
+{
+        int64_t samples = summary->timed ? summary->samples : summary->memory_samples;
+        return samples < VERDICT_SAMPLES_MIN &&
+               !(summary->fault_ratio >= VERDICT_COST_RATIO_MIN);
+}
+
+void report_print_too_few(FILE *out, const struct report_summary *summary)
+{
+        if (summary->selection)
+                fprintf(out,
+                        "What is selected has too few samples for a table (%" PRId64
+                        "): select more.\n",
+                        summary->timed ? summary->samples : summary->memory_samples);
+        else if (summary->memory_samples == 0 && !summary->timed)
+                fputs("No sample is of a memory access. Record loads: a smaller "
+                      "--period, or 'perf mem record' before import.\n",
+                      out);
+        else
+                print_advice_on_samples(out, summary, "Too few samples for a table");
+}
+
 static int print_no_place(struct db *db, FILE *out, const struct report_summary *summary,
                           struct diag *diag)
 {
-        int64_t samples = summary->timed ? summary->samples : summary->memory_samples;
         int64_t unjudged;
         int code = statement_number(db,
                                     "SELECT count(*) FROM" REPORT_WEIGHED_LINES
@@ -253,18 +310,10 @@ static int print_no_place(struct db *db, FILE *out, const struct report_summary 
                                     &unjudged, diag);
         if (code < 0)
                 return code;
-        if (samples == 0 && summary->selection)
-                fputs("What is selected has no samples of memory accesses.\n", out);
-        else if (samples == 0 && !summary->timed)
-                fputs("No sample is of a memory access. Record loads: a smaller "
-                      "--period, or "
-                      "'perf mem record' before import.\n",
-                      out);
-        else if (samples < VERDICT_SAMPLES_MIN || unjudged)
-                fprintf(out,
-                        "Too few samples to judge lines (%" PRId64
-                        "): record a longer run, or more samples (%s).\n",
-                        samples, summary->timed ? "--freq" : "a smaller --period");
+        if (report_has_too_few(summary))
+                report_print_too_few(out, summary);
+        else if (unjudged)
+                print_advice_on_samples(out, summary, "Too few samples to judge lines");
         else
                 fputs("No line waits for 1 % of the time.\n", out);
         return 0;

@@ -95,9 +95,8 @@ static void say_unknown_gain(FILE *text, const struct report_summary *summary)
                           : "");
 }
 
-/* Which of the two numbers before it tells what faster loads can gain; whether it says
- * that nothing does. */
-static bool say_gain(FILE *text, const struct report_summary *summary)
+/* Which of the two numbers before it tells what faster loads can gain. */
+static void say_gain(FILE *text, const struct report_summary *summary)
 {
         if (report_waits_little(summary) && other_work_hides(summary))
                 fprintf(text,
@@ -107,46 +106,24 @@ static bool say_gain(FILE *text, const struct report_summary *summary)
                         summary->sim_detail && strcmp(summary->sim_detail, "full") == 0
                             ? ", all branches taken as predicted: --sim-detail branches"
                             : "");
-        else if (!report_waits_little(summary) && works_beside(summary)) {
+        else if (!report_waits_little(summary) && works_beside(summary))
                 say_unknown_gain(text, summary);
-                return true;
-        } else if (!report_waits_little(summary) && summary->latency_per_cycle < 1)
+        else if (!report_waits_little(summary) && summary->latency_per_cycle < 1)
                 fputs(" The gain from faster loads lies between the two.", text);
-        return false;
-}
-
-/* Samples stand for others, so that their sum is above all cycles by a little where loads
- * hold up nearly all of them; what is further off no program can have: it tells no gain.
- */
-#define STALLED_RATIO_MAX 1.02
-
-static bool is_out_of_range(double ratio)
-{
-        return ratio > STALLED_RATIO_MAX;
 }
 
 /* By how much the cycles without execution beside a miss exceed what sampled loads held
  * up, so that faster ones, hits of L2, must have their part in it. */
 #define FASTER_LOADS_SHARE_MIN 0.05
 
-/* The samples themselves tell it: what of their latency others do not hide. GAIN_UNKNOWN:
- * that is said already. */
-static void say_stalled(FILE *text, const struct report_summary *summary,
-                        bool gain_unknown)
+/* The samples themselves tell it: what of their latency others do not hide. */
+static void say_stalled(FILE *text, const struct report_summary *summary)
 {
         double ratio = summary->loads_stalled_ratio;
-        bool beyond = is_out_of_range(ratio);
         fprintf(text,
-                "The sampled loads held up what comes behind them for %.1f%% of the "
-                "cycles%s%s%s",
-                100 * (beyond ? ratio : fmin(ratio, 1)),
-                beyond ? ", which is more than there are: this estimate, of samples, is "
-                         "too high"
-                       : ": about the most that making them faster can gain",
-                beyond && !gain_unknown
-                    ? " and does not tell what making them faster can gain"
-                    : "",
-                report_is_modelled(summary) ? " in the model." : ".");
+                "The sampled accesses held up what comes behind them for %.1f%% of the "
+                "cycles: about the most that making them faster can gain%s",
+                100 * ratio, report_is_modelled(summary) ? " in the model." : ".");
         if (summary->unsampled_cycles &&
             summary->stall_ratio - ratio >= FASTER_LOADS_SHARE_MIN)
                 fprintf(text,
@@ -188,7 +165,7 @@ static void say_turns(FILE *text, const struct report_summary *summary)
 /* What the samples tell of the program's time, and then what is counted beside it. */
 static void say_known_cost(FILE *text, const struct report_summary *summary)
 {
-        say_stalled(text, summary, false);
+        say_stalled(text, summary);
         if (stalls_are_worth_saying(summary)) {
                 putc(' ', text);
                 say_without_execution(text, summary);
@@ -204,7 +181,6 @@ static void say_known_cost(FILE *text, const struct report_summary *summary)
 static void say_bounds(FILE *text, const struct report_summary *summary)
 {
         const char *separator = "";
-        bool gain_unknown = false;
         if (latency_is_known(summary)) {
                 say_latency(text, summary);
                 separator = " ";
@@ -212,13 +188,8 @@ static void say_bounds(FILE *text, const struct report_summary *summary)
         if (stalls_are_worth_saying(summary)) {
                 fputs(separator, text);
                 say_without_execution(text, summary);
-                gain_unknown = say_gain(text, summary);
+                say_gain(text, summary);
                 say_turns(text, summary);
-                separator = " ";
-        }
-        if (!isnan(summary->loads_stalled_ratio)) {
-                fputs(separator, text);
-                say_stalled(text, summary, gain_unknown);
         }
 }
 
@@ -227,8 +198,7 @@ static void say_cost(FILE *text, const struct report_summary *summary)
         if (report_waits_little(summary))
                 fputs("Waiting for memory is not what this program's time goes to. ",
                       text);
-        if (isnan(summary->loads_stalled_ratio) ||
-            is_out_of_range(summary->loads_stalled_ratio))
+        if (isnan(summary->loads_stalled_ratio))
                 say_bounds(text, summary);
         else
                 say_known_cost(text, summary);
@@ -283,13 +253,10 @@ static int say_chains(struct db *db, FILE *text, const struct report_summary *su
         return code < 0 ? code : 0;
 }
 
-/* Less is not worth a word. */
-static const double KERNEL_RATIO_MIN = 0.005;
-
 void report_say_kernel_time(FILE *text, const struct report_summary *summary)
 {
         double all_s = summary->user_s + summary->kernel_s;
-        if (!(summary->kernel_s >= KERNEL_RATIO_MIN * all_s && all_s > 0))
+        if (!(summary->kernel_s >= REPORT_KERNEL_RATIO_MIN * all_s && all_s > 0))
                 return;
         fprintf(text,
                 " The kernel took %s of the command's CPU time (%.0f%%; system calls, "
@@ -302,7 +269,7 @@ static void say_kernel(FILE *text, const struct report_summary *summary)
 {
         double kernel = summary->fault_ratio + summary->call_ratio;
         report_say_kernel_time(text, summary);
-        if (!(kernel >= KERNEL_RATIO_MIN))
+        if (!(kernel >= REPORT_KERNEL_RATIO_MIN))
                 return;
         fprintf(
             text,

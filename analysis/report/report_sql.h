@@ -193,7 +193,8 @@
         "      + coalesce(sum(e.kernel_cycles) * (SELECT sum(fault_ratio) FROM function_finding)" \
         "                 / (SELECT sum(kernel_cycles) FROM page_fault), 0), NULL)" \
         "      AS stalled_ratio," \
-        "  iif(" STATEMENT_CONTENTION "AND (count(v.contended + i.contended) OR" \
+        "  iif(" STATEMENT_CONTENTION \
+        "      AND (count(iif(e.faults, NULL, v.contended + i.contended)) OR" \
         "      count(v.contended) = count(*)), sum(v.contended), NULL) AS contended_samples" \
         "  FROM sample AS s JOIN sample_view AS v USING (sample_id)" \
         "  JOIN thread USING (thread_id) LEFT JOIN interval AS i USING (interval_id)" \

@@ -325,7 +325,10 @@ void report_print_provenance(FILE *out, const struct report_summary *summary)
                 strcmp(numbers, "imported") == 0 ? "from" : "by",
                 simulated ? "the simulated PMU" : source);
         if (summary->cpu)
-                fprintf(out, " (%s%s%s)", summary->cpu, summary->sim_set ? " with " : "",
+                fprintf(out, " (%s%s%s)", summary->cpu,
+                        !summary->sim_set                ? ""
+                        : strstr(summary->cpu, " with ") ? " and "
+                                                         : " with ",
                         summary->sim_set ? summary->sim_set : "");
         const char *detail = summary->sim_detail ? summary->sim_detail : "";
         bool cache = strcmp(detail, "cache") == 0;

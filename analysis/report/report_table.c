@@ -226,15 +226,16 @@ static const char pools_sql[] =
     " SELECT object_id, path, depth, function, line, samples FROM allocation_view"
     " WHERE object_id IN (SELECT object_id FROM object_finding WHERE latency_share >= "
     "0.1)),"
+    /* A path's last step, of digits, is its own; the others are the path that it called.
+     */
+    " called AS MATERIALIZED (SELECT object_id, function, samples,"
+    "  rtrim(rtrim(path, '-.0123456789'), ' ') AS below FROM path WHERE depth > 0),"
     " caller AS ("
     " SELECT d.object_id, d.alloc_function, c.function, sum(c.samples) AS samples"
-    " FROM data_object AS d JOIN object_finding AS f USING (object_id)"
-    " JOIN path AS p ON p.object_id = d.object_id AND p.function = d.alloc_function"
-    "  AND p.line IS d.alloc_line"
-    " JOIN path AS c ON c.object_id = d.object_id AND c.depth = p.depth + 1"
-    "  AND substr(c.path, 1, length(p.path) + 1) = p.path || ' '"
-    " WHERE d.kind = 'heap' AND f.latency_share >= 0.1"
-    "  AND c.function <> d.alloc_function"
+    " FROM called AS c JOIN data_object AS d USING (object_id)"
+    " JOIN path AS p ON p.object_id = c.object_id AND p.path = c.below"
+    "  AND p.function = d.alloc_function AND p.line IS d.alloc_line"
+    " WHERE d.kind = 'heap' AND c.function <> d.alloc_function"
     " GROUP BY d.object_id, c.function) "
     "SELECT alloc_function, count(*) FROM caller GROUP BY object_id"
     " HAVING count(*) >= 4 AND 2 * max(samples) < sum(samples)"
@@ -357,30 +358,24 @@ static int print_rows(struct db *db, const struct report_options *options,
 }
 
 /* Threads, intervals and phases are there without samples, too. */
-static bool lacks_rows(const struct report_summary *summary,
-                       const struct report_kind *kind)
+static bool is_of_samples(const struct report_kind *kind)
 {
         static const char *const of_samples[] = {"line",   "function",   "object",
                                                  "caller", "allocation", "type"};
-        if (summary->timed || summary->memory_samples > 0)
-                return false;
         for (size_t i = 0; i < sizeof(of_samples) / sizeof(of_samples[0]); i++)
                 if (strcmp(kind->name, of_samples[i]) == 0)
                         return true;
         return false;
 }
 
-static void print_no_rows(FILE *out, const struct report_summary *summary)
+/* The first lines of a report by line have said so. */
+static void print_no_rows(const struct report_options *options, FILE *out,
+                          const struct report_summary *summary)
 {
-        if (summary->selection) {
-                fputs("\nNothing selected is of a memory access: there are no rows.\n",
-                      out);
+        if (!options->verbose && strcmp(options->kind->name, "line") == 0)
                 return;
-        }
         putc('\n', out);
-        prose_wrapped(out, "No sample is of a memory access, so that there are no rows. "
-                           "Record loads: with 'memlag record', a smaller --period for a "
-                           "short program, or 'perf mem record' before 'memlag import'.");
+        report_print_too_few(out, summary);
 }
 
 /* The lines around the row's, NULL when they are not at hand; the caller frees them. */
@@ -516,8 +511,8 @@ int report_table(struct db *db, const struct report_options *options,
                 fputs("\nAll figures above the table, and what is missing, are of the "
                       "whole run.\n",
                       out);
-        if (lacks_rows(summary, options->kind))
-                print_no_rows(out, summary);
+        if (is_of_samples(options->kind) && report_has_too_few(summary))
+                print_no_rows(options, out, summary);
         else
                 code = print_rows(db, &shown, summary, out, diag);
         if (!code && options->verbose && options->source_text &&

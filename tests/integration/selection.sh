@@ -80,7 +80,7 @@ done
 
 # ---- nothing is selected: no advice to record in another way ----
 "$MEMLAG" report --time 3600000- run.db >out 2>err || fail "the time after the end: $(cat err)"
-grep -q '^What is selected has no samples' out || fail "nothing is selected: $(cat out)"
+grep -q '^What is selected has too few samples' out || fail "nothing is selected: $(cat out)"
 ! grep -q "memlag record'\|--period" out || fail "advice on an empty selection: $(cat out)"
 
 # ---- of a view's text in the file only the view is made ----
