@@ -40,6 +40,9 @@ static int find_missing(struct db *db, struct missing *missing, struct diag *dia
                     " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = "
                     "'line_gain_view')"
                     " OR"
+                    " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = "
+                    "'sharing_pair_view')"
+                    " OR"
                     " NOT EXISTS (SELECT 1 FROM pragma_table_info('type_view')"
                     "             WHERE name = 'undecided_samples')",
                     &missing->findings, diag);

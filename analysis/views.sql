@@ -26,6 +26,8 @@ DROP VIEW IF EXISTS gain_view;
 DROP VIEW IF EXISTS line_gain_view;
 DROP VIEW IF EXISTS function_view;
 DROP VIEW IF EXISTS line_measured_view;
+DROP VIEW IF EXISTS sharing_view;
+DROP VIEW IF EXISTS sharing_pair_view;
 
 -- A recording that was cut off has no duration: its last event stands in.
 CREATE VIEW run_info (key, value) AS
@@ -197,6 +199,70 @@ JOIN sample_location AS p USING (sample_id)
 JOIN code_location AS l USING (location_id)
 JOIN grouped AS g USING (module_id)
 GROUP BY g.library;
+
+-- Both sides of the cache lines that cores fight for, of which a sample was HITM: the places
+-- of a line that code and threads read and write. A locked instruction writes.
+CREATE VIEW sharing_view (
+        object_kind, object, line_address, offset, field, function, file, line, tid, reads,
+        writes, hitm, stalled_ratio, pid, module, function_offset, type, object_id, field_id,
+        access_bytes, object_offset_bytes, mean_latency_cycles) AS
+WITH fought AS MATERIALIZED (
+        SELECT t.process_id, s.addr & -64 AS line_start
+        FROM sample AS s JOIN thread AS t USING (thread_id)
+        WHERE s.addr IS NOT NULL AND s.data_source_id IN (
+                SELECT data_source_id FROM data_source WHERE snoop = 'hitm')
+        GROUP BY t.process_id, s.addr & -64),
+stall AS MATERIALIZED (
+        SELECT coalesce((SELECT value FROM threshold WHERE name = 'stall_limit_cycles'),
+                        9e18) AS most),
+stalled AS MATERIALIZED (
+        SELECT (SELECT sum(stalled_ratio - coalesce(fault_ratio, 0)) FROM function_finding)
+               / nullif(total(min(retire_latency_cycles, most)), 0) AS a_cycle
+        FROM sample, stall WHERE retire_latency_cycles > 0),
+accessed AS (
+        SELECT v.*, s.addr AS address, f.line_start, t.process_id,
+               min(s.retire_latency_cycles, most) AS cycles, a.object_offset_bytes
+        FROM sample AS s CROSS JOIN thread AS t USING (thread_id)
+        CROSS JOIN fought AS f
+                ON f.process_id = t.process_id AND f.line_start = s.addr & -64
+        CROSS JOIN sample_view AS v USING (sample_id)
+        CROSS JOIN stall
+        LEFT JOIN attribution AS a ON a.sample_id = s.sample_id
+        WHERE v.op IN ('load', 'store'))
+SELECT
+        object_kind, object, printf('0x%x', line_start), address - line_start, field,
+        function, file, line, tid, sum(op = 'load' AND locked IS NOT 1),
+        sum(op = 'store' OR locked IS 1), sum(snoop = 'hitm'),
+        iif(count(cycles), coalesce(total(cycles) * (SELECT a_cycle FROM stalled), 0), NULL),
+        pid, module, function_offset, type, object_id, field_id, max(access_bytes),
+        min(object_offset_bytes), avg(latency_cycles)
+FROM accessed
+GROUP BY process_id, line_start, address, object_id, field_id, module, function,
+        function_offset, file, line, tid
+ORDER BY sum(sum(snoop = 'hitm')) OVER (PARTITION BY process_id, line_start) DESC,
+        process_id, line_start, address, sum(snoop = 'hitm') DESC, tid, file, line;
+
+-- Places of such a line with no byte in common that different threads access, and of which
+-- one is written: on lines of their own nobody fights for them. Where no write was sampled,
+-- each may be the one.
+CREATE VIEW sharing_pair_view (
+        object_kind, object, line_address, offset, field, other_object, other_offset,
+        other_field, hitm, pid, object_id, other_object_id) AS
+WITH place AS MATERIALIZED (
+        SELECT pid, line_address, offset, field, object_kind, object, object_id,
+               max(coalesce(access_bytes, 1)) AS bytes, min(tid) AS first_tid,
+               max(tid) AS last_tid, sum(writes) AS writes, sum(hitm) AS hitm,
+               sum(sum(writes)) OVER (PARTITION BY pid, line_address) AS line_writes
+        FROM sharing_view GROUP BY pid, line_address, offset, object_id, field_id)
+SELECT
+        p.object_kind, p.object, p.line_address, p.offset, p.field, q.object, q.offset,
+        q.field, p.hitm + q.hitm, p.pid, p.object_id, q.object_id
+FROM place AS p JOIN place AS q
+        ON q.pid = p.pid AND q.line_address = p.line_address
+        AND q.offset >= p.offset + p.bytes
+WHERE (p.writes + q.writes > 0 OR p.line_writes = 0)
+AND NOT (p.first_tid = q.last_tid AND p.last_tid = q.first_tid)
+ORDER BY p.hitm + q.hitm DESC, p.pid, p.line_address, p.offset, q.offset;
 
 CREATE VIEW interval_view (
         interval_id, start_ns, end_ns, lmrl_cycles, l1_miss_latency_cycles, fb_full_ratio,

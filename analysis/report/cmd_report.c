@@ -39,8 +39,9 @@ struct arguments {
 static const struct argp_option options[] = {
     {"by", OPTION_BY, "WHAT", 0,
      "What a row stands for: line (the default), function, object, caller (the tree of "
-     "calls), allocation (the calls that allocated each object), type, thread, process, "
-     "interval "
+     "calls), allocation (the calls that allocated each object), type, cacheline (both "
+     "sides "
+     "of the lines of the cache that threads fight for), thread, process, interval "
      "or phase (neighbouring intervals with one bound)",
      0},
     {"dsos", 'd', "PATTERN", 0,
@@ -169,7 +170,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
                         usage_error(
                             state,
                             "--by: '%s' is not line, function, object, caller, "
-                            "allocation, type, thread, process, interval or phase; "
+                            "allocation, type, cacheline, thread, process, interval or "
+                            "phase; "
                             "levels and TLB misses are in 'memlag query --name "
                             "levels', and 'memlag query --list' has more",
                             text);

@@ -212,6 +212,11 @@
 #define REPORT_ALLOCATED_ORDER \
         " stalled_ratio DESC, latency_share DESC, object_finding.samples DESC, object_id "
 
+/* The ?1 cache lines with most HITM samples. */
+#define REPORT_TOP_CACHELINES \
+        " (SELECT pid, line_address, sum(hitm) AS of_line FROM sharing_view" \
+        "  GROUP BY pid, line_address ORDER BY of_line DESC, pid, line_address LIMIT ?1) "
+
 #define REPORT_SIZE(bytes) \
         " CASE WHEN " bytes " IS NULL THEN '-'" \
         "      WHEN " bytes " < 10240 THEN " bytes " || ' B'" \

@@ -263,6 +263,45 @@ static int explain_pools(struct db *db, const struct report_options *options, FI
         return code < 0 ? code : 0;
 }
 
+enum { PAIRS_SHOWN = 5 };
+
+/* Fields to part, of the cache lines with most HITM samples. */
+static int explain_sharing(struct db *db, const struct report_options *options, FILE *out,
+                           struct diag *diag)
+{
+        static const char sql[] =
+            "SELECT coalesce(field, 'byte ' || offset)"
+            " || iif(other_object IS object, '', ' of ' || coalesce(object, '?')),"
+            " coalesce(other_field, 'byte ' || other_offset)"
+            " || ' of ' || coalesce(other_object, '?'), sum(hitm)"
+            " FROM sharing_pair_view GROUP BY object_id, field, offset % 64, "
+            "other_object_id,"
+            "  other_field, other_offset % 64 ORDER BY sum(hitm) DESC LIMIT ?1";
+        sqlite3_stmt *row = NULL;
+        if (strcmp(options->kind->name, "cacheline") != 0)
+                return 0;
+        int code = statement_prepare(db, sql, &row, diag);
+        if (code)
+                return code;
+        sqlite3_bind_int(row, 1, PAIRS_SHOWN);
+        while ((code = statement_next(db, row, diag)) > 0) {
+                char *one = statement_printable(row, 0);
+                char *other = statement_printable(row, 1);
+                char *sentence = NULL;
+                if (one && other &&
+                    asprintf(&sentence,
+                             "Part %s and %s: different threads use them, and one is "
+                             "written (%" PRId64 " HITM samples).",
+                             one, other, (int64_t)sqlite3_column_int64(row, 2)) >= 0)
+                        prose_wrapped(out, sentence);
+                free(sentence);
+                free(other);
+                free(one);
+        }
+        sqlite3_finalize(row);
+        return code;
+}
+
 /* A line has room for a name of this length beside the figures. */
 enum { NAME_BYTES = 60 };
 
@@ -309,6 +348,8 @@ static int explain_briefly(struct db *db, const struct report_options *options, 
                            struct diag *diag)
 {
         int code = explain_untyped(db, options, out, diag);
+        if (!code)
+                code = explain_sharing(db, options, out, diag);
         return code ? code : explain_pools(db, options, out, diag);
 }
 
@@ -351,17 +392,15 @@ static int print_rows(struct db *db, const struct report_options *options,
         if (!code)
                 code = explain_callers(db, options, out, diag);
         if (!code)
-                code = explain_untyped(db, options, out, diag);
-        if (!code)
-                code = explain_pools(db, options, out, diag);
+                code = explain_briefly(db, options, out, diag);
         return code ? code : report_explain_waits(db, options, stalled, out, diag);
 }
 
 /* Threads, intervals and phases are there without samples, too. */
 static bool is_of_samples(const struct report_kind *kind)
 {
-        static const char *const of_samples[] = {"line",   "function",   "object",
-                                                 "caller", "allocation", "type"};
+        static const char *const of_samples[] = {
+            "line", "function", "object", "caller", "allocation", "type", "cacheline"};
         for (size_t i = 0; i < sizeof(of_samples) / sizeof(of_samples[0]); i++)
                 if (strcmp(kind->name, of_samples[i]) == 0)
                         return true;

@@ -117,7 +117,8 @@ static const char drop_views[] =
     "DROP VIEW IF EXISTS unresolved_view; DROP VIEW IF EXISTS process_view;"
     "DROP VIEW IF EXISTS library_view; DROP VIEW IF EXISTS gain_view;"
     "DROP VIEW IF EXISTS line_gain_view; DROP VIEW IF EXISTS function_view;"
-    "DROP VIEW IF EXISTS line_measured_view;";
+    "DROP VIEW IF EXISTS line_measured_view; DROP VIEW IF EXISTS sharing_view;"
+    "DROP VIEW IF EXISTS sharing_pair_view;";
 
 static const char present_version[] = "PRAGMA user_version = 9;";
 
