@@ -14,6 +14,7 @@
 #include "facts.h"
 #include "findings.h"
 #include "gaps.h"
+#include "interval_samples.h"
 #include "measured.h"
 #include "memlag_views_sql.h"
 #include "stall_limit.h"
@@ -26,6 +27,7 @@ struct analysis {
         struct machine_origins origins;
         struct run_counters counters;
         struct interval_metrics *metrics; /* of each interval of counters.series */
+        double remote_cycles; /* of another node's idle memory; NAN: unknown */
         struct thresholds thresholds;
         struct judged_interval *judged; /* the same */
         bool without_waits;
@@ -59,7 +61,11 @@ static int measure_intervals(struct analysis *a, struct diag *diag)
         for (size_t i = 0; i < series->count; i++)
                 a->metrics[i] = interval_metrics(&series->intervals[i], a->counters.known,
                                                  a->machine.clock_mhz);
-        return 0;
+        int code = interval_samples_read(a->db, series, a->loads_per_sample, a->metrics,
+                                         &a->remote_cycles, diag);
+        for (size_t i = 0; i < series->count; i++)
+                interval_limit_stalls(&a->metrics[i]);
+        return code;
 }
 
 static int store_intervals(struct analysis *a, struct diag *diag)
@@ -116,9 +122,10 @@ static void judge_intervals(struct analysis *a)
                         a->judged[i] = untold_interval(interval->id);
                         continue;
                 }
+                struct machine_facts mix = machine_of_mix(
+                    &a->machine, a->metrics[i].remote_part, a->remote_cycles);
                 enum answer contended = interval_contended(
-                    &a->metrics[i],
-                    uncontended_lmrl(interval, a->counters.known, &a->machine),
+                    &a->metrics[i], uncontended_lmrl(interval, a->counters.known, &mix),
                     &a->thresholds);
                 enum bound bound =
                     interval_bound(&a->metrics[i], contended, &a->thresholds);
@@ -189,6 +196,7 @@ static int find_loads_per_sample(struct analysis *a, struct diag *diag)
         double left = a->counters.total_cycles - sqlite3_column_double(row, 1);
         sqlite3_finalize(row);
         a->loads_per_sample = period > 0 ? (double)period : NAN;
+        a->percent_beyond = 0;
         if (left > 0 && stalled * a->loads_per_sample > left) {
                 a->percent_beyond =
                     llrint(fmin(1e6, 100 * (stalled * a->loads_per_sample - left) /
@@ -344,6 +352,8 @@ static int select_part(struct analysis *a, const char *part, struct diag *diag)
 static int run(struct analysis *a, const char *part, struct diag *diag)
 {
         int code = read_facts(a, diag);
+        if (!code)
+                code = find_loads_per_sample(a, diag);
         if (!code)
                 code = find_intervals(a, diag);
         if (!code && part)

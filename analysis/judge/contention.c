@@ -12,6 +12,7 @@ const double SATURATED_BANDWIDTH_PART = 0.9;
 const double FB_FULL_RATIO = 0.25;
 const double FB_SHORT_RATIO = 0.05;
 static const double PATH_FULL_PART = 0.8;
+static const double HIDDEN_PHASE_PART = 0.1;
 /* H20: idle LMRL varies by up to 6.62 %, and is at least 1.5 times as much when DRAM is
  * saturated. A threshold within two of the former would flag noise, one of twice idle not
  * flag what is short. */
@@ -34,6 +35,20 @@ double idle_dram_lmrl(const struct machine_facts *facts)
 {
         return isnan(measured_lmrl_factor(facts)) ? facts->dram_latency_cycles
                                                   : facts->idle_lmrl_cycles;
+}
+
+struct machine_facts machine_of_mix(const struct machine_facts *machine,
+                                    double remote_part, double remote_cycles)
+{
+        struct machine_facts mix = *machine;
+        double times = remote_cycles / machine->dram_latency_cycles;
+        if (remote_part > 0 && times > 1) {
+                double mean = 1 + remote_part * (times - 1);
+                mix.dram_latency_cycles *= mean;
+                mix.idle_lmrl_cycles *= mean;
+                mix.lmrl_threshold_cycles *= mean;
+        }
+        return mix;
 }
 
 double uncontended_lmrl(const struct interval *interval, const bool known[CONCEPT_COUNT],
@@ -63,27 +78,46 @@ double uncontended_lmrl(const struct interval *interval, const bool known[CONCEP
 
 /* Below the knee no latency rises, and fewer cores than saturate the memory cannot keep
  * each other waiting: what makes their loads slow is in the core. */
-static bool is_too_few_cores(const struct interval_metrics *metrics,
+static bool is_too_few_cores(const struct interval_metrics *metrics, double moved_gbs,
                              const struct thresholds *thresholds)
 {
         return metrics->active_cores < thresholds->saturating_cores &&
-               metrics->read_gbs + metrics->write_gbs < thresholds->knee_gbs;
+               moved_gbs < thresholds->knee_gbs;
+}
+
+/* Traffic while there was any: phases may be shorter than the interval. */
+static double busy_gbs(const struct interval_metrics *metrics)
+{
+        double idle = isnan(metrics->idle_part) ? 0 : metrics->idle_part;
+        return (metrics->read_gbs + metrics->write_gbs) / fmax(1 - idle, 1e-3);
+}
+
+/* A part of the traffic that contention needs may all be of such phases, if too few
+ * samples tell when it was. */
+static bool may_hide_phases(const struct interval_metrics *metrics, double moved_gbs,
+                            const struct thresholds *thresholds)
+{
+        return isnan(metrics->idle_part) &&
+               moved_gbs > HIDDEN_PHASE_PART * thresholds->bandwidth_gbs;
 }
 
 enum answer interval_contended(const struct interval_metrics *metrics,
                                double uncontended_lmrl,
                                const struct thresholds *thresholds)
 {
-        double moved_gbs = metrics->read_gbs + metrics->write_gbs;
-        if (moved_gbs <= thresholds->bandwidth_gbs || metrics->miss_loads == 0 ||
-            is_too_few_cores(metrics, thresholds))
+        double moved_gbs = busy_gbs(metrics);
+        bool moved_little = moved_gbs <= thresholds->bandwidth_gbs;
+        bool hides = moved_little && may_hide_phases(metrics, moved_gbs, thresholds);
+        if ((moved_little && !hides) || metrics->miss_loads == 0 ||
+            is_too_few_cores(metrics, moved_gbs, thresholds))
                 return ANSWER_NO;
         double baseline =
             isnan(uncontended_lmrl) ? thresholds->quiet_lmrl_cycles : uncontended_lmrl;
         if (isnan(metrics->lmrl_cycles) || isnan(baseline))
                 return ANSWER_UNKNOWN;
-        return metrics->lmrl_cycles > thresholds->lmrl_factor * baseline ? ANSWER_YES
-                                                                         : ANSWER_NO;
+        if (!(metrics->lmrl_cycles > thresholds->lmrl_factor * baseline))
+                return ANSWER_NO;
+        return hides ? ANSWER_UNKNOWN : ANSWER_YES;
 }
 
 static bool is_compute_bound(const struct interval_metrics *metrics)

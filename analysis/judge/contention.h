@@ -77,6 +77,11 @@ double measured_lmrl_factor(const struct machine_facts *facts);
  * DRAM's latency. */
 double idle_dram_lmrl(const struct machine_facts *facts);
 
+/* MACHINE with the idle latency of a mix of local and remote memory, in which REMOTE_PART
+ * of the lines take REMOTE_CYCLES (NAN: not known). */
+struct machine_facts machine_of_mix(const struct machine_facts *machine,
+                                    double remote_part, double remote_cycles);
+
 /* The LMRL that the loads of INTERVAL would have had on an idle memory, in
  * cycles: the lines that loads waited for, each at the idle latency of where it
  * came from, per load. NAN when a counter or FACTS is missing. */

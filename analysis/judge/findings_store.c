@@ -17,7 +17,7 @@ static double loads_per_cycle(const struct findings_input *input)
 
 /* Timer samples tell of no cause. Page faults are counted: where there is nothing else,
  * no sample is too few. */
-static enum verdict tally_verdict(const struct tally *tally,
+static enum verdict tally_verdict(const struct tally *tally, const struct tally *whole,
                                   const struct findings_input *input)
 {
         if (tally->latencies == 0 && tally->cost > 0)
@@ -25,6 +25,10 @@ static enum verdict tally_verdict(const struct tally *tally,
         struct verdict_facts facts =
             tally_facts(tally, loads_per_cycle(input), input->total_cycles);
         facts.bandwidth_untold |= input->without_waits;
+        facts.hidden =
+            tally->retirements == tally->samples &&
+            tally_stalled(tally, whole, input->loads_per_sample, loads_per_cycle(input))
+                    .high < VERDICT_COST_RATIO_MIN;
         enum verdict verdict = verdict_of(&facts);
         return verdict == VERDICT_TOO_FEW_SAMPLES && !tally->samples ? VERDICT_NONE
                                                                      : verdict;
@@ -66,7 +70,7 @@ static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally
                                  const struct tally *otherwise)
 {
         struct share share = cost_share(tally, &pass->whole);
-        enum verdict verdict = tally_verdict(tally, pass->input);
+        enum verdict verdict = tally_verdict(tally, &pass->whole, pass->input);
         sqlite3_bind_int64(insert, 2, tally->samples);
         bind_count(insert, 3, tally_dram(tally));
         statement_bind_real(insert, 4,

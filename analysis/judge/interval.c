@@ -211,3 +211,13 @@ struct interval_metrics interval_metrics(const struct interval *interval,
             .dram_stall_ratio = ratio(gained[CONCEPT_STALLS_L3], cycles),
         };
 }
+
+void interval_limit_stalls(struct interval_metrics *metrics)
+{
+        if (isnan(metrics->memory_stall_ratio) || isnan(metrics->sampled_stall_most))
+                return;
+        metrics->memory_stall_ratio =
+            fmin(metrics->memory_stall_ratio, metrics->sampled_stall_most);
+        metrics->bandwidth_stall_ratio =
+            fmin(metrics->bandwidth_stall_ratio, metrics->memory_stall_ratio);
+}

@@ -85,6 +85,13 @@ struct interval_metrics {
         double bandwidth_stall_ratio;
         /* Cycles in the kernel, for page faults and system calls; 0: not counted. */
         double kernel_ratio;
+        /* By the samples (interval_samples.h). The part of the time without DRAM traffic;
+         * NAN: not known. Of the lines from DRAM, those of another node. */
+        double idle_part;
+        double remote_part;
+        /* Upper end of the 95 % range of the share for which sampled accesses stalled;
+         * NAN: not known. */
+        double sampled_stall_most;
         /* Cycles without execution: CYCLES_NO_EXECUTE; of those beside a waiting load,
          * the ones in which L2 had what it waited for, STALLS_L1D_PENDING less
          * STALLS_L2_PENDING, and the latter; of these, the ones in which the last cache
@@ -100,5 +107,9 @@ struct interval_metrics {
 struct interval_metrics interval_metrics(const struct interval *interval,
                                          const bool known[CONCEPT_COUNT],
                                          double clock_mhz);
+
+/* Stalls are no more than METRICS's samples can have made: cycles without execution
+ * beside a miss may be those of a chain of arithmetic. */
+void interval_limit_stalls(struct interval_metrics *metrics);
 
 #endif

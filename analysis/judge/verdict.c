@@ -364,7 +364,7 @@ static enum verdict verdict_of_loads(const struct verdict_facts *facts)
         bool stalls = tells_stalls(facts);
         if (facts->latencies < VERDICT_SAMPLES_MIN)
                 return VERDICT_TOO_FEW_SAMPLES;
-        if (facts->cost_ratio < VERDICT_COST_RATIO_MIN)
+        if (facts->cost_ratio < VERDICT_COST_RATIO_MIN || facts->hidden)
                 return VERDICT_NONE;
         memcpy(cycles, stalls ? facts->cause_retire_cycles : facts->cause_latency_cycles,
                sizeof(cycles));

@@ -143,6 +143,9 @@ struct verdict_facts {
         /* Estimated latency of all its loads over the cycles of the run: as much
          * of the run as they can have cost. NAN when the period is not known. */
         double cost_ratio;
+        /* Other work hides them: the range of what they stalled ends below the least
+         * cost. */
+        bool hidden;
         /* The part of the run's cycles for which its loads held up those behind them, by
          * cause as cause_retire_cycles, is this for each of these cycles; NAN likewise.
          */

@@ -104,6 +104,7 @@ struct report_summary {
         int64_t saturated_intervals; /* others in which DRAM was at its limit */
         int64_t unknown_intervals;   /* contended or not: the counters do not tell */
         double contended_time_share;
+        double left_share; /* of the bandwidth, at least, in other intervals; NAN: unknown */
         double contended_lmrl_cycles; /* mean, NAN without such intervals */
         double other_lmrl_cycles;
         bool thresholds_of_machine; /* not derived from the run itself */

@@ -20,6 +20,8 @@ enum { PLACES = 3, REMEDIES = 2, PLACE_BYTES = 88 };
 /* Of the cycles, or of the latency or time at loads where cycles are not known. */
 #define PLACE_SHARE_MIN "0.01"
 
+/* Of the bandwidth: with less left, latency begins to rise. */
+static const double KNEE_LEFT = 0.5;
 /* Of the loads; fewer take no time that is worth a word. */
 static const double SPLIT_RATIO_MIN = 0.1;
 
@@ -66,10 +68,14 @@ static void say_bandwidth(FILE *text, const struct report_summary *summary)
         if (summary->without_waits || known <= 0)
                 return;
         if (summary->contended_intervals == 0)
-                fputs(" DRAM bandwidth was not short.", text);
+                fputs(" DRAM bandwidth was not short", text);
         else
-                fprintf(text, " DRAM bandwidth was short for %.0f %% of the time.",
+                fprintf(text, " DRAM bandwidth was short for %.0f %% of the time",
                         100 * summary->contended_time_share);
+        if (summary->left_share >= 0 && summary->left_share < KNEE_LEFT)
+                fprintf(text, ", and %.0f %% of it was left at the busiest of the rest",
+                        100 * summary->left_share);
+        putc('.', text);
 }
 
 /* No line has the kernel's time, except that of its page faults. */

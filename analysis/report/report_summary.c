@@ -52,7 +52,9 @@ static const char interval_sql[] =
     "          / sum(end_ns - start_ns), 0),"
     " avg(lmrl_cycles) FILTER (WHERE contended = 1),"
     " avg(lmrl_cycles) FILTER (WHERE contended = 0),"
-    " count(*) FILTER (WHERE bound = 'bandwidth' AND contended IS NOT 1)"
+    " count(*) FILTER (WHERE bound = 'bandwidth' AND contended IS NOT 1),"
+    " 1 - (SELECT max(use_ratio) FROM utilisation_view JOIN interval USING (interval_id)"
+    "      WHERE bound <> 'bandwidth')"
     " FROM interval_view";
 
 static const char latency_sql[] =
@@ -139,6 +141,7 @@ static int take_intervals(void *context, sqlite3_stmt *row)
         summary->contended_lmrl_cycles = real_or_nan(row, 4);
         summary->other_lmrl_cycles = real_or_nan(row, 5);
         summary->saturated_intervals = sqlite3_column_int64(row, 6);
+        summary->left_share = real_or_nan(row, 7);
         return 0;
 }
 

@@ -12,6 +12,7 @@
 
 #include "analysis_test.h"
 #include "contention.h"
+#include "interval_samples.h"
 #include "thresholds.h"
 
 enum { IDLE = 200, L3 = 60 }; /* latencies of the machine below, cycles */
@@ -320,6 +321,77 @@ static enum bound bound_of_stalls(double stalls_l1d, double store_buffer, double
         return interval_bound(&m, contended, &thresholds);
 }
 
+/* Ten bursts of 30 us in 1 ms, of a sample each us, are idle for 700 us; as many samples
+ * that are spread evenly are never. */
+static void gaps_between_bursts_are_idle(void **state)
+{
+        enum { BURSTS = 10, EACH = 30, COUNT = BURSTS * EACH };
+        int64_t bursts[COUNT], even[COUNT];
+
+        (void)state;
+        for (int i = 0; i < COUNT; i++) {
+                bursts[i] = i / EACH * 100000 + i % EACH * 1000;
+                even[i] = (int64_t)i * 1000000 / COUNT;
+        }
+        assert_near(idle_part(bursts, COUNT, 0, 1000000), 0.7, 0.011);
+        assert_near(idle_part(even, COUNT, 0, 1000000), 0, 1e-9);
+        assert_true(isnan(idle_part(even, 19, 0, 1000000)));
+        /* Those of other threads may have the time of a neighbouring interval. */
+        assert_near(idle_part(even, COUNT, 100000, 900000), 0, 1e-9);
+}
+
+/* 30 of 100 GB/s and loads of twice the idle latency: too little to be short, unless all
+ * of it is moved in half of the time; unknown where nothing tells. */
+static void phases_shorter_than_the_interval_count_while_they_last(void **state)
+{
+        (void)state;
+        struct thresholds thresholds = thresholds_of_machine(&machine);
+        struct interval_metrics m = {.read_gbs = 30,
+                                     .miss_loads = 1e6,
+                                     .lmrl_cycles = 2 * IDLE,
+                                     .active_cores = 8};
+        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_NO);
+        m.idle_part = 0.5;
+        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_YES);
+        m.idle_part = NAN;
+        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_UNKNOWN);
+        m.lmrl_cycles = IDLE;
+        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_NO);
+        m.lmrl_cycles = 2 * IDLE;
+        m.read_gbs = 4; /* too little in any phase that is worth a word */
+        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_NO);
+}
+
+/* Half of the lines take 400 cycles on an idle memory, the others 200. */
+static void remote_lines_are_slower_on_an_idle_memory_too(void **state)
+{
+        (void)state;
+        struct interval i = stream(lines_of(60), 300, 0, 0);
+        struct machine_facts mix = machine_of_mix(&machine, 0.5, 2 * IDLE);
+        assert_near(uncontended_lmrl(&i, all_known, &mix), 300, 1e-9);
+        mix = machine_of_mix(&machine, 0.5, NAN);
+        assert_near(uncontended_lmrl(&i, all_known, &mix), IDLE, 1e-9);
+        mix = machine_of_mix(&machine, 0, 2 * IDLE);
+        assert_near(uncontended_lmrl(&i, all_known, &mix), IDLE, 1e-9);
+}
+
+/* A chain of additions: 8 of 10 cycles execute nothing beside a miss, and no load holds
+ * up more than half a cycle of them. */
+static void stalls_that_no_sample_has_are_no_waits_for_memory(void **state)
+{
+        (void)state;
+        struct thresholds thresholds = thresholds_of_machine(&machine);
+        struct interval_metrics m = {
+            .used_cores = 1, .memory_stall_ratio = 0.8, .sampled_stall_most = 0.05};
+        assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_LATENCY);
+        interval_limit_stalls(&m);
+        assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_COMPUTE);
+        m.memory_stall_ratio = 0.8;
+        m.sampled_stall_most = NAN;
+        interval_limit_stalls(&m);
+        assert_near(m.memory_stall_ratio, 0.8, 1e-9);
+}
+
 /* The kernel's 5 of 10 cycles are more than any of the others; its 3 are not, and are no
  * work either: loads that wait for 4 are more than 3 of work. */
 static void the_kernels_time_is_a_class_of_its_own(void **state)
@@ -457,6 +529,10 @@ int main(void)
             cmocka_unit_test(buffers_are_short_from_a_twentieth_of_the_cycles_on),
             cmocka_unit_test(bounds_follow_the_rules_in_their_order),
             cmocka_unit_test(the_kernels_time_is_a_class_of_its_own),
+            cmocka_unit_test(gaps_between_bursts_are_idle),
+            cmocka_unit_test(phases_shorter_than_the_interval_count_while_they_last),
+            cmocka_unit_test(remote_lines_are_slower_on_an_idle_memory_too),
+            cmocka_unit_test(stalls_that_no_sample_has_are_no_waits_for_memory),
             cmocka_unit_test(writes_have_a_peak_of_their_own),
             cmocka_unit_test(stalls_tell_the_middle),
             cmocka_unit_test(baseline_of_one_event_is_the_same),

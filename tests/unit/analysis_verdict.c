@@ -65,6 +65,17 @@ static void loads_that_no_store_forwards_to_say_so(void **state)
                          CAUSE_STORE_FORWARDING);
 }
 
+/* However long loads take: what other work hides costs nothing. */
+static void hidden_waits_are_none(void **state)
+{
+        (void)state;
+        struct verdict_facts facts = {.latencies = 100, .cost_ratio = 0.5};
+        facts.cause_latency_cycles[CAUSE_DRAM] = 1e5;
+        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
+        facts.hidden = true;
+        assert_int_equal(verdict_of(&facts), VERDICT_NONE);
+}
+
 /* Page faults need no samples: they are weighed with what loads held up, in cycles. */
 static void page_faults_prevail_by_their_time(void **state)
 {
@@ -507,6 +518,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(slow_loads_of_contended_intervals_suffer_contention),
             cmocka_unit_test(loads_that_no_store_forwards_to_say_so),
+            cmocka_unit_test(hidden_waits_are_none),
             cmocka_unit_test(page_faults_prevail_by_their_time),
             cmocka_unit_test(slow_loads_of_in_core_intervals_waited_for_a_buffer),
             cmocka_unit_test(or_for_bandwidth_where_that_is_short),
