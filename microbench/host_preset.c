@@ -172,6 +172,7 @@ static void print_streams(FILE *out, const json_t *calibration)
                 "dram.channels = %d # assumed\n"
                 "# The time that memory takes to turn round is part of its bandwidth.\n"
                 "dram.turnaround_ns = 0\ndram.write_batch = 32\n"
+                "dram.nontemporal_ns = 70 # assumed\n"
                 "dram.write_ns = %.1f # %s\n",
                 streams.memory_gbs, CHANNELS, streams.write_ns,
                 streams.write_ns > 0 ? "from the bandwidth of one thread that runs triad"

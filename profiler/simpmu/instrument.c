@@ -14,8 +14,9 @@
  *  - where an instruction could not be decoded, the call that tells so. */
 #include "instrument.h"
 
-#include "pub_tool_mallocfree.h"
+#include "nontemporal.h"
 #include "own_heap.h"
+#include "pub_tool_mallocfree.h"
 
 static Bool follow_values = True;
 static Bool follow_branches;
@@ -67,6 +68,8 @@ static void begin_instruction(struct pass *pass, const IRStmt *mark)
         pass->string =
             !pass->excluded && string_is_repeated(pass->ip, mark->Ist.IMark.len);
         pass->string_issued = False;
+        pass->nontemporal =
+            nontemporal_store_decode((const UChar *)pass->ip, mark->Ist.IMark.len);
 }
 
 /* What VALUE becomes when it is the operands of DATA. VEX may need several operations

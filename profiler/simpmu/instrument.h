@@ -38,6 +38,7 @@ struct pass {
         Bool unit_used;       /* by the current instruction */
         Bool returns; /* the current instruction's accesses are of a return address */
         Bool string;  /* the current instruction repeats a string instruction */
+        Bool nontemporal;   /* the current instruction stores past the caches */
         Bool string_issued; /* it has made an access, which says whether it issues */
         Int at;             /* the current statement of the old block */
         UInt index;         /* counted instructions before the current one */

@@ -4,6 +4,7 @@
 #include "instrument.h"
 
 #include "model/access.h"
+#include "model/combining.h"
 
 /* The program's own access comes next. What reaches the model often misses the host's
  * first cache, too: the line comes while the model is at work. */
@@ -66,6 +67,11 @@ static VG_REGPARM(2) void call_update(const struct access_site *site, Addr addre
                       ACCESS_IN_GENERAL, address);
 }
 
+static VG_REGPARM(2) void call_nontemporal(const struct access_site *site, Addr address)
+{
+        combining_store(&tool_machine, &tool_hot, tool_thread, site, address);
+}
+
 /* By enum access_mode and, of loads and stores, enum access_kind. */
 static void (*const calls[][2])(const struct access_site *, Addr) VG_REGPARM(2) = {
     [ACCESS_IN_COMMON] =
@@ -76,10 +82,19 @@ static void (*const calls[][2])(const struct access_site *, Addr) VG_REGPARM(2) 
         {[ACCESS_LOAD] = load_in_general, [ACCESS_STORE] = store_in_general},
 };
 
+/* What a fence before INSTRUCTION has to wait for beside loads and stores. */
+static ULong drained(ULong instruction)
+{
+        return combining_drain(&tool_machine, tool_thread,
+                               instruction + tool_thread->stall);
+}
+
 static VG_REGPARM(1) void call_serialise(Long position)
 {
-        thread_serialise(&tool_hot, tool_thread, tool_hot.instructions + (ULong)position,
-                         0, tool_machine.lock_cost);
+        const uint64_t instruction = tool_hot.instructions + (ULong)position;
+
+        thread_serialise(&tool_hot, tool_thread, instruction, drained(instruction),
+                         tool_machine.lock_cost);
 }
 
 /* A fence that also waits for values. */
@@ -94,14 +109,15 @@ static VG_REGPARM(1) void call_fence(const struct fence_site *site)
 
         thread_serialise(
             &tool_hot, tool_thread, instruction,
-            hot_waits(&tool_hot, &site->before, instruction + tool_thread->stall),
+            later(hot_waits(&tool_hot, &site->before, instruction + tool_thread->stall),
+                  drained(instruction)),
             tool_machine.lock_cost);
 }
 
 Bool access_filter_applies(const struct access_site *site)
 {
         /* When L1 hits qualify for sampling every load has to reach the model. */
-        return site->size_bytes <= LINE_BYTES &&
+        return site->size_bytes <= LINE_BYTES && !site->nontemporal &&
                (site->kind == ACCESS_STORE ||
                 tool_machine.sample_latency > tool_machine.l1d_latency);
 }
@@ -175,7 +191,8 @@ static void take_slot(struct pass *pass, struct access_site *site)
 static IRDirty *call_of_access(struct pass *pass, const struct access_site *site,
                                IRExpr *address)
 {
-        void *call = site->kind == ACCESS_UPDATE
+        void *call = site->nontemporal ? (void *)call_nontemporal
+                     : site->kind == ACCESS_UPDATE
                          ? (void *)call_update
                          : (void *)calls[access_mode_of(&tool_machine)][site->kind];
 
@@ -208,6 +225,7 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
         waiting_note_address(pass, depends);
         site = access_site_new(pass, kind, depends, size_bytes);
         site->locked = locked;
+        site->nontemporal = kind == ACCESS_STORE && pass->nontemporal;
         stored_set_form(pass, site, address, vector);
         pass->stores += kind != ACCESS_LOAD;
         call = call_of_access(pass, site, address);

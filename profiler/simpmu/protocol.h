@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 21u
+#define SIMPMU_VERSION 22u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -115,6 +115,7 @@
         X(dram_turnaround_ns, "dram.turnaround_ns", "ns", 0, 1000)                       \
         X(dram_write_batch, "dram.write_batch", "lines", 1, 1024)                        \
         X(dram_write_ns, "dram.write_ns", "ns", 0, 10000)                                \
+        X(nontemporal_ns, "dram.nontemporal_ns", "ns", 0, 10000)                         \
         X(nodes, "numa.nodes", "nodes", 1, 8)                                            \
         X(spread, "numa.spread", "0 or 1", 0, 1)                                         \
         X(link_latency_ns, "numa.link_latency_ns", "ns", 0, 10000)                       \

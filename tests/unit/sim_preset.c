@@ -91,6 +91,7 @@ static const struct {
     {"dram.turnaround_ns", "28.5"},
     {"dram.write_batch", "32"},
     {"dram.write_ns", "26"},
+    {"dram.nontemporal_ns", "70"},
     {"numa.nodes", "2"},
     {"numa.spread", "0"},
     {"numa.link_latency_ns", "60"},

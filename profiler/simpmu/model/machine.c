@@ -125,6 +125,8 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
             in_slots(machine, params->remote_cache_ns * params->clock_mhz / NS_PER_MHZ);
         machine->write_time =
             in_slots(machine, params->dram_write_ns * params->clock_mhz / NS_PER_MHZ);
+        machine->nontemporal_time =
+            in_slots(machine, params->nontemporal_ns * params->clock_mhz / NS_PER_MHZ);
         machine->stlb_latency = in_slots(machine, params->stlb_latency_cycles);
         machine->walk_latency = in_slots(machine, params->page_walk_cycles);
         machine->huge_walk_latency = in_slots(machine, params->huge_walk_cycles);

@@ -135,6 +135,7 @@ struct access_site {
         uint64_t ip;
         uint16_t form; /* see FORM_UNKNOWN and so on */
         bool locked;
+        bool nontemporal; /* of a store: see combining.h */
         bool updates; /* of a load: its instruction stores, too */
 };
 
@@ -189,6 +190,7 @@ struct machine {
         uint64_t hitm_latency;    /* of a line that another core has modified */
         uint64_t remote_cache_latency;
         uint64_t write_time; /* for which a line written to memory keeps a place */
+        uint64_t nontemporal_time; /* and a line written past the caches a fill buffer */
         uint64_t stlb_latency;
         uint64_t walk_latency;
         uint64_t huge_walk_latency;

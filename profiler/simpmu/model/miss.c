@@ -384,3 +384,47 @@ void miss_flush(struct machine *machine, struct sim_hot *hot, struct sim_thread 
         write_to_memory(machine, thread, home, line, now);
         hold_written(machine, thread->core, now);
 }
+
+/* LINE is written to memory from ASKED on: returns when memory has it. */
+static uint64_t pass_memory(struct machine *machine, struct sim_thread *thread,
+                            uint64_t line, uint64_t asked, uint8_t *level)
+{
+        struct node *node = thread->core->node;
+        struct node *home = machine_home(machine, line, node);
+        uint64_t done = dram_write(&home->dram, asked);
+
+        *level = home == node ? SIMPMU_LEVEL_DRAM : SIMPMU_LEVEL_REMOTE_DRAM;
+        if (home != node)
+                done = later(done, dram_write(&home->link, asked));
+        thread->counters.dram_write_lines++;
+        return later(done, asked + machine->nontemporal_time);
+}
+
+struct miss miss_write_past(struct machine *machine, struct sim_hot *hot,
+                            struct sim_thread *thread, uint64_t line, uint64_t start,
+                            uint64_t now)
+{
+        const uint64_t latency = machine->nontemporal_time;
+        struct core *core = thread->core;
+        struct miss_request request = {.line = line, .start = start, .writes = true};
+        struct miss_answer answer = {.latency = (uint32_t)latency};
+
+        machine_tick(machine, now);
+        miss_flush(machine, hot, thread, line, now);
+        request.begin = places_find(&thread->fill_buffers, start, latency);
+        const bool queued = miss_queue_counts(machine, core);
+        uint64_t asked =
+            queued ? places_find(&core->queue, request.begin, latency) : request.begin;
+        answer.completion = pass_memory(machine, thread, line, asked, &answer.level);
+        if (queued) {
+                asked = fit_request(thread, &request, asked, &answer);
+                count_queue_full(thread, request.begin, asked);
+                miss_hold_place(machine, core, asked, answer.completion);
+        }
+        uint64_t begin = places_fit(&thread->fill_buffers, start, request.begin, latency,
+                                    answer.completion);
+        answer.completion = later(answer.completion, begin + latency);
+        miss_hold_buffer(thread, start, begin, answer.completion);
+        return (struct miss){begin, answer.completion, (enum simpmu_level)answer.level,
+                             false};
+}

@@ -28,6 +28,12 @@ void miss_write_back_to_l3(struct machine *machine, struct sim_thread *thread,
 void miss_flush(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
                 uint64_t line, uint64_t now);
 
+/* All of LINE is written past the caches, which lose it, and can begin its way to memory
+ * at START; the thread's clock stands at NOW. */
+struct miss miss_write_past(struct machine *machine, struct sim_hot *hot,
+                            struct sim_thread *thread, uint64_t line, uint64_t start,
+                            uint64_t now);
+
 /* A prefetch to L2 of a LINE that is not there: from other cores or beyond. */
 uint64_t miss_in_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
                     uint64_t begin, enum simpmu_level *level);

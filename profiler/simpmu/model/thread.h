@@ -39,7 +39,7 @@ struct sim_counters {
         uint64_t demand_dram_lines; /* of these, those that a load itself asked for */
         uint64_t dram_write_lines;
         uint64_t translated_loads[TLB_OUTCOMES]; /* but those that pass by the TLB */
-        uint64_t split_loads; /* across a line border */
+        uint64_t split_loads;                    /* across a line border */
         uint64_t split_stores;
         uint64_t unforwarded_loads; /* that waited for a store of a part of them */
         uint64_t page_faults;
@@ -105,6 +105,20 @@ struct stored {
         uint64_t line_arrival; /* when that comes, or came */
 };
 
+/* Lines that non-temporal stores gather, the oldest first: see combining.h. */
+#define COMBINING_LINES 32u /* the most fill buffers */
+
+struct open_line {
+        uint64_t line;
+        uint64_t missing; /* bytes that are still to be written, a bit of each */
+};
+
+struct combining {
+        struct open_line open[COMBINING_LINES];
+        uint32_t count;
+        uint64_t done; /* when memory has all lines so far */
+};
+
 /* The loads and stores that had been made when the ports for them were looked at last. */
 struct ports_use {
         uint64_t loads; /* those across a line border twice */
@@ -140,6 +154,7 @@ struct sim_thread {
         struct stored stored_word[EARLY_WORDS];
         struct window loads;
         struct store_buffer stores;
+        struct combining combining;
         struct scheduler *scheduler_of[SCHEDULER_KINDS];
         struct scheduler schedulers[SCHEDULER_KINDS];
         struct places fill_buffers;

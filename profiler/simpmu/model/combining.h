@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Non-temporal stores: the first one to a line opens a buffer that gathers the line, and
+ * takes the line from all caches. The line goes to memory without being read, for which
+ * it keeps a fill buffer for dram.nontemporal_ns (Intel optimization reference manual,
+ * "Non-temporal store bus traffic"). Without a free fill buffer the store waits in the
+ * store buffer, with all stores behind it.
+ *
+ * A line leaves when all of its bytes are written; before that when more lines are open
+ * than there are fill buffers, the oldest first, and at fences. Memory then reads it to
+ * write a part of it, as memory with error correction has to.
+ *
+ * Simplified: a line begins its way when it is opened. A load does not close its line. */
+#ifndef SIMPMU_MODEL_COMBINING_H
+#define SIMPMU_MODEL_COMBINING_H
+
+#include "machine.h"
+
+/* SITE stores to ADDRESS. */
+void combining_store(struct machine *machine, struct sim_hot *hot,
+                     struct sim_thread *thread, const struct access_site *site,
+                     uint64_t address);
+
+/* At NOW all open lines leave; returns when memory has them and those before them. */
+uint64_t combining_drain(struct machine *machine, struct sim_thread *thread,
+                         uint64_t now);
+
+#endif
