@@ -13,6 +13,7 @@
 #include "callers.h"
 #include "facts.h"
 #include "findings.h"
+#include "gain.h"
 #include "gaps.h"
 #include "interval_samples.h"
 #include "measured.h"
@@ -368,6 +369,8 @@ static int run(struct analysis *a, const char *part, struct diag *diag)
                 code = find_samples(a, diag);
         if (!code && !part) /* the first run has no such parts */
                 code = measured_store(a->db, diag);
+        if (!code && !part)
+                code = gains_store_recorded(a->db, diag);
         if (!code)
                 code = callers_make(a->db, a->loads_per_sample, a->counters.total_cycles,
                                     diag);

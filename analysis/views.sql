@@ -655,16 +655,16 @@ ORDER BY min(i.start_ns);
 
 -- What fixes would gain, as a part of the run's cycles: of the whole run, and of each line.
 CREATE VIEW gain_view (fix, gain_ratio, low, high, kind) AS
-SELECT fix, gain_ratio, gain_low, gain_high, 'estimate'
+SELECT fix, gain_ratio, gain_low, gain_high, kind
 FROM gain_finding
 WHERE line_id IS NULL
-ORDER BY gain_ratio DESC, fix;
+ORDER BY kind DESC, gain_ratio DESC, fix;
 
 CREATE VIEW line_gain_view (
         file, line, function, fix, gain_ratio, low, high, kind, module, function_offset,
         line_id) AS
 SELECT
-        l.file, l.line, l.function, g.fix, g.gain_ratio, g.gain_low, g.gain_high, 'estimate',
+        l.file, l.line, l.function, g.fix, g.gain_ratio, g.gain_low, g.gain_high, g.kind,
         l.module, l.function_offset, l.line_id
 FROM gain_finding AS g JOIN line_finding AS l USING (line_id)
-ORDER BY g.gain_ratio DESC, l.line_id, g.fix;
+ORDER BY g.kind DESC, g.gain_ratio DESC, l.line_id, g.fix;

@@ -38,6 +38,7 @@ static const char name[] = "record";
 
 struct recording {
         const struct record_options *options;
+        enum record_end last; /* what it ends with */
         const struct source_ops *ops;
         struct source *source; /* NULL once recording has stopped */
         struct db *db;
@@ -50,6 +51,7 @@ struct recording {
         struct validated validated;
         bool default_model;  /* the user named no CPU to simulate */
         bool failed;         /* something of the run is not in the database */
+        bool complete;       /* all of it is, with its findings */
         struct diag failure; /* why; the first thing that went wrong */
         bool counts_places;  /* the first of two runs: only where its samples are */
         struct recording *first_run; /* the same of the second run; NULL: it is the only
@@ -503,15 +505,17 @@ static void close_recording(struct recording *recording)
 
 /* Names, findings and the short report. The target's standard output is its own, so
  * all of it goes to standard error. */
-static int show(const char *file)
+static int show(const char *file, enum record_end last)
 {
         char *symbolize[] = {"symbolize", "--", (char *)file, NULL};
+        char *analyze[] = {"analyze", "--", (char *)file, NULL};
         fflush(stdout);
         if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
                 return EXIT_FAILED;
         int status = command_run("symbolize", 3, symbolize);
         if (status == EXIT_OK)
-                status = command_show_findings(file);
+                status = last == RECORD_REPORT ? command_show_findings(file)
+                                               : command_run("analyze", 3, analyze);
         if (fflush(stdout) == 0 && !ferror(stdout))
                 return status;
         /* Nobody can be told, as on a full disk; what was recorded and found is there. */
@@ -596,7 +600,8 @@ static int record(struct recording *recording)
                 return status_of(recording, false);
         diag_printf(name, "wrote %s (%llu samples)", options->output,
                     (unsigned long long)samples);
-        return status_of(recording, show(options->output) == EXIT_OK);
+        recording->complete = show(options->output, recording->last) == EXIT_OK;
+        return status_of(recording, recording->complete);
 }
 
 /* ---- a first run of the command, as it is ---- */
@@ -715,37 +720,49 @@ static int choose_source(struct record_options *options, struct recording *recor
         return 0;
 }
 
+int record_run(struct record_options *options, enum record_end end, bool *recorded)
+{
+        struct recording recording = {.options = options, .last = end};
+        struct diag diag;
+        int status = EXIT_FAILED;
+        *recorded = false;
+        if (choose_source(options, &recording, &diag) < 0) {
+                diag_print(name, &diag);
+        } else if (options->command &&
+                   (status = target_file_check(options->command[0], &diag)) != 0) {
+                diag_print(name, &diag);
+        } else if (!options->all_counters &&
+                   validated_read(recording.ops, &options->source, &recording.validated,
+                                  &diag) < 0) {
+                diag_print(name, &diag);
+                status = EXIT_FAILED;
+        } else {
+                options->source.validated = recording.validated.counters;
+                status =
+                    options->with_clock ? record_twice(&recording) : record(&recording);
+                *recorded = recording.complete;
+        }
+        validated_free(&recording.validated);
+        return status;
+}
+
 int cmd_record(int argc, char **argv)
 {
         struct record_options options;
         struct diag diag;
+        bool recorded;
         int status;
         if (record_options_parse(argc, argv, &options, &diag) < 0) {
                 diag_print(name, &diag);
                 return EXIT_FAILED;
         }
-        struct recording recording = {.options = &options};
         if ((status = check_model(&options)) != EXIT_OK) {
                 /* it has said why */
         } else if (options.action != RECORD_RUN) {
                 status = print_lists(&options);
-        } else if (choose_source(&options, &recording, &diag) < 0) {
-                diag_print(name, &diag);
-                status = EXIT_FAILED;
-        } else if (options.command &&
-                   (status = target_file_check(options.command[0], &diag)) != 0) {
-                diag_print(name, &diag);
-        } else if (!options.all_counters &&
-                   validated_read(recording.ops, &options.source, &recording.validated,
-                                  &diag) < 0) {
-                diag_print(name, &diag);
-                status = EXIT_FAILED;
         } else {
-                options.source.validated = recording.validated.counters;
-                status =
-                    options.with_clock ? record_twice(&recording) : record(&recording);
+                status = record_run(&options, RECORD_REPORT, &recorded);
         }
-        validated_free(&recording.validated);
         record_options_free(&options);
         return status;
 }

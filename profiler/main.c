@@ -19,6 +19,7 @@ int cmd_symbolize(int argc, char **argv);
 
 static const struct command commands[] = {
     {"record", cmd_record, "Run a command and record where it waits for memory"},
+    {"whatif", cmd_whatif, "Run a command on changed machines: what a fix would gain"},
     {"import", cmd_import, "Make a sample database of a recording of perf"},
     {"symbolize", cmd_symbolize, "Find the names of a recording's addresses again"},
     {"analyze", cmd_analyze, "Judge a recording's intervals, lines and objects again"},

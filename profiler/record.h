@@ -3,8 +3,23 @@
 #ifndef MEMLAG_RECORD_H
 #define MEMLAG_RECORD_H
 
-/* memlag record and import; see doc/memlag-record.md and doc/memlag-import.md. */
+#include <stdbool.h>
+
+struct record_options;
+
+/* memlag record, import and whatif; see doc/memlag-record.md, doc/memlag-import.md and
+ * doc/memlag-whatif.md. */
 int cmd_record(int argc, char **argv);
 int cmd_import(int argc, char **argv);
+int cmd_whatif(int argc, char **argv);
+
+/* What a recording ends with. */
+enum record_end { RECORD_FINDINGS, RECORD_REPORT };
+
+/* Records as OPTIONS say, and names and judges; with RECORD_REPORT also prints the short
+ * report. Returns the exit status of `memlag record`; *RECORDED: the database is
+ * complete.
+ */
+int record_run(struct record_options *options, enum record_end end, bool *recorded);
 
 #endif

@@ -38,7 +38,8 @@ enum key {
         KEY_SIM_SET,
         KEY_SIM_PREFETCH,
         KEY_SIM_DETAIL,
-        KEY_SIM_LIST
+        KEY_SIM_LIST,
+        KEY_FIX
 };
 
 static const struct argp_option option_table[] = {
@@ -113,17 +114,23 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static error_t add_setting(struct record_options *options, const char *setting)
+/* Appends TEXT to the NULL-terminated LIST. */
+static error_t add_text(const char ***list, size_t *count, const char *text)
 {
-        const char **all =
-            reallocarray(options->sim_set, options->sim_set_count + 2, sizeof(*all));
+        const char **all = reallocarray(*list, *count + 2, sizeof(*all));
         if (!all)
                 return ENOMEM;
-        all[options->sim_set_count++] = setting;
-        all[options->sim_set_count] = NULL;
-        options->sim_set = all;
-        options->source.sim_set = all;
+        all[(*count)++] = text;
+        all[*count] = NULL;
+        *list = all;
         return 0;
+}
+
+static error_t add_setting(struct record_options *options, const char *setting)
+{
+        error_t error = add_text(&options->sim_set, &options->sim_set_count, setting);
+        options->source.sim_set = options->sim_set;
+        return error;
 }
 
 /* "-o --" and "-o --force" have no FILE. */
@@ -359,34 +366,74 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         }
 }
 
-int record_options_parse(int argc, char **argv, struct record_options *options,
-                         struct diag *diag)
+static const struct argp record_argp = {
+    .options = option_table,
+    .parser = parse_option,
+    .args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n-a | -C CPUS",
+    .doc = "Run COMMAND and record where it waits for memory.\v"
+           "The command gets memlag's standard input and output; what memlag says "
+           "goes to standard error. memlag ends with the command's status.",
+};
+
+static int parse_all(const struct argp *argp, const char *name, int argc, char **argv,
+                     struct record_options *options, struct diag *diag)
 {
-        static const struct argp argp = {
-            .options = option_table,
-            .parser = parse_option,
-            .args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n-a | -C CPUS",
-            .doc =
-                "Run COMMAND and record where it waits for memory.\v"
-                "The command gets memlag's standard input and output; what memlag says "
-                "goes to standard error. memlag ends with the command's status.",
-        };
         *options = (struct record_options){
             .source_name = "auto",
             .source = {.interval_ns = INTERVAL_MS_DEFAULT * UINT64_C(1000000),
                        .call_graph = CALL_GRAPH_AUTO,
                        .heap = true},
         };
-        int error = command_line_parse(&argp, "memlag record", argc, argv, ARGUMENTS_LAST,
-                                       options);
+        int error = command_line_parse(argp, name, argc, argv, ARGUMENTS_LAST, options);
         if (error)
                 return diag_set(diag, -error, "cannot read the command line: %s",
                                 strerror(error));
         return 0;
 }
 
+int record_options_parse(int argc, char **argv, struct record_options *options,
+                         struct diag *diag)
+{
+        return parse_all(&record_argp, "memlag record", argc, argv, options, diag);
+}
+
+static error_t parse_fix(int key, char *text, struct argp_state *state)
+{
+        struct record_options *options = state->input;
+        if (key == ARGP_KEY_INIT)
+                state->child_inputs[0] = options;
+        return key == KEY_FIX ? add_text(&options->fixes, &options->fix_count, text)
+                              : ARGP_ERR_UNKNOWN;
+}
+
+int whatif_options_parse(int argc, char **argv, struct record_options *options,
+                         struct diag *diag)
+{
+        static const struct argp_option fix_option[] = {
+            {"fix", KEY_FIX, "FIX", 0,
+             "Try this fix of the simulated CPU, such as dram-latency, and no others "
+             "than "
+             "those that are asked for; may be repeated",
+             0},
+            {0}};
+        static const struct argp_child of_record[] = {
+            {&record_argp, 0, "Options of memlag record:", 0}, {0}};
+        static const struct argp argp = {
+            .options = fix_option,
+            .parser = parse_fix,
+            .args_doc = "[--] COMMAND [ARGUMENT...]",
+            .doc = "Record COMMAND, then run it again on simulated CPUs without one cost "
+                   "each, and tell what each would gain.\v"
+                   "The command's standard input must be a file, and its files are "
+                   "written again by each run.",
+            .children = of_record,
+        };
+        return parse_all(&argp, "memlag whatif", argc, argv, options, diag);
+}
+
 void record_options_free(struct record_options *options)
 {
+        free(options->fixes);
         free(options->sim_set);
         free(options->output_made);
 }

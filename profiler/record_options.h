@@ -20,13 +20,20 @@ struct record_options {
         struct source_options source;
         const char **sim_set; /* what source.sim_set points to */
         size_t sim_set_count;
-        char **command; /* NULL-terminated, in ARGV */
+        char **command;     /* NULL-terminated, in ARGV */
+        const char **fixes; /* of whatif, as asked for */
+        size_t fix_count;
 };
 
 /* Reads the command line, or prints help or what is wrong with it and ends the
  * program (0, EXIT_USAGE). Ends with record_options_free. */
 int record_options_parse(int argc, char **argv, struct record_options *options,
                          struct diag *diag);
+
+/* The same for `memlag whatif`, which knows --fix too. */
+int whatif_options_parse(int argc, char **argv, struct record_options *options,
+                         struct diag *diag);
+
 void record_options_free(struct record_options *options);
 
 #endif

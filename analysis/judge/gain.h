@@ -5,6 +5,7 @@
 #ifndef MEMLAG_GAIN_H
 #define MEMLAG_GAIN_H
 
+#include "db.h"
 #include "tally.h"
 #include "verdict.h"
 
@@ -62,5 +63,9 @@ void gain_add(struct gain_tally *tally, const struct gain_parts *parts);
 struct share gain_share(const struct gain_tally *tally, enum gain_fix fix,
                         const struct tally *whole, double loads_per_sample,
                         double total_cycles);
+
+/* Fills gain_finding with the gains of the runs of `memlag whatif`, where there are any.
+ */
+int gains_store_recorded(struct db *db, struct diag *diag);
 
 #endif

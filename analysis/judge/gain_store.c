@@ -47,7 +47,8 @@ int gains_store(struct db *db, const struct findings_pass *pass, struct diag *di
         if (!pass->gains)
                 return 0;
         int code = statement_prepare(
-            db, "INSERT INTO gain_finding VALUES (?, ?, ?, ?, ?)", &rows.insert, diag);
+            db, "INSERT INTO gain_finding VALUES (?, ?, ?, ?, ?, 'estimate')",
+            &rows.insert, diag);
         if (code)
                 return code;
         code = store_gains_of(&rows, -1, &pass->run_gains);

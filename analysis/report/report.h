@@ -202,6 +202,16 @@ const struct report_advice *report_advice_on(const char *verdict);
 /* What FIX of gain_view changes, to follow "if"; NULL: there is no such fix. */
 const char *report_fix_condition(const char *fix);
 
+/* Per cent of the run's cycles, and their range. */
+struct report_gain {
+        double gain;
+        double low;
+        double high;
+};
+
+/* A line: what FIX, or fixes with a '+' between, gained in another run. */
+void report_say_gain(FILE *out, const char *fix, const struct report_gain *gain);
+
 /* The first lines: head, how much time waits for memory, and in a report by line the
  * places where. */
 int report_print_brief(struct db *db, const struct report_options *options,

@@ -173,7 +173,8 @@ static const char places_sql[] =
     " iif(verdict = 'page-faults', page_faults, samples), g.fix, 100 * g.gain_ratio,"
     " verdict = 'page-faults' "
     "FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
-    "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL GROUP BY line_id) AS g"
+    "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL"
+    "  AND NOT EXISTS (SELECT 1 FROM whatif_run) GROUP BY line_id) AS g"
     "  USING (line_id) WHERE weight >= " PLACE_SHARE_MIN " ORDER BY weight DESC, line_id";
 /* clang-format on */
 
@@ -347,6 +348,27 @@ static int print_missing_processes(struct db *db, FILE *out, struct diag *diag)
         return code;
 }
 
+/* What was gained where the command was run again with fixes: the whole run's. */
+static int print_recorded_gains(struct db *db, FILE *out, struct diag *diag)
+{
+        sqlite3_stmt *rows;
+        int code = statement_prepare(
+            db,
+            "SELECT fix, 100 * gain_ratio, 100 * gain_low, 100 * gain_high"
+            " FROM gain_finding WHERE line_id IS NULL AND kind = 'recorded'"
+            " ORDER BY gain_ratio DESC, fix",
+            &rows, diag);
+        if (code)
+                return code;
+        while ((code = statement_next(db, rows, diag)) > 0)
+                report_say_gain(out, statement_text(rows, 0),
+                                &(struct report_gain){sqlite3_column_double(rows, 1),
+                                                      sqlite3_column_double(rows, 2),
+                                                      sqlite3_column_double(rows, 3)});
+        sqlite3_finalize(rows);
+        return code;
+}
+
 int report_print_brief(struct db *db, const struct report_options *options,
                        const struct report_summary *summary, FILE *out, struct diag *diag)
 {
@@ -362,6 +384,8 @@ int report_print_brief(struct db *db, const struct report_options *options,
                         code = print_no_place(db, out, summary, diag);
                 if (!code)
                         code = report_print_measured(db, out, summary, diag);
+                if (!code)
+                        code = print_recorded_gains(db, out, diag);
         }
         if (!code)
                 code = print_missing_processes(db, out, diag);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What fixes would gain, in words. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report.h"
@@ -28,4 +30,31 @@ const char *report_fix_condition(const char *fix)
                 if (strcmp(conditions[i].fix, fix) == 0)
                         return conditions[i].condition;
         return NULL;
+}
+
+/* The conditions of all fixes that FIX names. */
+static void say_conditions(FILE *out, const char *fix)
+{
+        char *copy = strdup(fix), *rest = copy;
+        const char *between = "If ";
+        for (const char *part; rest && (part = strsep(&rest, "+")) != NULL;) {
+                const char *condition = report_fix_condition(part);
+                fprintf(out, "%s%s", between, condition ? condition : part);
+                between = " and ";
+        }
+        free(copy);
+}
+
+void report_say_gain(FILE *out, const char *fix, const struct report_gain *gain)
+{
+        say_conditions(out, fix);
+        if (fabs(gain->gain) < 0.5)
+                fputs(": no change.\n", out);
+        else if (gain->gain < 0)
+                fprintf(out, ": +%.0f %% of the cycles.\n", -gain->gain);
+        else if (round(gain->low) < round(gain->high))
+                fprintf(out, ": -%.0f %% of the cycles (%.0f to %.0f).\n", gain->gain,
+                        gain->low, gain->high);
+        else
+                fprintf(out, ": -%.0f %% of the cycles.\n", gain->gain);
 }

@@ -248,6 +248,28 @@ CREATE TABLE clock_sample (
         samples           INTEGER NOT NULL
 ) STRICT;
 
+-- One more run of the command under `memlag whatif`, on a machine with other settings: its
+-- cycles and instructions, and for how much of these cycles each line held it up.
+CREATE TABLE whatif_run (
+        whatif_id    INTEGER PRIMARY KEY,
+        fix          TEXT NOT NULL UNIQUE,
+        settings     TEXT NOT NULL,
+        cycles       REAL NOT NULL,
+        instructions REAL NOT NULL
+) STRICT;
+
+CREATE TABLE whatif_line (
+        whatif_id       INTEGER NOT NULL REFERENCES whatif_run,
+        module          TEXT,
+        function        TEXT,
+        function_offset INTEGER,
+        file            TEXT,
+        line            INTEGER,
+        stalled_ratio   REAL NOT NULL,
+        stalled_low     REAL NOT NULL,
+        stalled_high    REAL NOT NULL
+) STRICT;
+
 -- Everything that is missing, by the stage that noticed.
 CREATE TABLE ledger (
         stage TEXT NOT NULL,
@@ -648,15 +670,16 @@ CREATE TABLE line_asker_finding (
         share                REAL NOT NULL
 ) STRICT;
 
--- What a fix would gain, estimated from the samples of a simulated run: of a line, or of
--- the run (line_id is NULL), as a part of the run's cycles. What is less than a thousandth
--- has no row.
+-- What a fix gains at a line, or in the run (line_id is NULL), as a part of the run's
+-- cycles: estimated from the samples of a simulated run, or recorded (whatif_run). What is
+-- less than a thousandth has no row.
 CREATE TABLE gain_finding (
         line_id              INTEGER REFERENCES line_finding,
         fix                  TEXT NOT NULL,
         gain_ratio           REAL NOT NULL,
         gain_low             REAL NOT NULL,
-        gain_high            REAL NOT NULL
+        gain_high            REAL NOT NULL,
+        kind                 TEXT NOT NULL CHECK (kind IN ('estimate', 'recorded'))
 ) STRICT;
 
 -- How sure the verdicts are. margin: the least part by which one term of the verdict must be

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* See whatif_fix.h. */
+#include "whatif_fix.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a parameter becomes: an end of its range, or the latency of a level, in its unit.
+ */
+enum goal { LEAST, MOST, CYCLES_OF_L1, CYCLES_OF_L2, NS_OF_L3 };
+
+static const struct change {
+        const char *fix;
+        const char *key;
+        enum goal goal;
+} changes[] = {
+    {"dram-bandwidth", "dram.bandwidth_gbs", MOST},
+    {"dram-bandwidth", "dram.turnaround_ns", LEAST},
+    {"dram-latency", "dram.latency_ns", NS_OF_L3},
+    {"l3-latency", "l3.latency_cycles", CYCLES_OF_L2},
+    {"l3-path", "l3.bytes_per_cycle", MOST},
+    {"l3-path", "l1d.set_interval_l3_cycles", LEAST},
+    {"l2", "l2.latency_cycles", CYCLES_OF_L1},
+    {"l2", "l2.bytes_per_cycle", MOST},
+    {"l2", "l1d.set_interval_l2_cycles", LEAST},
+    {"buffers", "core.lfb_entries", MOST},
+    {"buffers", "core.load_buffer_entries", MOST},
+    {"buffers", "core.store_buffer_entries", MOST},
+    {"buffers", "l2.queue_entries", MOST},
+    {"buffers", "dram.write_ns", LEAST},
+    {"translation", "stlb.latency_cycles", LEAST},
+    {"translation", "page_walk.latency_cycles", LEAST},
+    {"translation", "page_walk.huge_latency_cycles", LEAST},
+    {"translation", "page_walk.walkers", MOST},
+    {"sharing", "hitm.latency_cycles", CYCLES_OF_L1},
+    {"remote-memory", "numa.link_latency_ns", LEAST},
+    {"remote-memory", "numa.link_bandwidth_gbs", MOST},
+    {"remote-memory", "numa.cache_latency_ns", NS_OF_L3},
+    {"page-faults", "kernel.fault_ns", LEAST},
+    {"page-faults", "kernel.copy_gbs", MOST},
+};
+enum { CHANGES = sizeof(changes) / sizeof(changes[0]) };
+
+static const struct sim_parameter *parameter_named(const char *key)
+{
+        size_t i = 0;
+        while (strcmp(sim_parameters[i].key, key) != 0)
+                i++;
+        return &sim_parameters[i];
+}
+
+/* How far the levels are once other fixes have done their part. */
+struct levels {
+        double l1_cycles;
+        double l2_cycles;
+        double l3_cycles;
+        double ns_per_cycle;
+};
+
+/* A level must be a little farther than the one before it. */
+static const double FARTHER_CYCLES = 1;
+
+static struct levels levels_of(const struct simpmu_params *params, bool near_l2,
+                               bool near_l3)
+{
+        const double l1 = params->l1d_latency_cycles;
+        const double l2 = near_l2 ? l1 + FARTHER_CYCLES : params->l2_latency_cycles;
+        return (struct levels){l1, l2,
+                               near_l3 ? l2 + FARTHER_CYCLES : params->l3_latency_cycles,
+                               1000 / params->clock_mhz};
+}
+
+static double value_of(enum goal goal, const struct sim_parameter *parameter,
+                       const struct levels *levels)
+{
+        double value = parameter->maximum;
+        switch (goal) {
+        case LEAST:
+                return parameter->minimum;
+        case MOST:
+                return parameter->maximum;
+        case CYCLES_OF_L1:
+                value = levels->l1_cycles + FARTHER_CYCLES;
+                break;
+        case CYCLES_OF_L2:
+                value = levels->l2_cycles + FARTHER_CYCLES;
+                break;
+        case NS_OF_L3:
+                value = levels->l3_cycles * levels->ns_per_cycle;
+                break;
+        }
+        return value < parameter->minimum ? parameter->minimum : value;
+}
+
+static bool is_part(const char *name, const char *part)
+{
+        const size_t length = strlen(part);
+        for (const char *at = name; at; at = strchr(at, '+')) {
+                at += *at == '+';
+                if (strncmp(at, part, length) == 0 &&
+                    (at[length] == '\0' || at[length] == '+'))
+                        return true;
+        }
+        return false;
+}
+
+/* Every part of NAME is a fix. */
+static bool is_known(const char *name)
+{
+        char copy[WHATIF_NAME_BYTES], *rest = copy;
+        if (strlen(name) >= sizeof(copy))
+                return false;
+        strcpy(copy, name);
+        for (const char *part; (part = strsep(&rest, "+")) != NULL;) {
+                size_t i = 0;
+                while (i < CHANGES && strcmp(changes[i].fix, part) != 0)
+                        i++;
+                if (i == CHANGES && strcmp(part, WHATIF_MEMORY) != 0 &&
+                    strcmp(part, WHATIF_PREFETCHERS) != 0)
+                        return false;
+        }
+        return true;
+}
+
+static int no_such_fix(const char *name, struct diag *diag)
+{
+        char *names = NULL;
+        size_t size;
+        FILE *list = open_memstream(&names, &size);
+        if (!list)
+                return diag_no_memory(diag);
+        fputs(WHATIF_MEMORY ", " WHATIF_PREFETCHERS, list);
+        for (size_t i = 0; i < CHANGES; i++)
+                if (i == 0 || strcmp(changes[i].fix, changes[i - 1].fix) != 0)
+                        fprintf(list, ", %s", changes[i].fix);
+        int rc = fclose(list) != 0
+                     ? diag_no_memory(diag)
+                     : diag_set(diag, -EINVAL,
+                                "there is no fix '%.60s'; give one of %s, or several "
+                                "with a '+' between",
+                                name, names);
+        free(names);
+        return rc;
+}
+
+static int add_setting(struct whatif_fix *fix, const struct change *change,
+                       const struct levels *levels, struct diag *diag)
+{
+        char **all = reallocarray(fix->settings, fix->count + 2, sizeof(*fix->settings));
+        if (!all)
+                return diag_no_memory(diag);
+        fix->settings = all;
+        all[fix->count] = NULL;
+        if (asprintf(&all[fix->count], "%s=%.9g", change->key,
+                     value_of(change->goal, parameter_named(change->key), levels)) < 0)
+                return diag_no_memory(diag);
+        all[++fix->count] = NULL;
+        return 0;
+}
+
+int whatif_fix_make(const char *name, const struct sim_preset *preset,
+                    struct whatif_fix *fix, struct diag *diag)
+{
+        *fix = (struct whatif_fix){0};
+        if (!is_known(name))
+                return no_such_fix(name, diag);
+        strcpy(fix->name, name);
+        const bool memory = is_part(name, WHATIF_MEMORY);
+        const struct levels levels =
+            levels_of(&preset->params, memory || is_part(name, "l2"),
+                      memory || is_part(name, "l3-latency"));
+        fix->prefetches = is_part(name, WHATIF_PREFETCHERS);
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < CHANGES; i++)
+                if (memory || is_part(name, changes[i].fix))
+                        rc = add_setting(fix, &changes[i], &levels, diag);
+        return rc;
+}
+
+void whatif_fix_free(struct whatif_fix *fix)
+{
+        for (size_t i = 0; i < fix->count; i++)
+                free(fix->settings[i]);
+        free(fix->settings);
+        *fix = (struct whatif_fix){0};
+}

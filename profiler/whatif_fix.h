@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The fixes that `memlag whatif` tries: each is the simulated machine without one cost.
+ * Knows the parameters of the machine, and no recording. */
+#ifndef MEMLAG_WHATIF_FIX_H
+#define MEMLAG_WHATIF_FIX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "diag.h"
+#include "sim_preset.h"
+
+/* All costs of memory at once; and the prefetchers, which are no parameter. */
+#define WHATIF_MEMORY      "memory"
+#define WHATIF_PREFETCHERS "prefetchers"
+
+enum { WHATIF_NAME_BYTES = 128 };
+
+struct whatif_fix {
+        char name[WHATIF_NAME_BYTES]; /* as in gain_view: "l2", "dram-latency+l2" */
+        char **settings;              /* for --sim-set, NULL-terminated */
+        size_t count;
+        bool prefetches; /* all prefetchers are on */
+};
+
+/* The settings of the fix, or fixes with a '+' between, called NAME, on the machine
+ * PRESET. -EINVAL: there is no such fix. Freed by whatif_fix_free in any case. */
+int whatif_fix_make(const char *name, const struct sim_preset *preset,
+                    struct whatif_fix *fix, struct diag *diag);
+void whatif_fix_free(struct whatif_fix *fix);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Records the command again, on changed machines, several at a time. */
+#ifndef MEMLAG_WHATIF_RUN_H
+#define MEMLAG_WHATIF_RUN_H
+
+#include <sys/types.h>
+
+#include "record_options.h"
+#include "whatif_fix.h"
+
+/* One more run of the command. */
+struct whatif_run {
+        struct whatif_fix fix;
+        char *file;   /* the database that it makes */
+        pid_t pid;    /* 0: it does not run */
+        int messages; /* what it and the command say; -1: not yet */
+        int status;   /* that the recorder ended with; -1: not yet */
+};
+
+/* How the runs are made. */
+struct whatif_setting {
+        const struct record_options *options; /* of the first recording */
+        off_t input_place; /* where its standard input stood, a file; -1: it is none */
+        size_t at_once;    /* runs at a time */
+};
+
+/* Runs all COUNT of RUNS with their fixes, each into its file. The command gets the same
+ * standard input; its standard output is lost, and what it writes to standard error goes
+ * to RUN->messages. Returns 0, or the number of the signal that
+ * asked memlag to end: then all have ended. A negative errno value: they could not be
+ * started. */
+int whatif_run_all(const struct whatif_setting *setting, struct whatif_run *runs,
+                   size_t count, struct diag *diag);
+
+/* The last line that RUN said for itself, which the caller frees; NULL: none. */
+char *whatif_run_complaint(const struct whatif_run *run);
+
+/* Removes the file too. */
+void whatif_run_free(struct whatif_run *run);
+
+#endif

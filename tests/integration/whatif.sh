@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# memlag whatif: gains are those of separate recordings with the same settings; what the
+# command meets; what is refused.
+set -eu
+. "$SOURCE_DIR/tests/integration/synthetic.sh"
+
+CHASE="$BINARY_DIR/examples/chase 20000 100000"
+SKYLAKE="--sim-cpu skylake-sp --sim-prefetch off --period 97"
+
+cycles()
+{
+        sqlite3 -readonly "$1" "SELECT sum(value) FROM reading JOIN counter USING (counter_id)
+                WHERE name = 'cpu_clk_unhalted.thread'"
+}
+
+"$MEMLAG" whatif $SKYLAKE -o run.db -- $CHASE >out 2>err || { cat err; fail "whatif failed"; }
+[ "$(wc -l <out)" = 1 ] || fail "the command's output appears more than once: $(cat out)"
+ls | grep '\.tmp' && fail "files of the extra runs are left"
+
+# The same by hand: L3, where the ring is, has 15 cycles in place of 55, L2 has 6 in place of 14
+# (presets/skylake-sp.conf).
+expect "the latency of L3" "$(sqlite3 -readonly run.db "SELECT settings FROM whatif_run WHERE fix = 'l3-latency'")" l3.latency_cycles=15
+for fix in l3-latency l2; do
+        settings=$(sqlite3 -readonly run.db "SELECT settings FROM whatif_run WHERE fix = '$fix'")
+        options=
+        for setting in $settings; do options="$options --sim-set $setting"; done
+        "$MEMLAG" record $SKYLAKE $options -o $fix.db -- $CHASE >/dev/null 2>&1
+        byhand=$(awk "BEGIN { printf \"%.3f\", 1 - $(cycles $fix.db) / $(cycles run.db) }")
+        told=$(answer run.db "SELECT printf('%.3f', gain_ratio) FROM gain_view
+                WHERE fix = '$fix' AND kind = 'recorded'")
+        expect "$fix" "$told" "$byhand"
+done
+
+# A chase is dependent loads, for which the estimate is nearly exact.
+expect "estimates beside recorded gains" "$(answer run.db "
+        SELECT count(*) || ' of ' || count(*) FILTER (WHERE abs(e.gain_ratio - r.gain_ratio) < 0.03)
+        FROM gain_view AS e JOIN gain_view AS r USING (fix)
+        WHERE e.kind = 'estimate' AND r.kind = 'recorded'
+        AND fix IN ('l3-latency', 'l2', 'page-faults')")" "3 of 3"
+# Its gain is the walk's.
+expect "the line" "$(answer run.db "
+        SELECT function || ' ' || (abs(l.gain_ratio - g.gain_ratio) < 0.02) || ' ' ||
+        (l.low <= l.gain_ratio AND l.gain_ratio <= l.high)
+        FROM line_gain_view AS l JOIN gain_view AS g USING (fix, kind)
+        WHERE fix = 'l3-latency' AND kind = 'recorded' ORDER BY l.gain_ratio DESC LIMIT 1")" "walk 1 1"
+"$MEMLAG" report run.db | grep -q 'If L3 were as near as L2: -[0-9]* %' ||
+        fail "the report does not tell: $("$MEMLAG" report run.db)"
+# Findings can be made again.
+before=$(answer run.db "SELECT group_concat(fix || gain_ratio) FROM gain_view")
+"$MEMLAG" analyze run.db
+expect "a second analysis" "$(answer run.db "SELECT group_concat(fix || gain_ratio) FROM gain_view")" "$before"
+
+# Asked for fixes are tried alone; the command's status is whatif's; each run reads the input anew.
+printf 'input\n' >input
+status=0
+"$MEMLAG" whatif $SKYLAKE --fix l2 --fix translation+buffers -o asked.db -- \
+        sh -c 'read -r line; echo "$line" >>lines; exit 3' <input >out 2>err || status=$?
+expect "the command's status" "$status" 3
+expect "the fixes" "$(sqlite3 -readonly asked.db "SELECT group_concat(fix, ' ') FROM (SELECT fix FROM whatif_run ORDER BY fix)")" "l2 translation+buffers"
+expect "what the runs have read" "$(sort lines | uniq -c | tr -s ' ')" " 3 input"
+
+# Nothing to gain: one run more, and no other.
+"$MEMLAG" whatif $SKYLAKE -o idle.db -- sh -c 'i=0; while [ $i -lt 15000 ]; do i=$((i + 1)); done' >/dev/null 2>err
+runs=$(sqlite3 -readonly idle.db "SELECT group_concat(fix) FROM whatif_run")
+grep -q 'nothing to gain' err || fail "it is not told: $(cat err)"
+expect "runs" "$runs" memory
+
+# A run that does otherwise does not count.
+status=0
+"$MEMLAG" whatif $SKYLAKE --fix l2 -o other.db -- sh -c 'mkdir made' >out 2>err || status=$?
+expect "status with a run that failed" "$status" 1
+grep -q 'does not count: the command ended with another status' err || fail "it is not told: $(cat err)"
+expect "its runs" "$(sqlite3 -readonly other.db "SELECT count(*) FROM whatif_run")" 0
+
+# What cannot be answered.
+refused()
+{
+        status=0
+        "$MEMLAG" whatif "$@" >out 2>err </dev/null || status=$?
+        expect "status of $*" "$status" 2
+}
+refused -p 1
+refused -a
+refused --source clock -- true
+refused --freq 100 -- true
+refused --duration 1 -- true
+refused --sim-detail cache -- true
+refused --fix faster -- true
+grep -q "no fix 'faster'" err || fail "$(cat err)"
+status=0
+echo input | "$MEMLAG" whatif -- cat >out 2>err || status=$?
+expect "status with a pipe" "$status" 2
+grep -q 'read only once' err || fail "$(cat err)"
+[ ! -e memlag.db ] || fail "a refused command was recorded"
