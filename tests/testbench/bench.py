@@ -59,7 +59,7 @@ def _initramfs(prepared, machine):
     for path in ("proc", "sys", "dev", "tmp", "root", "run"):
         image.directory(path)
     image.file("init", f"{HERE}/guest/init")
-    image.file("bin/busybox", f"{prepared}/root/bin/busybox")
+    image.file("bin/busybox", f"{prepared}/busybox")
     for name in BUSYBOX:
         image.link(f"bin/{name}", "busybox")
     _add_memlag(image)

@@ -82,4 +82,7 @@ if [ ! -e "$directory/kernel" ]; then
         } || skip "apt-get cannot download Debian's packages of the kernel"
         unpack
 fi
+for place in bin usr/bin; do # where Debian has it, by version
+        [ ! -e "$directory/root/$place/busybox" ] || cp "$directory/root/$place/busybox" "$directory/"
+done
 build_module
