@@ -52,7 +52,7 @@ def counters_of_stalls(statements, points):
 def bandwidth(memlag, level, size, published):
     """GB/s of one core that reads with 256 bits, in the model's time: of the middle half of
     the run's loads, of which start-up and preparation make few."""
-    passes = {"L1": 6000, "L2": 800, "L3": 16, "DRAM": 2}[level]
+    passes = {"L1": 20000, "L2": 2000, "L3": 48, "DRAM": 2}[level]
     run = experiment.Recording(
         memlag, "load", ["--size", size, "--width", 8 * LOAD_BYTES, "--passes", passes],
         cpu=CPU, prefetch="on", record=[*RECORD, "--interval", "0.02"])
