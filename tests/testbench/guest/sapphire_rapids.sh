@@ -66,8 +66,8 @@ record --period 8000 -p $!
 wait
 journal
 scenario all
-/bench/player --thread --exec --ms 600 $loads >player.out &
-record --period 4000 -a --duration 0.3
+/bench/player --thread --exec --ms 800 $loads >player.out &
+record --period 4000 -a --duration 0.5
 wait
 journal
 
