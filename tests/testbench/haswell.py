@@ -58,7 +58,8 @@ class Haswell(PebsCase):
             intervals = recording.intervals(column)
             self.assertGreater(len(intervals), 15)
             for interval in intervals:
-                self.assertAlmostEqual(interval[1], value, delta=0.05, msg=interval)
+                # Counts are whole numbers.
+                self.assertAlmostEqual(interval[1], value, delta=0.1, msg=interval)
 
     def test_libpfm4_knows_the_event(self):
         samples, player = self.samples_of("no_alias")
