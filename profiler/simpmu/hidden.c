@@ -136,7 +136,9 @@ static Bool leads_to_hidden_number(Int directory, const HChar *start)
 {
         HChar path[PATH_BYTES];
 
-        VG_(strcpy)(path, start);
+        /* Another process may lengthen it meanwhile. */
+        VG_(strncpy)(path, start, sizeof(path) - 1);
+        path[sizeof(path) - 1] = '\0';
         for (UInt links = 0; links < LINKS_MAX; links++) {
                 if (passes_hidden_number(directory, path))
                         return True;
@@ -258,6 +260,5 @@ UWord hidden_after_call(UInt number, const UWord *argument, UWord result)
 {
         if (number == __NR_getdents64 || number == __NR_getdents)
                 return listed(number, argument, result);
-        hidden_after_poll(number, argument);
         return result;
 }

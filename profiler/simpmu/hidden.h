@@ -14,6 +14,10 @@ void hidden_add_file(Int fd);
  * nothing. Returns the error that the call must end with, 0: none. */
 UWord hidden_before_call(UInt number, UWord *argument);
 
+/* After a system call, also one of poll or ppoll that failed: makes the target's memory
+ * what it was but for the call. */
+void hidden_after_any_call(UInt number, const UWord *argument);
+
 /* After a system call that succeeded with RESULT; returns its result for the target. */
 UWord hidden_after_call(UInt number, const UWord *argument, UWord result);
 

@@ -5,12 +5,14 @@
 #include "pub_tool_libcbase.h"
 
 #include "compat/descriptors.h"
+#include "hidden.h"
 #include "syscalls.h"
 
 #define NO_ADDRESS    (~(UWord)0xfff) /* not the target's, on any machine */
 #define LOWEST_PAGE   0x1000          /* where Linux lets nobody map anything */
 #define MESSAGES_MAX  1024            /* UIO_MAXIOV: the kernel takes no more */
 #define HIDDEN_POLL   0x40000000      /* makes a descriptor one that nobody has */
+#define VALGRINDS_MAX 65536           /* more descriptors than Valgrind has */
 #define SOL_SOCKET    1               /* from asm-generic/socket.h */
 #define SCM_RIGHTS    1
 #define IOCB_FD       20 /* where struct iocb has its descriptor */
@@ -153,6 +155,13 @@ static Bool polls(UInt number)
         return number == __NR_poll || number == __NR_ppoll;
 }
 
+/* Whether in_poll made FD of one of Valgrind's, which are next to each other. */
+static Bool is_marked(Int fd)
+{
+        return fd >= HIDDEN_POLL + VG_(fd_hard_limit) &&
+               fd < HIDDEN_POLL + VG_(fd_hard_limit) + VALGRINDS_MAX;
+}
+
 /* Descriptors with HIDDEN_POLL count as wrong, and poll says so of each. */
 static void in_poll(const UWord *argument)
 {
@@ -162,18 +171,22 @@ static void in_poll(const UWord *argument)
                 if (!VG_(am_is_valid_for_client)((Addr)&polled[i], sizeof(*polled),
                                                  VKI_PROT_READ | VKI_PROT_WRITE))
                         return;
-                if (hidden_descriptor((UWord)polled[i].fd))
+                if (polled[i].fd >= 0 && is_marked(polled[i].fd | HIDDEN_POLL))
                         polled[i].fd |= HIDDEN_POLL;
         }
 }
 
-void hidden_after_poll(UInt number, const UWord *argument)
+void hidden_after_any_call(UInt number, const UWord *argument)
 {
         struct vki_pollfd *polled = (struct vki_pollfd *)argument[0];
 
-        for (UWord i = 0; polls(number) && i < (UInt)argument[1]; i++)
-                if (polled[i].fd > 0 && (polled[i].fd & HIDDEN_POLL) != 0)
+        for (UWord i = 0; polls(number) && i < (UInt)argument[1]; i++) {
+                if (!VG_(am_is_valid_for_client)((Addr)&polled[i], sizeof(*polled),
+                                                 VKI_PROT_READ | VKI_PROT_WRITE))
+                        return;
+                if (is_marked(polled[i].fd))
                         polled[i].fd &= ~HIDDEN_POLL;
+        }
 }
 
 UWord hidden_in_memory(UInt number, UWord *argument)

@@ -16,7 +16,5 @@ void hidden_range(UWord *start, UWord *length);
 
 /* Descriptors in structures; as hidden_before_call. */
 UWord hidden_in_memory(UInt number, UWord *argument);
-/* Undoes what the former did to structures of poll. */
-void hidden_after_poll(UInt number, const UWord *argument);
 
 #endif

@@ -16,7 +16,8 @@
 #include "compat/descriptors.h"
 #include "syscalls.h"
 
-#define MAY_BLOCK (1u << 1) /* SfMayBlock */
+#define MAY_BLOCK     (1u << 1) /* SfMayBlock */
+#define AFTER_FAILURE (1u << 2) /* SfPostOnFail */
 
 /* SyscallTableEntry of Valgrind's m_syswrap. */
 struct table_entry {
@@ -148,6 +149,8 @@ static void before(ThreadId tid, void *layout, struct system_call *call,
                 complete(status, VG_(mk_SysRes_Error)(error));
         else
                 prepare(info, tid, layout, call, status, flags);
+        if (call->number == __NR_poll)
+                *flags |= AFTER_FAILURE;
         if (status->what == CALL_IS_COMPLETE)
                 *call = asked; /* Valgrind insists on it */
 }
@@ -171,6 +174,9 @@ static void after(ThreadId tid, struct system_call *call,
             __real_vgModuleLocal_get_linux_syscall_entry((UInt)call->number);
         UWord result;
 
+        hidden_after_any_call((UInt)call->number, call->argument);
+        if (call->number == __NR_poll && sr_isError(status->result))
+                return; /* Valgrind's function does not expect it */
         if (engines != NULL && engines->after != NULL)
                 run_after(engines, tid, call, status);
         else if (!sr_isError(status->result) && (info->flags & OPENS) != 0)
