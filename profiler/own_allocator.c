@@ -90,15 +90,19 @@ int own_allocators_tell(struct db *db, bool by_name, struct diag *diag)
 {
         sqlite3_stmt *rows;
         int64_t programs = 0;
+        int rc;
         if (sqlite3_prepare_v2(db_sqlite(db),
                                "SELECT DISTINCT executable FROM process "
                                "WHERE executable LIKE '/%'",
                                -1, &rows, NULL) != SQLITE_OK)
                 return db_error(db, "read", diag);
-        while (sqlite3_step(rows) == SQLITE_ROW)
+        while ((rc = sqlite3_step(rows)) == SQLITE_ROW)
                 programs +=
                     has_allocator((const char *)sqlite3_column_text(rows, 0), by_name);
+        int code = rc == SQLITE_DONE ? 0 : db_error(db, "read", diag);
         sqlite3_finalize(rows);
+        if (code)
+                return code;
         return programs ? db_ledger_set(db, "record",
                                         "programs whose own allocator is not followed",
                                         programs, "programs", diag)

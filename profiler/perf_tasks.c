@@ -157,12 +157,19 @@ static bool runs(const struct perf_process *process)
         return process && process->image && !process->ended;
 }
 
+static void end_user_stacks(struct perf_tasks *tasks, const struct perf_process *process)
+{
+        if (tasks->user_stacks && process->image)
+                user_stacks_end(tasks->user_stacks, process->image);
+}
+
 static int end_process(struct perf_tasks *tasks, struct perf_process *process,
                        int64_t time_ns, struct diag *diag)
 {
         if (!runs(process))
                 return 0;
         process->ended = true;
+        end_user_stacks(tasks, process);
         return sink_process_end(tasks->sink, time_ns, process->image, diag);
 }
 
@@ -171,6 +178,7 @@ static int begin_image(struct perf_tasks *tasks, struct perf_process *process,
                        int64_t time_ns, image_key parent, const char *executable,
                        bool forked, struct diag *diag)
 {
+        end_user_stacks(tasks, process);
         process->image = ++tasks->images;
         process->ended = false;
         process->pending = false;

@@ -14,6 +14,8 @@
 
 enum { DECODED_BYTES_MAX = 65536 }; /* from a boundary; further ones are too far */
 static const uint64_t PAGE_BYTES = 4096;
+/* Of all processes. A JIT compiler's hot code is in far fewer. */
+enum { PAGES_MOST = 2048 };
 
 struct place {
         bool known;
@@ -125,11 +127,25 @@ static struct place *find_place(struct step_back *step_back, size_t module,
         return place;
 }
 
+/* They are read again, where their processes still run. */
+static void forget_pages(struct step_back *step_back)
+{
+        struct context_intern *index = context_intern_new();
+        if (!index)
+                return;
+        context_intern_free(step_back->page_index);
+        step_back->page_index = index;
+        while (step_back->page_count > 0)
+                free(step_back->pages[--step_back->page_count]);
+}
+
 /* The page at ADDRESS of IMAGE, which is process PID: as it is now, or where that cannot
  * be read, as when it has ended, as it last was. NULL: it never could be read. */
 static const uint8_t *read_page(struct step_back *step_back, image_key image,
                                 uint32_t pid, uint64_t address)
 {
+        if (step_back->page_count == PAGES_MOST)
+                forget_pages(step_back);
         struct context_node *node =
             context_intern_place(step_back->page_index, image, address / PAGE_BYTES);
         if (!node)

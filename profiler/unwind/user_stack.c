@@ -182,6 +182,15 @@ int user_stacks_fork(struct user_stacks *stacks, image_key parent_key,
         return mapping_set_copy(child, parent);
 }
 
+void user_stacks_end(struct user_stacks *stacks, image_key image)
+{
+        struct mapping_set *code = keyed_find(&stacks->images, 0, image);
+        if (!code)
+                return;
+        mapping_set_free(code);
+        *code = (struct mapping_set){NULL, 0, 0};
+}
+
 /* ---- files ---- */
 
 /* The file at ADDR in the sample's image, with its table, and the file's BIAS there.
