@@ -24,6 +24,7 @@
 /* From Linux headers that Valgrind's lack. */
 #define CURRENT_DIRECTORY (-100)
 #define OPEN_PATH         0x200000 /* O_PATH */
+#define CLOSE_ON_EXEC     0x80000  /* O_CLOEXEC */
 #define DUPLICATE_CLOEXEC 1030     /* F_DUPFD_CLOEXEC */
 
 static const HChar no_path[] = "/proc/self/fd/2147483647";
@@ -221,9 +222,22 @@ static UWord hide_argument(const struct call_info *call, UWord *argument, UInt i
         }
 }
 
+/* The limit that the target has set is unknown to Valgrind. */
+static Bool duplicates_over_limit(UInt number, const UWord *argument)
+{
+        if (number != __NR_dup2 &&
+            (number != __NR_dup3 || (argument[2] & ~(UWord)CLOSE_ON_EXEC) != 0))
+                return False;
+        return (UInt)argument[0] != (UInt)argument[1] &&
+               (UInt)argument[1] >= (UInt)VG_(fd_soft_limit);
+}
+
 UWord hidden_before_call(UInt number, UWord *argument)
 {
         const struct call_info *call = call_info(number);
+
+        if (duplicates_over_limit(number, argument))
+                return VKI_EBADF;
 
         for (UInt i = 0; call->arguments[i] != '\0'; i++) {
                 UWord error = hide_argument(call, argument, i);

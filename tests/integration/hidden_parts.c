@@ -160,6 +160,11 @@ int main(void)
         for (unsigned long at = 0x1000000000; at < 0x1100000000; at += 1 << 20)
                 if (madvise((void *)at, 4096, MADV_REMOVE) == 0)
                         printf("madvise: %lx\n", at);
+        files.rlim_cur = 32;
+        if (setrlimit(RLIMIT_NOFILE, &files) != 0 || dup2(0, 31) != 31 ||
+            dup2(0, 32) != -1 || errno != EBADF || dup3(0, 32, O_CLOEXEC) != -1 ||
+            errno != EBADF)
+                printf("a descriptor over the limit\n");
         printf("found %d\n", found);
         free(block);
         return 5;
