@@ -35,6 +35,20 @@ static void harm(const char *way, int fd)
         close(fd);
 }
 
+/* Of the second structure there is no memory: the call fails, and the first stays. */
+static void poll_half(int fd)
+{
+        char *page =
+            mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (page == MAP_FAILED || munmap(page + 4096, 4096) != 0)
+                return;
+        struct pollfd *last = (struct pollfd *)(void *)(page + 4096) - 1;
+        *last = (struct pollfd){.fd = fd, .events = POLLIN};
+        if (poll(last, 2, 0) != -1 || errno != EFAULT || last->fd != fd)
+                printf("poll of one and a half: %d is %d\n", fd, last->fd);
+        munmap(page, 4096);
+}
+
 static void use_number(int fd)
 {
         struct pollfd polled = {.fd = fd, .events = POLLIN};
@@ -50,20 +64,6 @@ static void use_number(int fd)
             ((unsigned long *)set)[fd / 64] != 1UL << fd % 64)
                 printf("select: %d\n", fd);
         free(set);
-}
-
-/* Of the second structure there is no memory: the call fails, and the first stays. */
-static void poll_half(int fd)
-{
-        char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                          -1, 0);
-        if (page == MAP_FAILED || munmap(page + 4096, 4096) != 0)
-                return;
-        struct pollfd *last = (struct pollfd *)(void *)(page + 4096) - 1;
-        *last = (struct pollfd){.fd = fd, .events = POLLIN};
-        if (poll(last, 2, 0) != -1 || errno != EFAULT || last->fd != fd)
-                printf("poll of one and a half: %d is %d\n", fd, last->fd);
-        munmap(page, 4096);
 }
 
 static void pass(int fd)
