@@ -74,8 +74,7 @@ static FILE *open_substituted(const struct source_search *search, const char *pa
                               struct stat *status, char **found)
 {
         *found = substituted(search, path);
-        FILE *file =
-            *found && !leads_up(*found) ? source_text_open(*found, status) : NULL;
+        FILE *file = *found ? source_text_open(*found, status) : NULL;
         if (!file) {
                 free(*found);
                 *found = NULL;
