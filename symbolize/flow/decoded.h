@@ -13,7 +13,7 @@ struct decoded {
         ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-/* Reads that of STEP, of CODE, again from its file. False: it cannot be read. */
+/* Decodes STEP of CODE again from its file. False: it cannot be read. */
 bool decoded_read(struct decoded *decoded, const struct flow_code *code,
                   const struct flow_step *step);
 

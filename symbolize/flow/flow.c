@@ -27,8 +27,8 @@
 #include "vector_lanes.h"
 #include "vector_use.h"
 
-/* Of a thread-local place with an index: what the base register points to, and how far
- * from there the operand is but for the index. */
+/* For a thread-local place with an index: the base register's target, and the operand's
+ * distance from it without the index. */
 static void part_index(const struct flow_context *flow, struct flow_state *state,
                        const struct flow_step *step, struct flow_answer *answer)
 {
@@ -45,7 +45,7 @@ static void part_index(const struct flow_context *flow, struct flow_state *state
         answer->place.offset = base.offset;
 }
 
-/* The variable of the frame that ANSWER's place is in, or those of which it is one. */
+/* The variable of the frame at ANSWER's place, or all that may be there. */
 static void name_variable(const struct flow_context *flow, const struct flow_state *state,
                           uint64_t vaddr, struct flow_answer *answer)
 {
@@ -65,9 +65,8 @@ static void name_variable(const struct flow_context *flow, const struct flow_sta
         }
 }
 
-/* A repeated instruction goes on from its operand's place, over whatever lies there: of
- * one item it accesses all fields. TYPE is what lies at the place, which may be a part.
- */
+/* A repeated instruction continues from its operand's place: it accesses all fields of an
+ * item. TYPE is the type at the place, perhaps a part of the item. */
 static void answer_repeated(const struct types *types, uint32_t type,
                             struct place_value *place)
 {
@@ -90,9 +89,9 @@ static bool counts_from_one(Dwarf_Die *function)
                dwarf_default_lower_bound(dwarf_srclang(&unit), &lower) == 0 && lower == 1;
 }
 
-/* Whether INSTRUCTION takes back what a call or push has saved. Compilers say of
- * variables of the frame that they are there until the function has returned, at one
- * offset from a stack pointer that has moved already. */
+/* Whether INSTRUCTION takes back the value of a call or push. Compilers give variables of
+ * the frame a location until the function's end, though the stack pointer has moved by
+ * then. */
 static bool restores(const struct instruction *instruction)
 {
         return instruction->operation == OPERATION_POP ||
@@ -158,8 +157,8 @@ static void answer_frame(const struct flow_context *flow, struct flow_state *sta
                 name_variable(flow, state, step->vaddr, answer);
 }
 
-/* What both A and B point to, of which a function reads either. What lies in the frame or
- * has an address of its own is no sample's of a place behind a pointer. */
+/* The common target of A and B, if a function reads either. A place in the frame or with
+ * a fixed address is not behind a pointer. */
 static struct place_value either(const struct flow_context *flow,
                                  const struct place_value *a, const struct place_value *b)
 {
@@ -210,8 +209,7 @@ static void answer_argument(const struct flow_walk *walk, struct flow_state *sta
                 : FLOW_UNKNOWN_BASE;
 }
 
-/* Has what is not known of the base of the operand of STEP from what comes after it.
- */
+/* Learns about an unknown base of STEP's operand from the code behind it. */
 static void look_ahead(const struct flow_walk *walk, struct flow_state *state,
                        size_t step)
 {
@@ -233,7 +231,7 @@ static void look_ahead(const struct flow_walk *walk, struct flow_state *state,
         state->registers[memory->base] = base;
 }
 
-/* What is behind the pointers of a function that is several is not known. */
+/* In a function that stands for several, pointers have no known type. */
 static void forget_pointers(struct flow_answer *answer)
 {
         if (answer->place.kind != PLACE_POINTER)

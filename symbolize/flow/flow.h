@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the registers of a function point to at an instruction: DWARF's word where there
- * is one, else followed from there through moves, loads of pointers and sums, over all
- * ways that lead to the instruction. */
+/* The targets of a function's registers at an instruction: from DWARF where it names a
+ * variable, otherwise from data flow through moves, loads and sums, over all ways to the
+ * instruction. */
 #ifndef MEMLAG_SYMBOLIZE_FLOW_H
 #define MEMLAG_SYMBOLIZE_FLOW_H
 
@@ -24,12 +24,12 @@ enum flow_outcome {
 enum flow_question {
         /* The memory operand of the instruction. */
         FLOW_OPERAND,
-        /* What the pointer that the call returns is taken for afterwards: PLACE, the
-         * largest type of a variable that holds it, or of a pointer in memory that it is
-         * stored to; UNKNOWN when there is none. */
+        /* The use of the pointer that the call returns: PLACE, the largest type of a
+         * variable that holds it, or of a pointer in memory that receives it; UNKNOWN if
+         * there is none. */
         FLOW_RESULT,
-        /* What the memory function reads that the instruction calls: PLACE, where a
-         * pointer to it is known. */
+        /* The memory that the called memory function reads: PLACE, if its pointer is
+         * known. */
         FLOW_ARGUMENT,
         /* The variable of the frame that is CFA_OFFSET_BYTES from the CFA. */
         FLOW_FRAME
@@ -48,7 +48,7 @@ struct flow_answer {
         bool traced;   /* the question: the state of the analysis is printed */
         bool lineless; /* the question: the instruction has no line, as merged code */
         bool folded;   /* of an OPERAND: of the function's, see flow_input, it is one */
-        bool restores; /* of an OPERAND: it takes back what a call or push has saved */
+        bool restores; /* of an OPERAND: it takes back the value of a call or push */
         bool returned; /* of a RESULT: the function returns it in its turn */
         /* Of a RESULT: how large the items are that calloc() is asked for, by a constant,
          * unless the count is known to be at most 1, or a function of C++'s library. 0:
@@ -58,8 +58,8 @@ struct flow_answer {
         /* The variable of the frame, or the thread-local one (whose OFFSET is its
          * address), that the place is in; type TYPE_NONE: none. */
         struct frame_variable variable;
-        int64_t variable_offset; /* of the place in it; of a thread-local place with an
-                                  * index, what is added to PLACE */
+        int64_t variable_offset; /* of PLACE in the variable; of a thread-local place with
+                                    an index, the distance to PLACE */
 };
 
 /* The type of the variable at an address of the file, and its offset in the variable;
@@ -72,7 +72,7 @@ typedef uint32_t flow_global_name(void *context, uint64_t vaddr);
 /* The name of the function at VADDR of the file; 0: not known. */
 typedef uint32_t flow_function_name(void *context, uint64_t vaddr);
 
-/* What the function at VADDR of the file returns; TYPE_NONE: not known, or nothing. */
+/* The return type of the function at VADDR of the file; TYPE_NONE: not known, or void. */
 typedef uint32_t flow_returns(void *context, uint64_t vaddr);
 
 /* Whether the function at VADDR of the file is several of the source. */
@@ -84,8 +84,8 @@ typedef uint32_t flow_written(void *context, uint64_t vaddr);
 /* Whether a call of VADDR in the file may hand on a structure by value. */
 typedef bool flow_takes_structure(void *context, uint64_t vaddr);
 
-/* Which memory function CALL, an instruction of the file, calls; ALLOCATE_ITEMS is told
- * here, too. */
+/* The memory function that CALL, an instruction of the file, calls; also ALLOCATE_ITEMS.
+ */
 typedef enum memory_function flow_called(void *context, const struct instruction *call);
 
 struct flow_input {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Registers of one value are told by numbers: each value that is not another one and a
- * constant has a number of its own. */
+/* Each value has a number; registers with one value have the same number. A value and a
+ * constant share their number. */
 #include "flow_ahead.h"
 
 #include "callee.h"
@@ -57,7 +57,7 @@ static void pass(struct numbering *numbering, const struct instruction *instruct
                 numbering->registers[to] = value;
 }
 
-/* Whether PLACE, a structure's, holds what is DISPLACEMENT from there. */
+/* Whether PLACE, in a structure, has a member at DISPLACEMENT from it. */
 static bool holds(const struct types *types, const struct place_value *place,
                   int64_t displacement)
 {

@@ -8,9 +8,9 @@
 
 #include "array.h"
 
-/* Of one function, whose memory and work they bound (a step takes some 80 bytes): only
- * generated code comes near them. What is larger is not followed at all, nor what cannot
- * be read or decoded to its end, since a jump from the part left out would be missing. */
+/* Limits for one function's memory and work (a step takes some 80 bytes); only generated
+ * code comes near. A larger function is not followed at all. Neither is one that cannot
+ * be decoded to its end, as its jumps would be missing. */
 enum { CODE_BYTES_LIMIT = 1 << 20, STEPS_LIMIT = 3 << 17, BLOCKS_LIMIT = 1 << 15 };
 
 static int add_step(struct flow_code *code, uint64_t vaddr,
@@ -140,8 +140,8 @@ static int make_blocks(struct flow_code *code, const bool *leaders)
                             (struct flow_block){.first = i};
                 struct flow_block *block = &code->blocks[code->block_count - 1];
 
-                /* What only fills the gap before a jump's target is never run; what a
-                 * jump table leads to may have such a gap before it. */
+                /* A gap before a jump's target never runs. A jump table's target may also
+                 * have a gap before it. */
                 block->orphan |=
                     code->steps[i].instruction.operation != OPERATION_NOTHING;
                 block->count++;

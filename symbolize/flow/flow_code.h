@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The instructions of a function, in their order of address, and the blocks that jumps
- * part them into. Knows nothing of what they do to registers. */
+/* A function's instructions by address, and the blocks between its jumps. Knows nothing
+ * of their effect on registers. */
 #ifndef MEMLAG_SYMBOLIZE_FLOW_CODE_H
 #define MEMLAG_SYMBOLIZE_FLOW_CODE_H
 
@@ -30,8 +30,8 @@ struct flow_code {
         size_t block_count;
 };
 
-/* Reads FUNCTION's, of FILE and DWARF: 0, -E2BIG when it is too large, -EILSEQ when not
- * all of it could be read and decoded, -ENOMEM; freed in any case. */
+/* Reads FUNCTION's code from FILE and DWARF. 0, -E2BIG: too large, -EILSEQ: not
+ * completely read and decoded, or -ENOMEM; freed in any case. */
 int flow_code_read(struct flow_code *code, struct dwarf_file *dwarf,
                    const struct elf_file *file, Dwarf_Die *function);
 void flow_code_free(struct flow_code *code);

@@ -42,8 +42,8 @@ static void take_origin(const struct flow_context *flow, const struct flow_step 
 
 /* ---- multiples of other registers ---- */
 
-/* Compilers multiply by 5 as "x * 4 + x": by adding numbers of which nothing is known it
- * is not seen that the sum counts in fives. */
+/* Compilers multiply by 5 as "x * 4 + x". A sum of unknown numbers alone would not show
+ * the factor. */
 
 static struct flow_multiple as_multiple(int64_t factor, uint8_t of)
 {
@@ -52,7 +52,7 @@ static struct flow_multiple as_multiple(int64_t factor, uint8_t of)
         return (struct flow_multiple){fits ? (int32_t)factor : 0, of};
 }
 
-/* What A plus SCALE times B is of one register. */
+/* The sum of A and SCALE times B, as a multiple of one register. */
 static struct flow_multiple sum_multiple(const struct flow_state *state, uint8_t a,
                                          uint8_t b, int scale)
 {
@@ -60,7 +60,7 @@ static struct flow_multiple sum_multiple(const struct flow_state *state, uint8_t
 
         if (a >= REGISTER_COUNT || b >= REGISTER_COUNT)
                 return sum;
-        /* Of another register first: A is often what the sum is written to. */
+        /* Another register first: A is often the sum's destination. */
         const struct flow_multiple lefts[] = {state->multiples[a], {1, a}};
         const struct flow_multiple rights[] = {state->multiples[b], {1, b}};
 
@@ -85,7 +85,7 @@ static struct place_value sum_number(const struct flow_state *state, uint8_t a, 
                    : place_unreached;
 }
 
-/* What the destination of INSTRUCTION becomes of a register that this leaves. */
+/* The destination of INSTRUCTION as a multiple of a register that it does not change. */
 static struct flow_multiple multiple_of(const struct flow_state *state,
                                         const struct instruction *instruction)
 {
@@ -162,7 +162,7 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
         uint64_t after = step->vaddr + step->instruction.length_bytes;
         uint32_t type = variables_call_type(flow->variables, after);
 
-        /* Without optimisation compilers do not tell what is called where. */
+        /* Without optimisation compilers do not say which function is called where. */
         if (type == TYPE_NONE && step->instruction.target && flow->input->returns)
                 type = flow->input->returns(flow->input->global_context,
                                             step->instruction.target);
@@ -260,7 +260,7 @@ static struct place_value address_of(const struct flow_context *flow,
                    : place_add_constant(&sum, memory->displacement);
 }
 
-/* What a comparison's outcome makes of a register whose lowest byte it is put into. */
+/* The register after a comparison's outcome is put into its lowest byte. */
 static struct place_value truth_in(const struct place_value *before)
 {
         bool zero = before->kind == PLACE_NUMBER && before->stride_bytes == 0 &&
@@ -282,8 +282,8 @@ static struct place_value extended(const struct place_value *before)
                                            : place_any_number;
 }
 
-/* What is loaded from the operand of STEP. Where its base is no more than the null
- * pointer, an index in larger items leads nowhere. */
+/* The value at STEP's operand. From a null base, an index in larger items leads nowhere.
+ */
 static struct place_value loaded_by(const struct flow_context *flow,
                                     struct flow_state *state,
                                     const struct flow_step *step)
@@ -301,7 +301,7 @@ static struct place_value loaded_by(const struct flow_context *flow,
         return value;
 }
 
-/* Whether PLACE is before what its pointer is to: in what has that as a member. */
+/* Whether PLACE is before its pointer's target: in a structure around it. */
 static bool is_before(const struct place_value *place)
 {
         return place->kind == PLACE_POINTER && !place->indexed && place->offset < 0;
@@ -429,8 +429,7 @@ static void write_memory(const struct flow_context *flow, struct flow_state *sta
         }
 }
 
-/* Whether what INSTRUCTION computes is where the frame is: no address of what is in it.
- */
+/* Whether INSTRUCTION computes the place of the frame, not of a variable in it. */
 static bool holds_frame(const struct instruction *instruction)
 {
         return instruction->destination == REGISTER_RSP ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What one instruction does to what is known. */
+/* The effect of one instruction on the state. */
 #ifndef MEMLAG_SYMBOLIZE_FLOW_EFFECT_H
 #define MEMLAG_SYMBOLIZE_FLOW_EFFECT_H
 

@@ -24,8 +24,8 @@ struct place_value flow_thread_slot(const struct flow_context *flow,
         return slot ? thread_local_at(slot->offset) : place_unknown;
 }
 
-/* A program's own variables lie right below the thread pointer. Of what is added to it
- * there, an index is only known for one where no code adds the place of a variable. */
+/* A program's variables lie directly below the thread pointer. An index there is only
+ * known if no code adds a variable's place. */
 static struct place_value own_variable(const struct flow_context *flow,
                                        const struct place_value *place)
 {
@@ -110,8 +110,7 @@ static bool is_in(const struct register_variable *variable, uint8_t reg, uint64_
         return variable->reg == reg && vaddr >= variable->low && vaddr < variable->high;
 }
 
-/* How many inlined functions the code at VADDR is in, one in the other, as far as these
- * have variables in REG. */
+/* The depth of inlined functions at VADDR that have variables in REG. */
 static uint16_t level_of(const struct variables *variables, uint8_t reg, uint64_t vaddr)
 {
         uint16_t level = 0;
@@ -126,10 +125,10 @@ static uint16_t level_of(const struct variables *variables, uint8_t reg, uint64_
         return level;
 }
 
-/* BASE, what REG points to, as a pointer to what another variable there is to, where PLUS
- * bytes from it is not in its structure but in one that begins with it: an inlined
- * function has taken the base of it, and the debug information calls it so further on.
- * What that function itself reads there may be of any such structure. */
+/* BASE, the target of REG, as the target of another variable there. PLUS bytes from it is
+ * outside of its structure, but in one that begins with it: an inlined function has the
+ * base as its parameter, and keeps the register's name. Its own reads may be of any such
+ * structure. */
 static struct place_value derived(const struct flow_context *flow, uint8_t reg,
                                   const struct place_value *base, int64_t plus,
                                   uint64_t vaddr)
@@ -164,9 +163,9 @@ static struct place_value derived(const struct flow_context *flow, uint8_t reg,
         return found;
 }
 
-/* BASE, what a variable a constant away from REG points to, as what the variable in REG
- * is to itself, where PLUS bytes from there is before the former and in the latter: a
- * header whose own field is read. */
+/* BASE is the target of a variable a constant away from REG. If PLUS bytes from there is
+ * before that target and in REG's own variable's, a header's field is read: returns
+ * REG's. */
 static struct place_value in_header(const struct flow_context *flow, uint8_t reg,
                                     const struct place_value *base, int64_t plus,
                                     uint64_t vaddr)

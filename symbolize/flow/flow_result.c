@@ -13,14 +13,13 @@
 
 enum { RESULT_STEPS = 512, RESULT_WAYS = 4, RESULT_NAMES = 8, RESULT_ASKED = 64 };
 
-/* Ways that a pointer is followed on, and what it was seen to be. */
+/* The ways of a pointer, and the types that it has there. */
 struct pursuit {
         const struct flow_walk *walk;
         size_t call;                   /* step */
         origin asked_of[RESULT_ASKED]; /* variables that were asked about */
         size_t asked_count;
-        /* The first pointer to each of the types that it was seen to be: the first of
-         * these. */
+        /* The first pointer to each of the first few types. */
         struct {
                 uint32_t type;
                 uint32_t pointer; /* its name; 0: not known */
@@ -99,7 +98,7 @@ static bool consider(const struct flow_context *flow, struct pursuit *pursuit,
         return true;
 }
 
-/* The same of what VALUE points to, a pointer that is the variable's, or the call's. */
+/* The same for the target of VALUE, a pointer in a variable or from the call. */
 static void consider_pointer(const struct flow_context *flow, struct pursuit *pursuit,
                              const struct place_value *value)
 {
@@ -115,9 +114,8 @@ static bool unlike(const struct types *types, uint32_t a, uint32_t b)
                !type_holds(types, b, 0, a);
 }
 
-/* At a way's end. What was known before the ways parted is no other way's word. Of a call
- * without a line each way has to say the same, as a part of it may be a part of others.
- */
+/* At a way's end. Evidence from before a branch counts for both ways. For a call without
+ * a line all ways must agree, as parts of it may belong to other calls. */
 static void end_way(const struct flow_context *flow, struct pursuit *pursuit)
 {
         const struct types *types = flow->input->reader->types;
@@ -235,7 +233,7 @@ static void fork_way(const struct flow_code *code, struct pursuit *pursuit,
 {
         size_t step = flow_code_at(code, target);
 
-        /* Before that, what is called after one way's variable may be the other's. */
+        /* Before that, a variable of one way may belong to the other. */
         pursuit->several |=
             pursuit->lineless && !pursuit->parted && pursuit->type != TYPE_NONE;
         pursuit->parted = true;
@@ -276,9 +274,8 @@ static void take_returned(const struct flow_context *flow, struct pursuit *pursu
                 pursuit->shift_bytes = (uint64_t)value->offset;
 }
 
-/* Whether what the caller gets, or another structure, lies behind what the pointer was
- * seen to be here, which is then but a header: an allocator keeps a block's size there,
- * for instance. */
+/* Whether the pointer's type is only a header: the caller's pointer, or another
+ * structure, lies behind it. An allocator keeps a block's size there, for instance. */
 static bool is_header(const struct flow_context *flow, const struct pursuit *pursuit)
 {
         const struct types *types = flow->input->reader->types;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the code after a call takes the returned pointer for. */
+/* The type for which the code after a call uses the returned pointer. */
 #ifndef MEMLAG_SYMBOLIZE_FLOW_RESULT_H
 #define MEMLAG_SYMBOLIZE_FLOW_RESULT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What DWARF names comes before what was followed, unless it says less. */
+/* DWARF's variable decides before data flow, unless it tells less. */
 #include "flow_state.h"
 
 #include <string.h>
@@ -62,8 +62,8 @@ void flow_state_written(struct flow_state *state, uint8_t reg, uint64_t vaddr,
 
 /* ---- names ---- */
 
-/* Whether VALUE is known to point to what holds, at the same place, what NAMED points to
- * or into. */
+/* Whether VALUE's target holds NAMED's target, or the structure around it, at the same
+ * place. */
 static bool points_around(const struct types *types, const struct place_value *value,
                           const struct place_value *named)
 {
@@ -95,15 +95,15 @@ static struct place_value pointed_by(const struct flow_context *flow,
         return pointed;
 }
 
-/* Whether A is of a block of the program within that of B. */
+/* Whether A's block of the program is within B's. */
 static bool is_inner(const struct register_variable *a, const struct register_variable *b)
 {
         return a->low != b->low ? a->low > b->low : a->high <= b->high;
 }
 
-/* Where two variables name it, the one that holds the other tells most: a pointer to a
- * list's link may be known for one to what is linked, and a pointer to an object for one
- * to its member. Else it is the inner one, unless that has no fields. */
+/* If two variables have the register, the larger structure decides: a pointer to a list's
+ * link may also be one to its item, and a pointer to an object one to its member.
+ * Otherwise the inner variable decides, unless its type has no fields. */
 struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg,
                                     uint64_t vaddr)
 {
@@ -140,8 +140,8 @@ static bool is_item_beside(const struct types *types, const struct place_value *
                (value->offset - named->offset) % bytes == 0;
 }
 
-/* Whether VALUE can be no address: it counts on from a small number. The debug
- * information calls the offset of an item so that a loop has in place of the pointer. */
+/* Whether VALUE is no address: it counts from a small number. Debug information may give
+ * a pointer's variable the offset that a loop counts instead. */
 static bool is_count(const struct flow_context *flow, const struct place_value *value)
 {
         return value->kind == PLACE_NUMBER && value->stride_bytes > 1 &&
@@ -168,7 +168,7 @@ static bool is_set(const struct flow_context *flow, const struct flow_state *sta
         return inside == variable->writes;
 }
 
-/* What a variable points to that is in REG for a part of its block. */
+/* The target of a variable that is in REG for a part of its block. */
 static struct place_value set_there(const struct flow_context *flow,
                                     const struct flow_state *state, uint8_t reg,
                                     uint64_t vaddr)
@@ -189,9 +189,9 @@ struct place_value flow_state_called(const struct flow_context *flow,
         return named.kind == PLACE_POINTER ? named : set_there(flow, state, reg, vaddr);
 }
 
-/* Of VALUE, which was followed, and what a variable there points to: the variable's type
- * is what the author calls it, but not when that says less: void, or a part of what is
- * already known to be there. */
+/* Decides between VALUE, from data flow, and the variable there. The variable has the
+ * author's type. It does not count if it tells less: void, or a part of the known target.
+ */
 static struct place_value believed(const struct flow_context *flow,
                                    const struct place_value *value,
                                    const struct place_value *named)
@@ -215,8 +215,8 @@ static struct place_value believed(const struct flow_context *flow,
                    : *named;
 }
 
-/* Whether VALUE, which was followed, is to something else than what the variable SET that
- * may be there points to: one of them is not what is there. */
+/* Whether VALUE, from data flow, and the variable SET, which may be there, have different
+ * targets: one of them is not there. */
 static bool contradicts(const struct types *types, const struct place_value *value,
                         const struct place_value *set)
 {
@@ -226,7 +226,7 @@ static bool contradicts(const struct types *types, const struct place_value *val
         return types->items[value->type].canonical != types->items[set->type].canonical;
 }
 
-/* Forgets what is said of VALUE, in REG, by one of several variables that are there. */
+/* Removes the type of VALUE, in REG, that one of several variables there gave. */
 static void forget_rival(const struct flow_context *flow, struct place_value *value,
                          uint8_t reg, uint64_t vaddr)
 {
@@ -280,9 +280,9 @@ bool flow_state_in(const struct flow_context *flow, const struct flow_state *sta
                flow->input->reader->types->items[variable->type].size_bytes;
 }
 
-/* Whether of two variables at one place A is that which lives, because its block is
- * within B's: B is declared behind that block then, or they would not share. What is the
- * same at the same place may be one thing with two names. */
+/* Whether A, of two variables at one place, is the live one, as its block is within B's:
+ * B's declaration then follows that block, or they would not share. Equal variables at
+ * one place may be one with two names. */
 static bool outlives(const struct types *types, const struct frame_variable *a,
                      const struct frame_variable *b)
 {
@@ -318,8 +318,7 @@ const struct frame_variable *flow_state_variable(const struct flow_context *flow
         return best;
 }
 
-/* As far as the variable there reaches; where none is named, anything above may be its.
- */
+/* The function may write the whole variable there; without a variable, anything above. */
 void flow_state_hand_over(const struct flow_context *flow, struct flow_state *state,
                           const struct place_value *place, uint64_t vaddr)
 {
@@ -336,7 +335,7 @@ void flow_state_hand_over(const struct flow_context *flow, struct flow_state *st
 
 static const struct type_access pointer_access = {.bytes = 8, .number = NUMBER_INTEGER};
 
-/* What a pointer of the type at OFFSET in TYPE points to. */
+/* The target of a pointer at OFFSET in TYPE. */
 static struct place_value pointed_to(const struct flow_context *flow, uint32_t type,
                                      uint64_t offset)
 {
@@ -371,8 +370,8 @@ static bool before_table(const struct flow_context *flow, const struct place_val
         return function != TYPE_NONE && types->items[function].kind == TYPE_OPAQUE;
 }
 
-/* What was loaded from PLACE. Of an index that is taken to begin at 1, it is no matter
- * that it may be 0, where no other pointer lies. */
+/* The pointer at PLACE. If an index seems to begin at 1, it may also be 0 where no other
+ * pointer lies. */
 static struct place_value load_pointer(const struct flow_context *flow,
                                        const struct place_value *place)
 {
@@ -431,8 +430,8 @@ static struct place_value load_from(const struct flow_context *flow,
                 return type == TYPE_NONE ? place_unknown : pointed_to(flow, type, offset);
         }
         case PLACE_THREAD:
-                /* Its first word is its own address (ELF handling for thread-local
-                 * storage, section 3.4.6). */
+                /* Its first word has its address (ELF handling for thread-local storage,
+                 * section 3.4.6). */
                 return place->offset == 0 && !place->indexed ? *place : place_unknown;
         case PLACE_UNREACHED:
                 return *place;
@@ -486,8 +485,7 @@ void flow_state_forget_written(const struct flow_context *flow, struct flow_stat
         frame_slots_forget_exposed(&state->frame, flow->input->reader->types, NULL);
 }
 
-/* Whether PLACE, which is not known as one in the frame, may be there all the same: a
- * pointer's type does not tell what it points into. */
+/* Whether PLACE may be in the frame: a pointer's type does not tell where it points. */
 static bool may_be_frame(const struct place_value *place)
 {
         return !place_in_frame(place) && place->kind != PLACE_ADDRESS &&

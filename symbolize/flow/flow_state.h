@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known before an instruction: where registers and what was spilled to the frame
- * point to. */
+/* The state before an instruction: the targets of registers and of spilled pointers. */
 #ifndef MEMLAG_SYMBOLIZE_FLOW_STATE_H
 #define MEMLAG_SYMBOLIZE_FLOW_STATE_H
 
@@ -8,7 +7,7 @@
 #include "flow_code.h"
 #include "frame_slots.h"
 
-/* A register is FACTOR times what the register OF is now; 0: that is not known. */
+/* A register is FACTOR times the present value of OF; 0: not known. */
 struct flow_multiple {
         int32_t factor;
         uint8_t of;
@@ -31,7 +30,7 @@ struct flow_state {
         bool reached;
 };
 
-/* What is the same in all of a function. */
+/* Constant in a function. */
 struct flow_context {
         const struct flow_input *input;
         const struct variables *variables;
@@ -43,25 +42,25 @@ struct flow_context {
 
 /* Of an instruction before which nothing is known. */
 void flow_state_begin(struct flow_state *state);
-/* Adds what comes from one more way; returns whether that changed anything. */
+/* Joins the state of another way; returns whether INTO changed. */
 bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,
                       const struct flow_state *from);
 
-/* Takes note that the instruction at VADDR has written REG, or made it of what it was. */
+/* Notes that the instruction at VADDR has written REG, or changed its value. */
 void flow_state_written(struct flow_state *state, uint8_t reg, uint64_t vaddr,
                         bool modified);
 
-/* What a variable that DWARF says is in REG points to. */
+/* The target of DWARF's variable in REG. */
 struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg,
                                     uint64_t vaddr);
-/* The same of variables that are there from where they are set: where STATE is so. */
+/* The same for variables that are there only after they are set, as STATE tells. */
 struct place_value flow_state_called(const struct flow_context *flow,
                                      const struct flow_state *state, uint8_t reg,
                                      uint64_t vaddr);
-/* What REG points to, by that or by what was followed. */
+/* REG's target, by DWARF or data flow. */
 struct place_value flow_state_held(const struct flow_context *flow,
                                    struct flow_state *state, uint8_t reg, uint64_t vaddr);
-/* What a pointer that is stored at PLACE points to. */
+/* The target of a pointer in memory at PLACE. */
 struct place_value flow_state_load(const struct flow_context *flow,
                                    struct flow_state *state,
                                    const struct place_value *place, uint64_t vaddr);
@@ -69,7 +68,7 @@ struct place_value flow_state_load(const struct flow_context *flow,
 void flow_state_store(const struct flow_context *flow, struct flow_state *state,
                       const struct place_value *place, const struct place_value *value,
                       uint64_t bytes);
-/* Whatever may be written is: numbers, and pointers whose place is known elsewhere. */
+/* Forgets all that others may write: numbers, and pointers in exposed slots. */
 void flow_state_forget_written(const struct flow_context *flow, struct flow_state *state);
 /* The address PLACE, if it is in the frame, is held by more than the stack pointer. */
 void flow_state_expose(const struct flow_context *flow, struct flow_state *state,

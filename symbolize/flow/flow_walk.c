@@ -7,15 +7,15 @@
 
 #include "flow_effect.h"
 
-/* On the average of a function. What is known before a block becomes less with each
- * visit, so that they end; code made for it could ask for very many. */
+/* Average for a function. Each visit can only reduce what a block's entry state knows, so
+ * the analysis ends; hostile code could need very many. */
 enum { VISITS_PER_BLOCK = 64 };
 
 /* Names are worth not much more than that. */
 enum { NAME_WORK_PER_STEP = 256 };
 
-/* Of a long block all steps may be asked for, so that what is before some is kept: how
- * far apart, in steps. */
+/* For long blocks, the distance in steps between states that are kept for later
+ * questions. */
 enum { MARK_STEPS = 64 };
 
 static void enqueue(struct flow_walk *walk, size_t block)

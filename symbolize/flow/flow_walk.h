@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Data flow over the function's blocks until nothing changes. Where ways meet that do
- * not agree, nothing is known; so what is known holds on all of them. */
+/* Data flow over the function's blocks until nothing changes. Where ways that disagree
+ * meet, the value is unknown; so a known value holds on all ways. */
 #ifndef MEMLAG_SYMBOLIZE_FLOW_WALK_H
 #define MEMLAG_SYMBOLIZE_FLOW_WALK_H
 
@@ -11,7 +11,7 @@ struct flow_visit {
         bool queued;
 };
 
-/* What the pointer that a step loads is called (0: nothing), so many loads away. */
+/* The name of a loaded pointer (0: none), and the number of loads to it. */
 struct flow_name {
         uint32_t name;
         uint8_t loads;

@@ -7,7 +7,7 @@
 #include "place_value.h"
 
 enum {
-        FRAME_SLOTS = 24, /* what was spilled; more is forgotten */
+        FRAME_SLOTS = 24, /* spilled values; more are forgotten */
         FRAME_EXPOSED = 6
 };
 
@@ -16,8 +16,8 @@ struct frame_slot {
         struct place_value value;
 };
 
-/* Bytes of the frame whose address was let out, from LOW up to HIGH: what a pointer of
- * which nothing is known may lead to. */
+/* Bytes of the frame from LOW up to HIGH with an exposed address: unknown pointers may
+ * lead there. */
 struct frame_exposed {
         int64_t low;
         int64_t high;
@@ -30,7 +30,7 @@ struct frame_slots {
         uint32_t exposed_count;
 };
 
-/* What was put at OFFSET; NULL: that is not known. */
+/* The value at OFFSET; NULL: not known. */
 const struct place_value *frame_slots_at(const struct frame_slots *slots, int64_t offset);
 /* VALUE is now in the eight bytes at OFFSET. */
 void frame_slots_put(struct frame_slots *slots, int64_t offset,
@@ -44,7 +44,7 @@ void frame_slots_drop(struct frame_slots *slots, int64_t offset, uint64_t bytes)
 /* The address of EXPOSED is held by more than the stack pointer. */
 void frame_slots_expose(struct frame_slots *slots, struct frame_exposed exposed);
 
-/* Something was written to a place that is not known, which may be that of any number. */
+/* Someone wrote to an unknown place, perhaps a number's. */
 void frame_slots_forget_numbers(struct frame_slots *slots);
 /* Pointers in exposed bytes may have become VALUE, or (NULL) anything. */
 void frame_slots_forget_exposed(struct frame_slots *slots, const struct types *types,

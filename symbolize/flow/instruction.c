@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From Zydis' operands to the few operations that pointers live through. What is not
- * one of them still says which registers it changes. */
+/* Maps Zydis' operands to the few operations that matter for pointers. Any other
+ * instruction still tells which registers it changes. */
 #include "instruction.h"
 
 #include <Zydis/Zydis.h>
@@ -48,7 +48,7 @@ static uint8_t half_register(const ZydisDecodedOperand *operand)
                    : REGISTER_OTHER;
 }
 
-/* Of the mask of registers, the bit of NAME; 0: it is none of them. */
+/* NAME's bit in a mask of registers; 0: not a general one. */
 static uint32_t register_bit(ZydisRegister name)
 {
         uint8_t number = instruction_register(name);
@@ -56,8 +56,8 @@ static uint32_t register_bit(ZydisRegister name)
         return number < REGISTER_COUNT ? UINT32_C(1) << number : 0;
 }
 
-/* Zydis names a register that a string instruction moves on only as the base of its
- * operand for some of them, and not the result of a call of the kernel. */
+/* Zydis names the pointer registers of string instructions only as bases, for some of
+ * them, and not the result of a system call. */
 static uint32_t written_unnamed(const struct decoded *decoded)
 {
         uint32_t written = 0;
@@ -81,7 +81,7 @@ static uint32_t written_unnamed(const struct decoded *decoded)
         return written;
 }
 
-/* Whether what goes into all of a register is a number, whatever it is made of. */
+/* Whether MNEMONIC sets the whole register to a number. */
 static bool makes_number(ZydisMnemonic mnemonic)
 {
         switch (mnemonic) {
@@ -217,8 +217,8 @@ static void set_memory(struct instruction *result, const struct decoded *decoded
         result->writes_memory = (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
 }
 
-/* Whether MNEMONIC makes floating point of one integer, of which Zydis says that 8 bytes
- * are two. */
+/* Whether MNEMONIC converts one integer to floating point; Zydis reports 8 bytes as two.
+ */
 static bool converts_one(ZydisMnemonic mnemonic)
 {
         return mnemonic == ZYDIS_MNEMONIC_CVTSI2SS ||

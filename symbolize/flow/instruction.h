@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What one x86-64 instruction does to memory and to the general registers, as far as
- * following pointers needs it. Pure decoding: knows nothing of programs or types. */
+/* The effect of one x86-64 instruction on memory and general registers, for following
+ * pointers. Pure decoding: knows no programs and no types. */
 #ifndef MEMLAG_SYMBOLIZE_INSTRUCTION_H
 #define MEMLAG_SYMBOLIZE_INSTRUCTION_H
 
@@ -23,7 +23,7 @@ enum {
 
 enum operation {
         OPERATION_NOTHING,        /* fills a gap */
-        OPERATION_OTHER,          /* whatever it does to registers is in WRITTEN */
+        OPERATION_OTHER,          /* WRITTEN has its effect on registers */
         OPERATION_MOVE,           /* destination = source */
         OPERATION_CHOOSE,         /* destination = destination or source */
         OPERATION_CHOOSE_LOAD,    /* destination = destination or 8 bytes of memory */
@@ -68,22 +68,21 @@ struct instruction {
         uint8_t destination;
         uint8_t source;
         uint32_t written;  /* mask of general registers that change in any way */
-        uint32_t modified; /* those of them whose values are made of what they were */
-        uint32_t numbers;  /* those that no address is in afterwards */
+        uint32_t modified; /* written registers whose new value depends on the old one */
+        uint32_t numbers;  /* written registers that then hold no address */
         int64_t immediate;
         uint64_t target; /* of a direct jump, branch or call; 0: none */
         bool has_memory;
         struct memory_operand memory;
         uint32_t access_bytes; /* read or written there; 0: only an address */
         bool writes_memory;
-        bool copies;   /* what is read there, to where RDI points */
+        bool copies;   /* copies to RDI's target */
         bool floating; /* it is a floating-point number, or several */
-        bool vector;   /* several numbers at once, of whatever kind */
+        bool vector;   /* several numbers at once, of any kind */
         bool repeated; /* by a prefix, from the operand's place on */
 };
 
-/* Decodes the instruction at VADDR from BYTES, COUNT of them. False when they are
- * none. */
+/* Decodes the instruction at VADDR from BYTES, COUNT of them. False: there is none. */
 bool instruction_decode(struct instruction *instruction, const uint8_t *bytes,
                         size_t count, uint64_t vaddr);
 

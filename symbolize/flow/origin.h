@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who says what a pointer is to: the debug information, of a variable or of what an
- * instruction loads or a call returns. A number that is kept with the pointer. */
+/* The provenance of a pointer's type: a variable, a load, or a call's result. A number
+ * that is kept with the pointer. */
 #ifndef MEMLAG_SYMBOLIZE_ORIGIN_H
 #define MEMLAG_SYMBOLIZE_ORIGIN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The load is looked at with what is known before it on all ways. */
+/* Looks at the load with the state that holds on all ways to it. */
 #include "own_items.h"
 
 #include "flow_operand.h"

@@ -91,7 +91,7 @@ static struct place_value with_ahead(const struct place_value *value, int64_t ah
         return result;
 }
 
-/* The same of a number that is any multiple of its step from BEGIN on. */
+/* The same for a number that is any multiple of its step from BEGIN on. */
 static struct place_value with_begin(const struct place_value *value, int64_t begin)
 {
         return with_ahead(value, begin - remainder_of(value));
@@ -168,7 +168,7 @@ static bool is_exact(const struct place_value *value)
         return !value->indexed && !value->guessed && value->stride_bytes == 0;
 }
 
-/* Whether B is one of those that A is one of. */
+/* Whether B is one of A's few choices. */
 static bool is_among(const struct place_value *a, const struct place_value *b)
 {
         return a->span_bytes > 0 && is_exact(b) && b->offset >= a->offset &&
@@ -176,7 +176,7 @@ static bool is_among(const struct place_value *a, const struct place_value *b)
                distance(a->offset, b->offset) % a->stride_bytes == 0;
 }
 
-/* Whether A and B are the same, whoever says so. */
+/* Whether A and B are equal, of whatever origin. */
 static bool is_same(const struct place_value *a, const struct place_value *b)
 {
         return a->kind == b->kind && a->type == b->type && a->offset == b->offset &&
@@ -185,8 +185,8 @@ static bool is_same(const struct place_value *a, const struct place_value *b)
                a->span_bytes == b->span_bytes && a->ahead == b->ahead;
 }
 
-/* Makes BOTH the one of A and B, which are of one kind and type, that it is; false: they
- * are more than a few. */
+/* Makes BOTH the few choices of A and B, of one kind and type; false: there are too many.
+ */
 static bool meet_choices(const struct place_value *a, const struct place_value *b,
                          struct place_value *both)
 {
@@ -256,8 +256,8 @@ bool place_is_number(const struct place_value *value)
                value->kind == PLACE_UNKNOWN;
 }
 
-/* Whether A, a pointer, is to or into what has as a member the structure that B is to, at
- * the same place of that: either of them points there. */
+/* Whether A's target has B's structure as a member at the same place, so that both point
+ * there. */
 static bool is_around(const struct types *types, const struct place_value *a,
                       const struct place_value *b)
 {
@@ -385,7 +385,7 @@ static struct place_value add_index(const struct types *types,
         result.unknown_index |= stride == 1;
         result.span_bytes = 0;
         result = with_ahead(&result, result.ahead + index->ahead);
-        if (value->kind == PLACE_POINTER && stride == 1) { /* nothing is known of it */
+        if (value->kind == PLACE_POINTER && stride == 1) { /* an unknown number */
                 result.guessed |= !repeats(types, &result, stride);
                 return result;
         }
@@ -406,7 +406,7 @@ struct place_value place_add(const struct types *types, const struct place_value
 {
         if (a->kind == PLACE_UNREACHED || b->kind == PLACE_UNREACHED)
                 return place_unreached;
-        /* What is known of an offset from the thread pointer is where that leads. */
+        /* An offset from the thread pointer leads to a known place. */
         if (is_thread_pointer(a) && place_in_thread(b) && scale == 1)
                 return *b;
         if (is_thread_pointer(b) && place_in_thread(a) && scale == 1)
@@ -496,7 +496,7 @@ struct place_value place_settled(const struct types *types,
         enum index_outcome outcome =
             indexed(types, value, value->offset, access_bytes, &found);
 
-        /* The offset may be in what the index counts from the start. */
+        /* The offset may lie in the array that the index counts. */
         if (outcome == INDEX_OPEN && value->ahead != 0)
                 outcome = indexed(types, value, place_begin(value), access_bytes, &found);
         settled.strided = true;

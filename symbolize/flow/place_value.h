@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where something points, as far as it is known, and how that adds up. Knows no
- * instructions and no registers. */
+/* The target of a pointer, and arithmetic with it. Knows no instructions and no
+ * registers. */
 #ifndef MEMLAG_SYMBOLIZE_PLACE_VALUE_H
 #define MEMLAG_SYMBOLIZE_PLACE_VALUE_H
 
@@ -25,7 +25,7 @@ enum place_kind {
         /* No address: the word OFFSET bytes from where a class's table of functions is
          * pointed to, which may say where a virtual base is. */
         PLACE_TABLE_WORD,
-        PLACE_RESULT, /* what the call that is asked about returned, plus OFFSET */
+        PLACE_RESULT, /* the result of the call in question, plus OFFSET */
         /* What would be made by an access near address 0, and so is not: it changes
          * nothing that another way leads to. */
         PLACE_UNREACHED
@@ -35,7 +35,7 @@ enum place_kind {
 struct place_value {
         enum place_kind kind;
         bool indexed;       /* plus an index */
-        bool unknown_index; /* that has a number in it of which nothing is known */
+        bool unknown_index; /* which includes an unknown number */
         bool guessed;       /* plus an index that is not known to count what lies there */
         /* Settled: the index begins items behind the one that the pointer is to, or
          * before it. */
@@ -48,17 +48,17 @@ struct place_value {
          * type may have been added. */
         uint64_t stride_bytes;
         uint64_t span_bytes; /* and at most this; 0: not known */
-        /* What was added to an index, or to a number of which nothing is known, and is
-         * not in OFFSET, which then is known but for multiples of the step. */
+        /* The constant that was added to an index or an unknown number. OFFSET does not
+         * include it; it is known up to multiples of the step. */
         int64_t ahead;
 };
 
-/* Where in its type the place of a POINTER is: of an array's items, in any of them. A
- * pointer to a number may always be one to several. */
+/* The offset of a POINTER's place in its type; in an array, in any item. A pointer to a
+ * number may also be to several. */
 uint64_t place_offset(const struct types *types, const struct place_value *place);
 
-/* Whether the place of a POINTER is in what the pointer is to, or behind an index: where
- * else a constant leads only a cast knows. */
+/* Whether a POINTER's place is in its target or behind an index. A constant beyond the
+ * target means a cast. */
 bool place_stays_inside(const struct types *types, const struct place_value *place);
 
 extern const struct place_value place_unknown;
@@ -71,8 +71,8 @@ struct place_value place_number(uint64_t mod, int64_t rest);
 /* The same, but plus SPAN at the most. */
 struct place_value place_bounded_number(uint64_t mod, int64_t rest, uint64_t span);
 
-/* Of a place that is one of a few: how many these are, and number AT of them. 1: it is
- * the only one, or not known to be one of a few. */
+/* The number of a place's choices, and choice AT. 1: it is the only one, or not one of a
+ * few. */
 uint64_t place_choices(const struct place_value *value);
 struct place_value place_choice(const struct place_value *value, uint64_t at);
 
@@ -83,11 +83,11 @@ bool place_is_number(const struct place_value *value);
 /* Whether it is no more than a number that no access can be to, the null pointer's or one
  * counted from there. */
 bool place_is_null(const struct place_value *value);
-/* Whether nothing is known of it, or no code gets there. */
+/* Whether it is unknown, or no code gets there. */
 bool place_says_nothing(const struct place_value *value);
 bool place_same(const struct place_value *a, const struct place_value *b);
 
-/* What holds of A and of B. */
+/* The join of A and B. */
 struct place_value place_meet(const struct types *types, const struct place_value *a,
                               const struct place_value *b);
 struct place_value place_add_constant(const struct place_value *value, int64_t constant);
@@ -100,8 +100,7 @@ int64_t place_begin(const struct place_value *place);
 /* A plus SCALE times B. */
 struct place_value place_add(const struct types *types, const struct place_value *a,
                              const struct place_value *b, uint64_t scale);
-/* A less B, which is followed as far as B is a number of which something is known; of a
- * place in a frame it is not. */
+/* A less B, if B is a known number and A is not in a frame. */
 struct place_value place_subtract(const struct types *types, const struct place_value *a,
                                   const struct place_value *b);
 /* The place of a POINTER as an operand that reads ACCESS_BYTES at once (0: any) has it,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The way is gone back, from load to load, to a variable. Each load is looked at with
- * what is known before it on all ways. */
+/* Goes back from load to load to a variable. Looks at each load with the state that holds
+ * on all ways to it. */
 #include "pointer_name.h"
 
 #include "flow_operand.h"
@@ -16,8 +16,7 @@ static const char *text_of(const struct flow_walk *walk, uint32_t name)
         return string_pool_text(walk->context->input->reader->names, name);
 }
 
-/* What lies at OFFSET in what is called BASE and is of TYPE; ARROW stands before its
- * fields. */
+/* The name of the part at OFFSET of BASE, of TYPE; ARROW stands before its fields. */
 static uint32_t part_name(const struct flow_walk *walk, uint32_t base, const char *arrow,
                           uint32_t type, uint64_t offset)
 {
@@ -42,7 +41,7 @@ static uint32_t part_name(const struct flow_walk *walk, uint32_t base, const cha
                     : 0;
 }
 
-/* What lies where PLACE, in what a pointer called BASE is to, leads. */
+/* The name of PLACE in the target of a pointer called BASE. */
 static uint32_t pointee_name(const struct flow_walk *walk, uint32_t base,
                              const struct place_value *place)
 {
@@ -105,8 +104,7 @@ static uint32_t stored_there(const struct flow_walk *walk, const struct flow_sta
 static struct flow_name origin_name(const struct flow_walk *walk, origin from,
                                     uint8_t loads_left);
 
-/* Of a place that is one of a few, all of them from one origin: where all of these are
- * called the same. */
+/* For a place with few choices and one origin: their common name. */
 static struct flow_name stored_name(const struct flow_walk *walk,
                                     const struct flow_state *state,
                                     const struct place_value *place, uint64_t vaddr,
@@ -134,7 +132,8 @@ static struct flow_name stored_name(const struct flow_walk *walk,
         return stored;
 }
 
-/* What the call before AFTER, of the function at TARGET (0: not known), returns. */
+/* The name of the result of the call before AFTER, of the function at TARGET (0: not
+ * known). */
 static uint32_t call_name(const struct flow_walk *walk, uint64_t target, uint64_t after)
 {
         const struct flow_input *input = walk->context->input;

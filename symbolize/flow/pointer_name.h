@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What the source calls a pointer: "p", "p->left", "table[].first". */
+/* A pointer's name in the source: "p", "p->left", "table[].first". */
 #ifndef MEMLAG_SYMBOLIZE_POINTER_NAME_H
 #define MEMLAG_SYMBOLIZE_POINTER_NAME_H
 
 #include "flow_walk.h"
 
-/* The name of POINTER, a place that was followed, as WALK's reader puts it: of the
- * variable, the field or the call that tells what it is to, with the way there from a
- * variable. 0: that is not the same on all ways, or has no name. */
+/* The name of POINTER in WALK's reader: the variable, field or call that tells its type,
+ * with the way there from a variable. 0: it has none, or ways differ. */
 uint32_t pointer_name(const struct flow_walk *walk, const struct place_value *pointer);
 
-/* The same of the pointer that is stored at PLACE, before the instruction at VADDR. */
+/* The same for the pointer at PLACE, before the instruction at VADDR. */
 uint32_t pointer_name_stored(const struct flow_walk *walk, const struct flow_state *state,
                              const struct place_value *place, uint64_t vaddr);
 
-/* The same of what the function of WALK returns. */
+/* The same for the result of WALK's function. */
 uint32_t pointer_name_returned(const struct flow_walk *walk);
 
 #endif

@@ -5,8 +5,8 @@
 
 enum { STEPS_AT_MOST = 1 << 24 };
 
-/* Of a call, what it returns; what else it leaves is read by nobody. One that nothing
- * follows does not return. */
+/* A call sets its result; nobody reads its other registers. A call without code behind it
+ * does not return. */
 static bool may_set(const struct flow_code *code, size_t step, uint8_t reg)
 {
         const struct instruction *instruction = &code->steps[step].instruction;
