@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Before DWARF 5 a unit says where its addresses and ranges begin, and not where they
- * end: at the next one's. Without that, what the units take grows with their square. */
+/* Before DWARF 5 a unit tells the beginning of its addresses and ranges but not their
+ * end: it is the next unit's beginning. Otherwise the work would grow with the square of
+ * the units. */
 #include "die_split.h"
 
 #include <errno.h>
@@ -9,8 +10,8 @@
 
 #include "array.h"
 
-/* What the unit at DIE says of a separate file; false when it has none. Of old units
- * the attributes have other names. */
+/* Reads the skeleton at DIE of a unit in a separate file; false when it has none. Old
+ * units have other attributes. */
 static bool read_skeleton(struct dwarf_file *file, Dwarf_Die *die,
                           struct split_skeleton *skeleton)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The units of a program whose entries are in files of their own: which parts of the
- * program belong to each, and how many of them there may be. */
+/* Units of a program with entries in separate files: their parts of the program, and
+ * their limit. */
 #ifndef MEMLAG_SYMBOLIZE_DIE_SPLIT_H
 #define MEMLAG_SYMBOLIZE_DIE_SPLIT_H
 

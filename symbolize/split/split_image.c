@@ -70,8 +70,8 @@ void split_read_parts(Elf *elf, struct split_bytes *parts)
         }
 }
 
-/* The strings of the unit alone, in the order of their numbers: a package has those of
- * all units. HEADER_BYTES come before the offsets. */
+/* Only this unit's strings, in the order of their numbers: a package has those of all
+ * units. HEADER_BYTES come before the offsets. */
 static int add_strings(struct elf_image *image, struct split_bytes offsets,
                        struct split_bytes strings, size_t header_bytes)
 {
@@ -90,7 +90,7 @@ static int add_strings(struct elf_image *image, struct split_bytes offsets,
                 size_t length = end ? (size_t)(end - rest.data) + 1 : 1;
 
                 moved[i] = (uint32_t)(image->size - from_bytes);
-                /* No string is there twice; more than all of them is a trap. */
+                /* Strings are there once; a larger sum is a trap. */
                 if (image->size - from_bytes + length > strings.size + count)
                         error = -ENOENT;
                 else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a unit that was split off consists of, and the file in memory that is made of it
- * for libdw: all bases are where a unit without a base looks, at the beginning of each
- * section. Knows nothing of where the parts come from. */
+/* The parts of a split unit, and the file in memory that libdw gets: all bases are at the
+ * beginning of each section, where libdw looks for units without a base. Knows nothing
+ * about the parts' files. */
 #ifndef MEMLAG_SYMBOLIZE_SPLIT_IMAGE_H
 #define MEMLAG_SYMBOLIZE_SPLIT_IMAGE_H
 
@@ -37,14 +37,14 @@ struct split_bytes {
 
 /* The contents of section NAME. */
 struct split_bytes split_section(Elf *elf, const char *name);
-/* BYTES from OFFSET on, and SIZE bytes of them; none where that is not inside. */
+/* SIZE bytes of BYTES from OFFSET on; none if they are not inside. */
 struct split_bytes split_from(struct split_bytes bytes, uint64_t offset);
 struct split_bytes split_slice(struct split_bytes bytes, uint64_t offset, uint64_t size);
 /* Number INDEX of the numbers that BYTES begin with; 0 behind them. */
 uint32_t split_u32(struct split_bytes bytes, uint64_t index);
 uint64_t split_u64(struct split_bytes bytes, uint64_t index);
 
-/* The parts that a .dwo file or a package has, SPLIT_PARTS of them. */
+/* Reads the SPLIT_PARTS parts of a .dwo file or a package. */
 void split_read_parts(Elf *elf, struct split_bytes *parts);
 
 /* Makes the file of PARTS, the unit's own, in IMAGE, whose bytes are to be freed also on

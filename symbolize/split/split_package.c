@@ -37,7 +37,7 @@ static bool read_index(struct split_bytes bytes, struct split_index *index)
         uint64_t slots = index->slot_count, columns = index->column_count;
         uint64_t table = index->unit_count * columns * 4;
 
-        /* Each unit has a slot, so that the slots' bytes bound both. */
+        /* Each unit has a slot, so the slots' bytes limit both. */
         if ((index->version != 2 && index->version != 5) || columns > 16 ||
             index->unit_count > index->slot_count)
                 return false;

@@ -16,9 +16,9 @@ struct split_type {
 };
 
 struct split_types_row {
-        uint64_t together; /* the same of all that were compiled together */
+        uint64_t together; /* the same for all units compiled together */
         uint32_t row;
-        bool opened; /* of the first of them */
+        bool opened; /* of the first unit */
 };
 
 static void cut(const struct split_types *types, uint32_t row, struct split_bytes *parts)
@@ -36,7 +36,7 @@ static int compare_rows(const void *left, const void *right)
         return (a->row > b->row) - (a->row < b->row);
 }
 
-/* What was compiled together has one table of abbreviations. */
+/* Units compiled together share a table of abbreviations. */
 static uint64_t together(const struct split_types *types, uint32_t row)
 {
         struct split_bytes parts[SPLIT_PARTS];
@@ -67,7 +67,7 @@ static int read_rows(struct split_types *types, const struct split_package *pack
         return 0;
 }
 
-/* The first row of those with the same KEY. */
+/* The first row with the same KEY. */
 static struct split_types_row *first_together(const struct split_types *types,
                                               uint64_t key)
 {
@@ -84,8 +84,8 @@ static struct split_types_row *first_together(const struct split_types *types,
         return &types->rows[low];
 }
 
-/* Joins the units from FIRST on that were compiled together: PARTS becomes those of all.
- * *JOINED is to be freed. */
+/* Joins the units compiled together, from FIRST on: PARTS becomes their sum. *JOINED is
+ * to be freed. */
 static int join(const struct split_types *types, const struct split_types_row *first,
                 struct split_bytes *parts, char **joined)
 {

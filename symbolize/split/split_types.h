@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The units of types in a package, which others refer to by signature. Those that were
- * compiled together share abbreviations and strings, and are opened together. */
+/* The type units in a package, to which others refer by signature. Units compiled
+ * together share abbreviations and strings, and are opened together. */
 #ifndef MEMLAG_SYMBOLIZE_SPLIT_TYPES_H
 #define MEMLAG_SYMBOLIZE_SPLIT_TYPES_H
 
@@ -22,9 +22,9 @@ struct split_types {
         struct hash_index by_signature;
 };
 
-/* Looks for the type with SIGNATURE in PACKAGE. When units had to be opened for it,
- * *OPENED is what they are in, which the caller owns and keeps as long as TYPES (on error
- * too); else NULL. 0, or as split_unit_open(). */
+/* Looks for the type with SIGNATURE in PACKAGE. If it had to open units, *OPENED has
+ * them; the caller owns it and keeps it as long as TYPES (on error too); else NULL. 0, or
+ * as split_unit_open(). */
 int split_types_find(struct split_types *types, const struct split_package *package,
                      uint64_t signature, Dwarf_Die *die, struct split_unit **opened);
 void split_types_free(struct split_types *types);

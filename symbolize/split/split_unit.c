@@ -71,7 +71,7 @@ static bool find_unit(struct split_unit *unit, uint64_t unit_id)
         return false;
 }
 
-/* The section from BASE to END, or to its own end when that is 0. */
+/* The section from BASE to END, or to its end when END is 0. */
 static struct split_bytes between(Elf *elf, const char *name, uint64_t base, uint64_t end)
 {
         struct split_bytes rest = split_from(split_section(elf, name), base);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The entries of a unit that the compiler left outside of the program: in a file of its
- * own (.dwo), or in a package of them (.dwp). libdw would open whatever the program
- * names and knows no packages; here it gets the unit as a file in memory. */
+/* The entries of a unit outside of the program: in a file (.dwo), or in a package of them
+ * (.dwp). libdw would open any file that the program names and knows no packages; here it
+ * gets the unit as a file in memory. */
 #ifndef MEMLAG_SYMBOLIZE_SPLIT_UNIT_H
 #define MEMLAG_SYMBOLIZE_SPLIT_UNIT_H
 
@@ -9,7 +9,7 @@
 
 #include "split_package.h"
 
-/* What the program's part of the unit says of the rest. */
+/* The program's part of the unit. */
 struct split_skeleton {
         const char *path; /* of the program; NULL: not known */
         Elf *elf;         /* its debug information */
@@ -35,7 +35,7 @@ struct split_unit {
         uint64_t lists_at; /* of .debug_rnglists in image; 0: none */
         uint64_t lists_size;
         uint64_t work; /* that its entries may cost, as in dwarf_file.budget */
-        size_t number; /* of the program's unit of which it is; SIZE_MAX: none */
+        size_t number; /* of the program's unit; SIZE_MAX: none */
 };
 
 /* Opens the rest of SKELETON's unit: 0, -ENOENT when it is nowhere or is not the one,
@@ -44,8 +44,8 @@ int split_unit_open(struct split_unit *unit, const struct split_skeleton *skelet
                     struct split_package *package);
 void split_unit_close(struct split_unit *unit);
 
-/* Opens UNIT, zero-initialised, of PARTS alone: its entries, without its own (die). 0,
- * or as above; to be closed also on error. */
+/* Opens UNIT, zero-initialised, from PARTS: only entries, without DIE. 0, or as above; to
+ * be closed also on error. */
 int split_unit_make(struct split_unit *unit, unsigned version,
                     const struct split_bytes *parts);
 

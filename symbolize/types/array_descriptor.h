@@ -18,8 +18,8 @@ struct array_descriptor {
 bool array_descriptor_read(struct dwarf_file *dwarf, Dwarf_Die *die,
                            struct array_descriptor *descriptor);
 
-/* Puts the structure that DESCRIPTOR is, of items called ITEM whose address is of the
- * type POINTER. 0 or -ENOMEM. */
+/* Adds the structure of DESCRIPTOR, for items called ITEM with addresses of the type
+ * POINTER. 0 or -ENOMEM. */
 int array_descriptor_put(const struct array_descriptor *descriptor, struct types *types,
                          struct string_pool *names, uint32_t item, uint32_t pointer,
                          uint32_t *id);

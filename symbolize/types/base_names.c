@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that are used directly are those of the members, and of the members of bases and
- * of what has no name. */
+/* Names without a class: the members' names, and those of members of bases and of members
+ * without a name. */
 #include "base_names.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static bool may_go_on(struct used_names *names)
         return true;
 }
 
-/* Whether TYPE is a class in which there is nothing to read, as a function object's. */
+/* Whether TYPE is a class without data, as a function object's. */
 static bool is_empty(struct used_names *names, uint32_t type_id)
 {
         const struct types *types = names->types;

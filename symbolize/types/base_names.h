@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Which base classes a field has to be told with: a class may have members of the names
- * that those of its bases have, and each of its bases of those of another's, as the
- * elements of a std::tuple. */
+/* The base classes in fields' names: a class and its bases, as the elements of a
+ * std::tuple, may have members of one name. */
 #ifndef MEMLAG_SYMBOLIZE_BASE_NAMES_H
 #define MEMLAG_SYMBOLIZE_BASE_NAMES_H
 
 #include "type_table.h"
 
-/* MEMBERS, COUNT of them, are all of a class, each base among them with its name: takes
- * the names from those bases whose fields are told from all others without. 0 or
- * -ENOMEM. */
+/* MEMBERS, COUNT of them, are all of a class, with its bases by name. Removes the names
+ * of bases whose fields have names that nothing else in the class has. 0 or -ENOMEM. */
 int base_names_settle(const struct types *types, struct member *members, size_t count);
 
 #endif

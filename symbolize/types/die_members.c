@@ -47,7 +47,8 @@ static bool bit_field(struct type_reader *reader, Dwarf_Die *die, struct member 
         if (!die_number(reader->dwarf, die, DW_AT_byte_size, &storage) &&
             member->type < reader->types->count)
                 storage = reader->types->items[member->type].size_bytes;
-        /* clang lets those of packed structures go on behind the storage: less than 0. */
+        /* clang lets bit-fields of packed structures continue behind their storage: less
+         * than 0. */
         if (storage > 16 || (int64_t)offset < -128 || (int64_t)offset > 128)
                 return false;
         int64_t low = (int64_t)(storage * 8) - (int64_t)offset - (int64_t)size;
@@ -102,10 +103,9 @@ static int add_member(struct type_reader *reader, Dwarf_Die *die, bool in_union,
         return 0;
 }
 
-/* The values of a type of which one is there at a time, as of Rust's enums: PART is the
- * variant part of a record of BYTES. What tells which one it is has a place of its own,
- * unless one of them is there for all numbers that are no other's: then it is in that
- * one's members. */
+/* The variants of a type such as Rust's enums: PART is the variant part of a record of
+ * BYTES. The discriminant has a place outside of the variants. If one variant is the
+ * default for all other numbers, the discriminant is one of its members. */
 static int add_variants(struct type_reader *reader, Dwarf_Die *part, uint64_t bytes,
                         struct die_members *members)
 {

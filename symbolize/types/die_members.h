@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The members of a structure, union or class: where they are and of which types. */
+/* The members of a structure, union or class, with offsets and types. */
 #ifndef MEMLAG_SYMBOLIZE_DIE_MEMBERS_H
 #define MEMLAG_SYMBOLIZE_DIE_MEMBERS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a type holds is read with it; what it points to only when asked for, so that a
- * list does not bring in the whole program. */
+/* A type is read with its members. The target of a pointer is read only when asked for: a
+ * list must not bring in the whole program. */
 #include "die_type.h"
 
 #include <errno.h>
@@ -36,8 +36,8 @@ void type_reader_close(struct type_reader *reader)
 
 /* ---- languages ---- */
 
-/* From here on what is read is of the language of DIE's unit. Units that dwz made of the
- * entries that others share have none: there it stays that of who refers to them. */
+/* Reads on in the language of DIE's unit. Units that dwz made have no language: then the
+ * referring unit's stays. */
 static void read_language(struct type_reader *reader, Dwarf_Die *die)
 {
         if (reader->unit != die->cu) {
@@ -155,8 +155,7 @@ static uint32_t put_pointer_to(struct type_reader *reader, Dwarf_Die *placed)
         return id;
 }
 
-/* What MAKE makes of the type that DIE, a variable, refers to, in the language of DIE's
- * unit. */
+/* Applies MAKE to the type of DIE, a variable, in the language of DIE's unit. */
 static uint32_t of_variable(struct type_reader *reader, Dwarf_Die *die,
                             uint32_t (*make)(struct type_reader *reader, Dwarf_Die *type))
 {
@@ -176,7 +175,7 @@ uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *die)
         return of_variable(reader, die, put_pointer_to);
 }
 
-/* Where nothing is said the first item has the language's number: 1 in Fortran, for
+/* Without an attribute the first item has the language's number: 1 in Fortran, for
  * instance. */
 static bool lower_bound(struct type_reader *reader, Dwarf_Die *die, uint64_t *lower)
 {
@@ -220,7 +219,7 @@ static size_t dimensions(struct type_reader *reader, Dwarf_Die *die, uint64_t *i
         return count;
 }
 
-/* What the variable of an array holds whose items are elsewhere. */
+/* The content of an array's variable whose items are elsewhere. */
 static uint32_t put_descriptor(struct type_reader *reader, Dwarf_Die *die,
                                const struct array_descriptor *descriptor)
 {
@@ -323,8 +322,7 @@ static bool same_entry(const void *context, const void *key, uint32_t position)
         return reader->entries[position].die.addr == key;
 }
 
-/* Whether a type of this kind has a name of its own, so that a typedef can be its only
- * one. */
+/* Whether this kind of type can have a tag; otherwise a typedef is the only name. */
 static bool has_tag(Dwarf_Die *die)
 {
         switch (dwarf_tag(die)) {

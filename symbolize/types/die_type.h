@@ -37,7 +37,7 @@ struct type_reader {
         struct hash_index scope_index;
         struct virtual_bases virtual_bases;
         struct definitions definitions;
-        uint64_t language; /* DW_LANG_* of what is being read; 0: not known */
+        uint64_t language; /* DW_LANG_* of the entries in work; 0: not known */
         const void *unit;  /* whose language is UNIT_LANGUAGE; 0: it has none */
         uint64_t unit_language;
         unsigned depth;
@@ -48,18 +48,17 @@ void type_reader_open(struct type_reader *reader, struct dwarf_file *dwarf,
                       struct types *types, struct string_pool *names);
 void type_reader_close(struct type_reader *reader);
 
-/* The type of the variable, parameter or function DIE, inherited from its origin where
- * it has none of its own. */
+/* The type of the variable, parameter or function DIE, or of its origin. */
 uint32_t type_of_variable(struct type_reader *reader, Dwarf_Die *die);
-/* What the pointer TYPE points to; TYPE_NONE for others, and for what is not known.
- * Only for types of this reader's module. */
+/* The target of the pointer TYPE; TYPE_NONE: not known, or no pointer. Only for types of
+ * this reader's module. */
 uint32_t type_pointee(struct type_reader *reader, uint32_t type);
 /* The virtual base of what lies OFFSET_BYTES into TYPE whose place stands
  * TABLE_OFFSET_BYTES before its table of virtual functions; TYPE_NONE: there is none. */
 uint32_t type_virtual_base(struct type_reader *reader, uint32_t type,
                            uint64_t offset_bytes, uint64_t table_offset_bytes);
-/* A pointer to what the variable DIE is, as where an address stands that no variable
- * holds in the source; TYPE_NONE when it has no type. */
+/* A pointer to the type of the variable DIE, for an address that is in no variable;
+ * TYPE_NONE when it has no type. */
 uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *die);
 
 /* For reading what types hold. The type that DIE is; TYPE_NONE when it cannot be read. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scopes are found by one walk over a unit, when a type of it is first named. */
+/* One walk over a unit finds the scopes, when a type of it first needs a name. */
 #include "die_type_name.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ enum { CHAIN_LIMIT = 32 };
 
 struct type_scope {
         const void *die;
-        uint32_t name; /* of what is around it; 0: nothing */
+        uint32_t name; /* of the outer scope; 0: none */
 };
 
 static bool same_scope(const void *context, const void *key, uint32_t position)
@@ -52,7 +52,7 @@ const char *type_own_name(struct type_reader *reader, Dwarf_Die *die)
         return die_string(reader->dwarf, die, DW_AT_name);
 }
 
-/* Where an entry has no name of its own. */
+/* The text for an entry without a name. */
 static const char *no_name(struct type_reader *reader, Dwarf_Die *die)
 {
         return die_lost(reader->dwarf, die, DW_AT_name) ? "(not found)" : "(anonymous)";
@@ -144,7 +144,7 @@ bool type_strip(struct type_reader *reader, Dwarf_Die *die, const char **alias)
                 case DW_TAG_immutable_type:
                         break;
                 default:
-                        /* A type in a unit of its own is known by its signature here. */
+                        /* A type in a separate type unit has only its signature here. */
                         if (!die_reference(reader->dwarf, die, DW_AT_signature, &next))
                                 return true;
                         *die = next;

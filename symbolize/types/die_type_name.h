@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a type is called in the source, by its entry. Names go into the reader's pool, as
- * does memory that is kept; where there is none left the reader notes that. */
+/* A type's name in the source, by its entry. Names and kept memory go into the reader's
+ * pool; the reader notes when memory is short. */
 #ifndef MEMLAG_SYMBOLIZE_DIE_TYPE_NAME_H
 #define MEMLAG_SYMBOLIZE_DIE_TYPE_NAME_H
 
@@ -9,8 +9,8 @@
 /* The name of the entry DIE itself, the file's; NULL: none. */
 const char *type_own_name(struct type_reader *reader, Dwarf_Die *die);
 
-/* Takes typedefs and qualifiers off DIE. *ALIAS (ALIAS may be NULL), the file's, is the
- * typedef next to what is left; false at the end of a chain that leads nowhere (void). */
+/* Takes typedefs and qualifiers off DIE. *ALIAS (ALIAS may be NULL) is the last typedef
+ * before the result; false at the end of a chain to nothing (void). */
 bool type_strip(struct type_reader *reader, Dwarf_Die *die, const char **alias);
 
 /* What stands before the type's name in the source: "struct " or "outer::". The pool's,

@@ -8,8 +8,8 @@
 
 #include "type_table.h"
 
-/* Whether the innermost structure in type A around A_OFFSET, which is not A itself, lies
- * in B around B_OFFSET too (or is B), with the two offsets at the same place of it. */
+/* Whether the innermost structure within type A around A_OFFSET also lies in B around
+ * B_OFFSET (or is B), with both offsets at the same place of it. */
 bool inner_structure_shared(const struct types *types, uint32_t a, uint64_t a_offset,
                             uint32_t b, uint64_t b_offset);
 
@@ -18,10 +18,10 @@ bool inner_structure_shared(const struct types *types, uint32_t a, uint64_t a_of
 bool inner_structure_begins(const struct types *types, uint32_t outer, uint64_t offset,
                             uint32_t inner);
 
-/* Whether TYPE leaves it open what lies at OFFSET: bytes or an array of integers, in
- * which a program may keep anything, or members that are not listed. Of a union one such
- * member is enough, unless a POINTER is read where another has one: bytes beside that may
- * only give the union its size. */
+/* Whether TYPE does not tell its content at OFFSET: bytes or an array of integers, for
+ * any use, or unlisted members. In a union one such member is enough. Bytes beside a
+ * pointer member do not count if a POINTER is read: they may only give the union its
+ * size. */
 bool inner_untold(const struct types *types, uint32_t type, uint64_t offset,
                   bool pointer);
 

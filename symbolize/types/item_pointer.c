@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A vector of Rust's has its memory from a part that is compiled once for all types of
- * items and keeps the address as that of bytes; the vector's own parameter says what lies
- * there. The part gets a type of its own in each vector. */
+/* Rust's vectors have their memory in a part that is compiled once for all items and
+ * keeps the address as one of bytes. The vector's parameter tells the items' type. Each
+ * vector's part becomes a type of its own kind. */
 #include "item_pointer.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
  * ten in a vector. Another file may ask for any number. */
 enum { DEPTH_LIMIT = 6, MEMBERS_LIMIT = 8, PARTS_LIMIT = 64 };
 
-/* What a type has become: a part that is in a vector several times is made once. */
+/* The new type of a part; a part that a vector has several times is made once. */
 struct settled_part {
         uint32_t from;
         uint32_t to;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pointers to items that are declared as pointers to bytes, because code that knows
- * nothing of the items has them: those of Rust's vectors. */
+/* Pointers to items that are declared as pointers to bytes: generic code of Rust's
+ * vectors has them. */
 #ifndef MEMLAG_SYMBOLIZE_ITEM_POINTER_H
 #define MEMLAG_SYMBOLIZE_ITEM_POINTER_H
 

@@ -81,8 +81,8 @@ int access_fit_bits(const struct member *member, uint64_t offset_bytes,
                 return 3;
         case NUMBER_LOW:
         case NUMBER_INTEGER:
-                /* Of which some bits alone are used: it was counted with as it was read.
-                 */
+                /* If only some bits are used, the code counted with them as they were
+                 * read. */
                 return access->bits != 0 ||
                                (member->bit_size == access->bytes * 8 &&
                                 member->bit_offset % 8 == 0 &&

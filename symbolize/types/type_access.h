@@ -8,7 +8,7 @@
 
 #include "type_table.h"
 
-/* What is known of the number that is accessed, from the least on. */
+/* What the access shows of its number, the weakest first. */
 enum access_number {
         NUMBER_ANY,     /* nothing: it may also be moved as a part of a structure */
         NUMBER_BITS,    /* some bits of an integer or a pointer, or a bit-field */
@@ -27,28 +27,27 @@ struct type_access {
         bool perhaps_float;
         bool perhaps_several;
         bool vector;   /* several numbers at once */
-        bool unused;   /* what is read is not, as of words that are read in pieces */
+        bool unused;   /* the code does not use the value, as of words that are read in
+                          pieces */
         bool restored; /* nor anything but stored where it came from, beside another */
-        /* Of what is read, that are used, from the lowest bit on. All are where it is
-         * used in parts, or may be; 0: it is used in one piece, or that is not known. */
+        /* The used bits of the value, from the lowest on. All bits if parts are used, or
+         * may be; 0: it is used in one piece, or not known. */
         uint64_t bits;
         uint32_t item_bytes; /* of each of several numbers; 0: not known */
         /* The part of several numbers that is used; USED_BYTES 0: all. */
         uint32_t first_byte;
         uint32_t used_bytes;
-        /* By a pointer of which nothing is known, or with an index that nothing proves:
-         * if that leads to bytes, more than one may be accessed, as of a structure there.
-         */
+        /* By an unknown pointer, or with an unproved index: if that leads to bytes, the
+         * access may be to several, as of a structure there. */
         bool unproved;
         /* By a pointer to such numbers that may be to an array in the structure which the
          * pointer is in. */
         bool own_items;
-        /* The step of an index that counts items of an array which what is accessed is
-         * in; 0: there is none, or it may count something else. */
+        /* The step of an index that counts items of the array around the access; 0: none,
+         * or it may count something else. */
         uint64_t step_bytes;
-        /* The members by which the source has what is accessed, see source_expression.h;
-         * 0: not known. Where the compiler makes one access of several that are equal, it
-         * may be those of one. */
+        /* The members in the source's expression, see source_expression.h; 0: not known.
+         * Where the compiler merges equal accesses, they may belong to one of them. */
         uint32_t members;
         bool members_of_one;
 };
@@ -68,8 +67,8 @@ bool type_only_bytes(const struct types *types, uint32_t type,
 int access_fit(const struct type *type, uint64_t inside,
                const struct type_access *access);
 
-/* The same of MEMBER, a bit-field, and an ACCESS at OFFSET_BYTES of the type that has it.
- * Fields of whole bytes are read as numbers are. */
+/* The same for MEMBER, a bit-field, and an ACCESS at OFFSET_BYTES of its type. Fields of
+ * whole bytes are read as numbers. */
 int access_fit_bits(const struct member *member, uint64_t offset_bytes,
                     const struct type_access *access);
 

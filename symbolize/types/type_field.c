@@ -14,7 +14,7 @@ enum { OWN_ITEM_FIT = 4 }; /* better than all that access_fit() says */
 struct search {
         const struct types *types;
         const struct type_access *access;
-        const struct string_pool *names; /* NULL: what the source says does not count */
+        const struct string_pool *names; /* NULL: the source does not count */
         unsigned work_left;
         unsigned nesting; /* of calls: members without a name make the way no longer */
         uint64_t stride_bytes;   /* asked about; 0: nothing is */
@@ -105,8 +105,8 @@ static bool meets_bits(struct search *search, const struct type *type,
         return bits;
 }
 
-/* MEMBER as a bit-field where the access has neighbours, too: those of whole bytes are
- * no bit-fields in the debug information. */
+/* MEMBER as a bit-field, if the access also reads its neighbours. In debug information,
+ * fields of whole bytes are no bit-fields. */
 static struct member beside_bits(const struct search *search, const struct member *member,
                                  uint64_t offset_bytes)
 {
@@ -123,7 +123,8 @@ static struct member beside_bits(const struct search *search, const struct membe
         return bits;
 }
 
-/* Whether bit-fields in TYPE are told from each other, and from their neighbours. */
+/* Whether the bits of an access tell the bit-fields in TYPE and their neighbours apart.
+ */
 static bool has_bits(struct search *search, const struct type *type,
                      uint64_t offset_bytes)
 {
@@ -154,7 +155,7 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
         const struct type *type = &types->items[type_id];
         struct type_path best = {0};
         struct type_choice choice = {0};
-        uint32_t first = 0, count = 0; /* of those that the access fits best */
+        uint32_t first = 0, count = 0; /* the best fits */
 
         if (offset_bytes == 0)
                 note_copied(search, type_id, path);
@@ -194,7 +195,7 @@ static void note_number(struct search *search, const struct type *type)
         search->met_wider |= type_number_bytes(type) > search->access->bytes;
 }
 
-/* Whether an item of TYPE_ID, in an array, is what the access is made for. */
+/* Whether the access is made for an item of TYPE_ID in an array. */
 static bool is_own_item(const struct search *search, uint32_t type_id)
 {
         return search->access->own_items &&
@@ -338,10 +339,10 @@ static void collect_all(const struct types *types, const struct string_pool *nam
                 shared->count = 0;
 }
 
-/* Finds what ACCESS fits best, of several all in *SHARED if that is not NULL, and in
- * *COPIED the innermost structure that it begins.
- * Where floating point lies as well, what is also done to its bits tells nothing; where
- * it lies alone, more likely the type is another. */
+/* Finds the best fit for ACCESS; if several fit, all go to *SHARED unless that is NULL.
+ * *COPIED is the innermost structure that begins there. Integer operations decide nothing
+ * beside floating point, as programs use its bits too. At floating point alone, the type
+ * is probably wrong. */
 static int find_accessed(const struct types *types, const struct string_pool *names,
                          uint32_t type, uint64_t offset_bytes,
                          const struct type_access *access, struct type_path *path,
@@ -377,7 +378,7 @@ static int find_accessed(const struct types *types, const struct string_pool *na
         return fit;
 }
 
-/* Whether ACCESS counts with neighbours at once, of which PATH leads to the first. */
+/* Whether ACCESS uses several neighbours at once, the first at PATH. */
 static bool is_to_several(const struct types *types, const struct type_access *access,
                           const struct type_path *path)
 {
@@ -389,8 +390,8 @@ static bool is_to_several(const struct types *types, const struct type_access *a
                !type_only_bytes(types, path->type, access);
 }
 
-/* Of ACCESS the part that begins with the first byte of which bits are used, in *USED;
- * returns how many are before it. */
+/* Sets *USED to the part of ACCESS from its first used byte on; returns the number of
+ * bytes before that. */
 static uint64_t skip_unused(const struct type_access *access, struct type_access *used)
 {
         uint32_t bytes = (uint32_t)__builtin_ctzll(access->bits) / 8;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which field of a type lies at an offset. The types are only read, and of names those
- * that are made are put into the pool. */
+/* The field at an offset of a type. Types are only read; new names go into the pool. */
 #ifndef MEMLAG_SYMBOLIZE_TYPE_FIELD_H
 #define MEMLAG_SYMBOLIZE_TYPE_FIELD_H
 
@@ -15,18 +14,16 @@ enum field_outcome {
         FIELD_FOUND,
         FIELD_WHOLE,   /* the type has no fields: a number or a pointer */
         FIELD_PADDING, /* nothing lies there */
-        FIELD_UNUSED,  /* bit-fields, of which no use is seen, or what is but stored again
-                        */
-        FIELD_BEYOND,  /* outside of the type */
-        FIELD_OPAQUE,  /* the type is not known inside */
-        FIELD_OTHER    /* what the access shows of the number is not so of the field */
+        FIELD_UNUSED, /* bit-fields without a use, or a value that is only stored again */
+        FIELD_BEYOND, /* outside of the type */
+        FIELD_OPAQUE, /* the type is not known inside */
+        FIELD_OTHER   /* the access contradicts the field */
 };
 
-/* What lies at an offset. Array indexes are left out: NAME is "a.b[].c", and
- * offset_bytes is the place that all of these have in common, with every index 0.
- * Where several share their place and the access fits each, NAME has them as
- * type_shared.h says: "u.word|half". Fields of a base class whose names others of the
- * type have, too, are told with the class, the innermost of several: "Base::a". */
+/* The field at an offset. Array indexes are left out: NAME is "a.b[].c", and offset_bytes
+ * is for index 0. If several fields share the place and fit, NAME lists them, see
+ * type_shared.h: "u.word|half". Fields of a base class have the innermost class in front
+ * if other fields have the name: "Base::a". */
 struct field {
         uint32_t name; /* 0 unless FOUND */
         uint32_t type; /* TYPE_NONE: SHARED ones have several */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a type holds was put before it and has a smaller number: no way leads back. How
- * deep types are in types is up to who made the file: nothing here calls itself. */
+/* A type has a greater number than its members: there are no cycles. A hostile file may
+ * nest types deeply, so nothing here is recursive. */
 #include "type_import.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types of one table among those of another, with names of another pool. */
+/* Copies types of one table to another, with names of another pool. */
 #ifndef MEMLAG_SYMBOLIZE_TYPE_IMPORT_H
 #define MEMLAG_SYMBOLIZE_TYPE_IMPORT_H
 
@@ -12,7 +12,7 @@ struct type_import {
         const struct string_pool *from_names;
         uint32_t *types; /* of FROM in TO, once they are there; TYPE_NONE: not yet */
         uint32_t *names; /* the same; 0: not yet */
-        /* Those in work, each before what it holds. */
+        /* Types in work, each before its members' types. */
         uint32_t *waiting;
         size_t waiting_count;
         size_t waiting_capacity;

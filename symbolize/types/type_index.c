@@ -25,8 +25,8 @@ bool type_counts(uint64_t stride_bytes, uint64_t bytes)
                (stride_bytes % bytes == 0 || bytes % stride_bytes == 0);
 }
 
-/* Compilers add what is constant in several indexes to the offset or to the index, so
- * that the offset need not be in the array that is meant. */
+/* Compilers add constants of several indexes to the offset or the index, so the offset
+ * may lie outside of the array. */
 struct reach {
         const struct types *types;
         int64_t offset;
@@ -35,7 +35,7 @@ struct reach {
         enum index_outcome outcome;
         bool several;
         bool counts_all; /* the index may count whole ones of the outermost type */
-        bool constant;   /* the offset alone leads to a field outside of what it counts */
+        bool constant;   /* the offset alone leads to a field outside of the array */
         bool elsewhere;  /* with a constant in the index it leads to another array */
         uint64_t at;
         unsigned work_left;
@@ -45,7 +45,7 @@ struct reach {
 /* The way into a type. */
 struct reach_way {
         uint64_t field; /* with every index 0 */
-        uint64_t start; /* with those that are constant */
+        uint64_t start; /* with the constant indexes */
         uint64_t step;  /* of the others together */
         bool counted;   /* the index asked about may count items of an array here */
         bool any_item;  /* of an array whose items were not gone through */
@@ -106,9 +106,9 @@ static void reach_members(struct reach *reach, const struct type *type,
         }
 }
 
-/* The index that is asked about goes from item to item: of its stride is only known what
- * it is a multiple of, so that items may also be larger. Another index is constant, or
- * one more where the items are many. */
+/* The index in question steps over items. Its stride is known only as a multiple, so
+ * items may be larger. Other indexes are constant, or one more if there are many items.
+ */
 static void reach_items(struct reach *reach, const struct type *type,
                         const struct reach_way *way)
 {

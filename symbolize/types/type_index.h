@@ -9,7 +9,7 @@
 #include "type_table.h"
 
 /* Whether an index of STRIDE_BYTES counts whole items of TYPE. Loops over structures are
- * unrolled by powers of two; other multiples count something of which TYPE is a part. */
+ * unrolled by powers of two. Other multiples count something that TYPE is a part of. */
 bool type_counted_whole(const struct types *types, uint32_t type, uint64_t stride_bytes);
 
 /* Whether an index in steps of STRIDE_BYTES may count items of BYTES, or of an array in
@@ -22,11 +22,10 @@ enum index_outcome {
         INDEX_SHIFTED, /* the same, but OFFSET_BYTES is up to one item before its array */
 };
 
-/* Which field an index that is any multiple of STRIDE_BYTES (at least 1) leads to from
- * OFFSET_BYTES in TYPE: of TYPE itself, when whole ones are counted, or of the arrays in
- * it whose items may be (the index may be a multiple of more), and have room for the
- * ACCESS_BYTES (0: any) that are read. The field's place, with every index 0, goes to
- * *FOUND. */
+/* The field at OFFSET_BYTES in TYPE plus an index, any multiple of STRIDE_BYTES (at least
+ * 1). The index counts whole items of TYPE, or of arrays in it with room for ACCESS_BYTES
+ * (0: any). It may be a multiple of more. *FOUND is the field's place with every index 0.
+ */
 enum index_outcome type_indexed(const struct types *types, uint32_t type,
                                 int64_t offset_bytes, uint64_t stride_bytes,
                                 uint64_t access_bytes, uint64_t *found);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Goes through all members, in the order in which they are declared. */
+/* Iterates over all members in the order of declaration. */
 #include "type_list.h"
 
 #include "type_limits.h"

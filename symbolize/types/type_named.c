@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Whether NAME ends at END in MEMBERS, of which it is the whole name; *BEGIN is where its
- * link is. */
+/* Whether NAME is the whole name that ends at END in MEMBERS; *BEGIN is the place of its
+ * link. */
 static bool ends_with(const char *members, size_t end, const char *name, size_t *begin)
 {
         size_t bytes = strlen(name);
@@ -17,8 +17,8 @@ static bool ends_with(const char *members, size_t end, const char *name, size_t 
         return members[*begin] == '.' || members[*begin] == '>';
 }
 
-/* How many of PATH's members, from its end, MEMBERS have before END; *BEGIN is where the
- * first of them is. */
+/* The number of PATH's members, from its end, that MEMBERS has before END; *BEGIN is the
+ * place of the first. */
 static size_t named_before(const struct string_pool *names, const struct type_path *path,
                            const char *members, size_t end, size_t *begin)
 {
@@ -71,8 +71,8 @@ static size_t most_named(const struct string_pool *names, const struct type_path
         return most;
 }
 
-/* Whether an expression there begins with the last name of PATH, which may be that of a
- * variable, or of a member of what the code is in: C++ does not say `this->`. */
+/* Whether an expression there begins with PATH's last name. It may be a variable's, or a
+ * member's: C++ needs no `this->`. */
 static bool may_be_first(const struct string_pool *names, const struct type_path *path,
                          const char *members)
 {

@@ -5,7 +5,7 @@
 
 #include "type_path.h"
 
-/* Ways to members that share their place, and the one of them that the source names. */
+/* Paths to members that share their place, and the one that the source names. */
 struct type_choice {
         struct type_path way;
         size_t named;   /* how much of its end; 0: none is */
@@ -15,12 +15,12 @@ struct type_choice {
         unsigned equal; /* numbers of as many bytes as are accessed, or several members */
 };
 
-/* Adds WAY to those of CHOICE, from {0} on, to which ACCESS may be. NAMES may be NULL. */
+/* Adds WAY, which ACCESS fits, to CHOICE, which begins as {0}. NAMES may be NULL. */
 void type_choice_add(struct type_choice *choice, const struct string_pool *names,
                      const struct type_access *access, const struct type_path *way);
 
-/* Whether the source says that it is CHOICE's way. Where its members may be those of an
- * equal access that is made with this one, no other may be equal. */
+/* Whether the source names CHOICE's path. If its members may belong to an equal, merged
+ * access, no other path may be equal. */
 bool type_choice_made(const struct type_choice *choice, const struct type_access *access);
 
 /* Whether MEMBERS, as source_expression() writes them, name all members of PATH, and none

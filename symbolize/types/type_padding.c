@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the fields cover is put together and sorted; padding is what is left. A type with
- * a member of which the place or the size is not known is taken to have none. */
+/* Collects and sorts the bytes of fields; the rest is padding. A type with a member of
+ * unknown place or size has none. */
 #include "type_padding.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "array.h"
 
 enum {
-        SPANS_LIMIT = 65536, /* fields, with those of structures inside */
+        SPANS_LIMIT = 65536, /* fields, with nested ones */
         NESTING_LIMIT = 256  /* types in types */
 };
 

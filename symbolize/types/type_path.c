@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Many ways are tried and given up: their names are made of those that are meant. */
+/* Most tried paths are given up: only the final ones get names. */
 #include "type_path.h"
 
 #include <stdio.h>

@@ -26,11 +26,11 @@ struct type_path {
         int fit;                      /* how well the access fits, from 1; 0: not found */
         bool bits;                    /* the end is a bit-field, or several */
         bool counted;      /* the access's index counts items of an array on the way */
-        bool contradicted; /* the access is not to what is there */
+        bool contradicted; /* the access contradicts the field there */
 };
 
-/* Goes on with NAME, that of a member, or 0 into an array's element. False: the way is as
- * long as it may be, and stays as it is. */
+/* Continues with NAME, a member's, or 0 for an array's element. False: the path has its
+ * full length and stays. */
 bool type_path_step(struct type_path *path, uint32_t name);
 
 /* The same into MEMBER, which has a name. Of base classes in base classes the innermost

@@ -28,7 +28,7 @@ static bool only_bits(const struct type_shared *shared)
         return true;
 }
 
-/* Brings those of BYTES to the front; else the order stays. */
+/* Moves those with BYTES to the front; the rest keeps its order. */
 static void sort(struct type_shared *shared, uint32_t bytes)
 {
         uint32_t front = 0;
@@ -105,7 +105,7 @@ static uint32_t make_name(struct string_pool *names, const struct type_shared *s
         return name;
 }
 
-/* The name of the type ID; 0 of one that could not be read, as that of a bit-field. */
+/* The name of the type ID; 0: it could not be read, as a bit-field's. */
 static uint32_t name_of(const struct types *types, uint32_t id)
 {
         return id < types->count ? types->items[id].name : 0;

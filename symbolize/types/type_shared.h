@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields that share their place, of which an access may be to each. */
+/* Fields that share their place and fit an access. */
 #ifndef MEMLAG_SYMBOLIZE_TYPE_SHARED_H
 #define MEMLAG_SYMBOLIZE_TYPE_SHARED_H
 
@@ -20,12 +20,12 @@ struct type_shared {
 /* Whether one of SHARED is a bit-field. */
 bool type_shared_bits(const struct type_shared *shared);
 
-/* Sets *FIELD to those of SHARED, one or more, of which an access of ACCESS_BYTES is to
- * one, those of as many bytes first. It begins where the last begins, bit-fields where
- * the first does, and reaches to the end of the longest. The name has the last steps
- * alone where only they differ, "u.word|half", and whole names else, "hs.code|hi.val[]",
- * with a point before those without one, "f.call|.next", unless one is the first. Of many
- * the first are named, and how many more there are: "a|b|4 more"; bit-fields all. */
+/* Sets *FIELD to the fields SHARED, at least one, that fit an access of ACCESS_BYTES;
+ * those of that size come first. It begins where the last field begins, for bit-fields
+ * the first, and ends with the longest. The name has only the last steps if only these
+ * differ: "u.word|half". Otherwise it has whole names: "hs.code|hi.val[]", with a point
+ * before those without one, except the first: "f.call|.next". If there are many, a number
+ * follows the first: "a|b|4 more"; bit-fields are all listed. */
 void type_shared_field(const struct types *types, struct string_pool *names,
                        struct type_shared *shared, uint32_t access_bytes,
                        struct field *field);

@@ -54,7 +54,7 @@ static bool same_type(const void *context, const void *key, uint32_t position)
         return true;
 }
 
-/* Of all that equal types have in common: those of one name and size may be many. */
+/* Covers all properties of equal types: many types may have one name and size. */
 static uint32_t type_hash(const struct types *types, const struct type *type,
                           const struct member *members)
 {

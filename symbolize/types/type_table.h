@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The data types of a program as plain tables: sizes, members, and which types look the
- * same. Knows nothing of DWARF; names are numbers of a string pool. Types are told by
- * their ids, places in types.items; those of others are taken as types of no size. */
+/* A program's data types as plain tables: sizes, members, and which types look the same.
+ * Knows no DWARF; names are numbers of a string pool. Ids are indexes of types.items;
+ * invalid ids count as types of no size. */
 #ifndef MEMLAG_SYMBOLIZE_TYPE_TABLE_H
 #define MEMLAG_SYMBOLIZE_TYPE_TABLE_H
 
@@ -59,8 +59,8 @@ struct types {
         struct hash_index index; /* of canonical types */
 };
 
-/* Adds TYPE with MEMBERS (member_count of them, copied; first_member and canonical are
- * set here). The id goes to *ID. 0 or -ENOMEM. */
+/* Adds TYPE with MEMBERS (copies member_count; sets first_member and canonical). *ID
+ * becomes its id. 0 or -ENOMEM. */
 int types_put(struct types *types, const struct type *type, const struct member *members,
               uint32_t *id);
 /* Frees what TYPES owns; it can be filled anew. */

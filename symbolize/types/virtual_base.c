@@ -107,7 +107,7 @@ static uint32_t member_around(const struct types *types, const struct type *clas
         return TYPE_NONE;
 }
 
-/* A class has the table of its first base, and those that begin in it have theirs. */
+/* A class shares the table of its first base, and so does a class that begins with it. */
 bool virtual_bases_in(const struct virtual_bases *bases, const struct types *types,
                       uint32_t type, uint64_t offset_bytes, uint64_t table_offset_bytes,
                       Dwarf_Die *base)

@@ -23,14 +23,14 @@ struct virtual_bases {
         struct hash_index index; /* by type and offset */
 };
 
-/* Whether DIE, an inheritance, is of a virtual base, at *TABLE_OFFSET_BYTES. */
+/* Whether DIE, an inheritance, has a virtual base, at *TABLE_OFFSET_BYTES. */
 bool virtual_base_read(struct dwarf_file *dwarf, Dwarf_Die *die,
                        uint64_t *table_offset_bytes);
 
 /* Adds one of a type that has no number yet. 0 or -ENOMEM. */
 int virtual_bases_add(struct virtual_bases *bases, const Dwarf_Die *base,
                       uint64_t table_offset_bytes);
-/* Those from FIRST on that have no type yet are of TYPE. 0 or -ENOMEM. */
+/* Gives TYPE to bases from FIRST on without a type. 0 or -ENOMEM. */
 int virtual_bases_number(struct virtual_bases *bases, size_t first, uint32_t type);
 
 /* Finds the virtual base of what lies OFFSET_BYTES into TYPE, one of TYPES, whose place
