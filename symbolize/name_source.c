@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "array.h"
+#include "rule.h"
 
 struct finding {
         struct name_sources *sources;
@@ -177,6 +178,8 @@ static int put_options(struct finding *finding, int64_t last_sample_id)
                 fprintf(text, " vmlinux=%s", options->vmlinux);
         if (options->debuginfod)
                 fputs(" debuginfod", text);
+        if (*rules_off())
+                fprintf(text, " rules-off=%s", rules_off());
         int error = fclose(text) ? -ENOMEM : 0;
 
         if (!error)

@@ -5,12 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool rule_applies(const char *name)
+const char *rules_off(void)
 {
         const char *off = getenv("MEMLAG_RULES_OFF");
+
+        return off ? off : "";
+}
+
+bool rule_applies(const char *name)
+{
+        const char *off = rules_off();
         size_t length = strlen(name);
 
-        while (off && *off) {
+        while (*off) {
                 size_t word = strcspn(off, ",");
 
                 if (word == length && strncmp(off, name, length) == 0)

@@ -10,11 +10,18 @@
 /* Whether the rule NAME applies: the environment variable MEMLAG_RULES_OFF, a list with
  * commas between the names, does not have it. */
 bool rule_applies(const char *name);
+/* That list; "": all rules apply. */
+const char *rules_off(void);
 #else
 static inline bool rule_applies(const char *name)
 {
         (void)name;
         return true;
+}
+
+static inline const char *rules_off(void)
+{
+        return "";
 }
 #endif
 

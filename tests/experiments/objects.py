@@ -4,7 +4,10 @@
 tests/integration/types in every way of BUILDS, records it with the simulated PMU, and has
 types/check.py compare what memlag says of each sample with what the program says of its
 memory. Writes objects.csv to DIRECTORY, and prints each class of wrong answers.
-    objects.py build/bin/memlag doc/experiments [--only PROGRAM]"""
+    objects.py build/bin/memlag doc/experiments [--only PROGRAM] [--levels LEVEL,...]
+With --rules it names each recording anew without each rule in turn, and writes rules.csv instead.
+That takes a build with -DMEMLAG_RULE_SWITCHES=ON; the rule "none" is the comparison.
+    objects.py build/bin/memlag doc/experiments --levels=-O2,-O3 --rules none,bits,unrolled"""
 import argparse
 import csv
 import json
@@ -84,8 +87,24 @@ def run(command, directory, **environment):
                  f"{done.stdout}{done.stderr}")
 
 
-def measure(memlag, program, command, package):
+def check(directory, database):
     """The counts of types/check.py, and its lines about answers that are wrong."""
+    done = subprocess.run([sys.executable, TYPES / "check.py", database, "truth"],
+                          cwd=directory, capture_output=True, text=True, check=True)
+    counts, *wrong = done.stdout.splitlines()
+    counts = json.loads(counts)
+    return {name: counts.get(name, 0) for name in COUNTS}, wrong
+
+
+def without(memlag, directory, rule):
+    """The counts when memlag has named the recording without RULE."""
+    shutil.copy(directory / "run.db", directory / "without.db")
+    run([memlag, "symbolize", "without.db"], directory, MEMLAG_RULES_OFF=rule)
+    return check(directory, "without.db")[0]
+
+
+def measure(memlag, program, command, package, rules):
+    """The counts and wrong answers of a program, and the counts without each of RULES."""
     with tempfile.TemporaryDirectory(prefix="memlag-objects-") as directory:
         directory = pathlib.Path(directory)
         (directory / "words").write_bytes(bytes(4096))
@@ -98,10 +117,8 @@ def measure(memlag, program, command, package):
         run([memlag, "record", "-o", "run.db", "--source", "sim", "--sim-cpu",
              "skylake-sp", "--sim-prefetch", "off", "--loads-only", "--ldlat", "1", "--period",
              str(PERIOD), "--", "./program", "words"], directory, TRUTH="truth")
-        done = subprocess.run([sys.executable, TYPES / "check.py", "run.db", "truth"],
-                              cwd=directory, capture_output=True, text=True, check=True)
-        counts, *wrong = done.stdout.splitlines()
-        return json.loads(counts), wrong
+        return (*check(directory, "run.db"),
+                {rule: without(memlag, directory, rule) for rule in rules})
 
 
 def main():
@@ -110,21 +127,32 @@ def main():
     parser.add_argument("memlag", help="the program, for instance build/bin/memlag")
     parser.add_argument("directory", type=pathlib.Path, help="where objects.csv is written")
     parser.add_argument("--only", metavar="PROGRAM", choices=BUILDS, help="one of the programs")
+    parser.add_argument("--levels", metavar="LEVEL,...",
+                        help="builds with just these options, such as --levels=-O2,-O3")
+    parser.add_argument("--rules", metavar="RULE,...", help="rules to leave out, one at a time")
     options = parser.parse_args()
+    rules = options.rules.split(",") if options.rules else []
+    levels = options.levels.split(",") if options.levels else None
     memlag = os.path.abspath(options.memlag)
     wrong_samples = 0
-    with open(options.directory / "objects.csv", "w", newline="", encoding="ascii") as file:
+    table = options.directory / ("rules.csv" if rules else "objects.csv")
+    with open(table, "w", newline="", encoding="ascii") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["program", "build", *(name.replace(" ", "_") for name in COUNTS)])
+        writer.writerow(["program", "build", *(["without"] if rules else []),
+                         *(name.replace(" ", "_") for name in COUNTS)])
         for program in [options.only] if options.only else BUILDS:
             for label, command, package in builds(program):
+                if levels and label.split(" ", 1)[1] not in levels:
+                    continue
                 missing = [tool for tool in (command[0], package) if tool and not shutil.which(tool)]
                 if missing:
                     print(f"{program}, {label}: left out, no {missing[0]}", flush=True)
                     continue
-                counts, wrong = measure(memlag, program, command, package)
-                counts = {name: counts.get(name, 0) for name in COUNTS}
-                writer.writerow([program, label, *counts.values()])
+                counts, wrong, by_rule = measure(memlag, program, command, package, rules)
+                for rule, row in by_rule.items():
+                    writer.writerow([program, label, rule, *row.values()])
+                if not rules:
+                    writer.writerow([program, label, *counts.values()])
                 file.flush()
                 samples = counts["samples"]
                 print(f"{program}, {label}: {samples} samples,"
