@@ -6,14 +6,18 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
+/* The views are made by the analysis, which comes later. */
 static const char answers[] =
-    "SELECT count(*), coalesce(object_kind, ''), coalesce(object, ''), "
-    "coalesce(type || coalesce('.' || field, ''), ''), "
-    "coalesce(type_source || coalesce(' ' || type_pointer, ''), u.reason, '') "
-    "FROM sample_view LEFT JOIN unresolved_view AS u "
-    "ON u.sample_id = sample_view.sample_id AND subject = 'type' "
-    "WHERE sample_view.sample_id IN (SELECT sample_id FROM sample WHERE ip = ?1) "
-    "GROUP BY 2, 3, 4, 5 ORDER BY 1 DESC, 2, 3, 4, 5";
+    "SELECT count(*), coalesce(o.kind, ''), coalesce(o.name, ''), "
+    "coalesce(y.name || coalesce('.' || f.name, ''), ''), "
+    "coalesce(w.source || coalesce(' ' || w.pointer, ''), u.reason, '') "
+    "FROM sample AS s LEFT JOIN attribution AS a USING (sample_id) "
+    "LEFT JOIN data_object AS o USING (object_id) "
+    "LEFT JOIN type_field AS f USING (field_id) "
+    "LEFT JOIN data_type AS y ON y.type_id = f.type_id "
+    "LEFT JOIN type_source AS w USING (type_source_id) "
+    "LEFT JOIN untyped AS u USING (untyped_id) "
+    "WHERE s.ip = ?1 GROUP BY 2, 3, 4, 5 ORDER BY 1 DESC, 2, 3, 4, 5";
 
 static const char *text(sqlite3_stmt *row, int column)
 {

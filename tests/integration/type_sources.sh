@@ -166,7 +166,7 @@ print({(row["type_source"], row["type_pointer"]) for row in csv.DictReader(sys.s
 # The way to a type is shown: the parameter's register, the load through it, and the pointer.
 at=$(answer gcc-O2.db "SELECT ip FROM sample_view WHERE function = 'by_left' AND field = 'key' GROUP BY 1 ORDER BY count(*) DESC LIMIT 1")
 "$MEMLAG" symbolize --trace-types="$at" gcc-O2.db >trace
-for text in 'rdi=pointer to struct tree (variable node)$' '^0x[0-9a-f]*: mov .*,%r.x$' 'operand: pointer to struct tree +16, by node->left$' \
+for text in 'rdi=pointer to struct tree (variable node)' '^0x[0-9a-f]*: mov .*,%r.x$' 'operand: pointer to struct tree +16, by node->left$' \
         'struct tree.key.*instruction node->left$'; do
         grep -q "$text" trace || fail "the trace does not say $text: $(cat trace)"
 done
