@@ -109,7 +109,7 @@ static void fill(struct simpmu_sample *record, ThreadId tid,
         record->reserved = 0;
         record->kernel_cycles =
             faults * sample->kernel_slots / tool_machine.slots_per_cycle;
-        record->cpu = (UShort)tool_thread->core->number;
+        record->cpu = (UShort)threads_core(tid)->number;
         record->depth = (UShort)(context->callers + 1);
         record->other_depth = (UShort)context->others;
         record->stack_frame =

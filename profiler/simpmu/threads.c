@@ -395,12 +395,15 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
         come_back(tid);
 }
 
+#define SYSCALL_BYTES 2 /* of the instruction */
+
 /* Beside what system calls write there are frames of signal handlers: those are the
  * engine's writes, on the thread's stack. */
 static void on_memory_written(CorePart part, ThreadId tid, Addr address, SizeT size)
 {
         const NSegment *segment;
         struct tool_thread *thread;
+        struct access_site call = {.kind = ACCESS_STORE};
         ULong wait;
 
         if (part != Vg_CoreSysCall || threads[tid] == NULL)
@@ -415,7 +418,8 @@ static void on_memory_written(CorePart part, ThreadId tid, Addr address, SizeT s
         if (tid != running)
                 filter_clear(
                     &tool_hot); /* which may know lines that another core writes */
-        wait = kernel_write(&tool_machine, &tool_hot, &thread->sim, address, size,
+        call.ip = VG_(get_IP)(tid) - SYSCALL_BYTES;
+        wait = kernel_write(&tool_machine, &tool_hot, &thread->sim, &call, address, size,
                             clock_of(thread));
         if (!thread->runnable) /* or its place among those that are would be wrong */
                 thread_serve(&thread->sim, wait);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define APART __attribute__((noinline, noclone))
@@ -37,6 +38,20 @@ APART static void read_file(const char *p)
 {
         for (size_t i = 0; i < PAGES; i++)
                 sum += p[i * PAGE]; /* file */
+}
+
+/* Its pages are touched by the kernel. Not by the C library, so that the system call is
+ * an instruction of this function. */
+APART static void read_into(char *p, int fd)
+{
+        long got;
+
+        __asm__ volatile("syscall"
+                         : "=a"(got)
+                         : "0"(SYS_read), "D"(fd), "S"(p), "d"((long)PAGES * PAGE)
+                         : "rcx", "r11", "memory");
+        if (got != (long)PAGES * PAGE)
+                exit(1);
 }
 
 static char *map(int flags, int fd)
@@ -74,8 +89,13 @@ int main(int count, char **arguments)
         long file_before = faults();
         read_file(file);
         long file_after = faults();
-        printf("write_fresh %ld\nwrite_again %ld\nwrite_released %ld\nread_file %ld\n",
+        char *buffer = map(MAP_ANONYMOUS, -1);
+        long into_before = faults();
+        read_into(buffer, fd);
+        long into_after = faults();
+        printf("write_fresh %ld\nwrite_again %ld\nwrite_released %ld\nread_file %ld\n"
+               "read_into %ld\n",
                fresh - before, again - fresh, released - released_before,
-               file_after - file_before);
+               file_after - file_before, into_after - into_before);
         return 0;
 }

@@ -341,6 +341,8 @@ static void store_here_and_there(struct rig *rig, uint64_t address, uint64_t ste
         touch(rig, ACCESS_LOAD, address + 256 * MIB + step * LINE_BYTES, 4);
 }
 
+static const struct access_site system_call;
+
 static void have_pages_written(struct rig *rig, uint64_t address, uint64_t step)
 {
         struct sim_thread *thread = rig->threads[rig->running];
@@ -349,7 +351,7 @@ static void have_pages_written(struct rig *rig, uint64_t address, uint64_t step)
 
         if (step % lines == 0)
                 thread_pause(thread,
-                             kernel_write(&rig->machine, &rig->hot, thread,
+                             kernel_write(&rig->machine, &rig->hot, thread, &system_call,
                                           address + step * LINE_BYTES, PAGE, now));
 }
 

@@ -32,13 +32,15 @@ static struct rig *rig_with_kernel(uint32_t threads, uint32_t ldlat_cycles)
         return rig;
 }
 
+static const struct access_site system_call;
+
 static void write_by_kernel(struct rig *rig, uint64_t address, uint64_t bytes)
 {
         struct sim_thread *thread = rig->threads[rig->running];
         uint64_t now = rig->hot.instructions + thread->stall;
 
-        thread_serve(thread,
-                     kernel_write(&rig->machine, &rig->hot, thread, address, bytes, now));
+        thread_serve(thread, kernel_write(&rig->machine, &rig->hot, thread, &system_call,
+                                          address, bytes, now));
 }
 
 static struct sim_counters counted(const struct rig *rig)

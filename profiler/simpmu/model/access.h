@@ -632,22 +632,6 @@ HOT_PATH struct access access_begin(struct sim_hot *hot, struct sim_thread *thre
         return access;
 }
 
-static __attribute__((noinline)) void sample_fault(struct machine *machine,
-                                                   const struct access *access,
-                                                   uint64_t page, uint64_t slots)
-{
-        const struct sim_sample sample = {
-            .site = access->site,
-            .address = later(access->address, page << PAGE_SHIFT),
-            .time_slots = access->start,
-            .kernel_slots = slots,
-            .page_bytes = pages_huge(&machine->pages, page) ? BLOCK_PAGES << PAGE_SHIFT
-                                                            : 1u << PAGE_SHIFT,
-        };
-
-        machine->on_sample(&sample);
-}
-
 /* An access whose page has not been in the TLBs: it goes on when the kernel has done what
  * a first touch asks of it. */
 static inline void touch_page(struct machine *machine, struct sim_hot *hot,
@@ -659,9 +643,9 @@ static inline void touch_page(struct machine *machine, struct sim_hot *hot,
 
         if (__builtin_expect(wait == 0, 1))
                 return;
-        /* A timer's samples are all alike. */
-        if (!machine->samples_stalls && !machine->loads_only)
-                sample_fault(machine, access, page, wait);
+        kernel_sample_fault(machine, access->site,
+                            later(access->address, page << PAGE_SHIFT), access->start,
+                            wait);
         thread_serve(thread, wait);
         stall_to_hot(hot, thread);
         access->now += wait;

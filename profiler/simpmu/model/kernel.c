@@ -188,9 +188,26 @@ uint64_t kernel_call(const struct machine *machine, struct sim_thread *thread)
         return machine->call_cost;
 }
 
+/* A timer's samples are all alike. */
+void kernel_sample_fault(struct machine *machine, const struct access_site *site,
+                         uint64_t address, uint64_t now, uint64_t slots)
+{
+        const bool huge = pages_huge(&machine->pages, address >> PAGE_SHIFT);
+        const struct sim_sample sample = {
+            .site = site,
+            .address = address,
+            .time_slots = now,
+            .kernel_slots = slots,
+            .page_bytes = (huge ? BLOCK_PAGES : 1u) << PAGE_SHIFT,
+        };
+
+        if (slots > 0 && !machine->samples_stalls && !machine->loads_only)
+                machine->on_sample(&sample);
+}
+
 uint64_t kernel_write(struct machine *machine, struct sim_hot *hot,
-                      struct sim_thread *thread, uint64_t address, uint64_t size_bytes,
-                      uint64_t now)
+                      struct sim_thread *thread, const struct access_site *site,
+                      uint64_t address, uint64_t size_bytes, uint64_t now)
 {
         struct kernel_job job =
             job_of(machine, hot, thread, true, size_bytes >> PAGE_SHIFT > 0, now);
@@ -200,9 +217,13 @@ uint64_t kernel_write(struct machine *machine, struct sim_hot *hot,
         for (uint64_t at = address; at < end;) {
                 uint64_t page = at >> PAGE_SHIFT;
                 uint64_t page_end = (page + 1) << PAGE_SHIFT;
-                if (machine_translate(machine, thread->core, page) > TLB_STLB_HIT)
-                        faults += kernel_touch(machine, hot, thread, page, true,
-                                               time_of(&job, now) + now + faults);
+                if (machine_translate(machine, thread->core, page) > TLB_STLB_HIT) {
+                        const uint64_t begin = time_of(&job, now) + now + faults;
+                        uint64_t fault =
+                            kernel_touch(machine, hot, thread, page, true, begin);
+                        kernel_sample_fault(machine, site, at, begin, fault);
+                        faults += fault;
+                }
                 use_lines(&job, at, end < page_end ? end : page_end);
                 at = page_end;
         }

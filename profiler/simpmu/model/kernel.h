@@ -27,11 +27,17 @@
 
 #include "machine.h"
 
-/* The kernel writes SIZE_BYTES at ADDRESS for THREAD, whose clock stands at NOW. HOT: of
- * the thread that runs. Returns for how many slots that takes. */
+/* The kernel writes SIZE_BYTES at ADDRESS for THREAD, whose clock stands at NOW, because
+ * of a system call at SITE, which also has the page faults. HOT: of the thread that runs.
+ * Returns for how many slots that takes. */
 uint64_t kernel_write(struct machine *machine, struct sim_hot *hot,
-                      struct sim_thread *thread, uint64_t address, uint64_t size_bytes,
-                      uint64_t now);
+                      struct sim_thread *thread, const struct access_site *site,
+                      uint64_t address, uint64_t size_bytes, uint64_t now);
+
+/* SITE has touched ADDRESS at NOW, and the page fault takes SLOTS: where page faults are
+ * samples, it is one. */
+void kernel_sample_fault(struct machine *machine, const struct access_site *site,
+                         uint64_t address, uint64_t now, uint64_t slots);
 
 /* The cold half of kernel_touch. */
 uint64_t kernel_first_touch(struct machine *machine, struct sim_hot *hot,
