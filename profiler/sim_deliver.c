@@ -168,8 +168,10 @@ static int deliver_sample(struct sink *sink, image_key image,
                                              : "hit",
             .snoop = levels[sample->level].snoop,
             .locked = flags & SIMPMU_LOCKED,
-            .has_raw = flags & SIMPMU_UNFORWARDED_LOAD,
-            .raw = (uint64_t)PERF_MEM_BLK_DATA << PERF_MEM_BLK_SHIFT,
+            .has_raw = flags & (SIMPMU_UNFORWARDED_LOAD | SIMPMU_ALIASED_LOAD),
+            .raw = (uint64_t)(flags & SIMPMU_UNFORWARDED_LOAD ? PERF_MEM_BLK_DATA
+                                                              : PERF_MEM_BLK_ADDR)
+                   << PERF_MEM_BLK_SHIFT,
         };
         static const struct data_source_row fault = {
             .op = "NA", .level = "NA", .tlb = "NA", .snoop = "NA"};

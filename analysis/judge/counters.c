@@ -38,6 +38,7 @@ static const struct {
     {"memory_activity.stalls_l3_miss", CONCEPT_STALLS_L3},
     {"mem_inst_retired.split_loads", CONCEPT_SPLIT_LOADS},
     {"mem_uops_retired.split_loads", CONCEPT_SPLIT_LOADS}, /* Haswell, Broadwell */
+    {"ld_blocks_partial.address_alias", CONCEPT_ALIASED_LOADS},
     {"page-faults", CONCEPT_PAGE_FAULTS}, /* of the kernel and the model */
     {"kernel.fault_cycles", CONCEPT_KERNEL_FAULT},
     {"kernel.call_cycles", CONCEPT_KERNEL_CALL},

@@ -145,6 +145,7 @@ struct report_summary {
         double user_s; /* CPU time of the command; NAN: not known */
         double kernel_s;
         double split_ratio; /* of the loads, across a line border */
+        double alias_ratio; /* and with the low address bits of a store */
         double page_faults;
         double fault_ratio;
         double call_ratio;

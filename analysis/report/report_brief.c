@@ -106,6 +106,12 @@ static void say_splits(FILE *text, const struct report_summary *summary)
                     " %.0f %% of the loads crossed a line border (split loads), which "
                     "takes a port of L1 twice: align the data.",
                     100 * summary->split_ratio);
+        if (summary->alias_ratio >= SPLIT_RATIO_MIN)
+                fprintf(text,
+                        " %.0f %% of the loads came after a store to another page with "
+                        "the same lowest 12 bits of the address (4 KiB aliasing), and "
+                        "were made twice: move one of the arrays by 64 bytes or more.",
+                        100 * summary->alias_ratio);
 }
 
 static void say_timer(FILE *text, const struct report_summary *summary)

@@ -206,6 +206,7 @@ static void set_ratios(const struct reading *reading)
         summary->sq_full_ratio = counts[CONCEPT_SQ_FULL] / cycles;
         summary->sb_full_ratio = counts[CONCEPT_STORE_BUFFER] / cycles;
         summary->split_ratio = counts[CONCEPT_SPLIT_LOADS] / counts[CONCEPT_LOADS];
+        summary->alias_ratio = counts[CONCEPT_ALIASED_LOADS] / counts[CONCEPT_LOADS];
         summary->page_faults = counts[CONCEPT_PAGE_FAULTS];
         summary->fault_ratio = counts[CONCEPT_KERNEL_FAULT] / cycles;
         summary->call_ratio = counts[CONCEPT_KERNEL_CALL] / cycles;

@@ -37,6 +37,12 @@ static IRExpr *note_of(struct pass *pass, const struct access_site *site, IRExpr
                          ir_constant(recent_store_note(0, site->size_bytes)));
 }
 
+/* What is in a frame is near everything else there. */
+static Bool may_alias(const struct pass *pass, const IRExpr *address)
+{
+        return tool_machine.alias_cost > 0 && stored_frame_word(pass, address) < 0;
+}
+
 void forward_note_store(struct pass *pass, const struct access_site *site,
                         IRExpr *address)
 {
@@ -55,6 +61,10 @@ void forward_note_store(struct pass *pass, const struct access_site *site,
                 ir_write_hot_element(pass, tool_hot.recent_note, place, note);
                 ir_write_hot_element(pass, tool_hot.recent_number, place, number);
         }
+        if (may_alias(pass, address))
+                ir_write_hot(pass, &tool_hot.last_stored,
+                             ir_binary(pass, Ity_I64, Iop_Add64, address,
+                                       ir_constant(site->size_bytes - 1u)));
 }
 
 /* In the generated code true when the last store to word number WORD of a load began
@@ -73,6 +83,31 @@ static IRExpr *other_store(struct pass *pass, const struct access_site *site,
         return ir_binary(pass, Ity_I1, Iop_CmpLT64U,
                          ir_binary(pass, Ity_I64, Iop_Sub64, above, ir_constant(least)),
                          ir_constant(end - least));
+}
+
+/* The same when the last store has gone by ADDRESS in another page. A load of a block
+ * without stores is not looked at: streams that alias are read and written in one loop.
+ */
+static IRExpr *near_alias(struct pass *pass, IRExpr *address)
+{
+        const ULong low_bits = (1u << ALIAS_BITS) - ALIAS_REACH;
+        IRExpr *behind = ir_binary(pass, Ity_I64, Iop_Sub64,
+                                   ir_read_hot(pass, &tool_hot.last_stored), address);
+        IRExpr *low = ir_binary(pass, Ity_I64, Iop_And64, behind, ir_constant(low_bits));
+        IRExpr *other_page =
+            ir_binary(pass, Ity_I1, Iop_CmpLT64U, ir_constant(ALIAS_REACH - 1), behind);
+
+        return ir_binary(pass, Ity_I1, Iop_And1, other_page,
+                         ir_binary(pass, Ity_I1, Iop_CmpEQ64, low, ir_constant(0)));
+}
+
+static Bool stores_something(const IRSB *in)
+{
+        for (Int i = 0; i < in->stmts_used; i++) {
+                if (in->stmts[i]->tag == Ist_Store)
+                        return True;
+        }
+        return False;
 }
 
 static VG_REGPARM(2) void call_of_parts(const struct access_site *site, Addr address)
@@ -96,6 +131,8 @@ void forward_add_load(struct pass *pass, const struct access_site *site, IRExpr 
                 IRExpr *one = other_store(pass, site, address, shifted, word);
                 any = any == NULL ? one : ir_binary(pass, Ity_I1, Iop_Or1, any, one);
         }
+        if (may_alias(pass, address) && stores_something(pass->in))
+                any = ir_binary(pass, Ity_I1, Iop_Or1, any, near_alias(pass, address));
         call = call_with_constant(pass, "simpmu_parts", (void *)call_of_parts, site,
                                   address);
         ir_reads_frame(pass, call); /* it may be sampled */

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 22u
+#define SIMPMU_VERSION 23u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -84,6 +84,7 @@
         X(l1d_bytes, "l1d.size_bytes", "bytes", 4096, 1048576)                           \
         X(l1d_ways, "l1d.ways", "ways", 1, 16)                                           \
         X(l1d_latency_cycles, "l1d.latency_cycles", "cycles", 1, 100)                    \
+        X(alias_cycles, "l1d.alias4k_cycles", "cycles", 0, 1000)                         \
         X(set_interval_l2_cycles, "l1d.set_interval_l2_cycles", "cycles/line", 0, 1000)  \
         X(set_interval_l3_cycles, "l1d.set_interval_l3_cycles", "cycles/line", 0, 1000)  \
         X(l2_bytes, "l2.size_bytes", "bytes", 4096, 67108864)                            \
@@ -160,7 +161,7 @@ struct simpmu_code {
 struct simpmu_control {
         uint64_t magic;
         uint32_t version;
-        uint32_t loads_only; /* 1: neither stores nor page faults are samples */
+        uint32_t loads_only;   /* 1: neither stores nor page faults are samples */
         uint64_t period_loads; /* mean number of qualifying loads from sample to sample */
         uint64_t period_ns;    /* unless 0, instead: of time that loads hold others up */
         uint64_t seed;         /* of the period's jitter */
@@ -323,16 +324,18 @@ enum simpmu_level {
 
 /* flags of SIMPMU_SAMPLE; an instruction that loads and stores is sampled as a load.
  * TLB_MISS: a page was walked for; STLB_HIT: the second level had the translation.
- * RETIRED: retire_latency_cycles is known. UNFORWARDED: it waited for a store of a part of
- * its bytes. STORE: of a store, whose latency is that of its line; retire_latency_cycles
- * is the stall for its place in the store buffer. */
+ * RETIRED: retire_latency_cycles is known. UNFORWARDED: it waited for a store of a part
+ * of its bytes. ALIASED: it seemed to want those of a store to another page. STORE: of a
+ * store, whose latency is that of its line; retire_latency_cycles is the stall for its
+ * place in the store buffer. */
 enum {
         SIMPMU_TLB_MISS = 1,
         SIMPMU_LOCKED = 2,
         SIMPMU_RETIRED = 4,
         SIMPMU_STLB_HIT = 8,
         SIMPMU_UNFORWARDED_LOAD = 16,
-        SIMPMU_STORE = 32
+        SIMPMU_STORE = 32,
+        SIMPMU_ALIASED_LOAD = 64
 };
 
 struct simpmu_sample {
@@ -393,6 +396,7 @@ struct simpmu_sample {
         X(SPLIT_LOADS, "mem_inst_retired.split_loads", "events")                         \
         X(SPLIT_STORES, "mem_inst_retired.split_stores", "events")                       \
         X(UNFORWARDED, "ld_blocks.store_forward", "events")                              \
+        X(ALIASED, "ld_blocks_partial.address_alias", "events")                          \
         X(PAGE_FAULTS, "page-faults", "events")                                          \
         X(KERNEL_FAULT, "kernel.fault_cycles", "cycles")                                 \
         X(KERNEL_CALL, "kernel.call_cycles", "cycles")                                   \

@@ -13,6 +13,7 @@ static UInt sample_flags(const struct sim_sample *sample)
                (sample->translation == TLB_STLB_HIT ? SIMPMU_STLB_HIT : 0) |
                (sample->site->locked ? SIMPMU_LOCKED : 0) |
                (sample->unforwarded ? SIMPMU_UNFORWARDED_LOAD : 0) |
+               (sample->aliased ? SIMPMU_ALIASED_LOAD : 0) |
                (tool_machine.one_load_waits ? 0 : SIMPMU_RETIRED);
 }
 

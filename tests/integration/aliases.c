@@ -24,6 +24,7 @@ int main(int argc, char **argv)
         if (argc != 3 || memory == NULL)
                 return 2;
         memset(memory, 0, 16384);
-        printf("%lu\n", (unsigned long)chain(memory, memory + atol(argv[1]), atol(argv[2])));
+        printf("%lu\n",
+               (unsigned long)chain(memory, memory + atol(argv[1]), atol(argv[2])));
         return 0;
 }

@@ -7,7 +7,7 @@ set -eu
 
 count=50000
 cc -O1 -g "$SOURCE_DIR/tests/integration/aliases.c" -o aliases
-total="SELECT CAST(sum(value) AS INTEGER) FROM counter JOIN reading USING (counter_id) WHERE name ="
+total="SELECT CAST(total(value) AS INTEGER) FROM counter JOIN reading USING (counter_id) WHERE name ="
 
 # record NAME DISTANCE COST: cycles and loads that alias
 record()

@@ -45,6 +45,7 @@ struct found {
         enum simpmu_level level;
         enum tlb_outcome translation;
         bool unforwarded; /* a store had only a part of it */
+        bool aliased;     /* a store to another page seemed to have it */
 };
 
 /* Where an access leaves the common way it goes as the address of such a copy: until
@@ -59,8 +60,8 @@ HOT_PATH struct access copy_of_access(const struct access *access)
 
 HOT_PATH struct found copy_of_found(const struct found *found)
 {
-        return (struct found){found->arrival, found->ready, found->level,
-                              found->translation, found->unforwarded};
+        return (struct found){found->arrival,     found->ready,       found->level,
+                              found->translation, found->unforwarded, found->aliased};
 }
 
 /* What is constant in most modes. */
@@ -180,6 +181,43 @@ static __attribute__((noinline)) uint64_t after_parts(const struct machine *mach
         if (issued + machine->unforwarded_cost > access->now + machine->l1d_latency)
                 return issued + machine->unforwarded_cost;
         hot->recent_note[store] = 0;
+        return 0;
+}
+
+/* The store that is noted in PLACE begins or ends within ACCESS as far as the low bits of
+ * addresses tell, and is to another page. */
+static inline bool aliases(const struct sim_hot *hot, uint32_t place,
+                           const struct access *access)
+{
+        const uint64_t note = hot->recent_note[place];
+        const uint64_t from = note >> RECENT_SIZE_BITS, to = recent_store_end(note);
+        const uint64_t low_bits = (1u << ALIAS_BITS) - 1;
+        const uint64_t size_bytes = access->site->size_bytes;
+
+        if (note == 0 || (from < access->address + size_bytes && access->address < to))
+                return false;
+        return ((from - access->address) & low_bits) < size_bytes ||
+               ((access->address - from) & low_bits) < to - from;
+}
+
+/* When a load can have its value that aliases with a store in the buffer: the core takes
+ * the store for the one that it needs, and begins anew when it sees the whole address. 0:
+ * there is no such store. */
+static __attribute__((noinline)) uint64_t after_alias(const struct machine *machine,
+                                                      const struct sim_hot *hot,
+                                                      const struct sim_thread *thread,
+                                                      const struct access *access)
+{
+        const uint64_t end = access->address + access->site->size_bytes;
+        /* A store is in the buffer for about as long as one that cannot be forwarded. */
+        const uint64_t leaves = machine->unforwarded_cost + thread->stall;
+
+        for (uint64_t word = access->address >> 3; word <= (end - 1) >> 3; word++) {
+                const uint32_t place = recent_store_place(word);
+                if (aliases(hot, place, access) &&
+                    hot->recent_number[place] + leaves > access->now)
+                        return access->start + machine->l1d_latency + machine->alias_cost;
+        }
         return 0;
 }
 
@@ -312,6 +350,7 @@ HOT_PATH void take_sample_of(struct machine *machine, const struct core *core,
             .level = found->level,
             .translation = found->translation,
             .unforwarded = found->unforwarded,
+            .aliased = found->aliased,
             .few_sets = found->level > SIMPMU_LEVEL_LFB ? few_sets_of(core) : 0,
         };
         machine->on_sample(&sample);
@@ -776,8 +815,9 @@ HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
                 access_slowly(machine, hot, thread, &copy);
 }
 
-/* A load of SITE from ADDRESS may need bytes of a store that has not all of them, for all
- * that the test before the call knows. It has been modelled without that. */
+/* A load of SITE from ADDRESS may need bytes of a store that has not all of them, or
+ * alias with one, for all that the test before the call knows. It has been modelled
+ * without that. */
 static inline void load_of_parts(struct machine *machine, struct sim_hot *hot,
                                  struct sim_thread *thread,
                                  const struct access_site *site, uint64_t address)
@@ -789,14 +829,19 @@ static inline void load_of_parts(struct machine *machine, struct sim_hot *hot,
         thread_retire(hot, thread, instruction);
         access.now = instruction + thread->stall;
         access.start = hot_waits(hot, &site->address, access.now);
-        uint64_t ready = after_parts(machine, hot, thread, &access);
+        const uint64_t parts = after_parts(machine, hot, thread, &access);
+        const uint64_t ready = later(
+            parts,
+            machine->alias_cost > 0 ? after_alias(machine, hot, thread, &access) : 0);
         if (ready <= access.start + machine->l1d_latency)
                 return;
         const struct found found = {.arrival = ready,
                                     .ready = ready,
                                     .level = SIMPMU_LEVEL_L1,
-                                    .unforwarded = true};
-        thread->counters.unforwarded_loads++;
+                                    .unforwarded = parts == ready,
+                                    .aliased = parts != ready};
+        thread->counters.unforwarded_loads += found.unforwarded;
+        thread->counters.aliased_loads += found.aliased;
         sample(machine, thread, &access, &found);
         deliver(hot, thread, &access, ready, true);
 }

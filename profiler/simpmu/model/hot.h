@@ -74,6 +74,11 @@ static inline uint32_t stored_bytes(uint32_t form)
 #define RECENT_SIZE_BITS    6
 #define RECENT_SIZE_MAXIMUM 32u /* bytes; instructions that store more are left out */
 
+/* A load aliases with a store to another page whose low bits of the address are the same.
+ * It is looked for where a store has just gone by: so many bytes of its stream. */
+#define ALIAS_BITS  12
+#define ALIAS_REACH 256u /* bytes, a power of two */
+
 /* A store of BYTES at ADDRESS: of those at one address the one with most bytes is the
  * least, so that one comparison tells which have less than so many. */
 static inline uint64_t recent_store_note(uint64_t address, uint32_t bytes)
@@ -130,6 +135,9 @@ struct sim_hot {
          * of its instruction. */
         uint64_t recent_note[RECENT_STORES];
         uint64_t recent_number[RECENT_STORES];
+        /* The last byte of the last of them that is not in a frame, where aliases are
+         * looked for. */
+        uint64_t last_stored;
         /* Of the last store: when its value comes (0: it was there when the store
          * issued), and its address, with its form. */
         uint64_t stored_ready[STORED_PLACES];

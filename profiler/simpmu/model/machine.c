@@ -132,6 +132,7 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
         machine->huge_walk_latency = in_slots(machine, params->huge_walk_cycles);
         machine->mispredict_cost = in_slots(machine, params->mispredict_cycles);
         machine->unforwarded_cost = in_slots(machine, params->unforwarded_cycles);
+        machine->alias_cost = in_slots(machine, params->alias_cycles);
         machine->lock_cost = in_slots(machine, params->lock_cycles);
         machine->sample_latency = in_slots(machine, ldlat_cycles);
         init_kernel(machine);
@@ -346,6 +347,7 @@ void machine_read_counters(const struct machine *machine, struct sim_thread *thr
         value[SIMPMU_SPLIT_LOADS] = counters->split_loads;
         value[SIMPMU_SPLIT_STORES] = counters->split_stores;
         value[SIMPMU_UNFORWARDED] = counters->unforwarded_loads;
+        value[SIMPMU_ALIASED] = counters->aliased_loads;
         value[SIMPMU_PAGE_FAULTS] = counters->page_faults;
         value[SIMPMU_KERNEL_FAULT] = counters->fault_slots / cycle;
         value[SIMPMU_KERNEL_CALL] = counters->call_slots / cycle;

@@ -136,7 +136,7 @@ struct access_site {
         uint16_t form; /* see FORM_UNKNOWN and so on */
         bool locked;
         bool nontemporal; /* of a store: see combining.h */
-        bool updates; /* of a load: its instruction stores, too */
+        bool updates;     /* of a load: its instruction stores, too */
 };
 
 /* What store_forward.renames says of values that a load has from a store before it. */
@@ -163,6 +163,8 @@ struct sim_sample {
         uint64_t kernel_slots; /* of a page fault, which has none of the above; else 0 */
         uint32_t page_bytes;   /* likewise */
         bool unforwarded;      /* a store before it had only a part of its bytes */
+        bool
+            aliased; /* a store before it to another page has the same low address bits */
         /* It missed L1, as did others before it, of so few sets that these have not as
          * many ways; else 0. */
         uint32_t few_sets;
@@ -189,7 +191,7 @@ struct machine {
         uint64_t set_interval_l3; /* also of lines from beyond */
         uint64_t hitm_latency;    /* of a line that another core has modified */
         uint64_t remote_cache_latency;
-        uint64_t write_time; /* for which a line written to memory keeps a place */
+        uint64_t write_time;       /* for which a line written to memory keeps a place */
         uint64_t nontemporal_time; /* and a line written past the caches a fill buffer */
         uint64_t stlb_latency;
         uint64_t walk_latency;
@@ -204,10 +206,11 @@ struct machine {
         struct code *code;         /* where branches are followed; else NULL */
         uint64_t unforwarded_cost; /* from a store's retirement to a load that needs only
                                       part of it */
+        uint64_t alias_cost;       /* of a load that aliases with a store in its buffer */
         uint64_t lock_cost;      /* of a locked instruction or fence; 0: no such thing */
         uint64_t sample_latency; /* loads of at least this latency qualify */
         bool samples_stalls;     /* instead: by the time that loads hold up retirement */
-        bool loads_only; /* neither stores nor page faults are samples */
+        bool loads_only;         /* neither stores nor page faults are samples */
         bool one_load_waits;     /* a line on its way counts as there to all others */
         uint32_t fill_buffers;
         uint32_t prefetch;   /* a bit of each simpmu_prefetcher that is on; 0 at first */

@@ -223,7 +223,8 @@ static void wait_for_ports(struct sim_hot *hot, struct sim_thread *thread)
         struct ports_use *before = &thread->ports;
         uint64_t passed = hot->instructions + thread->stall - before->clock;
         const struct ports_use now = {
-            .loads = hot->loads + thread->counters.split_loads,
+            .loads = hot->loads + thread->counters.split_loads +
+                     thread->counters.aliased_loads,
             .stores = hot->stores + thread->counters.split_stores,
         };
         double loads = (double)(now.loads - before->loads) * thread->load_slots;

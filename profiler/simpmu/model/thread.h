@@ -42,6 +42,7 @@ struct sim_counters {
         uint64_t split_loads;                    /* across a line border */
         uint64_t split_stores;
         uint64_t unforwarded_loads; /* that waited for a store of a part of them */
+        uint64_t aliased_loads;     /* that were made twice for a store to another page */
         uint64_t page_faults;
         uint64_t fault_slots; /* in the kernel, for page faults */
         uint64_t call_slots;  /* and for system calls */
@@ -121,7 +122,7 @@ struct combining {
 
 /* The loads and stores that had been made when the ports for them were looked at last. */
 struct ports_use {
-        uint64_t loads; /* those across a line border twice */
+        uint64_t loads; /* those across a line border twice, and those that alias */
         uint64_t stores;
         uint64_t clock;
 };
