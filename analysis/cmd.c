@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -30,6 +31,34 @@ int cmd_finish_output(const char *command)
         diag_printf(command, "cannot write the output: %s",
                     errno ? strerror(errno) : "an earlier write failed");
         return EXIT_FAILED;
+}
+
+static bool is_same_file(const char *one, const char *other)
+{
+        struct stat a, b;
+        return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+               a.st_ino == b.st_ino;
+}
+
+int cmd_check_output(const char *path, const char *const *files, size_t count,
+                     struct diag *diag)
+{
+        for (size_t i = 0; i < count; i++)
+                if (is_same_file(path, files[i]))
+                        return diag_set(diag, -EEXIST, "-o: '%s' is the recording itself",
+                                        path);
+        return 0;
+}
+
+int cmd_write_file(const char *path, const char *bytes, size_t size, struct diag *diag)
+{
+        FILE *file = fopen(path, "we");
+        bool written = file && fwrite(bytes, 1, size, file) == size;
+        if (file && fclose(file))
+                written = false;
+        return written ? 0
+                       : diag_set(diag, -errno, "cannot write '%s': %s", path,
+                                  strerror(errno));
 }
 
 size_t cmd_terminal_width(void)

@@ -8,20 +8,25 @@
 
 enum { PROSE_WIDTH = 90 };
 
-void prose_wrapped(FILE *out, const char *text)
+void prose_indented(FILE *out, const char *text, size_t indent, size_t width)
 {
         size_t column = 0;
         while (*text) {
                 size_t length = strcspn(text, " ");
-                if (column && column + 1 + length > PROSE_WIDTH) {
+                if (column && column + 1 + length > width) {
                         putc('\n', out);
                         column = 0;
                 }
-                column +=
-                    (size_t)fprintf(out, "%s%.*s", column ? " " : "", (int)length, text);
+                column += (size_t)fprintf(out, "%*s%.*s", column ? 1 : (int)indent,
+                                          column || indent ? " " : "", (int)length, text);
                 text += length + strspn(text + length, " ");
         }
         putc('\n', out);
+}
+
+void prose_wrapped(FILE *out, const char *text)
+{
+        prose_indented(out, text, 0, PROSE_WIDTH);
 }
 
 static bool ends_in(const char *text, size_t length, const char *end)

@@ -2,13 +2,25 @@
 /* Looks where gdb looks: 'set substitute-path', then 'directory'. */
 #include "source_file.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+#include "command.h"
+#include "command_line.h"
+#include "option_path.h"
 #include "source_origin.h"
 #include "source_text.h"
 
-bool source_substitution_parse(const char *text, struct source_substitution *substitution)
+static void check_memory(int code, struct argp_state *state)
+{
+        if (code)
+                argp_failure(state, EXIT_FAILED, ENOMEM, "source files");
+}
+
+/* Parses "FROM=TO"; false when it is none. */
+static bool parse_substitution(const char *text, struct source_substitution *substitution)
 {
         const char *equals = strchr(text, '=');
         if (!equals || equals == text)
@@ -18,6 +30,51 @@ bool source_substitution_parse(const char *text, struct source_substitution *sub
                 from_bytes--;
         *substitution = (struct source_substitution){text, from_bytes, equals + 1};
         return true;
+}
+
+static void add_substitution(struct source_search *search, const char *text,
+                             struct argp_state *state)
+{
+        check_memory(array_reserve(&search->substitutions, &search->substitution_capacity,
+                                   search->substitution_count,
+                                   sizeof(*search->substitutions)),
+                     state);
+        if (!parse_substitution(text,
+                                &search->substitutions[search->substitution_count++]))
+                usage_error(state, "--substitute-path: '%s' is not FROM=TO", text);
+}
+
+static void add_directory(struct source_search *search, const char *text,
+                          struct argp_state *state)
+{
+        struct diag diag;
+        if (option_directory("--source-path", text, &diag))
+                usage_error(state, "%s", diag.text);
+        check_memory(array_reserve(&search->directories, &search->directory_capacity,
+                                   search->directory_count, sizeof(*search->directories)),
+                     state);
+        search->directories[search->directory_count++] = text;
+}
+
+error_t source_search_parse(struct source_search *search, int key, const char *text,
+                            struct argp_state *state)
+{
+        switch (key) {
+        case SOURCE_PATH:
+                add_directory(search, text, state);
+                return 0;
+        case SOURCE_SUBSTITUTE:
+                add_substitution(search, text, state);
+                return 0;
+        default:
+                return ARGP_ERR_UNKNOWN;
+        }
+}
+
+void source_search_free(struct source_search *search)
+{
+        free(search->substitutions);
+        free(search->directories);
 }
 
 static bool leads_up(const char *path)

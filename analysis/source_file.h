@@ -4,6 +4,7 @@
 #ifndef MEMLAG_SOURCE_FILE_H
 #define MEMLAG_SOURCE_FILE_H
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -21,14 +22,34 @@ struct source_substitution {
 
 struct source_search {
         struct source_substitution *substitutions;
-        size_t substitution_count;
+        size_t substitution_count, substitution_capacity;
         const char **directories;
-        size_t directory_count;
+        size_t directory_count, directory_capacity;
 };
 
-/* Parses "FROM=TO", which stays the caller's; false when it is none. */
-bool source_substitution_parse(const char *text,
-                               struct source_substitution *substitution);
+enum { SOURCE_PATH = 1100, SOURCE_SUBSTITUTE };
+
+/* For a command's table of options. */
+#define SOURCE_SEARCH_OPTIONS                                                            \
+        {"source-path",                                                                  \
+         SOURCE_PATH,                                                                    \
+         "DIR",                                                                          \
+         0,                                                                              \
+         "Look for source files that are not where they were compiled below DIR too; "   \
+         "may be given more than once",                                                  \
+         0},                                                                             \
+        {                                                                                \
+                "substitute-path", SOURCE_SUBSTITUTE, "FROM=TO", 0,                      \
+                    "Look for source files whose path begins with FROM in TO; may be "   \
+                    "given more than once",                                              \
+                    0                                                                    \
+        }
+
+/* Takes an option of SOURCE_SEARCH_OPTIONS, whose TEXT stays the caller's; ends the
+ * process on bad usage. ARGP_ERR_UNKNOWN: KEY is another option. */
+error_t source_search_parse(struct source_search *search, int key, const char *text,
+                            struct argp_state *state);
+void source_search_free(struct source_search *search);
 
 /* Opens the file that PATH of DB names: after the first substitution that fits, or if
  * debug information names it, or else below each directory, with as much of the end of

@@ -30,8 +30,6 @@ enum {
         OPTION_FORMAT,
         OPTION_INTEL,
         OPTION_NO_ASM,
-        OPTION_SOURCE_PATH,
-        OPTION_SUBSTITUTE_PATH,
         OPTION_TOP
 };
 
@@ -44,7 +42,6 @@ struct arguments {
         int64_t context;
         enum disassembly_style style;
         struct source_search search;
-        size_t substitution_capacity, directory_capacity;
         struct show_options show;
 };
 
@@ -60,14 +57,7 @@ static const struct argp_option options[] = {
     {"intel", OPTION_INTEL, NULL, 0, "Show instructions in Intel's syntax, not AT&T's",
      0},
     {"no-asm", OPTION_NO_ASM, NULL, 0, "Show no instructions", 0},
-    {"source-path", OPTION_SOURCE_PATH, "DIR", 0,
-     "Look for source files that are not where they were compiled below DIR too; may be "
-     "given more than once",
-     0},
-    {"substitute-path", OPTION_SUBSTITUTE_PATH, "FROM=TO", 0,
-     "Look for source files whose path begins with FROM in TO; may be given more than "
-     "once",
-     0},
+    SOURCE_SEARCH_OPTIONS,
     {"top", OPTION_TOP, "N", 0,
      "Without a name: show the N functions (3) that come first in reports", 0},
     {"wide", 'W', NULL, 0, "Show names whole, with all template arguments, in tables too",
@@ -79,32 +69,6 @@ static void check_memory(int code, struct argp_state *state)
 {
         if (code)
                 argp_failure(state, EXIT_FAILED, ENOMEM, "annotate");
-}
-
-static void add_substitution(struct arguments *arguments, const char *text,
-                             struct argp_state *state)
-{
-        struct source_search *search = &arguments->search;
-        check_memory(
-            array_reserve(&search->substitutions, &arguments->substitution_capacity,
-                          search->substitution_count, sizeof(*search->substitutions)),
-            state);
-        if (!source_substitution_parse(
-                text, &search->substitutions[search->substitution_count++]))
-                usage_error(state, "--substitute-path: '%s' is not FROM=TO", text);
-}
-
-static void add_directory(struct arguments *arguments, const char *text,
-                          struct argp_state *state)
-{
-        struct source_search *search = &arguments->search;
-        struct diag diag;
-        if (option_directory("--source-path", text, &diag))
-                usage_error(state, "%s", diag.text);
-        check_memory(array_reserve(&search->directories, &arguments->directory_capacity,
-                                   search->directory_count, sizeof(*search->directories)),
-                     state);
-        search->directories[search->directory_count++] = text;
 }
 
 static void add_name(struct arguments *arguments, const char *text,
@@ -148,12 +112,6 @@ static error_t parse(int key, char *text, struct argp_state *state)
         case OPTION_FORMAT:
                 arguments->show.format = cmd_parse_format(text, state);
                 return 0;
-        case OPTION_SOURCE_PATH:
-                add_directory(arguments, text, state);
-                return 0;
-        case OPTION_SUBSTITUTE_PATH:
-                add_substitution(arguments, text, state);
-                return 0;
         case OPTION_TOP:
                 arguments->top = (int64_t)usage_whole(state, "--top", text, 1, INT32_MAX);
                 return 0;
@@ -170,6 +128,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 check_together(arguments, state);
                 return 0;
         default:
+                if (source_search_parse(&arguments->search, key, text, state) == 0)
+                        return 0;
                 return selection_parse(&arguments->selection, key, text, state);
         }
 }
@@ -270,7 +230,6 @@ int cmd_annotate(int argc, char **argv)
         int status = run(&arguments);
         selection_free(&arguments.selection);
         free(arguments.names);
-        free(arguments.search.substitutions);
-        free(arguments.search.directories);
+        source_search_free(&arguments.search);
         return status;
 }

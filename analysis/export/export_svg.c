@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "call_tree.h"
+#include "short_name.h"
 #include "text.h"
 
 enum { WIDTH = 1200, MARGIN = 10, ROW = 18, TOP = 58 };
@@ -39,6 +40,15 @@ static void write_text(FILE *out, const char *text, size_t most)
                         fwrite(text, 1, length, out);
                 text += length ? length : 1;
         }
+}
+
+/* Without template arguments where NAME has more than MOST bytes. */
+static void write_short(FILE *out, const char *name, size_t most)
+{
+        size_t length = strlen(name);
+        char *shorter = short_name(name, &length, most);
+        write_text(out, shorter ? shorter : name, most);
+        free(shorter);
 }
 
 static const char *colour_of(const struct call_function *function)
@@ -76,7 +86,7 @@ static void write_box(FILE *out, const struct call_tree *tree, size_t i,
                 ROW - 1);
         if (width > 4 * CHARACTER) {
                 fprintf(out, "<text x=\"%.2f\" y=\"%zu\">", box->left + 3, y + 12);
-                write_text(out, function->name, (size_t)((width - 6) / CHARACTER));
+                write_short(out, function->name, (size_t)((width - 6) / CHARACTER));
                 fputs("</text>", out);
         }
         fputs("</g>\n", out);

@@ -137,10 +137,26 @@ memlag.source = (() => {
     function drawWithoutText(box) {
         const lines = data.lines.filter((line) => line.file_id === shown.file && (shown.line === null || line.line === shown.line));
         box.append(memlag.element("p", "quiet", shown.file === null && !shown.owner ? "No source file is known."
-            : "The text of this file was not found when the page was made (--source-path, --substitute-path of memlag annotate tell where sources are)."));
+            : "The text of this file was not found when the page was made (--source-path and --substitute-path tell where sources are)."));
         const chosen = shown.owner ? [shown.owner] : lines.slice(0, 20);
         for (const line of chosen)
             box.append(detail([line]));
+    }
+
+    function scrollTo(row) {
+        const box = document.getElementById("source-text");
+        if (row)
+            box.scrollTop += row.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
+    }
+
+    /* Shows FILE at the line that weighs most. */
+    function showFile(file) {
+        shown = { file, line: null };
+        open.clear();
+        draw();
+        const hot = data.lines.filter((line) => line.file_id === file).sort((a, b) => memlag.weigh(b) - memlag.weigh(a))[0];
+        if (hot)
+            scrollTo(document.querySelector(`#source-text [data-line="${Number(hot.line)}"]`));
     }
 
     function goTo(file, line, owner) {
@@ -152,8 +168,7 @@ memlag.source = (() => {
         memlag.show("source");
         const chosen = document.querySelector("#source-text .chosen");
         const box = document.getElementById("source-text");
-        if (chosen)
-            box.scrollTop += chosen.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
+        scrollTo(chosen);
         box.focus({ preventScroll: true });
     }
 
@@ -189,9 +204,9 @@ memlag.source = (() => {
             option.title = data.files.get(file);
             select.append(option);
         }
-        select.addEventListener("change", () => { shown = { file: +select.value, line: null }; open.clear(); draw(); });
+        select.addEventListener("change", () => showFile(+select.value));
         const first = files.find((file) => text.has(file));
-        shown.file = first !== undefined ? first : files.length ? files[0] : null;
+        showFile(first !== undefined ? first : files.length ? files[0] : null);
         writeNotes(data.sourceNotes.trim().split("\n").filter((note) => note));
     }
     return { begin, update: draw, open: openLine, openFunction, openObject };

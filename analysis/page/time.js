@@ -18,8 +18,8 @@ memlag.time = (() => {
     function findPanels() {
         const weight = memlag.weights[0][0];
         panels.push({
-            title: weight === "stalled" ? "stalled by memory, % of cycles" : "samples' " + memlag.weights[0][1],
-            lines: [{ name: weight, points: ofSpans(memlag.sums.series(weight).map((v) => weight === "stalled" ? Math.min(100, 100 * v) : v)) }],
+            title: weight === "stalled" ? "stalled by memory, % of cycles" : weight === "latency" ? memlag.weights[0][1] + ", % of the run's" : "samples",
+            lines: [{ name: weight, points: ofSpans(memlag.sums.series(weight).map((v) => weight === "samples" ? v : Math.min(100, 100 * v))) }],
         });
         if (has("read_gbs") || has("write_gbs"))
             panels.push({

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analysis.h"
 #include "cmd.h"
@@ -33,7 +32,8 @@ struct arguments {
         struct report_options report; /* its kind is NULL: not given */
         bool top_given;
         bool page;
-        const char *output; /* NULL: stdout */
+        struct source_search search; /* of the page */
+        const char *output;          /* NULL: stdout */
 };
 
 static const struct argp_option options[] = {
@@ -80,6 +80,7 @@ static const struct argp_option options[] = {
      0},
     {"wide", 'W', NULL, 0, "Show names whole, with all template arguments, in tables too",
      0},
+    SOURCE_SEARCH_OPTIONS,
     SELECTION_OPTIONS,
     {0}};
 
@@ -215,6 +216,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
         case ARGP_KEY_END:
                 if (arguments->page)
                         check_page(arguments, state);
+                else if (arguments->search.directory_count ||
+                         arguments->search.substitution_count)
+                        usage_error(state, "--source-path, --substitute-path: they are "
+                                           "for --format=html, and for memlag annotate");
                 if (!arguments->report.kind)
                         arguments->report.kind = report_kind_named("line");
                 check_choice(&arguments->report, state);
@@ -226,6 +231,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 arguments->file = text;
                 return 0;
         default:
+                if (source_search_parse(&arguments->search, key, text, state) == 0)
+                        return 0;
                 return selection_parse(&arguments->selection, key, text, state);
         }
 }
@@ -250,7 +257,6 @@ static int print(struct db *db, const struct arguments *arguments, FILE *out,
             [FORMAT_JSON] = report_json,
         };
         const struct report_options *report = &arguments->report;
-        static const struct source_search search = {.directory_count = 0};
         struct report_summary summary;
         int code = report_summary_read(db, &summary, diag);
         if (!code && report->by_stalled && isnan(summary.loads_stalled_ratio))
@@ -259,33 +265,12 @@ static int print(struct db *db, const struct arguments *arguments, FILE *out,
                              "--sort=stalled: the recording does not tell for how long "
                              "loads held up the program; --sort=latency orders the rows");
         if (!code)
-                code = arguments->page
-                           ? page_write(db, report, &summary, &search, out, diag)
-                           : printers[report->format](db, report, &summary, out, diag);
+                code =
+                    arguments->page
+                        ? page_write(db, report, &summary, &arguments->search, out, diag)
+                        : printers[report->format](db, report, &summary, out, diag);
         report_summary_free(&summary);
         return code;
-}
-
-/* Whether PATH is the database itself, which must not be overwritten. */
-static bool is_database(const char *path, const char *database)
-{
-        struct stat output, input;
-        return stat(path, &output) == 0 && stat(database, &input) == 0 &&
-               output.st_dev == input.st_dev && output.st_ino == input.st_ino;
-}
-
-static int write_file(const char *path, const char *database, const char *bytes,
-                      size_t size, struct diag *diag)
-{
-        if (is_database(path, database))
-                return diag_set(diag, -EEXIST, "-o: '%s' is the recording itself", path);
-        FILE *file = fopen(path, "we");
-        bool written = file && fwrite(bytes, 1, size, file) == size;
-        if (file && fclose(file))
-                written = false;
-        return written ? 0
-                       : diag_set(diag, -errno, "cannot write '%s': %s", path,
-                                  strerror(errno));
 }
 
 /* A report that fails half-way leaves no file, and no half of a page. */
@@ -297,11 +282,15 @@ static int print_whole(struct db *db, const struct arguments *arguments,
         FILE *memory = open_memstream(&bytes, &size);
         if (!memory)
                 return diag_no_memory(diag);
-        int code = print(db, arguments, memory, diag);
+        int code = arguments->output
+                       ? cmd_check_output(arguments->output, &arguments->file, 1, diag)
+                       : 0;
+        if (!code)
+                code = print(db, arguments, memory, diag);
         if (fclose(memory))
                 code = diag_no_memory(diag);
         if (!code && arguments->output)
-                code = write_file(arguments->output, arguments->file, bytes, size, diag);
+                code = cmd_write_file(arguments->output, bytes, size, diag);
         else if (!code)
                 fwrite(bytes, 1, size, stdout); /* cmd_finish_output sees a failure */
         free(bytes);
@@ -342,5 +331,6 @@ int cmd_report(int argc, char **argv)
         int status = select_and_print(db, &arguments);
         db_close(db);
         selection_free(&arguments.selection);
+        source_search_free(&arguments.search);
         return status;
 }

@@ -2,6 +2,7 @@
 /* The first lines of a report: how much time waits for memory, the places with cause and
  * remedy, and where to read on. At most ten lines; --verbose has the rest. */
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -15,7 +16,13 @@
 #include "text.h"
 #include "verdict.h"
 
-enum { PLACES = 3, REMEDIES = 2, PLACE_BYTES = 88 };
+enum {
+        PLACES = 3,
+        REMEDIES = 2,
+        PLACE_BYTES = 88,
+        REMEDY_INDENT = 9,
+        REMEDY_WIDTH = 100
+};
 
 /* Of the cycles, or of the latency or time at loads where cycles are not known. */
 #define PLACE_SHARE_MIN "0.01"
@@ -225,24 +232,37 @@ static void print_gain(FILE *out, sqlite3_stmt *row)
                 fprintf(out, " Estimate: -%.0f %% if %s.", percent, condition);
 }
 
+static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice *advice)
+{
+        char *text = NULL;
+        size_t length;
+        FILE *memory = open_memstream(&text, &length);
+        if (!memory)
+                return -ENOMEM;
+        fprintf(memory, "%c%s: %s.", toupper((unsigned char)*advice->meaning),
+                advice->meaning + 1, advice->remedy);
+        print_gain(memory, row);
+        const int code = fclose(memory) ? -ENOMEM : 0;
+        if (!code)
+                prose_indented(out, text, REMEDY_INDENT, REMEDY_WIDTH);
+        free(text);
+        return code;
+}
+
 /* Each remedy once, and of two causes at most. */
-static void print_remedy(FILE *out, sqlite3_stmt *row, const char *said[REMEDIES])
+static int print_remedy(FILE *out, sqlite3_stmt *row, const char *said[REMEDIES])
 {
         const char *verdict = statement_text(row, 2);
         const struct report_advice *advice = report_advice_on(verdict);
         for (int i = 0; advice && i < REMEDIES; i++) {
                 if (said[i] == advice->verdict)
-                        return;
+                        return 0;
                 if (said[i])
                         continue;
                 said[i] = advice->verdict;
-                fprintf(out, "         %c%s: %s.",
-                        toupper((unsigned char)*advice->meaning), advice->meaning + 1,
-                        advice->remedy);
-                print_gain(out, row);
-                putc('\n', out);
-                return;
+                return write_remedy(out, row, advice);
         }
+        return 0;
 }
 
 static int print_places(struct db *db, FILE *out, const struct report_summary *summary,
@@ -257,9 +277,11 @@ static int print_places(struct db *db, FILE *out, const struct report_summary *s
         sqlite3_bind_int(rows, 2, summary->timed);
         while ((code = statement_next(db, rows, diag)) > 0) {
                 print_place(out, rows, summary->timed);
-                if (!summary->timed)
-                        print_remedy(out, rows, said);
                 *any = true;
+                if (!summary->timed && print_remedy(out, rows, said)) {
+                        code = diag_no_memory(diag);
+                        break;
+                }
         }
         sqlite3_finalize(rows);
         return code;
