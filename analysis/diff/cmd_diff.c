@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* memlag diff BEFORE AFTER: what became better or worse between two recordings. */
 #include <argp.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,9 @@
 #include "command_line.h"
 #include "completed.h"
 #include "diff.h"
+#include "page.h"
 
-enum { TABLE_ROWS = 20 };
+enum { TABLE_ROWS = 20, PAGE_ROWS = 500 };
 
 enum { OPTION_AFTER = 256, OPTION_BEFORE, OPTION_BY, OPTION_FORMAT, OPTION_TOP };
 
@@ -25,7 +27,9 @@ struct files {
 struct arguments {
         struct files sides[2]; /* before, after */
         struct diff_options diff;
-        bool top_given;
+        bool top_given, kind_given;
+        bool page;
+        const char *output; /* NULL: stdout */
 };
 
 static const struct argp_option options[] = {
@@ -38,7 +42,11 @@ static const struct argp_option options[] = {
      "What a row stands for: line (the default), function, object, type (each of its "
      "fields), or run (only what was counted in the whole run)",
      0},
-    {"format", OPTION_FORMAT, "FORMAT", 0, "table (the default), csv or json", 0},
+    {"format", OPTION_FORMAT, "FORMAT", 0,
+     "table (the default), csv, json, or html: a page for a browser with all kinds of "
+     "rows",
+     0},
+    {"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
     {"top", OPTION_TOP, "N", 0,
      "Show the N rows that differ most; 0: all (a table shows 20, the others all)", 0},
     {0}};
@@ -101,9 +109,15 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 return 0;
         case OPTION_BY:
                 parse_by(arguments, text, state);
+                arguments->kind_given = true;
                 return 0;
         case OPTION_FORMAT:
-                arguments->diff.format = cmd_parse_format(text, state);
+                arguments->page = strcmp(text, "html") == 0;
+                if (!arguments->page)
+                        arguments->diff.format = cmd_parse_format(text, state);
+                return 0;
+        case 'o':
+                arguments->output = text;
                 return 0;
         case OPTION_TOP:
                 parse_top(arguments, text, state);
@@ -115,6 +129,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 return 0;
         case ARGP_KEY_END:
                 check_files(arguments, state);
+                if (arguments->page && (arguments->kind_given || arguments->top_given))
+                        usage_error(state, "--format=html: a page has all rows, of all "
+                                           "kinds; --by and --top are not for it");
                 if (arguments->top_given && !arguments->diff.kind)
                         usage_error(state, "--top: --by run has no rows to choose from");
                 return 0;
@@ -150,24 +167,117 @@ static int open_side(struct diff_side *side, const struct files *files)
         return status;
 }
 
-static int compare(struct diff *diff, const struct diff_options *shown)
+static int compare(struct diff *diff, const struct diff_options *shown, bool noted,
+                   FILE *out, struct diag *diag)
 {
-        struct diag diag;
-        int code = diff_side_read(&diff->before, &diag);
+        int code = diff_side_read(&diff->before, diag);
         if (!code)
-                code = diff_side_read(&diff->after, &diag);
+                code = diff_side_read(&diff->after, diag);
         if (!code)
-                code = diff_make(diff, shown->kind, &diag);
+                code = diff_make(diff, shown->kind, diag);
         struct diff_notes notes = {.count = 0};
+        if (!code && noted)
+                code = diff_notes_read(diff, &notes, diag);
         if (!code)
-                code = diff_notes_read(diff, &notes, &diag);
-        if (!code)
-                code = diff_print(diff, &notes, shown, stdout, &diag);
+                code = diff_print(diff, &notes, shown, out, diag);
         diff_notes_free(&notes);
+        return code;
+}
+
+/* What completed_open has said already. */
+enum { SAID = -ECANCELED };
+
+static int open_both(struct diff *diff, const struct arguments *arguments)
+{
+        *diff = (struct diff){.kind = NULL};
+        int status = open_side(&diff->before, &arguments->sides[0]);
+        if (status == EXIT_OK)
+                status = open_side(&diff->after, &arguments->sides[1]);
+        return status == EXIT_OK ? 0 : SAID;
+}
+
+/* Adds to PAGE what programs get of rows of KIND, and leaves both sides open. Notes are
+ * those of the first kind. */
+static int add_kind(struct page_diff *page, struct diff *diff, const char *kind,
+                    struct diag *diag)
+{
+        const struct diff_options shown = {
+            .kind = diff_kind_named(kind), .format = FORMAT_JSON, .top = PAGE_ROWS};
+        struct page_diff_kind *added = &page->kinds[page->kind_count];
+        size_t size;
+        FILE *memory = open_memstream(&added->json, &size);
+        if (!memory)
+                return diag_no_memory(diag);
+        int code = compare(diff, &shown, page->kind_count == 0, memory, diag);
+        if (fclose(memory))
+                code = diag_no_memory(diag);
+        added->name = kind;
+        page->kind_count++;
+        page->before = diff->before.db;
+        page->after = diff->after.db;
+        return code;
+}
+
+/* Each kind reads both sides anew. */
+static int write_page(const struct arguments *arguments, FILE *out, struct diag *diag)
+{
+        static const char *const kinds[] = {"line", "function", "object", "type"};
+        struct page_diff page = {.kind_count = 0};
+        struct diff diff = {.kind = NULL};
+        int code = 0;
+        for (size_t i = 0; !code && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+                diff_free(&diff);
+                code = open_both(&diff, arguments);
+                if (!code)
+                        code = add_kind(&page, &diff, kinds[i], diag);
+        }
         if (!code)
-                return cmd_finish_output("diff");
-        diag_print("diff", &diag);
-        return EXIT_FAILED;
+                code = page_diff_write(&page, out, diag);
+        for (size_t i = 0; i < page.kind_count; i++)
+                free(page.kinds[i].json);
+        diff_free(&diff);
+        return code;
+}
+
+static int write_rows(const struct arguments *arguments, FILE *out, struct diag *diag)
+{
+        struct diff diff;
+        int code = open_both(&diff, arguments);
+        if (!code)
+                code = compare(&diff, &arguments->diff, true, out, diag);
+        diff_free(&diff);
+        return code;
+}
+
+static int check_output(const struct arguments *arguments, struct diag *diag)
+{
+        int code = 0;
+        for (size_t i = 0; !code && arguments->output && i < 2; i++)
+                code = cmd_check_output(arguments->output, arguments->sides[i].names,
+                                        arguments->sides[i].count, diag);
+        return code;
+}
+
+/* Results that are not complete leave no file, and no half of a page. */
+static int write_whole(const struct arguments *arguments, struct diag *diag)
+{
+        char *bytes = NULL;
+        size_t size;
+        FILE *memory = open_memstream(&bytes, &size);
+        if (!memory)
+                return diag_no_memory(diag);
+        int code = check_output(arguments, diag);
+        if (!code)
+                code = arguments->page ? write_page(arguments, memory, diag)
+                                       : write_rows(arguments, memory, diag);
+        if (fclose(memory))
+                code = diag_no_memory(diag);
+        if (!code && arguments->output)
+                code = cmd_write_file(arguments->output, bytes, size, diag);
+        else if (!code)
+                fwrite(bytes, 1, size, stdout); /* cmd_finish_output sees a failure */
+        free(bytes);
+        return code;
 }
 
 int cmd_diff(int argc, char **argv)
@@ -179,15 +289,16 @@ int cmd_diff(int argc, char **argv)
                            &arguments);
         if (!arguments.top_given && arguments.diff.format == FORMAT_TABLE)
                 arguments.diff.top = TABLE_ROWS;
-        arguments.diff.width = cmd_terminal_width();
-        struct diff diff = {.kind = NULL};
-        int status = open_side(&diff.before, &arguments.sides[0]);
-        if (status == EXIT_OK)
-                status = open_side(&diff.after, &arguments.sides[1]);
-        if (status == EXIT_OK)
-                status = compare(&diff, &arguments.diff);
-        diff_free(&diff);
+        arguments.diff.width = arguments.output ? 0 : cmd_terminal_width();
+        struct diag diag;
+        int code = arguments.page || arguments.output
+                       ? write_whole(&arguments, &diag)
+                       : write_rows(&arguments, stdout, &diag);
         free(arguments.sides[0].names);
         free(arguments.sides[1].names);
-        return status;
+        if (!code)
+                return cmd_finish_output("diff");
+        if (code != SAID)
+                diag_print("diff", &diag);
+        return EXIT_FAILED;
 }

@@ -2,8 +2,6 @@
 /* Puts the page together: the template, its style and scripts, the libraries of Debian's
  * packages, and the data. The content security policy allows these scripts alone, by a
  * nonce, and no request. */
-#include "page.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,6 +9,7 @@
 #include <sys/random.h>
 
 #include "page_css.h"
+#include "page_diff_html.h"
 #include "page_html.h"
 #include "page_parts.h"
 #include "page_scripts.h"
@@ -26,7 +25,19 @@ static const struct {
      MEMLAG_JAVASCRIPT_DIR "/jquery-datatables/jquery.dataTables.min.js"},
 };
 
-static const char *const scripts[] = {PAGE_SCRIPTS};
+static const char *const report_scripts[] = {PAGE_REPORT_SCRIPTS};
+static const char *const diff_scripts[] = {PAGE_DIFF_SCRIPTS};
+
+static const struct {
+        const char *html;
+        const char *const *scripts;
+        size_t script_count;
+} pages[] = {
+    [PAGE_REPORT] = {page_html, report_scripts,
+                     sizeof(report_scripts) / sizeof(report_scripts[0])},
+    [PAGE_DIFF] = {page_diff_html, diff_scripts,
+                   sizeof(diff_scripts) / sizeof(diff_scripts[0])},
+};
 
 /* Nothing in a script may end its element: "<\/" is the same in a string. */
 static void write_script(FILE *out, const char *text)
@@ -69,14 +80,15 @@ static int write_library(FILE *out, size_t i, const char *nonce, struct diag *di
         return code;
 }
 
-static int write_scripts(FILE *out, const char *nonce, struct diag *diag)
+static int write_scripts(enum page_kind kind, FILE *out, const char *nonce,
+                         struct diag *diag)
 {
         int code = 0;
         for (size_t i = 0; !code && i < sizeof(libraries) / sizeof(libraries[0]); i++)
                 code = write_library(out, i, nonce, diag);
-        for (size_t i = 0; !code && i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        for (size_t i = 0; !code && i < pages[kind].script_count; i++) {
                 begin_script(out, nonce);
-                write_script(out, scripts[i]);
+                write_script(out, pages[kind].scripts[i]);
                 fputs("</script>\n", out);
         }
         return code;
@@ -92,14 +104,46 @@ static int make_nonce(char nonce[33], struct diag *diag)
         return 0;
 }
 
+/* In JSON these stand in strings alone. U+2028 and U+2029 end lines in old scripts. */
+static void write_escaped(FILE *out, const char *json, size_t size)
+{
+        for (size_t i = 0; i < size; i++) {
+                const char c = json[i];
+                if (c == '<' || c == '>' || c == '&')
+                        fprintf(out, "\\u%04x", (unsigned)c);
+                else if (size - i > 2 && memcmp(json + i, "\xe2\x80", 2) == 0 &&
+                         (json[i + 2] == '\xa8' || json[i + 2] == '\xa9')) {
+                        fprintf(out, "\\u202%c", json[i + 2] == '\xa8' ? '8' : '9');
+                        i += 2;
+                } else
+                        putc(c, out);
+        }
+}
+
+static int write_data(page_data_writer *write, const void *context, FILE *out,
+                      struct diag *diag)
+{
+        char *json = NULL;
+        size_t size;
+        FILE *memory = open_memstream(&json, &size);
+        if (!memory)
+                return diag_no_memory(diag);
+        int code = write(context, memory, diag);
+        if (fclose(memory))
+                code = diag_no_memory(diag);
+        if (!code)
+                write_escaped(out, json, size);
+        free(json);
+        return code;
+}
+
 /* The template has the names of its parts between '@'. */
-int page_write(struct db *db, const struct report_options *options,
-               const struct report_summary *summary, const struct source_search *search,
-               FILE *out, struct diag *diag)
+int page_assemble(enum page_kind kind, page_data_writer *write, const void *context,
+                  FILE *out, struct diag *diag)
 {
         char nonce[33];
         int code = make_nonce(nonce, diag);
-        for (const char *at = page_html; !code && *at;) {
+        for (const char *at = pages[kind].html; !code && *at;) {
                 const char *begin = strchr(at, '@');
                 const char *end = begin ? strchr(begin + 1, '@') : NULL;
                 if (!end) {
@@ -113,9 +157,9 @@ int page_write(struct db *db, const struct report_options *options,
                 else if (strncmp(begin + 1, "style", length) == 0)
                         fputs(page_css, out);
                 else if (strncmp(begin + 1, "scripts", length) == 0)
-                        code = write_scripts(out, nonce, diag);
+                        code = write_scripts(kind, out, nonce, diag);
                 else
-                        code = page_data_write(db, options, summary, search, out, diag);
+                        code = write_data(write, context, out, diag);
                 at = end + 1;
         }
         return code;

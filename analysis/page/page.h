@@ -16,4 +16,17 @@ int page_write(struct db *db, const struct report_options *options,
                const struct report_summary *summary, const struct source_search *search,
                FILE *out, struct diag *diag);
 
+/* Two recordings beside each other. */
+struct page_diff {
+        struct db *before, *after; /* analysed; of several of a side the first */
+        size_t kind_count;
+        struct page_diff_kind {
+                const char *name; /* line, function, object, type */
+                char *json;       /* the whole output of memlag diff for it */
+        } kinds[4];
+};
+
+/* Writes the page on DIFF to OUT; errors as those of page_write. */
+int page_diff_write(const struct page_diff *diff, FILE *out, struct diag *diag);
+
 #endif

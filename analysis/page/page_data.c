@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "page.h"
 #include "page_parts.h"
 #include "render.h"
 #include "report_sql.h"
@@ -136,10 +137,7 @@ static void write_key(FILE *out, const char *key, bool first)
         fprintf(out, "%s\n\"%s\":", first ? "" : ",", key);
 }
 
-/* Writes the rows of SQL as an object of its columns' names and the rows, which are
- * arrays.
- */
-static int write_table(struct db *db, const char *sql, FILE *out, struct diag *diag)
+int page_table_write(struct db *db, const char *sql, FILE *out, struct diag *diag)
 {
         sqlite3_stmt *rows;
         const char *before = "";
@@ -189,7 +187,7 @@ static int write_named(struct db *db, const struct table *table, FILE *out,
                        struct diag *diag)
 {
         write_key(out, table->name, false);
-        return write_table(db, table->sql, out, diag);
+        return page_table_write(db, table->sql, out, diag);
 }
 
 static int write_tables(struct db *db, FILE *out, struct diag *diag)
@@ -269,58 +267,38 @@ static int read_source(struct db *db, const struct report_options *options,
         return code;
 }
 
-/* In JSON these stand in strings alone. U+2028 and U+2029 end lines in old scripts. */
-static void write_escaped(FILE *out, const char *json, size_t size)
-{
-        for (size_t i = 0; i < size; i++) {
-                const char c = json[i];
-                if (c == '<' || c == '>' || c == '&')
-                        fprintf(out, "\\u%04x", (unsigned)c);
-                else if (size - i > 2 && memcmp(json + i, "\xe2\x80", 2) == 0 &&
-                         (json[i + 2] == '\xa8' || json[i + 2] == '\xa9')) {
-                        fprintf(out, "\\u202%c", json[i + 2] == '\xa8' ? '8' : '9');
-                        i += 2;
-                } else
-                        putc(c, out);
-        }
-}
+struct writing {
+        struct db *db;
+        const struct report_options *options;
+        const struct report_summary *summary;
+        const struct source_search *search;
+};
 
-static int write_parts(struct db *db, const struct report_options *options,
-                       const struct report_summary *summary,
-                       const struct source_search *search, FILE *out, struct diag *diag)
+static int write_parts(const void *context, FILE *out, struct diag *diag)
 {
+        const struct writing *w = context;
         struct page_grid grid;
-        int code = page_samples_prepare(db, &grid, diag);
+        int code = page_samples_prepare(w->db, &grid, diag);
         putc('{', out);
         write_key(out, "file", true);
-        const char *file = options->file ? options->file : "memlag.db";
+        const char *file = w->options->file ? w->options->file : "memlag.db";
         render_json_text(out, file, strlen(file));
         if (!code)
-                code = write_head(db, options, summary, out, diag);
+                code = write_head(w->db, w->options, w->summary, out, diag);
         if (!code)
-                code = read_source(db, options, search, out, diag);
+                code = read_source(w->db, w->options, w->search, out, diag);
         if (!code)
                 write_advice(out);
         if (!code)
-                code = write_tables(db, out, diag);
+                code = write_tables(w->db, out, diag);
         fputs("}\n", out);
         return code;
 }
 
-int page_data_write(struct db *db, const struct report_options *options,
-                    const struct report_summary *summary,
-                    const struct source_search *search, FILE *out, struct diag *diag)
+int page_write(struct db *db, const struct report_options *options,
+               const struct report_summary *summary, const struct source_search *search,
+               FILE *out, struct diag *diag)
 {
-        char *json = NULL;
-        size_t size;
-        FILE *memory = open_memstream(&json, &size);
-        if (!memory)
-                return diag_no_memory(diag);
-        int code = write_parts(db, options, summary, search, memory, diag);
-        if (fclose(memory))
-                code = diag_no_memory(diag);
-        if (!code)
-                write_escaped(out, json, size);
-        free(json);
-        return code;
+        const struct writing writing = {db, options, summary, search};
+        return page_assemble(PAGE_REPORT, write_parts, &writing, out, diag);
 }

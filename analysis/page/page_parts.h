@@ -8,7 +8,6 @@
 
 #include "db.h"
 #include "report.h"
-#include "source_file.h"
 
 /* Equal spans of time, which the page's filter chooses from: each begins where an
  * interval of the recording does. */
@@ -25,10 +24,18 @@ struct page_grid {
  * room for; page_file, their source files, and page_counter, what counters count. */
 int page_samples_prepare(struct db *db, struct page_grid *grid, struct diag *diag);
 
-/* Writes the data as one JSON object, in which no character ends or escapes a script
- * element. */
-int page_data_write(struct db *db, const struct report_options *options,
-                    const struct report_summary *summary,
-                    const struct source_search *search, FILE *out, struct diag *diag);
+/* Writes the rows of SQL as a JSON object of the columns' names and the rows, which are
+ * arrays. */
+int page_table_write(struct db *db, const char *sql, FILE *out, struct diag *diag);
+
+enum page_kind { PAGE_REPORT, PAGE_DIFF };
+
+/* Writes a page's data, one value of JSON, to OUT: 0 or a negative errno value. */
+typedef int page_data_writer(const void *context, FILE *out, struct diag *diag);
+
+/* Writes a page of KIND with the data that WRITE writes with CONTEXT, in which no
+ * character ends or escapes a script element. */
+int page_assemble(enum page_kind kind, page_data_writer *write, const void *context,
+                  FILE *out, struct diag *diag);
 
 #endif

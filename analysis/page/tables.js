@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables of lines, functions, objects and fields of types. DataTables sorts, filters and
- * pages; it puts cells into the page as markup, so that it gets numbers alone for that, and
- * the text goes into each cell here. */
+ * pages; it puts cells into the page as markup, so that it gets nothing for that, and the
+ * text goes into each cell here. */
 "use strict";
 memlag.tables = (() => {
     const { data } = memlag;
@@ -110,15 +110,7 @@ memlag.tables = (() => {
     });
 
     function make(kind) {
-        const table = memlag.element("table", "rows");
-        table.id = "rows-" + kind.key;
-        kind.panel.append(table);
-        kind.table = jQuery(table).DataTable({
-            data: kind.rows, columns: kind.columns.map(column), order: [[0, "desc"]], deferRender: true, autoWidth: false,
-            pageLength: 15, lengthChange: false, pagingType: "simple_numbers",
-            language: { search: "Filter", info: "_START_ to _END_ of _TOTAL_", infoFiltered: "(_MAX_ in all)", infoEmpty: "none",
-                zeroRecords: "No row has this.", emptyTable: "No rows.", paginate: { previous: "Previous", next: "Next" } },
-        });
+        kind.table = memlag.dataTable(kind.panel, kind.key, { data: kind.rows, columns: kind.columns.map(column), order: [[0, "desc"]] });
         kind.columns.forEach((one, i) => { kind.table.column(i).header().title = one.explained || ""; });
         kind.stale = false;
     }
@@ -129,38 +121,6 @@ memlag.tables = (() => {
         else if (kind.stale)
             kind.table.clear().rows.add(kind.rows).draw(false);
         kind.stale = false;
-    }
-
-    function choose(kind, focus) {
-        for (const one of kinds) {
-            const chosen = one === kind;
-            one.tab.setAttribute("aria-selected", chosen);
-            one.tab.tabIndex = chosen ? 0 : -1;
-            one.panel.hidden = !chosen;
-        }
-        if (focus)
-            kind.tab.focus();
-        refresh(kind);
-    }
-
-    function makeTab(kind, i) {
-        kind.tab = memlag.element("button", "tab", kind.title);
-        kind.tab.type = "button";
-        kind.tab.setAttribute("role", "tab");
-        kind.tab.id = "tab-" + kind.key;
-        kind.tab.setAttribute("aria-controls", "panel-" + kind.key);
-        kind.tab.addEventListener("click", () => choose(kind));
-        kind.tab.addEventListener("keydown", (event) => {
-            const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-            if (step)
-                choose(kinds[(i + step + kinds.length) % kinds.length], true);
-        });
-        kind.panel = memlag.element("div", "panel");
-        kind.panel.id = "panel-" + kind.key;
-        kind.panel.setAttribute("role", "tabpanel");
-        kind.panel.setAttribute("aria-labelledby", kind.tab.id);
-        document.getElementById("tabs").append(kind.tab);
-        document.getElementById("table-panels").append(kind.panel);
     }
 
     function update() {
@@ -176,7 +136,7 @@ memlag.tables = (() => {
             document.getElementById("table-legend").textContent = "No samples of memory accesses.";
             return;
         }
-        kinds.forEach(makeTab);
+        memlag.tabs(kinds, refresh);
         const names = memlag.element("label", "aside", "");
         const box = memlag.element("input");
         box.type = "checkbox";
@@ -186,7 +146,6 @@ memlag.tables = (() => {
         document.getElementById("tabs").after(names);
         document.getElementById("table-legend").textContent = "The cause, and the share of DRAM, are those of the whole run. "
             + `The exact figures of a part of the time: memlag report --time FROM-TO ${data.file}`;
-        choose(kinds[0]);
     }
     return { begin, update };
 })();

@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NODES = 16000, NUMBERS = 16000, ROUNDS = 8 };
+#ifndef NODES
+#define NODES 16000
+#endif
+enum { NUMBERS = 16000, ROUNDS = 8 };
 
 struct node {
         struct node *next;

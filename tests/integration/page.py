@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""page.py MEMLAG FILE SOURCE: the page of FILE, a recording of SOURCE, in Chromium."""
+"""page.py MEMLAG FILE SOURCE CHANGED: the pages of FILE, a recording of SOURCE, and of what
+differs in CHANGED, in Chromium."""
 import base64
 import json
 import os
@@ -18,15 +19,15 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-MEMLAG, FILE, SOURCE = sys.argv[1:]
-PICTURES = os.environ.get("MEMLAG_PICTURES")  # a directory: where to leave pictures
+MEMLAG, FILE, SOURCE, CHANGED = sys.argv[1:]
+PICTURES = os.environ.get("MEMLAG_PICTURES")  # a directory: where to leave pictures (README.md)
 
 
 def browser():
     options = Options()
     options.binary_location = shutil.which("chromium")
     for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                 "--window-size=1280,1900", "--force-prefers-reduced-motion",
+                 "--window-size=1100,1900", "--force-prefers-reduced-motion",
                  "--user-data-dir=" + os.path.abspath("browser")):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
@@ -89,9 +90,14 @@ def figures(place):
     return {name: row[names.index(name)] for name in ("samples", "latency", "stalled", "cause")}
 
 
-def picture(name):
-    if PICTURES:
-        driver.save_screenshot(os.path.join(PICTURES, name + ".png"))
+def picture(name, height=1010):
+    """Of the page's width, in which the top is at the window's."""
+    if not PICTURES:
+        return
+    clip = {"x": 0, "y": script("return scrollY"), "width": 1100, "height": height, "scale": 1}
+    shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})
+    with open(os.path.join(PICTURES, name + ".png"), "wb") as out:
+        out.write(base64.b64decode(shot["data"]))
 
 
 def requested():
@@ -239,6 +245,26 @@ def check_requests():
     assert refused and not seen, seen
 
 
+def check_diff():
+    """Rows are those of memlag diff, and the shorter list waits less."""
+    memlag("diff", "--format", "html", "-o", "diff.html", FILE, CHANGED)
+    open_page("diff.html")
+    wanted = {}
+    for row in json.loads(memlag("diff", "--format", "json", FILE, CHANGED))["rows"]:
+        if row["line_before"] == row["line_after"] and (row["file"] or "").endswith("page.c"):
+            wanted[f"page.c:{row['line_after']}"] = row["verdict"]
+    names = headers("line")
+    shown = {row[names.index("line")]: row[3] for row in rows("line")}
+    assert shown[f"page.c:{mark('list')}"] == wanted[f"page.c:{mark('list')}"] == "better", (shown, wanted)
+    walk = find("#flame [title^='walk']")
+    assert "less" in walk.get_attribute("class"), walk.get_attribute("class")
+    walk.send_keys(Keys.ARROW_UP)
+    assert script("return document.activeElement.title").startswith("main")
+    find("#tab-function").click()
+    assert "walk" in [row[headers("function").index("function")] for row in rows("function")]
+    picture("diff")
+
+
 HOSTILE = (
     "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>",
     "</script><script>window.hacked = 3</script><b class=evil>",
@@ -284,6 +310,12 @@ def check_hostile():
     assert "<script>" in find("#table-panels").get_attribute("textContent")
     complaints = [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
     assert not complaints, complaints
+    memlag("diff", "--format", "html", "-o", "diff.html", FILE, "hostile.db")
+    open_page("diff.html")
+    for tab in driver.find_elements(By.CSS_SELECTOR, "#tabs .tab"):
+        tab.click()
+    assert script("return window.hacked") is None
+    assert not driver.find_elements(By.CSS_SELECTOR, "main img, main script, main b, main i, .evil")
 
 
 memlag("report", "--format", "html", "-o", "page.html", FILE)
@@ -300,6 +332,7 @@ try:
     errors = [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
     assert not errors, errors
     check_requests()
+    check_diff()
     check_hostile()
 finally:
     driver.quit()

@@ -20,8 +20,13 @@ command -v chromium >/dev/null && command -v chromedriver >/dev/null && $python 
 
 cp "$SOURCE_DIR/tests/integration/page.c" .
 "$CC" -g -O1 -o program page.c
-"$MEMLAG" record --force --sim-cpu skylake-sp --sim-prefetch off --call-graph fp --period 97 --interval 0.5 \
-        -o page.db -- ./program >out.txt 2>record.txt || fail "record: $(cat record.txt)"
+"$CC" -g -O1 -DNODES=4000 -o changed page.c
+for program in program changed; do
+        "$MEMLAG" record --force --sim-cpu skylake-sp --sim-prefetch off --call-graph fp --period 97 \
+                --interval 0.5 -o $program.db -- ./$program >out.txt 2>record.txt ||
+                fail "record: $(cat record.txt)"
+done
+mv program.db page.db
 
 # ---- what it refuses ----
 status=0
@@ -39,4 +44,4 @@ if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
                 fail "without libraries: status $status, $(cat err)"
 fi
 
-$python "$SOURCE_DIR/tests/integration/page.py" "$MEMLAG" page.db page.c || fail "see above"
+$python "$SOURCE_DIR/tests/integration/page.py" "$MEMLAG" page.db page.c changed.db || fail "see above"
