@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The first lines of a report: how much time waits for memory, the places with cause and
- * remedy, and where to read on. At most ten lines; --verbose has the rest. */
+ * remedy, and where to read on. Some ten lines; --verbose has the rest. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
