@@ -23,6 +23,9 @@ static const char name[] = "whatif";
 static const double MEMORY_GAIN_MIN = 0.02;
 static const double FIX_GAIN_MIN = 0.01;
 
+/* That fixes of the program are tried for: the hottest. */
+enum { LINES = 3 };
+
 struct whatif {
         const struct record_options *options;
         struct whatif_setting setting;
@@ -85,6 +88,20 @@ static bool is_planned(const struct whatif *whatif, const char *fix)
         return false;
 }
 
+/* A fix may name a file of a directory. */
+static int name_file(const struct whatif *whatif, struct whatif_run *run,
+                     struct diag *diag)
+{
+        const char *output = whatif->options->output;
+        if (asprintf(&run->file, "%s.%s.tmp", output, run->fix.name) < 0) {
+                run->file = NULL;
+                return diag_no_memory(diag);
+        }
+        for (char *at = run->file + strlen(output); (at = strchr(at, '/')) != NULL;)
+                *at = '_';
+        return 0;
+}
+
 static int plan(struct whatif *whatif, const char *fix, struct diag *diag)
 {
         struct whatif_run *grown;
@@ -97,11 +114,11 @@ static int plan(struct whatif *whatif, const char *fix, struct diag *diag)
         struct whatif_run *run = &grown[whatif->count];
         *run = (struct whatif_run){.messages = -1, .status = -1};
         int rc = whatif_fix_make(fix, &whatif->preset, &run->fix, diag);
-        if (rc == 0 &&
-            asprintf(&run->file, "%s.%s.tmp", whatif->options->output, fix) < 0) {
-                run->file = NULL;
-                rc = diag_no_memory(diag);
-        }
+        char file[WHATIF_NAME_BYTES];
+        if (rc == 0 && whatif_fix_line(fix, file, sizeof(file)) > 0)
+                rc = whatif_find_line(whatif->db, &run->fix, diag);
+        if (rc == 0)
+                rc = name_file(whatif, run, diag);
         if (rc < 0)
                 whatif_run_free(run);
         else
@@ -232,6 +249,9 @@ static int try_justified(struct whatif *whatif, struct diag *diag)
         }
         rc = whatif_each_estimate(whatif->db, FIX_GAIN_MIN, plan_estimate, &planning,
                                   diag);
+        if (rc == 0)
+                rc = whatif_each_line(whatif->db, FIX_GAIN_MIN, LINES, plan_estimate,
+                                      &planning, diag);
         if (rc == 0)
                 rc = plan_pairs(whatif, diag);
         if (rc == 0)

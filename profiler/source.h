@@ -179,6 +179,8 @@ bool sink_place(const struct sink *sink, image_key image, uint64_t addr,
 /* The path of a module; NULL: it is no file. */
 const char *sink_module_path(const struct sink *sink, int64_t module_id);
 
+struct simpmu_in_time;
+
 struct source_options {
         uint64_t interval_ns;
         uint64_t period_loads;
@@ -201,6 +203,9 @@ struct source_options {
         bool sim_prefetch_given;    /* otherwise all are on */
         bool sim_caches_only;       /* without data flow: nothing waits for values */
         bool sim_branches;          /* that are predicted wrongly cost their time */
+        /* Instructions whose data comes in time, by whatif. */
+        const struct simpmu_in_time *sim_in_time;
+        size_t sim_in_time_count;
         struct validated_counters validated;
 };
 

@@ -127,6 +127,9 @@ static void fill_control(struct simpmu_control *control,
         control->prefetch = options->sim_prefetch;
         control->caches_only = options->sim_caches_only;
         control->branches = options->sim_branches;
+        control->in_time_count = (uint32_t)options->sim_in_time_count;
+        for (size_t i = 0; i < options->sim_in_time_count; i++)
+                control->in_time[i] = options->sim_in_time[i];
         struct timespec now; /* of the clock that the kernel dates files by */
         clock_gettime(CLOCK_REALTIME_COARSE, &now);
         control->code.begun_realtime_ns =

@@ -124,6 +124,23 @@ static bool is_known(const char *name)
         return true;
 }
 
+int64_t whatif_fix_line(const char *name, char *file, size_t size)
+{
+        static const char before[] = "line:", after[] = "=in-time";
+        const char *begin = name + strlen(before);
+        if (strncmp(name, before, strlen(before)) != 0)
+                return 0;
+        const char *colon = strrchr(begin, ':');
+        char *end = NULL;
+        int64_t line = colon ? strtoll(colon + 1, &end, 10) : 0;
+        if (line <= 0 || strcmp(end, after) != 0 || colon == begin ||
+            (size_t)(colon - begin) >= size)
+                return 0;
+        memcpy(file, begin, (size_t)(colon - begin));
+        file[colon - begin] = '\0';
+        return line;
+}
+
 static int no_such_fix(const char *name, struct diag *diag)
 {
         char *names = NULL;
@@ -138,8 +155,8 @@ static int no_such_fix(const char *name, struct diag *diag)
         int rc = fclose(list) != 0
                      ? diag_no_memory(diag)
                      : diag_set(diag, -EINVAL,
-                                "there is no fix '%.60s'; give one of %s, or several "
-                                "with a '+' between",
+                                "there is no fix '%.60s'; give one of %s, several "
+                                "with a '+' between, or line:FILE:LINE=in-time",
                                 name, names);
         free(names);
         return rc;
@@ -164,7 +181,10 @@ int whatif_fix_make(const char *name, const struct sim_preset *preset,
                     struct whatif_fix *fix, struct diag *diag)
 {
         *fix = (struct whatif_fix){0};
-        if (!is_known(name))
+        char file[WHATIF_NAME_BYTES];
+        const bool of_line = strlen(name) < sizeof(fix->name) &&
+                             whatif_fix_line(name, file, sizeof(file)) > 0;
+        if (!of_line && !is_known(name))
                 return no_such_fix(name, diag);
         strcpy(fix->name, name);
         const bool memory = is_part(name, WHATIF_MEMORY);
@@ -173,7 +193,7 @@ int whatif_fix_make(const char *name, const struct sim_preset *preset,
                       memory || is_part(name, "l3-latency"));
         fix->prefetches = is_part(name, WHATIF_PREFETCHERS);
         int rc = 0;
-        for (size_t i = 0; rc == 0 && i < CHANGES; i++)
+        for (size_t i = 0; rc == 0 && !of_line && i < CHANGES; i++)
                 if (memory || is_part(name, changes[i].fix))
                         rc = add_setting(fix, &changes[i], &levels, diag);
         return rc;
@@ -184,5 +204,6 @@ void whatif_fix_free(struct whatif_fix *fix)
         for (size_t i = 0; i < fix->count; i++)
                 free(fix->settings[i]);
         free(fix->settings);
+        free(fix->in_time);
         *fix = (struct whatif_fix){0};
 }

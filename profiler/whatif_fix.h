@@ -21,11 +21,18 @@ struct whatif_fix {
         char name[WHATIF_NAME_BYTES]; /* as in gain_view: "l2", "dram-latency+l2" */
         char **settings;              /* for --sim-set, NULL-terminated */
         size_t count;
-        bool prefetches; /* all prefetchers are on */
+        bool prefetches;                /* all prefetchers are on */
+        struct simpmu_in_time *in_time; /* instructions whose data comes in time */
+        size_t in_time_count;
 };
 
+/* Such a fix of the program is called "line:FILE:LINE=in-time": copies FILE, of SIZE
+ * bytes, and gives LINE; 0: NAME is none. */
+int64_t whatif_fix_line(const char *name, char *file, size_t size);
+
 /* The settings of the fix, or fixes with a '+' between, called NAME, on the machine
- * PRESET. -EINVAL: there is no such fix. Freed by whatif_fix_free in any case. */
+ * PRESET; whoever knows the instructions of a line adds them. -EINVAL: there is no such
+ * fix. Freed by whatif_fix_free in any case. */
 int whatif_fix_make(const char *name, const struct sim_preset *preset,
                     struct whatif_fix *fix, struct diag *diag);
 void whatif_fix_free(struct whatif_fix *fix);

@@ -54,6 +54,8 @@ static _Noreturn void run(const struct whatif_setting *setting,
                 changed.source.sim_prefetch = sim_prefetch_all();
                 changed.source.sim_prefetch_given = true;
         }
+        changed.source.sim_in_time = run->fix.in_time;
+        changed.source.sim_in_time_count = run->fix.in_time_count;
         changed.output = run->file;
         changed.force = true;
         sigprocmask(SIG_SETMASK, mask, NULL);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simpmu/path_hash.h"
+
 /* Runs SQL with TEXT as its parameters. */
 static int run_with(struct db *db, const char *sql, const char *const *text, size_t count,
                     struct diag *diag)
@@ -124,25 +126,104 @@ double whatif_estimated_gain(struct db *db, const char *fix)
                          fix);
 }
 
+/* Hands the names that ROWS gives to TAKE, and finalizes it. RC: SQLite's result so far.
+ */
+static int each_name(struct db *db, sqlite3_stmt *rows, int rc,
+                     int (*take)(void *context, const char *fix), void *context,
+                     struct diag *diag)
+{
+        int code = 0;
+        while (!rc && !code && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
+                code = take(context, (const char *)sqlite3_column_text(rows, 0));
+                rc = SQLITE_OK;
+        }
+        sqlite3_finalize(rows);
+        return !code && rc != SQLITE_DONE ? db_error(db, "read", diag) : code;
+}
+
 int whatif_each_estimate(struct db *db, double least,
                          int (*take)(void *context, const char *fix), void *context,
                          struct diag *diag)
 {
         sqlite3_stmt *rows = NULL;
-        int code = 0,
-            rc = sqlite3_prepare_v2(db_sqlite(db),
+        int rc = sqlite3_prepare_v2(db_sqlite(db),
                                     "SELECT fix FROM gain_finding WHERE line_id IS NULL"
                                     " AND kind = 'estimate' AND gain_ratio >= ?1"
                                     " ORDER BY gain_ratio DESC, fix",
                                     -1, &rows, NULL);
         if (!rc)
                 rc = sqlite3_bind_double(rows, 1, least);
+        return each_name(db, rows, rc, take, context, diag);
+}
+
+int whatif_each_line(struct db *db, double least, int count,
+                     int (*take)(void *context, const char *fix), void *context,
+                     struct diag *diag)
+{
+        sqlite3_stmt *rows = NULL;
+        int rc = sqlite3_prepare_v2(
+            db_sqlite(db),
+            "SELECT 'line:' || substr(file, length(rtrim(file, replace(file, '/', ''))) +"
+            " 1) || ':' || line || '=in-time' FROM gain_finding JOIN line_finding USING "
+            "(line_id) WHERE kind = 'estimate' AND fix = 'in-time' AND gain_ratio >= ?1"
+            " AND file IS NOT NULL AND line > 0 ORDER BY gain_ratio DESC, line_id"
+            " LIMIT ?2",
+            -1, &rows, NULL);
+        if (!rc)
+                rc = sqlite3_bind_double(rows, 1, least);
+        if (!rc)
+                rc = sqlite3_bind_int(rows, 2, count);
+        return each_name(db, rows, rc, take, context, diag);
+}
+
+static int add_place(struct whatif_fix *fix, sqlite3_stmt *row, struct diag *diag)
+{
+        struct simpmu_in_time *grown =
+            reallocarray(fix->in_time, fix->in_time_count + 1, sizeof(*grown));
+        if (!grown)
+                return diag_no_memory(diag);
+        fix->in_time = grown;
+        grown[fix->in_time_count++] =
+            (struct simpmu_in_time){path_hash((const char *)sqlite3_column_text(row, 0)),
+                                    (uint64_t)sqlite3_column_int64(row, 1)};
+        return 0;
+}
+
+int whatif_find_line(struct db *db, struct whatif_fix *fix, struct diag *diag)
+{
+        static const char sql[] =
+            "SELECT DISTINCT m.path, s.ip - g.start_addr + g.file_offset_bytes"
+            " FROM sample AS s JOIN sample_location USING (sample_id)"
+            " JOIN location AS l USING (location_id) JOIN thread USING (thread_id)"
+            " JOIN mapping AS g USING (process_id)"
+            " JOIN module AS m ON m.module_id = g.module_id"
+            " WHERE l.line = ?2 AND (l.file = ?1 OR substr(l.file, -length(?1) - 1) ="
+            " '/' || ?1) AND s.ip >= g.start_addr"
+            " AND s.ip < g.start_addr + g.length_bytes";
+        char file[WHATIF_NAME_BYTES];
+        int64_t line = whatif_fix_line(fix->name, file, sizeof(file));
+        sqlite3_stmt *rows = NULL;
+        int code = 0, rc = sqlite3_prepare_v2(db_sqlite(db), sql, -1, &rows, NULL);
+        if (!rc)
+                rc = sqlite3_bind_text(rows, 1, file, -1, SQLITE_STATIC);
+        if (!rc)
+                rc = sqlite3_bind_int64(rows, 2, line);
         while (!rc && !code && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
-                code = take(context, (const char *)sqlite3_column_text(rows, 0));
+                code = add_place(fix, rows, diag);
                 rc = SQLITE_OK;
         }
         sqlite3_finalize(rows);
         if (!code && rc != SQLITE_DONE)
-                code = db_error(db, "read", diag);
+                return db_error(db, "read", diag);
+        if (!code && fix->in_time_count == 0)
+                code = diag_set(diag, -ENOENT,
+                                "%s: no sample is of that line; lines with samples are "
+                                "in 'memlag report --top 0'",
+                                fix->name);
+        if (!code && fix->in_time_count > SIMPMU_IN_TIME_MAX)
+                code = diag_set(diag, -E2BIG,
+                                "%s: samples are of %zu instructions of that line, and "
+                                "the simulated PMU takes %u; choose an inner line",
+                                fix->name, fix->in_time_count, SIMPMU_IN_TIME_MAX);
         return code;
 }

@@ -21,4 +21,14 @@ int whatif_each_estimate(struct db *db, double least,
                          int (*take)(void *context, const char *fix), void *context,
                          struct diag *diag);
 
+/* The same for the lines of code that would gain most if their data came in time, COUNT
+ * of them at most: fixes of the program, by their names. */
+int whatif_each_line(struct db *db, double least, int count,
+                     int (*take)(void *context, const char *fix), void *context,
+                     struct diag *diag);
+
+/* Adds to FIX the instructions of its line that the baseline has samples of. -ENOENT: it
+ * has none. */
+int whatif_find_line(struct db *db, struct whatif_fix *fix, struct diag *diag);
+
 #endif

@@ -36,10 +36,17 @@ const char *report_fix_condition(const char *fix)
 static void say_conditions(FILE *out, const char *fix)
 {
         char *copy = strdup(fix), *rest = copy;
+        static const char line[] = "line:";
         const char *between = "If ";
         for (const char *part; rest && (part = strsep(&rest, "+")) != NULL;) {
                 const char *condition = report_fix_condition(part);
-                fprintf(out, "%s%s", between, condition ? condition : part);
+                fputs(between, out);
+                if (strncmp(part, line, strlen(line)) == 0)
+                        fprintf(out, "the data of %.*s came in time",
+                                (int)strcspn(part + strlen(line), "="),
+                                part + strlen(line));
+                else
+                        fputs(condition ? condition : part, out);
                 between = " and ";
         }
         free(copy);

@@ -227,6 +227,12 @@ void string_note_store(struct pass *pass, const struct access_site *site,
 /* Before EXIT: where it ends a repetition the next one begins with a new chunk. */
 void string_add_end(struct pass *pass, const IRStmt *exit);
 
+/* ---- instrument_in_time.c ---- */
+
+/* What an access of the current instruction calls in place of the model, where its data
+ * is to be brought in time; NULL: it is not. */
+void *in_time_call(const struct pass *pass, enum access_kind kind);
+
 /* ---- instrument_cache_control.c ---- */
 
 /* PUT, if it stands for a flush of cache lines. */

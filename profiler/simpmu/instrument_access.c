@@ -191,11 +191,14 @@ static void take_slot(struct pass *pass, struct access_site *site)
 static IRDirty *call_of_access(struct pass *pass, const struct access_site *site,
                                IRExpr *address)
 {
-        void *call = site->nontemporal ? (void *)call_nontemporal
-                     : site->kind == ACCESS_UPDATE
-                         ? (void *)call_update
-                         : (void *)calls[access_mode_of(&tool_machine)][site->kind];
+        void *call = site->nontemporal
+                         ? (void *)call_nontemporal
+                         : in_time_call(pass, (enum access_kind)site->kind);
 
+        if (call == NULL)
+                call = site->kind == ACCESS_UPDATE
+                           ? (void *)call_update
+                           : (void *)calls[access_mode_of(&tool_machine)][site->kind];
         return call_with_constant(pass, "simpmu_access", call, site, address);
 }
 

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 23u
+#define SIMPMU_VERSION 24u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -158,6 +158,14 @@ struct simpmu_code {
         uint8_t changing[SIMPMU_CODE_BITS / 8];
 };
 
+/* An instruction whose data is brought in time (model/in_time.h), by where it lies in a
+ * file. */
+#define SIMPMU_IN_TIME_MAX 48u
+struct simpmu_in_time {
+        uint64_t path_hash; /* path_hash.h */
+        uint64_t file_offset_bytes;
+};
+
 struct simpmu_control {
         uint64_t magic;
         uint32_t version;
@@ -183,6 +191,8 @@ struct simpmu_control {
         uint32_t sandboxes_refused; /* atomic: that a simulated target asked for */
         uint32_t
             calls_untold; /* atomic: of tracked functions, behind one that was left */
+        uint32_t in_time_count; /* such instructions */
+        struct simpmu_in_time in_time[SIMPMU_IN_TIME_MAX];
         struct simpmu_code code;
 };
 

@@ -51,6 +51,15 @@ before=$(answer run.db "SELECT group_concat(fix || gain_ratio) FROM gain_view")
 "$MEMLAG" analyze run.db
 expect "a second analysis" "$(answer run.db "SELECT group_concat(fix || gain_ratio) FROM gain_view")" "$before"
 
+# Each step of a chase waits for nothing when its data comes in time: as from L1, which takes 5
+# cycles. So the walk stalls for no more than a few per cent of what it did.
+name=$(sqlite3 -readonly run.db "SELECT fix FROM whatif_run WHERE fix LIKE 'line:chase.c:%=in-time' LIMIT 1")
+expect "part of the walk's stalls that its data in time gains" "$(answer run.db "
+        SELECT l.gain_ratio > 0.9 * v.stalled_ratio FROM line_gain_view AS l JOIN line_view AS v USING (line_id)
+        WHERE l.kind = 'recorded' AND l.fix = '$name' AND l.function = 'walk' ORDER BY l.gain_ratio DESC LIMIT 1")" 1
+"$MEMLAG" report run.db | grep -q 'If the data of chase.c:[0-9]* came in time: -[0-9]* %' ||
+        fail "the report does not tell of the line"
+
 # Asked for fixes are tried alone; the command's status is whatif's; each run reads the input anew.
 printf 'input\n' >input
 status=0
@@ -86,6 +95,7 @@ refused --source clock -- true
 refused --freq 100 -- true
 refused --duration 1 -- true
 refused --sim-detail cache -- true
+refused --fix line:chase.c=in-time -- true
 refused --fix faster -- true
 grep -q "no fix 'faster'" err || fail "$(cat err)"
 status=0
