@@ -38,7 +38,7 @@ static int find_missing(struct db *db, struct missing *missing, struct diag *dia
                     "'instruction')"
                     " OR"
                     " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = "
-                    "'line_gain_view')"
+                    "'whatif_run')"
                     " OR"
                     " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = "
                     "'sharing_pair_view')"
