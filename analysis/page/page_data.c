@@ -151,7 +151,7 @@ int page_table_write(struct db *db, const char *sql, FILE *out, struct diag *dia
         fputs("],\"rows\":[", out);
         while ((code = statement_next(db, rows, diag)) > 0) {
                 for (int i = 0; i < count; i++) {
-                        const struct cell cell = cell_of_column(rows, i);
+                        const struct cell cell = cell_of_name(rows, i);
                         fputs(i ? "," : before, out);
                         if (i == 0)
                                 putc('[', out);
