@@ -63,10 +63,10 @@ static void takes_all_rows_of_a_contradictory_file(void **state)
         make_database("contradictory.db");
         plain_exec("contradictory.db",
                    "PRAGMA foreign_keys = OFF; DROP TABLE module;"
-                   "CREATE VIEW module (module_id, path, build_id) AS"
-                   " WITH RECURSIVE number (n) AS (VALUES (1)"
-                   "  UNION ALL SELECT n + 1 FROM number WHERE n < 1000)"
-                   " SELECT 1, '/program' || n, NULL FROM number");
+                   "CREATE TABLE module (module_id, path, build_id);"
+                   "WITH RECURSIVE number (n) AS (VALUES (1)"
+                   " UNION ALL SELECT n + 1 FROM number WHERE n < 1000)"
+                   "INSERT INTO module SELECT 1, '/program' || n, NULL FROM number");
         read_groups("contradictory.db", &grouping);
         assert_int_equal(grouping.location_count, 40 * 1000);
         for (size_t i = 0; i < grouping.location_count; i++) {
