@@ -223,8 +223,10 @@ int cmd_calibrate(int argc, char **argv)
                 if (rc == 0)
                         rc = calibrate(options.quick, &identity, document, &diag);
                 tell_of_interruption(false);
-                if (rc == 0 && (keeping_contradicts_itself(name, document) ||
-                                (!options.force && keeping_lacks_memory(name, document))))
+                bool wrong =
+                    rc == 0 && keeping_contradicts_itself(name, document, options.force);
+                if (rc == 0 && !options.force &&
+                    (wrong || keeping_lacks_memory(name, document)))
                         status = EXIT_FAILED;
                 else if (rc == 0 && (options.force || !keeping_earlier(name, document)))
                         rc = keeping_replace(name, &identity, &document, &diag);

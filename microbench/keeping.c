@@ -15,7 +15,9 @@
 static int keep_preset(const json_t *document, const char *path, const char *preset,
                        struct diag *diag)
 {
-        if (!host_preset_lacks(document, 0))
+        struct diag contradiction;
+        if (!host_preset_lacks(document, 0) &&
+            calibration_check_sense(document, &contradiction) == 0)
                 return calibration_write(path, preset, diag);
         return unlink(path) == 0 || errno == ENOENT
                    ? 0
@@ -111,14 +113,15 @@ bool keeping_lacks_memory(const char *command, const json_t *document)
         return true;
 }
 
-bool keeping_contradicts_itself(const char *command, const json_t *document)
+bool keeping_contradicts_itself(const char *command, const json_t *document, bool force)
 {
         struct diag diag;
         if (calibration_check_sense(document, &diag) == 0)
                 return false;
         diag_printf(command,
-                    "not kept, as it contradicts itself: %s; something else was at work: "
+                    "%s, as it contradicts itself: %s; something else was at work: "
                     "repeat when the machine is quiet",
+                    force ? "no CPU is simulated by this calibration" : "not kept",
                     diag.text);
         return true;
 }

@@ -35,8 +35,9 @@ struct difference keeping_difference(const json_t *earlier, const json_t *now);
  * as COMMAND. */
 bool keeping_lacks_memory(const char *command, const json_t *document);
 
-/* Whether DOCUMENT contradicts itself (calibration_check_sense). Says so likewise. */
-bool keeping_contradicts_itself(const char *command, const json_t *document);
+/* Whether DOCUMENT contradicts itself (calibration_check_sense). Says so likewise, and with
+ * FORCE that it is kept, without a preset of this machine. */
+bool keeping_contradicts_itself(const char *command, const json_t *document, bool force);
 
 /* Whether the calibration that is there is better than DOCUMENT: a machine that is busy
  * or limited for a while, or a quick look at it, must not cost what it told before. Says
