@@ -21,8 +21,7 @@ static int store(const struct storing *storing, int64_t id, const struct tally *
         const struct findings_input *input = storing->pass->input;
         if ((!tally->latencies && tally->cost > 0) || (!tally->samples && !tally->faults))
                 return 0;
-        struct verdict_facts facts = tally_facts(
-            tally, input->loads_per_sample / input->total_cycles, input->total_cycles);
+        struct verdict_facts facts = findings_facts(tally, &storing->pass->whole, input);
         if (verdict_of(&facts) == VERDICT_TOO_FEW_SAMPLES)
                 return 0;
         struct certainty certainty = verdict_certainty(&facts);

@@ -46,6 +46,10 @@ static inline double findings_faults_as_stall(double kernel_cycles,
         return input->loads_per_sample > 0 ? kernel_cycles / input->loads_per_sample : 0;
 }
 
+/* What the verdict on TALLY, a part of WHOLE, is found by. */
+struct verdict_facts findings_facts(const struct tally *tally, const struct tally *whole,
+                                    const struct findings_input *input);
+
 /* Fills the tables of findings, which are empty, and counts in PASS's gaps what they
  * lack.
  */

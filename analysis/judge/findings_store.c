@@ -15,13 +15,9 @@ static double loads_per_cycle(const struct findings_input *input)
         return input->loads_per_sample / input->total_cycles;
 }
 
-/* Timer samples tell of no cause. Page faults are counted: where there is nothing else,
- * no sample is too few. */
-static enum verdict tally_verdict(const struct tally *tally, const struct tally *whole,
-                                  const struct findings_input *input)
+struct verdict_facts findings_facts(const struct tally *tally, const struct tally *whole,
+                                    const struct findings_input *input)
 {
-        if (tally->latencies == 0 && tally->cost > 0)
-                return VERDICT_NONE;
         struct verdict_facts facts =
             tally_facts(tally, loads_per_cycle(input), input->total_cycles);
         facts.bandwidth_untold |= input->without_waits;
@@ -29,6 +25,17 @@ static enum verdict tally_verdict(const struct tally *tally, const struct tally 
             tally->retirements == tally->samples &&
             tally_stalled(tally, whole, input->loads_per_sample, loads_per_cycle(input))
                     .high < VERDICT_COST_RATIO_MIN;
+        return facts;
+}
+
+/* Timer samples tell of no cause. Page faults are counted: where there is nothing else,
+ * no sample is too few. */
+static enum verdict tally_verdict(const struct tally *tally, const struct tally *whole,
+                                  const struct findings_input *input)
+{
+        if (tally->latencies == 0 && tally->cost > 0)
+                return VERDICT_NONE;
+        struct verdict_facts facts = findings_facts(tally, whole, input);
         enum verdict verdict = verdict_of(&facts);
         return verdict == VERDICT_TOO_FEW_SAMPLES && !tally->samples ? VERDICT_NONE
                                                                      : verdict;

@@ -149,13 +149,22 @@ static void find_savings(const struct sample_facts *sample,
                 saved[GAIN_IN_TIME] = saved[GAIN_MEMORY];
 }
 
+/* A load of L1 waits for nothing of memory but its translation: the rest is for a store
+ * that has a part of its bytes, or seems to. No fix of the machine makes that shorter. */
+static bool waits_for_a_store(const struct sample_facts *sample)
+{
+        return sample->unforwarded ||
+               (sample->level == LEVEL_L1 && !sample->tlb_missed && !sample->tlb_second);
+}
+
 struct gain_parts gain_of_sample(const struct sample_facts *sample,
                                  const struct machine_facts *machine)
 {
         struct gain_parts parts = {0};
         double saved[GAIN_COUNT] = {0};
         const double held = (double)sample->retire_latency_cycles;
-        if (sample->latency_cycles <= 0 || sample->retire_latency_cycles <= 0)
+        if (sample->latency_cycles <= 0 || sample->retire_latency_cycles <= 0 ||
+            waits_for_a_store(sample))
                 return parts;
         const struct stages stages = stages_of(sample, machine);
         const double busy = stages.walk + stages.service;
