@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,9 @@ static int check_input(void)
 static int check_options(const struct record_options *options)
 {
         const struct source_options *source = &options->source;
+        if (options->action != RECORD_RUN)
+                return refuse("whatif has no lists",
+                              "memlag record --sim-list and --sim-cpu help have them");
         if (!options->command)
                 return refuse("whatif runs a command on changed machines, and cannot "
                               "change that of a process which runs already",
@@ -202,6 +206,17 @@ static int plan_estimate(void *context, const char *fix)
                    : plan(planning->whatif, fix, planning->diag);
 }
 
+/* The command names the line, not the user: one that cannot be tried is left out. */
+static int plan_line(void *context, const char *fix)
+{
+        struct planning *planning = context;
+        int rc = plan(planning->whatif, fix, planning->diag);
+        if (rc != -EINVAL && rc != -ENOENT && rc != -E2BIG)
+                return rc;
+        diag_printf(name, "not tried: %s", planning->diag->text);
+        return 0;
+}
+
 /* Fixes that need each other: with bandwidth alone latency limits loads, and behind a
  * full path or full buffers the next limit is near. */
 static int plan_pairs(struct whatif *whatif, struct diag *diag)
@@ -250,7 +265,7 @@ static int try_justified(struct whatif *whatif, struct diag *diag)
         rc = whatif_each_estimate(whatif->db, FIX_GAIN_MIN, plan_estimate, &planning,
                                   diag);
         if (rc == 0)
-                rc = whatif_each_line(whatif->db, FIX_GAIN_MIN, LINES, plan_estimate,
+                rc = whatif_each_line(whatif->db, FIX_GAIN_MIN, LINES, plan_line,
                                       &planning, diag);
         if (rc == 0)
                 rc = plan_pairs(whatif, diag);
@@ -329,8 +344,11 @@ static off_t input_place(void)
 static int whatif(struct record_options *options)
 {
         struct whatif whatif = {.options = options,
-                                .setting = {options, input_place(), processors()}};
+                                .setting = {.options = options,
+                                            .input_place = input_place(),
+                                            .at_once = processors()}};
         bool recorded, ended;
+        sigaction(SIGPIPE, NULL, &whatif.setting.on_pipe); /* record_run ignores it */
         int status = prepare(&whatif);
         if (status != EXIT_OK)
                 return status;

@@ -48,6 +48,7 @@ static _Noreturn void run(const struct whatif_setting *setting,
                 settings[i] = options->sim_set[i];
         for (size_t i = 0; i < run->fix.count; i++)
                 settings[own + i] = run->fix.settings[i];
+        changed.with_clock = false; /* a native run is the same on any simulated CPU */
         changed.source.sim_set = settings;
         changed.source.call_graph = CALL_GRAPH_NONE;
         if (run->fix.prefetches) {
@@ -58,6 +59,7 @@ static _Noreturn void run(const struct whatif_setting *setting,
         changed.source.sim_in_time_count = run->fix.in_time_count;
         changed.output = run->file;
         changed.force = true;
+        sigaction(SIGPIPE, &setting->on_pipe, NULL);
         sigprocmask(SIG_SETMASK, mask, NULL);
         bool recorded;
         /* The database has the command's own status. */

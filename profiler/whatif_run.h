@@ -3,6 +3,7 @@
 #ifndef MEMLAG_WHATIF_RUN_H
 #define MEMLAG_WHATIF_RUN_H
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include "record_options.h"
@@ -22,6 +23,7 @@ struct whatif_setting {
         const struct record_options *options; /* of the first recording */
         off_t input_place; /* where its standard input stood, a file; -1: it is none */
         size_t at_once;    /* runs at a time */
+        struct sigaction on_pipe; /* what SIGPIPE did before the first recording */
 };
 
 /* Runs all COUNT of RUNS with their fixes, each into its file. The command gets the same

@@ -66,7 +66,10 @@ static int copy(struct db *db, const struct whatif_run *run, const char *setting
                 struct diag *diag)
 {
         const char *const text[] = {run->fix.name, settings};
-        int rc = run_with(
+        int rc = db_exec(db, "BEGIN IMMEDIATE", diag);
+        if (rc < 0)
+                return rc;
+        rc = run_with(
             db,
             "INSERT INTO main.whatif_run (fix, settings, cycles, instructions)"
             " SELECT ?1, ?2, coalesce(sum(value) FILTER (WHERE name ="
@@ -82,6 +85,10 @@ static int copy(struct db *db, const struct whatif_run *run, const char *setting
                              " stalled_ratio, stalled_ratio_low, stalled_ratio_high"
                              " FROM made.line_finding WHERE stalled_ratio > 0",
                              diag);
+        if (rc == 0)
+                rc = db_exec(db, "COMMIT", diag);
+        if (rc < 0)
+                db_exec(db, "ROLLBACK", NULL);
         return rc;
 }
 
