@@ -205,7 +205,7 @@ GROUP BY g.library;
 CREATE VIEW sharing_view (
         object_kind, object, line_address, offset, field, function, file, line, tid, reads,
         writes, hitm, stalled_ratio, pid, module, function_offset, type, object_id, field_id,
-        access_bytes, object_offset_bytes, mean_latency_cycles) AS
+        access_bytes, object_offset_bytes, mean_latency_cycles, process_id) AS
 WITH fought AS MATERIALIZED (
         SELECT t.process_id, s.addr & -64 AS line_start
         FROM sample AS s JOIN thread AS t USING (thread_id)
@@ -235,7 +235,7 @@ SELECT
         sum(op = 'store' OR locked IS 1), sum(snoop = 'hitm'),
         iif(count(cycles), coalesce(total(cycles) * (SELECT a_cycle FROM stalled), 0), NULL),
         pid, module, function_offset, type, object_id, field_id, max(access_bytes),
-        min(object_offset_bytes), avg(latency_cycles)
+        min(object_offset_bytes), avg(latency_cycles), process_id
 FROM accessed
 GROUP BY process_id, line_start, address, object_id, field_id, module, function,
         function_offset, file, line, tid
@@ -249,16 +249,16 @@ CREATE VIEW sharing_pair_view (
         object_kind, object, line_address, offset, field, other_object, other_offset,
         other_field, hitm, pid, object_id, other_object_id) AS
 WITH place AS MATERIALIZED (
-        SELECT pid, line_address, offset, field, object_kind, object, object_id,
+        SELECT process_id, pid, line_address, offset, field, object_kind, object, object_id,
                max(coalesce(access_bytes, 1)) AS bytes, min(tid) AS first_tid,
                max(tid) AS last_tid, sum(writes) AS writes, sum(hitm) AS hitm,
-               sum(sum(writes)) OVER (PARTITION BY pid, line_address) AS line_writes
-        FROM sharing_view GROUP BY pid, line_address, offset, object_id, field_id)
+               sum(sum(writes)) OVER (PARTITION BY process_id, line_address) AS line_writes
+        FROM sharing_view GROUP BY process_id, line_address, offset, object_id, field_id)
 SELECT
         p.object_kind, p.object, p.line_address, p.offset, p.field, q.object, q.offset,
         q.field, p.hitm + q.hitm, p.pid, p.object_id, q.object_id
 FROM place AS p JOIN place AS q
-        ON q.pid = p.pid AND q.line_address = p.line_address
+        ON q.process_id = p.process_id AND q.line_address = p.line_address
         AND q.offset >= p.offset + p.bytes
 WHERE (p.writes + q.writes > 0 OR p.line_writes = 0)
 AND NOT (p.first_tid = q.last_tid AND p.last_tid = q.first_tid)

@@ -179,7 +179,7 @@
     const column = (one) => ({
         title: one.title, className: one.number ? "number" : "text", type: one.number ? "num" : undefined,
         orderSequence: one.number ? ["desc", "asc"] : ["asc", "desc"],
-        data: (row, use) => (use === "display" ? "" : one.value(row) ?? ""),
+        data: (row, use) => (use === "display" ? "" : use === "filter" ? memlag.filterText(one.value(row) ?? "") : one.value(row) ?? ""),
         createdCell: (cell, unused, row) => {
             cell.append(element("span", one.style ? one.style(row) : "", String((one.show || one.value)(row))));
             if (one.hint)

@@ -230,7 +230,8 @@ static int fit_grid(struct db *db, struct page_grid *grid, struct diag *diag)
         int64_t cells;
         int code = statement_number(db, cells_sql, &cells, diag);
         while (!code && cells > CELLS_MAX && grid->count > 1) {
-                grid->span_ns *= 2;
+                if (__builtin_mul_overflow(grid->span_ns, 2, &grid->span_ns))
+                        grid->span_ns = INT64_MAX; /* of a damaged file */
                 grid->count = (grid->count + 1) / 2;
                 code = statement_run_all(db, "UPDATE temp.page_cube SET span = span / 2",
                                          diag);

@@ -2,6 +2,10 @@
 /* Tables that DataTables sorts, filters and pages, each in a tab of its own. */
 "use strict";
 
+/* DataTables takes a text with "&" for markup when it filters. */
+memlag.filterText = (value) => (typeof value === "string"
+    ? value.replace(/&/g, "&amp;").replace(/</g, value.includes("&") ? "&lt;" : "<") : value);
+
 /* Makes a table called KEY in PANEL, of OPTIONS of DataTables. */
 memlag.dataTable = (panel, key, options) => {
     const table = memlag.element("table", "rows");

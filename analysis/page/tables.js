@@ -99,7 +99,8 @@ memlag.tables = (() => {
         title: one.title, orderSequence: one.number ? ["desc", "asc"] : ["asc", "desc"],
         type: one.number ? "num" : undefined,
         className: one.number ? "number" : "text", defaultContent: "",
-        data: (row, use) => (use === "display" ? "" : (one.value(row) ?? null) === null ? (one.number ? -1 : "") : one.value(row)),
+        data: (row, use) => (use === "display" ? "" : (one.value(row) ?? null) === null ? (one.number ? -1 : "")
+            : use === "filter" ? memlag.filterText(one.value(row)) : one.value(row)),
         createdCell: (cell, unused, row) => {
             one.show(cell, row);
             if (one.share && one.value(row) > 0) {

@@ -206,11 +206,12 @@ static void print_place(FILE *out, sqlite3_stmt *row, bool timed)
 {
         char *place = statement_printable(row, 3);
         char *object = statement_printable(row, 4);
+        char *cause = statement_printable(row, 1);
         const char *share = statement_text(row, 0);
         fprintf(out, "%s  ", share);
         print_cut(out, place ? place : "?", PLACE_BYTES);
         if (!timed)
-                fprintf(out, ": %s", statement_text(row, 1));
+                fprintf(out, ": %s", cause ? cause : "?");
         if (object) {
                 fputs(", in ", out);
                 print_cut(out, object, PLACE_BYTES / 2);
@@ -219,6 +220,7 @@ static void print_place(FILE *out, sqlite3_stmt *row, bool timed)
                 fprintf(out, " (%" PRId64 " %s)", (int64_t)sqlite3_column_int64(row, 5),
                         sqlite3_column_int(row, 8) ? "page faults" : "samples");
         putc('\n', out);
+        free(cause);
         free(place);
         free(object);
 }
@@ -388,11 +390,14 @@ static int print_recorded_gains(struct db *db, FILE *out, struct diag *diag)
             &rows, diag);
         if (code)
                 return code;
-        while ((code = statement_next(db, rows, diag)) > 0)
-                report_say_gain(out, statement_text(rows, 0),
+        while ((code = statement_next(db, rows, diag)) > 0) {
+                char *fix = statement_printable(rows, 0);
+                report_say_gain(out, fix ? fix : "?",
                                 &(struct report_gain){sqlite3_column_double(rows, 1),
                                                       sqlite3_column_double(rows, 2),
                                                       sqlite3_column_double(rows, 3)});
+                free(fix);
+        }
         sqlite3_finalize(rows);
         return code;
 }

@@ -224,19 +224,19 @@ static const struct report_kind kinds[] = {
     },
     {
         .name = "cacheline",
-        .rows_sql = "SELECT * FROM sharing_view WHERE (pid, line_address) IN"
-                    " (SELECT pid, line_address FROM" REPORT_TOP_CACHELINES ")",
+        .rows_sql = "SELECT * FROM sharing_view WHERE (process_id, line_address) IN"
+                    " (SELECT process_id, line_address FROM" REPORT_TOP_CACHELINES ")",
         .table_sql =
-            "WITH shown AS (SELECT v.*, of_line, row_number() OVER (PARTITION BY pid,"
+            "WITH shown AS (SELECT v.*, of_line, row_number() OVER (PARTITION BY process_id,"
             "  line_address ORDER BY offset, v.hitm DESC, tid, file, line) AS place"
-            "  FROM sharing_view AS v JOIN" REPORT_TOP_CACHELINES "USING (pid, line_address)) "
+            "  FROM sharing_view AS v JOIN" REPORT_TOP_CACHELINES "USING (process_id, line_address)) "
             "SELECT" REPORT_STALLED_COLUMN " hitm AS HITM, reads, writes, offset,"
             " coalesce(field, '-') AS field, tid AS thread,"
             " iif(file IS NULL, '-'," REPORT_BASE("file") " || ':' || coalesce(line, '?'))"
             " AS line," REPORT_FUNCTION ","
             " iif(place = 1, coalesce(object, '[unknown]') || ' at ' || line_address, '')"
             " AS \"cache line\" "
-            "FROM shown ORDER BY of_line DESC, pid, line_address, place",
+            "FROM shown ORDER BY of_line DESC, process_id, line_address, place",
         .stalled = true,
         .alignment = "rrrrrlrlll",
         .legend = "HITM: samples that found the line modified in another core; reads, "

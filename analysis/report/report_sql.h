@@ -214,8 +214,8 @@
 
 /* The ?1 cache lines with most HITM samples. */
 #define REPORT_TOP_CACHELINES \
-        " (SELECT pid, line_address, sum(hitm) AS of_line FROM sharing_view" \
-        "  GROUP BY pid, line_address ORDER BY of_line DESC, pid, line_address LIMIT ?1) "
+        " (SELECT process_id, line_address, sum(hitm) AS of_line FROM sharing_view" \
+        "  GROUP BY 1, 2 ORDER BY of_line DESC, 1, 2 LIMIT ?1) "
 
 #define REPORT_SIZE(bytes) \
         " CASE WHEN " bytes " IS NULL THEN '-'" \
