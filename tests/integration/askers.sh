@@ -36,10 +36,6 @@ expect "bytes one after the other" \
 expect "the C library's words" \
         "$(answer run.db "SELECT count(*) FROM line_asker_view WHERE asker_function GLOB '_int_free*'")" 0
 
-"$MEMLAG" report -v --top 0 run.db | tr "\n" " " >report
-grep -q "one to make faster, as far as samples tell: .*askers.c:$value, askers.c:$next for that of askers.c:$key[.;]" report ||
-        grep -q "one to make faster, as far as samples tell: .*askers.c:$next, askers.c:$value for that of askers.c:$key[.;]" report ||
-        fail "the report does not say who asked: $(cat report)"
 ! "$MEMLAG" report -v -S touch run.db | grep -q "one to make faster" ||
         fail "what is not shown is explained"
 "$MEMLAG" query --name askers --format csv run.db | grep -q ",walk,.*,$key$" ||
