@@ -954,7 +954,7 @@ def full_disk():
 
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (800_000, 800_000))
 
     result = run([MEMLAG, "import", "-o", directory / "full.db", recording], preexec_fn=limit)
     lines = result.stderr.splitlines()

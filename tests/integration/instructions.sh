@@ -83,10 +83,10 @@ expect "the first of the library's query" \
 
 # Without the file nothing of this is lost, until names are made again without it; and
 # those of an earlier memlag, which kept none, are the file's.
-"$MEMLAG" annotate -i wide.db --format csv wide.s >before
+"$MEMLAG" annotate --source-path . -i wide.db --format csv wide.s >before
 cp wide.db early.db
 sqlite3 early.db "DROP TABLE instruction"
-"$MEMLAG" annotate -i early.db --format csv wide.s 2>err >early || fail "an early recording: $(cat err)"
+"$MEMLAG" annotate --source-path . -i early.db --format csv wide.s 2>err >early || fail "an early recording: $(cat err)"
 grep -q "by an earlier memlag" err || fail "of an early recording it says: $(cat err)"
 texts() { /usr/bin/python3 -c 'import csv, sys
 for row in csv.DictReader(open(sys.argv[1])):
@@ -95,7 +95,7 @@ texts before >before.texts && texts early >early.texts
 [ "$(grep -c "^instruction" before.texts)" -gt 20 ] || fail "few instructions: $(cat before.texts)"
 cmp before.texts early.texts || fail "instructions of an early recording"
 mv wide moved
-"$MEMLAG" annotate -i wide.db --format csv wide.s >after 2>err
+"$MEMLAG" annotate --source-path . -i wide.db --format csv wide.s >after 2>err
 cmp before after || fail "instructions without the file"
 expect "what is said without the file" "$(cat err)" ""
 "$MEMLAG" symbolize --drop-names wide.db 2>/dev/null
