@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The hot path of the model: one load or store that the filters did not let pass.
- * Inline, so that the caller's constants (the kind of access, addresses of the machine
- * and of the hot state) fold into it. */
+/* The hot path of the model: one load or store that missed the filters. Inline: the
+ * caller's constants (the kind of access, addresses of the machine and of the hot
+ * state) then fold into it. */
 #ifndef SIMPMU_MODEL_ACCESS_H
 #define SIMPMU_MODEL_ACCESS_H
 
@@ -11,9 +11,9 @@
 
 #define HOT_PATH static inline __attribute__((always_inline))
 
-/* How much of the model a run's accesses need: everything, or what is left where L1 has
- * the common geometry, no prefetcher is on, branches are not followed and loads are
- * sampled by their number. With caches only no access waits for a value. */
+/* The part of the model that a run's accesses need. COMMON: L1 has the common
+ * geometry, no prefetcher is on, branches are not followed, and loads are sampled by
+ * count. GENERAL: everything else. CACHES: caches only; no access waits for a value. */
 enum access_mode { ACCESS_IN_GENERAL, ACCESS_IN_COMMON, ACCESS_OF_CACHES };
 
 static inline enum access_mode access_mode_of(const struct machine *machine)
@@ -44,13 +44,13 @@ struct found {
         uint64_t ready;   /* the same, after a store that the value comes from */
         enum simpmu_level level;
         enum tlb_outcome translation;
-        bool unforwarded; /* a store had only a part of it */
+        bool unforwarded; /* a store wrote only some of its bytes */
         bool aliased;     /* a store to another page seemed to have it */
 };
 
-/* Where an access leaves the common way it goes as the address of such a copy: until
- * then it can stay in registers. Not by value, as that is copied by vectors right after
- * its members have been written one by one, for which the host waits. */
+/* A rare path takes the address of such a copy, which keeps the original in registers
+ * until then. Passing by value is slower: the host would copy the struct by vectors
+ * right after member-wise writes, and a store-forwarding stall follows. */
 HOT_PATH struct access copy_of_access(const struct access *access)
 {
         return (struct access){access->site,    access->kind, access->mode,
@@ -64,7 +64,7 @@ HOT_PATH struct found copy_of_found(const struct found *found)
                               found->translation, found->unforwarded, found->aliased};
 }
 
-/* What is constant in most modes. */
+/* Tests that the mode decides at compile time in most modes. */
 
 HOT_PATH bool mode_prefetches(const struct machine *machine, enum access_mode mode)
 {
@@ -118,10 +118,10 @@ HOT_PATH uint64_t forward_latency(const struct machine *machine,
         return machine->forward_latency;
 }
 
-/* From then on a load at ADDRESS can have the value that was last stored there; 0: at
- * once. What depends on the load waits for it, but the load is not sampled as slow: the
- * latency is that of what the stored value comes from, and would count again at every
- * step of a chain that goes through memory. */
+/* The time from which a load at ADDRESS can have the value last stored there; 0: at
+ * once. Dependent instructions wait for it, but the load is not sampled as slow. The
+ * latency belongs to the source of the stored value. Sampling it would count it again
+ * at every link of a chain through memory. */
 HOT_PATH uint64_t after_store(const struct machine *machine, const struct sim_hot *hot,
                               const struct access_site *load, uint64_t address)
 {
@@ -159,10 +159,11 @@ static inline uint32_t store_of_a_part(const struct sim_hot *hot,
         return latest;
 }
 
-/* When a load can have its value of which a part is that of a store in its buffer, which
- * that leaves when all before it has retired. What holds retirement up now is taken to
- * have held the store up as long, and what has stalled the thread since to have done so
- * before it. 0: there is no such store; one that is long past is forgotten. */
+/* The time at which a load can have its value when a buffered store wrote only some of
+ * its bytes. The load waits until the store has left the buffer, after all earlier
+ * instructions have retired. The model assumes that the current retirement delay also
+ * delayed the store, and that later stalls preceded it. 0: there is no such store. A
+ * store long past is forgotten. */
 static __attribute__((noinline)) uint64_t after_parts(const struct machine *machine,
                                                       struct sim_hot *hot,
                                                       const struct sim_thread *thread,
@@ -184,8 +185,8 @@ static __attribute__((noinline)) uint64_t after_parts(const struct machine *mach
         return 0;
 }
 
-/* The store that is noted in PLACE begins or ends within ACCESS as far as the low bits of
- * addresses tell, and is to another page. */
+/* The low address bits of the store noted in PLACE overlap with ACCESS, but the store
+ * is to another page. */
 static inline bool aliases(const struct sim_hot *hot, uint32_t place,
                            const struct access *access)
 {
@@ -200,9 +201,9 @@ static inline bool aliases(const struct sim_hot *hot, uint32_t place,
                ((access->address - from) & low_bits) < to - from;
 }
 
-/* When a load can have its value that aliases with a store in the buffer: the core takes
- * the store for the one that it needs, and begins anew when it sees the whole address. 0:
- * there is no such store. */
+/* The time at which a load can have its value when it aliases with a buffered store.
+ * The core first forwards from the wrong store, and repeats the load when it compares
+ * the whole address. 0: there is no such store. */
 static __attribute__((noinline)) uint64_t after_alias(const struct machine *machine,
                                                       const struct sim_hot *hot,
                                                       const struct sim_thread *thread,
@@ -293,9 +294,9 @@ HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
                 thread->retired = later(thread->retired, ready - instruction);
 }
 
-/* When a load and what is before it have retired, as stall is told. Instructions retire
- * in the order of the program, as many a cycle as issue, and each a cycle after it issues
- * at the earliest. */
+/* When a load, and the instructions before it, have retired, in the unit of stall.
+ * Instructions retire in program order, at most the issue width a cycle, and at the
+ * earliest a cycle after issue. */
 struct retirement {
         uint64_t before;
         uint64_t with_it; /* no less */
@@ -356,9 +357,9 @@ HOT_PATH void take_sample_of(struct machine *machine, const struct core *core,
         machine->on_sample(&sample);
 }
 
-/* A load that is complete later than all before it holds those behind it up for the rest
- * of the time; that, and the slot in which it retires itself, is when a timer finds the
- * program there. */
+/* A load that completes later than all earlier loads stalls retirement for the
+ * difference. A timer sample finds the program at the load during that time and in the
+ * load's own retirement slot. */
 static __attribute__((noinline)) void sample_stall(struct machine *machine,
                                                    struct sim_thread *thread,
                                                    const struct access *access,
@@ -388,8 +389,8 @@ static __attribute__((noinline)) void sample_load(struct machine *machine,
                        retirement.with_it - retirement.before, 0);
 }
 
-/* Before the load is delivered: what is before it has retired when thread->retired says.
- */
+/* Call this before the load is delivered: thread->retired is then the retirement time
+   of the instructions before it. */
 HOT_PATH void sample(struct machine *machine, struct sim_thread *thread,
                      const struct access *access, const struct found *found)
 {
@@ -422,7 +423,7 @@ HOT_PATH void finish_load(struct machine *machine, struct sim_hot *hot,
                 found->arrival = later(found->arrival, parts);
         }
         sample(machine, thread, access, found);
-        /* The latency of L1 itself is in the delays of what the value goes into. */
+        /* The delays of the dependent instructions contain the latency of L1 itself. */
         if (found->ready > access->now + machine->l1d_latency)
                 deliver(hot, thread, access, found->ready,
                         found->ready > access->start + machine->l1d_latency);
@@ -473,8 +474,9 @@ HOT_PATH void used_first(struct machine *machine, struct sim_hot *hot,
         prefetch_after(machine, hot, thread, &use);
 }
 
-/* OTHERS, a set of cores, have taken the line meanwhile: asks for it again. It comes from
- * each of them to the next, which takes as long as from that one to this core. */
+/* The cores of the set OTHERS have taken the line meanwhile: requests it again. The
+ * line passes through each of them in turn; each transfer takes as long as the
+ * transfer to this core. */
 static inline void ask_again(struct machine *machine, struct sim_thread *thread,
                              const struct access *access, struct l1d_way *way,
                              uint64_t others, struct found *found)
@@ -671,8 +673,8 @@ HOT_PATH struct access access_begin(struct sim_hot *hot, struct sim_thread *thre
         return access;
 }
 
-/* An access whose page has not been in the TLBs: it goes on when the kernel has done what
- * a first touch asks of it. */
+/* The page of the access is not in the TLBs. The access continues when the kernel has
+ * handled the page's first touch. */
 static inline void touch_page(struct machine *machine, struct sim_hot *hot,
                               struct sim_thread *thread, struct access *access,
                               uint64_t page)
@@ -764,7 +766,7 @@ HOT_PATH void access_line(struct machine *machine, struct sim_hot *hot,
                 finish_load(machine, hot, thread, access, &found);
 }
 
-/* The same of a page that the DTLB does not let pass. */
+/* The same for a page that misses the DTLB filter. */
 static __attribute__((noinline)) void access_page(struct machine *machine,
                                                   struct sim_hot *hot,
                                                   struct sim_thread *thread,
@@ -815,9 +817,9 @@ HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
                 access_slowly(machine, hot, thread, &copy);
 }
 
-/* A load of SITE from ADDRESS may need bytes of a store that has not all of them, or
- * alias with one, for all that the test before the call knows. It has been modelled
- * without that. */
+/* A load of SITE from ADDRESS may overlap with a store that wrote only some of its
+ * bytes, or alias with a store. The test before the call is conservative. The load has
+ * already been modelled without such a store. */
 static inline void load_of_parts(struct machine *machine, struct sim_hot *hot,
                                  struct sim_thread *thread,
                                  const struct access_site *site, uint64_t address)

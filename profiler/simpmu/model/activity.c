@@ -7,7 +7,7 @@ static uint64_t minimum(uint64_t a, uint64_t b)
         return a < b ? a : b;
 }
 
-/* Of COVER's slots those that lie before NOW and have not been folded. */
+/* The slots of COVER that lie before NOW and have not been folded. */
 static uint64_t take_passed(struct cover *cover, uint64_t now)
 {
         uint64_t to_come = cover->until > now ? cover->until - now : 0;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread's cycles are spent on, as the events CYCLE_ACTIVITY.* tell: cycles in
- * which nothing executes, and of these the ones with a load outstanding.
+/* Counts a thread's cycles as the events CYCLE_ACTIVITY.* do: cycles in which nothing
+ * executes, and the part of these with an outstanding load.
  *
- * The model has no execution units. It knows how many slots instructions take to issue
- * (and slow arithmetic to execute beyond that, busy), and when misses are under way. In
- * a short stretch of T slots of which E execute and C have a miss under way, execution
- * is taken to fill the slots without a miss first: what waits for a miss cannot execute
- * beside it. So
+ * The model has no execution units. It knows the slots that instructions take to
+ * issue, the extra slots of slow arithmetic (busy), and the times of outstanding
+ * misses. Consider a short stretch of T slots: E slots execute and C slots have an
+ * outstanding miss. Execution is assumed to fill the slots without a miss first,
+ * because an instruction that waits for a miss cannot execute beside it:
  *
  *   no_execute = T - E
  *   stalls     = min(C, T - E)
  *
- * which is right for independent work beside a miss (C = T: stalls T - E) and for work
- * that depends on it (C = T - E or less: stalls C), and an upper bound in between. */
+ * This is exact for independent work beside a miss (C = T: stalls T - E). It is exact
+ * for dependent work (C = T - E or less: stalls C). In between it is an upper bound. */
 #ifndef SIMPMU_MODEL_ACTIVITY_H
 #define SIMPMU_MODEL_ACTIVITY_H
 
 #include <stdint.h>
 
-/* Loads that are under way, by what they wait for. */
+/* Outstanding loads, by cause. */
 enum activity_cause {
         ACTIVITY_L1D, /* a line that missed L1 */
         ACTIVITY_L2,  /* a line that missed L2 */
@@ -27,8 +27,8 @@ enum activity_cause {
         ACTIVITY_CAUSES
 };
 
-/* How long at least one of some intervals lasted. They are told in the order of the
- * program: of one that began before the last one's end, only what comes after counts. */
+/* The length of the union of some intervals. Intervals are added in program order. If
+ * an interval begins before the end of the last one, only its remainder counts. */
 struct cover {
         uint64_t until;
         uint64_t slots;
@@ -38,7 +38,7 @@ struct cover {
 struct activity {
         struct cover covers[ACTIVITY_CAUSES];
         uint64_t active;   /* slots of the thread's stretches so far */
-        uint64_t executed; /* of these, slots in which something executed */
+        uint64_t executed; /* slots in which something executed */
         uint64_t no_execute;
         uint64_t stalls[ACTIVITY_CAUSES]; /* of no_execute */
 };
@@ -54,8 +54,8 @@ static inline void activity_cover(struct activity *activity, enum activity_cause
         cover->until = until;
 }
 
-/* A stretch ends: the thread's clock stands at NOW, it has run for ACTIVE slots and
- * executed in EXECUTED of them, both since its start. */
+/* A stretch ends at NOW. The thread has run for ACTIVE slots and executed in EXECUTED
+ * slots, both since its start. */
 void activity_fold(struct activity *activity, uint64_t now, uint64_t active,
                    uint64_t executed);
 

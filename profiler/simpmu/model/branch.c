@@ -2,9 +2,9 @@
 /* See branch.h. */
 #include "branch.h"
 
-/* A branch that has gone the same way so often is settled; each time that it then goes
- * another way, it needs twice as many, so that loops whose end the history tells are left
- * to that. */
+/* A branch is settled after SETTLED_RUN equal outcomes in a row. Each other outcome
+ * then doubles the required run. The history therefore predicts the ends of loops that
+ * it can recognise. */
 #define SETTLED_RUN         8u
 #define SETTLED_RUN_MAXIMUM 16u
 
@@ -52,7 +52,7 @@ static inline uint32_t index_of(uint64_t place, uint32_t entries)
         return (uint32_t)(place >> shift) & (entries - 1);
 }
 
-/* Zero is the tag of what has never been written. */
+/* Zero is the tag of an unused entry. */
 static inline uint16_t tag_of(uint64_t place)
 {
         const uint32_t shift = 37;

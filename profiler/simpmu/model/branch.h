@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What the core predicts of branches: the direction of conditional ones and the target of
- * indirect ones. Knows nothing of time, nor of how branches are written.
+/* Branch prediction: the direction of conditional ones and the target of indirect
+ * ones. Knows nothing of time, nor of how branches are written.
  *
- * Directions are predicted after TAGE (A. Seznec and P. Michaud, "A case for (partially)
- * tagged geometric history length branch prediction", JILP 8, 2006): a counter of each
- * branch, and tables of counters found by the branch and ever longer histories, of which
- * the longest that knows the case is believed. Targets likewise (ITTAGE), by the history
- * of targets.
+ * Directions are predicted after TAGE (A. Seznec and P. Michaud, "A case for
+ * (partially) tagged geometric history length branch prediction", JILP 8, 2006). A
+ * counter belongs to each branch; tagged tables are indexed by the branch and by
+ * histories of growing length. The matching table with the longest history predicts.
+ * Targets are predicted likewise (ITTAGE), from the history of targets.
  *
- * A branch that goes the same way for long is settled: it is predicted to go on so, and
- * neither looked up nor part of the history until it once does not. Generated code makes
- * that test itself. */
+ * A branch with a long run of equal outcomes is settled. It is predicted to repeat,
+ * and is neither looked up nor part of the history until its outcome changes.
+ * Generated code tests settled branches itself. */
 #ifndef SIMPMU_MODEL_BRANCH_H
 #define SIMPMU_MODEL_BRANCH_H
 
@@ -49,7 +49,7 @@ struct branch {
         uint64_t key;     /* of the branch's address, see branch_init */
         uint64_t last;    /* direction or target */
         uint32_t run;     /* times that it has been LAST in a row */
-        uint16_t needed;  /* of these, to be settled */
+        uint16_t needed;  /* required run, to be settled */
         int8_t counter;   /* taken from 0 on */
 };
 

@@ -7,7 +7,7 @@ static uint32_t log2_of(uint32_t power_of_two)
         return (uint32_t)__builtin_ctz(power_of_two);
 }
 
-/* A set that nearly fills a line of the host's cache gets one of its own. */
+/* A set that nearly fills a line of the host's cache gets a whole line. */
 static uint32_t bytes_of_set(const struct cache *cache)
 {
         const uint32_t host_line = 64;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory comes from whoever builds the model: zeroed, aligned to 64 bytes, never
+/* The caller that builds the model supplies memory: zeroed, aligned to 64 bytes, never
  * freed, never NULL. */
 typedef void *(*sim_allocate)(size_t bytes);
 
@@ -18,9 +18,9 @@ typedef void *(*sim_allocate)(size_t bytes);
 #define CACHE_MAXIMUM_WAYS 32u
 #define CACHE_VECTOR_WAYS  8u /* tags that one comparison looks at */
 
-/* A tag is what is left of the line's number once the set is known. 32 bits hold it
- * for addresses below 2^44 in the smallest L1D, and more in larger caches; beyond
- * that, lines 2^44 bytes apart are taken for each other. */
+/* A tag is the part of the line number that the set does not determine. 32 bits are
+ * exact for addresses below 2^44 in the smallest L1D, and for more in larger caches.
+ * Beyond that, lines 2^44 bytes apart are confused. */
 struct cache_set {
         uint32_t recent; /* bit of each way */
         uint32_t dirty;
@@ -89,7 +89,7 @@ static inline uint32_t cache_spread(uint64_t line)
         return (uint32_t)((line * multiplier) >> 40);
 }
 
-/* An offset into the sets for each quotient, so that equal remainders spread. */
+/* An offset into the sets for each quotient: it spreads equal remainders. */
 static inline uint32_t cache_rotation(const struct cache *cache, uint32_t quotient)
 {
         const uint32_t multiplier = 0x9e3779b1u; /* 2^32 / golden ratio */

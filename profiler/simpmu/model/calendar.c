@@ -67,7 +67,7 @@ void calendar_advance(struct calendar *calendar, uint64_t slot)
         calendar->first = number;
 }
 
-/* When a line passes that is the last of those in bucket NUMBER. */
+/* The time at which bucket NUMBER transfers its last line. */
 static uint64_t time_of_last(const struct calendar *calendar, uint64_t number,
                              uint32_t lines)
 {
@@ -95,9 +95,9 @@ static bool has_room(const struct calendar *calendar,
         return bucket->lines < calendar->room && bucket->writes < write_limit;
 }
 
-/* How many buckets further the next is that may have room, where BUCKET has none: it
- * remembers that, for all lines if it is full, and for writes alone if it has enough of
- * them. NULL: room is kept in it. */
+/* The distance from the full BUCKET to the next bucket that may have room. A full
+ * bucket stores it for all lines; a bucket at its write limit stores it for writes
+ * alone. NULL: BUCKET has reserved room. */
 static uint16_t *skip_of(const struct calendar *calendar, struct calendar_bucket *bucket,
                          uint32_t write_limit)
 {
@@ -110,8 +110,8 @@ static uint16_t *skip_of(const struct calendar *calendar, struct calendar_bucket
         return skip;
 }
 
-/* The first bucket from NUMBER on that has room. Those on the way learn to lead over what
- * is behind them: full ones over full ones, others over both. */
+/* The first bucket from NUMBER on that has room. Buckets on the path store a skip:
+ * full buckets skip full buckets, other buckets skip both kinds. */
 static uint64_t find_room(struct calendar *calendar, uint64_t number,
                           uint32_t write_limit)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A calendar of lines: time is cut into short buckets, each of which takes so many lines
- * and no more. A line goes into the first bucket from its time on that has room. Requests
- * may come in any order: in no stretch of time do more lines pass than fit, one bucket
- * more or less.
+/* A calendar of lines: time is cut into short buckets of limited capacity. A line goes
+ * into the first bucket from its time on that has room. Requests may come in any
+ * order: in no stretch of time do more lines pass than fit, one bucket more or less.
  *
- * Nobody waits for most writes. They leave room for the reads that come later, as far as
- * the caller says. Likewise a part of each bucket can be kept for requests to come. */
+ * Nobody waits for most writes. Writes leave room for later reads, up to the caller's
+ * limit. Likewise a part of each bucket can be kept for requests to come. */
 #ifndef SIMPMU_MODEL_CALENDAR_H
 #define SIMPMU_MODEL_CALENDAR_H
 
@@ -14,7 +13,7 @@
 #include "cache.h"
 
 #define CALENDAR_BUCKETS 16384u /* a power of two; later lines follow each other */
-#define CALENDAR_HISTORY 256u   /* of these, for lines that are asked for afterwards */
+#define CALENDAR_HISTORY 256u   /* older buckets, for lines requested late */
 
 struct calendar_bucket {
         uint16_t lines; /* writes included */
@@ -31,8 +30,8 @@ struct calendar {
         uint32_t capacity; /* of a bucket, in lines */
         uint32_t room;     /* the same without the lines that are kept for others */
         uint64_t first;    /* number of the oldest bucket that can still take lines */
-        /* Behind the last bucket lines have been put one after the other, from the first
-         * of these places to the second, which are counted from time 0. */
+        /* Behind the last bucket, lines follow each other from the first of these
+         * positions to the second, both counted from time 0. */
         uint64_t beyond_from;
         uint64_t beyond;
         struct calendar_bucket *buckets; /* CALENDAR_BUCKETS of them */
@@ -42,11 +41,11 @@ struct calendar {
 void calendar_init(struct calendar *calendar, double line_slots, double bucket_slots,
                    sim_allocate allocate);
 
-/* Nobody will ask for a time long before SLOT any more; what was asked for on the wrong
- * way of a branch is known when that has turned out. */
+/* No request will lie long before SLOT any more. Requests of a wrong path are known
+ * once its branch has executed. */
 void calendar_advance(struct calendar *calendar, uint64_t slot);
 
-/* From now on LINES of each bucket are kept for others, but never all of it. */
+/* Reserves LINES of each bucket for others, but never the whole bucket. */
 void calendar_keep(struct calendar *calendar, double lines);
 
 /* The cold half of calendar_read. */

@@ -5,7 +5,7 @@
 #define NODES       256u
 #define CANDIDATES  64u
 #define TO_NOWHERE  NODES       /* code that has not been translated */
-#define TO_EXIT     (NODES + 1) /* out of the function, or of what is looked at */
+#define TO_EXIT     (NODES + 1) /* out of the function, or of the part searched */
 #define NODE_UNSEEN UINT32_MAX
 
 void code_init(struct code *code, void *(*allocate)(size_t bytes))
@@ -148,7 +148,7 @@ struct around {
         struct code *code;
         uint32_t count;
         uint32_t start[2]; /* nodes, or TO_...: where the branch goes on */
-        bool to_nowhere;   /* what has not been translated counts as a way out */
+        bool to_nowhere;   /* untranslated code counts as an exit */
         uint32_t number[NODES];
         uint32_t to[NODES][2];
 };
@@ -257,8 +257,8 @@ static void walk(const struct around *around, struct walk *walk, const uint32_t 
         }
 }
 
-/* What is common to all ways out lies on the shortest one, too. Returns the first node on
- * it that nothing gets round, or NODE_UNSEEN. */
+/* A node common to all paths also lies on the shortest path. Returns the first node of
+ * that path that no other path bypasses, or NODE_UNSEEN. */
 static uint32_t find_meeting(const struct around *around, const struct walk *shortest)
 {
         uint32_t way[NODES];

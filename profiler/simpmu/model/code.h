@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of the program's code: the instructions that have been translated, where
- * each goes on and which registers it writes; and from that where the two ways of a
- * conditional branch meet again. Knows nothing of time, nor of how instructions are
- * written, but for where they may lead. */
+/* The program's translated instructions: their successors and the registers that they
+ * write. From these it computes where both paths of a conditional branch join. Knows
+ * no time and no encoding of instructions, only their possible successors. */
 #ifndef SIMPMU_MODEL_CODE_H
 #define SIMPMU_MODEL_CODE_H
 
@@ -16,8 +15,8 @@
 #define CODE_INSTRUCTIONS (CODE_CHUNKS * CODE_CHUNK)
 #define NO_INSTRUCTION    0u
 
-/* Variables of a function's frame are told apart by their displacement from the stack or
- * frame pointer, modulo so many times four bytes. */
+/* Variables of a function's frame are distinguished by their displacement from the
+ * stack or frame pointer, modulo FRAME_WORDS times four bytes. */
 #define FRAME_WORDS      64u
 #define FRAME_WORD_SHIFT 2
 
@@ -25,7 +24,7 @@ enum code_kind {
         CODE_PLAIN,       /* goes on behind itself */
         CODE_CONDITIONAL, /* or at its target */
         CODE_JUMP,        /* at its target alone */
-        CODE_CALL,        /* behind itself, when what it calls has returned */
+        CODE_CALL,        /* behind itself, after the callee returns */
         CODE_END,         /* leaves the function, or to where only the run tells */
         CODE_STOP,        /* the program goes no further */
 };
@@ -34,9 +33,9 @@ struct code_instruction {
         uint64_t ip;
         uint64_t target;
         uint64_t writes; /* a mask of registers, as in hot.h */
-        uint64_t stores; /* the same of words of its frame, see FRAME_WORDS */
+        uint64_t stores; /* the same for words of its frame, see FRAME_WORDS */
         uint32_t next;   /* with the same hash */
-        uint32_t search; /* the last in which it was a node */
+        uint32_t search; /* the last search that had it as a node */
         uint32_t node;
         uint8_t length; /* bytes */
         uint8_t kind;   /* enum code_kind */
@@ -58,9 +57,9 @@ void code_init(struct code *code, void *(*allocate)(size_t bytes));
 enum code_kind code_decode(const uint8_t *bytes, uint32_t length, uint64_t ip,
                            uint64_t *target);
 
-/* The instruction at IP, of LENGTH bytes, KIND and TARGET; what it writes is kept where
- * it was known before as the same. Returns its number; NO_INSTRUCTION: there is no room.
- */
+/* Adds the instruction at IP, with LENGTH bytes, KIND and TARGET. If the same
+ * instruction was known before, its writes are retained. Returns its number;
+ * NO_INSTRUCTION: there is no room. */
 uint32_t code_add(struct code *code, uint64_t ip, uint32_t length, enum code_kind kind,
                   uint64_t target);
 
@@ -72,8 +71,8 @@ static inline struct code_instruction *code_at(const struct code *code, uint32_t
         return &code->chunks[number / CODE_CHUNK][number % CODE_CHUNK];
 }
 
-/* Where both ways of a conditional branch come along next, whatever happens on them: the
- * nearest common post-dominator in its function. */
+/* Where both paths of a conditional branch join: the nearest common post-dominator in
+ * its function. */
 struct code_meeting {
         uint32_t instruction; /* its number */
         uint32_t length[2];   /* instructions before it, at least: not taken, taken */
@@ -81,10 +80,10 @@ struct code_meeting {
         uint64_t stored;      /* words of the frame */
 };
 
-/* The ways of the conditional branch number BRANCH, as far as their code has been
- * translated: what has not is taken never to be run, unless nothing else leads out of
- * the code around. CALLS may write the registers of that mask. False: they are not known
- * to meet within some hundred instructions. */
+/* Finds where the paths of conditional branch number BRANCH join, in translated code.
+ * Untranslated code is assumed never to run, unless nothing else leaves the
+ * surrounding code. CALLS is the mask of registers that a call may write. False: the
+ * paths do not join within some hundred instructions. */
 bool code_meet(struct code *code, uint32_t branch, uint64_t calls,
                struct code_meeting *meeting);
 

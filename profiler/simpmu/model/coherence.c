@@ -55,8 +55,8 @@ static void look_into_cores(const struct machine *machine, struct shared_line *s
         }
 }
 
-/* What the directory knows of LINE; when nothing, as before its page was shared or since
- * another line has its place, what the caches say. */
+/* The directory's entry of LINE. If there is none, the entry is built from the caches:
+ * the page was not shared before, or another line took the entry. */
 static struct shared_line *known(struct machine *machine, uint64_t line)
 {
         struct shared_line *shared = shared_line_at(machine, line);

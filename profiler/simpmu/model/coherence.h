@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What cores must know of each other's caches: a line is modified in one core, or
- * unmodified in any number of them. A request that finds it modified elsewhere is
- * answered from there (HITM), and a write takes it from all others.
+/* Coherence of the cores' caches: a line is modified in one core, or unmodified in any
+ * number of them. A request that finds it modified elsewhere is answered from there
+ * (HITM), and a write takes it from all others.
  *
- * Only lines of pages that several cores use are kept track of, in a directory that may
- * forget: then a request is answered as if no other core had the line. */
+ * The directory tracks only lines of pages that several cores use. It may forget a
+ * line: a request is then answered as if no other core had it. */
 #ifndef SIMPMU_MODEL_COHERENCE_H
 #define SIMPMU_MODEL_COHERENCE_H
 
 #include "machine.h"
 
-/* What a request finds in other cores, and a write in the L3 of other nodes. */
+/* The state in which a request finds the line in other cores; for a write also in the
+ * L3 of other nodes. */
 enum others {
         OTHERS_NOTHING,
         OTHERS_CLEAN,       /* of a write: have given the line up */
@@ -38,8 +39,8 @@ static inline bool coherence_is_shared(struct machine *machine,
         return page->shared != 0;
 }
 
-/* The thread's core reads or WRITES LINE, whose page is shared, at NOW, and must ask for
- * that. The core has not modified it. What was modified elsewhere is then, after a read,
+/* The thread's core reads or WRITES LINE at NOW. The line's page is shared, and the
+ * core has not modified it, so it must ask. After a read, a line modified elsewhere is
  * in the L3 as well. *CONTESTED becomes true when cores fight for the line. */
 enum others coherence_request(struct machine *machine, struct sim_thread *thread,
                               uint64_t line, bool writes, uint64_t now, bool *contested);

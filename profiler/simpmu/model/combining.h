@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Non-temporal stores: the first one to a line opens a buffer that gathers the line, and
- * takes the line from all caches. The line goes to memory without being read, for which
- * it keeps a fill buffer for dram.nontemporal_ns (Intel optimization reference manual,
+/* Non-temporal stores: the first one to a line opens a buffer that gathers the line,
+ * and takes the line from all caches. The line goes to memory without being read. It
+ * occupies a fill buffer for dram.nontemporal_ns (Intel optimization reference manual,
  * "Non-temporal store bus traffic"). Without a free fill buffer the store waits in the
  * store buffer, with all stores behind it.
  *
- * A line leaves when all of its bytes are written; before that when more lines are open
- * than there are fill buffers, the oldest first, and at fences. Memory then reads it to
- * write a part of it, as memory with error correction has to.
+ * A line leaves when all its bytes are written. It leaves earlier at fences, or when
+ * more lines are open than there are fill buffers, the oldest first. Memory then reads
+ * the line to write a part, as memory with error correction must.
  *
  * Simplified: a line begins its way when it is opened. A load does not close its line. */
 #ifndef SIMPMU_MODEL_COMBINING_H

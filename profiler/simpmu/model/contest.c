@@ -51,7 +51,7 @@ static struct contender *contender_of(const struct contests *contests,
         return oldest;
 }
 
-/* The stretch that has NUMBER, emptied when another was in its place. */
+/* The stretch with NUMBER; emptied first if its slot held another stretch. */
 static struct stretch *stretch_at(struct stretch *stretches, uint64_t number)
 {
         struct stretch *stretch = &stretches[number & (STRETCHES - 1)];

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines that several cores fight for, as in false sharing.
  *
- * Threads run in turns of thousands of cycles. A core that wins a line would keep it for
- * the whole turn, where real cores take it from each other every few accesses. So, once a
- * line has gone from core to core twice within a few turns, every access to it is noted
- * in the stretch of virtual time in which it lies. A core that uses the line at time t
- * looks up what the others do with it in that stretch or, where it is the first to get
- * there, did on the average of a turn; and has lost the line when, at their rate, one of
- * them has asked for it since its own last access:
+ * Threads run in turns of thousands of cycles. A core that wins a line would keep it
+ * for the whole turn, where real cores take it from each other every few accesses. A
+ * line is contested once it has moved between cores twice within a few turns. Every
+ * access to a contested line is recorded in its stretch of virtual time. A core that
+ * uses the line at time t reads the accesses of other cores in that stretch. The first
+ * core in a stretch uses their average over a turn instead. The core has lost the line
+ * when, at this rate, another core has requested it since the core's last access:
  *
  *   requests of others since = (t - time of the last access) * n / stretch >= 1
  *
- * n: accesses of others in the stretch, for a read only their writes. To get the line
- * back takes a transfer for each of the other cores that want it, because it goes from
- * one to the next. Knows no caches, nor where cores are. */
+ * n: accesses of other cores in the stretch; for a read only their writes. The line
+ * moves from one waiting core to the next, so getting it back takes one transfer for
+ * each of them. Knows no caches, nor where cores are. */
 #ifndef SIMPMU_MODEL_CONTEST_H
 #define SIMPMU_MODEL_CONTEST_H
 
@@ -27,7 +27,7 @@
 #define STRETCHES         64u  /* known of each line */
 #define STRETCH_CYCLES    512u
 #define STRETCHES_OF_TURN 20u
-#define STRETCHES_BEHIND  40u /* older ones say nothing: a turn, and what it may lag */
+#define STRETCHES_BEHIND  40u /* older stretches are ignored: a turn and its lag */
 
 /* A core in a set of cores, which has bits of their numbers modulo 64. */
 static inline uint64_t contest_core(uint32_t number)
@@ -37,7 +37,7 @@ static inline uint64_t contest_core(uint32_t number)
 
 struct stretch {
         uint64_t number;
-        uint64_t cores; /* the set of those that used the line */
+        uint64_t cores; /* the set of cores that used the line */
         uint32_t reads;
         uint32_t writes;
 };
@@ -60,8 +60,9 @@ struct contender {
         uint64_t last;           /* access */
         uint64_t requests;       /* of others since then: parts of 1 / (stretch * turn) */
         uint64_t lead_from;      /* the stretch after which only this core has been ... */
-        uint32_t lead_rivals[2]; /* ... and what the others did in a turn before it, to a
-                                    read and to a write */
+        uint32_t lead_rivals[2]; /* ... and the other cores' accesses in the turn
+                                    before it, that conflict with a read and with a
+                                    write */
         struct stretch own[STRETCHES];
 };
 

@@ -2,7 +2,7 @@
 /* The latency of main memory, stretch by stretch: see dram.h. */
 #include "dram.h"
 
-/* A bucket of the calendar is short against the time over which bandwidth is told. */
+/* A bucket of the calendar is short against the time over which bandwidth is measured. */
 #define BUCKET_CYCLES 256u
 
 /* A stretch is long enough to hold some lines and short against an interval of the
@@ -10,13 +10,14 @@
 #define STRETCH_CYCLES        1024u
 #define STRETCH_MINIMUM_LINES 64.0
 
-/* How much a stretch counts in the means over stretches. Bursts of writes come every few
- * stretches, so that the rates of which only the ratio matters are means over more. */
+/* The weight of a stretch in the running means. Bursts of writes come every few
+ * stretches. The mean rates of reads and writes, used only as a ratio, therefore cover
+ * more stretches. */
 #define WEIGHT      0.25
 #define SLOW_WEIGHT (1.0 / 16)
 
-/* How much a turn counts in what a core wants, and for how many buckets the turn has to
- * last for that; a shorter one counts less. */
+/* The weight of a turn in a core's expected reads, and the turn's length in buckets
+ * that gives the full weight. A shorter turn counts less. */
 #define TURN_WEIGHT  0.5
 #define TURN_BUCKETS 64.0
 
@@ -26,8 +27,8 @@
 /* After a pause of the reads the ratio says nothing. A write-back comes with a read. */
 #define MOST_WRITES_PER_READ 2.0
 
-/* Writes may take a little more than their share of a bucket, so that those that wait
- * become fewer, and a part of it even where there were none. Reads can pass them. */
+/* Writes may exceed their mean share of a bucket a little, to drain waiting writes.
+ * Even without earlier writes they get a minimum share. Reads can pass them. */
 #define WRITE_SHARE_FACTOR 1.125
 #define WRITE_SHARE_LEAST  (1.0 / 16)
 #define WRITE_SHARE_MOST   0.75
@@ -161,8 +162,8 @@ void dram_close(struct dram *dram, uint64_t clock)
         uint64_t slowest = clock < dram->others_at ? clock : dram->others_at;
         uint64_t first_open = slowest / dram->stretch_slots;
 
-        /* After a long silence every stretch of the ring is empty but those closed in
-         * one turn of it: the rest need not be looked at one by one. */
+        /* After a long silence every stretch of the ring is empty, except the
+         * stretches closed in one turn of it. The rest need no individual look. */
         if (first_open > dram->oldest + DRAM_STRETCHES) {
                 for (uint32_t i = 0; i < DRAM_STRETCHES; i++)
                         close_oldest(dram);

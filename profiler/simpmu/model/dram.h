@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Main memory: an idle latency, a bandwidth that reads and write-backs of all
- * threads share, and a queue in front of it.
+/* Main memory: an idle latency, a bandwidth that reads and write-backs of all threads
+ * share, and a queue in front of it.
  *
- * Every line has its place in a calendar, so that no more pass than the bandwidth lets,
- * whatever the order in which they are asked for (calendar.h).
+ * A calendar limits throughput to the bandwidth: it gives every line a transfer time,
+ * for requests in any order (calendar.h).
  *
  * The calendar alone would not be fair. The threads of the simulated program run in
- * turns, each up to a gate window ahead of the others: whoever comes first in a turn
- * would find every place free, and the last would find all of them taken. So all reads of
- * a stretch of virtual time wait for the same time first, as in a memory controller with
- * a common queue. That time follows from the stretches before it:
+ * turns, each up to a gate window ahead of the others. The first thread of a turn
+ * would find every transfer time free, and the last thread would find none. Therefore
+ * all reads of a stretch of virtual time first wait for the same time, as in a memory
+ * controller with a common queue. That time follows from the stretches before it:
  *
  *   busy    = reads * line + writes * (line + turn-round / batch / channels)
  *   u       = busy / length of the stretches
@@ -17,17 +17,18 @@
  *   shared  = reads under way * busy / reads
  *   latency = max(queued, shared)
  *
- * The term in queued is the waiting time of an M/D/1 queue (Pollaczek and Khinchine) in
- * front of a channel, which serves a line in channels / bandwidth. The shared latency is
- * Little's law: with N reads under way throughput is N / latency, and at N * busy / reads
- * it is the bandwidth. N itself is the sum of the reads' latencies over the time. Places
- * that a core is expected to want when its turn comes are kept for it.
+ * The fraction in queued is the waiting time of an M/D/1 queue (Pollaczek and
+ * Khinchine) in front of a channel. A channel serves a line in channels / bandwidth.
+ * The shared latency is Little's law: with N reads under way throughput is N /
+ * latency, and at N * busy / reads it is the bandwidth. N itself is the sum of the
+ * reads' latencies over the time. The calendar reserves room for the expected requests
+ * of cores whose turns are still to come.
  *
- * Writes come in bursts, as caches give up modified lines; a controller keeps them, as
- * nobody waits for them, and does them between reads. So the calendar spreads writes:
- * they leave the places to reads that their mean rate does not need. A channel turns from
- * reads to writes and back once for a batch of them. Traffic spreads evenly over the
- * channels, as the hash of real controllers makes it. */
+ * Writes come in bursts, as caches evict modified lines. Nobody waits for a write, so
+ * a controller queues writes and performs them between reads. The calendar therefore
+ * spreads writes at their mean rate and leaves the other room to reads. A channel
+ * turns from reads to writes and back once for a batch of them. Traffic spreads evenly
+ * over the channels, as the hash of real controllers makes it. */
 #ifndef SIMPMU_MODEL_DRAM_H
 #define SIMPMU_MODEL_DRAM_H
 
@@ -36,7 +37,7 @@
 #include "calendar.h"
 
 /* A power of two. The ring holds the stretches that threads within the gate window may
- * still use, and those that their requests reach ahead of them. */
+ * still use, including stretches that their requests reach ahead. */
 #define DRAM_STRETCHES 256u
 
 struct dram_stretch {
@@ -59,7 +60,7 @@ struct dram {
         double idle_latency_slots;
         double reads_under_way; /* means of closed stretches, the last counting most */
         double reads;           /* of a stretch */
-        double slow_reads;      /* the same, over more of them */
+        double slow_reads;      /* the same, over more stretches */
         double slow_writes;
         uint32_t write_limit;   /* of a bucket, in lines */
         double turn_rounds;     /* that writes have not paid for yet, in lines */
@@ -88,8 +89,8 @@ void dram_init(struct dram *dram, const struct dram_timing *timing, uint64_t cyc
 /* CORE's turn of SLOTS ends. */
 void dram_end_turn(struct dram *dram, uint32_t core, uint64_t slots);
 
-/* CORE, whose turn is still to come in the time of the one that begins, will want what it
- * wanted in its turns before: that is kept for it. */
+/* CORE has its turn still to come in the time of the turn that begins. Reserves room
+ * for as many lines as CORE read in its earlier turns. */
 void dram_expect(struct dram *dram, uint32_t core);
 
 /* No thread that can run, but the running one, has a clock before CLOCK. */
@@ -134,10 +135,10 @@ static inline uint64_t dram_read(struct dram *dram, uint64_t slot)
 /* A line is written back at SLOT; returns when that is done. */
 uint64_t dram_write(struct dram *dram, uint64_t slot);
 
-/* So many lines, which could begin at SLOT, are part of work that the model does at once,
- * so that the latency tells of it too late: such lines of all threads follow each other
- * at the bandwidth. Returns when these have passed. They are counted as any others are.
- */
+/* Transfers lines that the model handles at once, such as a whole page, beginning at
+ * SLOT or later. The queueing latency reacts too late to such work. Therefore such
+ * lines of all threads follow each other at the full bandwidth. Returns the end of the
+ * transfer. The caller counts the lines as usual. */
 static inline uint64_t dram_in_turn(struct dram *dram, uint64_t slot, uint64_t reads,
                                     uint64_t writes)
 {

@@ -41,8 +41,8 @@ void fetch_init_core(const struct machine *machine, struct core *core)
         init_cache(machine, &core->l1i, params->l1i_bytes, params->l1i_ways);
 }
 
-/* For how long the core has known that it will need what comes now: since it last had to
- * begin anew, as far as it can look ahead. */
+/* How long the core has known the next instructions: since the last restart of the
+ * front end, limited by its look-ahead. */
 static uint64_t known_for(const struct machine *machine, const struct sim_hot *hot,
                           const struct sim_thread *thread)
 {
@@ -82,9 +82,9 @@ static void forget(struct sim_hot *hot, uint64_t line)
                 *place_of(hot, line) = NO_CODE_LINE;
 }
 
-/* The line of PLACE has just been used. What generated code knows is marked recent, so
- * that one more use would change nothing: where the set's marks were cleared, all but the
- * last line are to be marked again when they are used. */
+/* The line of PLACE has just been used. Generated code only knows lines that are
+ * marked recent, where one more use changes nothing. After the set's marks were
+ * cleared, all lines but the last must be marked again when they are used. */
 static void forget_old(struct sim_hot *hot, const struct cache *cache,
                        const struct cache_place *place)
 {
@@ -96,8 +96,8 @@ static void forget_old(struct sim_hot *hot, const struct cache *cache,
                         forget(hot, cache_line_of(cache, place->index, set->tag[way]));
 }
 
-/* The slots for which CORE decodes INSTRUCTIONS beyond those in which they issue. What is
- * less than a slot counts with the next ones. */
+/* The extra slots, beyond issue, in which CORE decodes INSTRUCTIONS. A fraction of a
+ * slot is carried to the next call. */
 static uint64_t decode(const struct machine *machine, struct core *core,
                        uint32_t instructions)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The front end: how fast the core delivers instructions to what issues them, where
- * branches are followed. Code comes in runs: what lies in one line up to a taken branch
- * or the line's end. Generated code adds up what runs take; what the caches of code lack
- * is looked up here.
+/* The front end: its rate of instruction delivery to the issue stage, when branches
+ * are followed. Code comes in runs: instructions in one line up to a taken branch or
+ * the line's end. Generated code sums the time of runs; this file looks up misses of
+ * the code caches.
  *
- * The front end has a clock of its own, which is kept as a stall is: its time less the
- * instructions. Where it is later than the thread's stall, nothing can issue; where it is
- * earlier, the front end is ahead, as far as its queue reaches.
+ * The front end has a separate clock, stored like a stall: its time less the
+ * instructions. If it is later than the thread's stall, nothing can issue. If it is
+ * earlier, the front end is ahead, at most by its queue.
  *
- * Not modelled: translations of code's addresses, tables of targets that are too small,
- * what wrong predictions fetch. */
+ * Not modelled: the instruction TLB, limited branch target tables, fetches on a wrong
+ * path. */
 #ifndef SIMPMU_MODEL_FETCH_H
 #define SIMPMU_MODEL_FETCH_H
 
@@ -21,8 +21,7 @@ void fetch_begin(struct machine *machine);
 /* The front end of CORE, as CORE is made. */
 void fetch_init_core(const struct machine *machine, struct core *core);
 
-/* The next INSTRUCTIONS lie in LINE, of which HOT does not say that its decoded code is
- * there. */
+/* The next INSTRUCTIONS lie in LINE. HOT does not list LINE as decoded. */
 void fetch_line(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
                 uint64_t line, uint32_t instructions);
 
@@ -33,8 +32,8 @@ static inline void fetch_wait(struct sim_hot *hot, struct sim_thread *thread)
         stall_to_hot(hot, thread);
 }
 
-/* How much later than the thread it has to be before generated code says so: what is
- * less is still to come. */
+/* The lag behind the thread at which generated code calls. A smaller lag may still
+ * vanish. */
 static inline uint64_t fetch_slack(const struct machine *machine)
 {
         return machine->slots_per_cycle;

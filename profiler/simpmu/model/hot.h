@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What generated code reads and writes itself, without a call: the filters that
- * let most L1 hits pass, and the running thread's counts and ready times. One thread of
- * the simulated program runs at a time, and this is its state; the rest of a thread's
- * state is in thread.h.
+/* State that generated code reads and writes without a call: the filters for most L1
+ * hits, and the running thread's counts and ready times. One thread of the simulated
+ * program runs at a time, and this is its state; the rest of a thread's state is in
+ * thread.h.
  *
- * Time is counted in slots: one slot is the 1/width part of a cycle in which one
- * instruction issues, so that a thread's clock is instructions + stall slots. */
+ * The unit of time is a slot: the 1/width part of a cycle in which one instruction
+ * issues. A thread's clock is instructions + stall slots. */
 #ifndef SIMPMU_MODEL_HOT_H
 #define SIMPMU_MODEL_HOT_H
 
@@ -19,13 +19,12 @@
 #define FILTER_ENTRIES  1024u
 #define FILTER_EMPTY    (1ull << 63) /* no program has memory near this address */
 
-/* Values that may still be to come have a number each, and a bit in masks: guest
- * registers from FIRST_REGISTER on (MULTIPLIER stands for the execution unit of slow
- * arithmetic, and is "there" when that is free), then the loads of the block being run
- * (slots; those of a block that has more share the last). ISSUE_TIME is no value: its
- * bit, in masks of the instrumentation alone, says that arithmetic issues in the block.
- * NO_VALUE is always there; times that nobody waits for are put down as
- * UNUSED_VALUE's. */
+/* Values that may be late have a number each, and a bit in masks. Guest registers
+ * begin at FIRST_REGISTER. MULTIPLIER stands for the execution unit of slow
+ * arithmetic; it is "ready" when the unit is free. Then come the loads of the running
+ * block (slots); surplus loads share the last slot. ISSUE_TIME is no value: in the
+ * instrumentation's masks its bit says that arithmetic issues in the block. NO_VALUE
+ * is always ready. UNUSED_VALUE receives times that nobody waits for. */
 #define FIRST_REGISTER 0u
 #define MULTIPLIER     33u
 #define FIRST_SLOT     34u
@@ -35,8 +34,8 @@
 #define UNUSED_VALUE   64u
 #define VALUES         65u
 
-/* The last stores whose values loads may have to wait for, by address: one for every four
- * bytes, and more of them than any store buffer has places. */
+/* The last stores whose values loads may have to wait for, by address. There is an
+ * entry for every four bytes, and more entries than places in any store buffer. */
 #define STORED_PLACES 256u
 #define STORED_SHIFT  2
 /* An address is below this bit, and above it a FORM. */
@@ -79,8 +78,8 @@ static inline uint32_t stored_bytes(uint32_t form)
 #define ALIAS_BITS  12
 #define ALIAS_REACH 256u /* bytes, a power of two */
 
-/* A store of BYTES at ADDRESS: of those at one address the one with most bytes is the
- * least, so that one comparison tells which have less than so many. */
+/* The note of a store of BYTES at ADDRESS. At one address the longest store has the
+ * least note, so one comparison finds all shorter stores. */
 static inline uint64_t recent_store_note(uint64_t address, uint32_t bytes)
 {
         return address << RECENT_SIZE_BITS | (RECENT_SIZE_MAXIMUM - bytes);
@@ -92,15 +91,16 @@ static inline uint64_t recent_store_end(uint64_t note)
                (note & ((1u << RECENT_SIZE_BITS) - 1));
 }
 
-/* Where a repeated string instruction is: the number of the chunk that its last load and
- * its last store were in, counted from address 0; 0: it has made none, or none runs. */
+/* The progress of a repeated string instruction: the chunk numbers of its last load
+ * and last store, counted from address 0. 0: it has made no such access, or no string
+ * instruction runs. */
 struct string_chunks {
         uint64_t load;
         uint64_t store;
 };
 
-/* Lines of code whose decoded instructions are at hand and marked recent, so that one
- * more use would change nothing, where the front end is followed. */
+/* Lines of code that are decoded and marked recent: one more use changes nothing. Used
+ * where the front end is followed. */
 #define CODE_LINES   512u
 #define NO_CODE_LINE UINT64_MAX
 
@@ -108,16 +108,16 @@ struct string_chunks {
 #define FETCH_EACH_STRETCH (1ull << 63)
 
 struct sim_hot {
-        /* Addresses of lines that are in L1, settled there and marked recent, so that one
-         * more hit would change nothing; and of those that are dirty besides. An access
-         * hits when it ends no more than a line above. Lines that share a place push each
-         * other out: there are more places than most L1s have lines. */
+        /* Addresses of settled L1 lines that are marked recent: one more hit changes
+         * nothing. STORES_PASS: only dirty lines. An access hits when it ends no more
+         * than a line above. Lines with the same entry evict each other; there are
+         * more entries than most L1s have lines. */
         uint64_t loads_pass[FILTER_ENTRIES];
         uint64_t stores_pass[FILTER_ENTRIES];
         uint64_t instructions; /* retired by the running thread */
         uint64_t loads;        /* retired by the running thread */
         uint64_t stores;       /* the same */
-        uint64_t busy;    /* slots of its arithmetic beyond those of its instructions */
+        uint64_t busy;    /* extra slots of its arithmetic */
         uint64_t stall;   /* the running thread's, when its windows were last looked at */
         uint64_t fetched; /* the front end's, as STALL: see fetch.h */
         /* Beyond this FETCHED, both signed, generated code calls the tool. */
@@ -126,7 +126,7 @@ struct sim_hot {
         /* Loads of the block being run that come later than a hit of L1: bits of their
          * slots, whose ready times are 0 otherwise. */
         uint64_t late;
-        /* Until then values may be late, as far as the scheduler knows (scheduler.h). */
+        /* The scheduler assumes that values may be late until this time (scheduler.h). */
         uint64_t late_until;
         /* Beyond this many instructions the block check calls the tool. */
         uint64_t instruction_limit;
@@ -135,8 +135,8 @@ struct sim_hot {
          * of its instruction. */
         uint64_t recent_note[RECENT_STORES];
         uint64_t recent_number[RECENT_STORES];
-        /* The last byte of the last of them that is not in a frame, where aliases are
-         * looked for. */
+        /* The last byte of the latest store outside frames, where aliases are looked
+         * for. */
         uint64_t last_stored;
         /* Of the last store: when its value comes (0: it was there when the store
          * issued), and its address, with its form. */
@@ -157,10 +157,11 @@ static inline uint32_t recent_store_place(uint64_t word)
         return (uint32_t)word & (RECENT_STORES - 1);
 }
 
-/* Values that something waits for, and how many slots it takes from each of them to it.
- * Most wait for two or fewer. All zero: it waits for nothing but its issue. */
+/* Values that an instruction waits for, with the delay in slots from each. Most
+ * instructions wait for two or fewer. All zero: the instruction waits only for its
+ * issue. */
 struct waits {
-        int16_t ready[2]; /* the first two's ready times: bytes from that of NO_VALUE */
+        int16_t ready[2]; /* ready times of the first two: byte offsets from NO_VALUE's */
         uint32_t delay[2];
         uint32_t issue_delay; /* slots that it comes after the instruction's issue */
         uint64_t others;      /* a mask of the rest */
@@ -184,7 +185,7 @@ static inline struct waits waits_for(uint64_t mask, const uint32_t *delays,
         return waits;
 }
 
-/* The ready time that lies OFFSET bytes from that of NO_VALUE. */
+/* The ready time at OFFSET bytes from NO_VALUE's ready time. */
 static inline uint64_t hot_ready_at(const struct sim_hot *hot, int16_t offset)
 {
         const char *none = (const char *)&hot->ready[NO_VALUE];
@@ -246,7 +247,7 @@ static inline void filter_drop(struct sim_hot *hot, uint64_t line)
         *store = *store == address ? FILTER_EMPTY : *store;
 }
 
-/* Drops the entries FIRST, FIRST + STEP and so on, whatever they are. */
+/* Drops the entries FIRST, FIRST + STEP and so on, with any contents. */
 static inline void filter_drop_each(struct sim_hot *hot, uint32_t first, uint32_t step)
 {
 #pragma GCC unroll 16

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Accesses whose lines are brought as early as it takes: what a perfect prefetch gives.
- * The bandwidth, the buffers and the paths are as scarce as for any other request. */
+/* Accesses whose lines are requested exactly early enough, as by a perfect prefetch.
+ * They compete for bandwidth, buffers and paths as any other request does. */
 #ifndef SIMPMU_MODEL_IN_TIME_H
 #define SIMPMU_MODEL_IN_TIME_H
 

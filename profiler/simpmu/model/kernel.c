@@ -15,7 +15,7 @@ struct kernel_job {
         double least; /* the clock until which the kernel writes in any case */
 };
 
-/* So many lines have passed memory for the job: what that takes. */
+/* Adds the time of the lines that the job transferred from and to memory. */
 static void take_time(struct kernel_job *job, uint64_t reads, uint64_t writes)
 {
         struct core *core = job->thread->core;
@@ -46,7 +46,7 @@ static uint32_t bring_line(const struct kernel_job *job, uint64_t line, bool who
         return bit;
 }
 
-/* LINE comes to L1; all of it or a part is written. */
+/* LINE comes to L1; the kernel writes the whole line or a part. */
 static void use_line(struct kernel_job *job, uint64_t line, bool whole)
 {
         struct machine *machine = job->machine;
@@ -93,8 +93,8 @@ static uint8_t memory_of(bool writes)
         return writes ? PAGE_OF_ITS_OWN : PAGE_OF_ZEROES;
 }
 
-/* Linux zeroes the part of a huge page that was asked for last, so that it stays in the
- * caches, and those that are farthest from it first. */
+/* Linux zeroes the requested part of a huge page last, which keeps it in the caches.
+ * It zeroes the farthest parts first. */
 static void zero_huge_page(struct kernel_job *job, uint64_t page)
 {
         struct page_block *block = pages_block(&job->machine->pages, page);
@@ -143,7 +143,7 @@ static uint64_t time_of(const struct kernel_job *job, uint64_t begin)
         return later(job->now, (uint64_t)job->least) - begin;
 }
 
-/* The kernel writes what is to be in PAGE, which has not been touched. */
+/* The kernel writes the first contents of the untouched PAGE. */
 static void fill_page(struct kernel_job *job, uint64_t page, enum page_kind kind,
                       bool copies)
 {

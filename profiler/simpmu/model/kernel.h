@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel writes into the program's memory, through the caches of the core that
- * it runs on: the results of system calls, and the zeroes of anonymous pages that are
- * touched for the first time. Both leave their lines in L1 and L2, modified, and push
- * others out.
+/* Kernel writes to the program's memory, through the caches of the core: results of
+ * system calls, and zeroes of anonymous pages at their first touch. Both leave
+ * modified lines in L1 and L2, and evict other lines.
  *
- * The kernel's instructions are not modelled, and no counter of instructions or loads has
- * them. Their time is the thread's, and is in its cycles: a page fault takes
- * kernel.fault_ns, a system call kernel.call_ns, and what the kernel writes no less than
- * kernel.copy_gbs lets it. Lines that go to memory or come from there count at its
- * controllers: a core's requests have l2.queue_entries places, which by Little's law is a
- * line in the memory's latency over these. Whole pages, which the model writes at once,
- * also follow each other, and those of other threads, no faster than memory's bandwidth
- * lets them. What the kernel reads (the page cache) is not followed.
+ * The kernel's instructions are not modelled, and no counter of instructions or loads
+ * counts them. Their time is part of the thread's cycles. A page fault takes
+ * kernel.fault_ns and a system call kernel.call_ns. Kernel writes are no faster than
+ * kernel.copy_gbs. The memory controllers count their lines.
  *
- * A page of a file that is read first is mapped with those around it that are in the
- * page cache, as all are taken to be: 64 KiB at a time (fault_around_bytes of Linux). A
- * page of a private file that is written becomes a copy.
+ * A core's requests have l2.queue_entries places. By Little's law this allows a line
+ * every memory latency / l2.queue_entries. The model writes whole pages at once. Their
+ * lines, together with the lines of other threads, are no faster than the memory's
+ * bandwidth. Kernel reads (the page cache) are not modelled.
  *
- * A load from a page that nobody has touched finds the page of zeroes that all such
- * share: its lines come unmodified and are nowhere to be written to. A store gets it
- * memory of its own. Between the two the model sees the difference only at a walk: a page
- * that is loaded from first and then written stays as it is, but for the lines that are
- * written. */
+ * The first read of a file's page also maps the surrounding pages in the page cache:
+ * 64 KiB at a time (fault_around_bytes of Linux). All pages are assumed to be in the
+ * page cache. A write to a page of a private file makes a copy.
+ *
+ * A load from an untouched page reads the shared page of zeroes. Its lines arrive
+ * unmodified and are never written back. A store allocates new memory for the page.
+ * The model sees the difference only at a page walk. If a page is first loaded and
+ * then written, its other lines stay as they are. */
 #ifndef SIMPMU_MODEL_KERNEL_H
 #define SIMPMU_MODEL_KERNEL_H
 
@@ -44,13 +43,12 @@ uint64_t kernel_first_touch(struct machine *machine, struct sim_hot *hot,
                             struct sim_thread *thread, uint64_t page, bool writes,
                             uint64_t now);
 
-/* THREAD makes a system call: returns for how many slots the kernel runs for it, beside
- * what it writes. */
+/* THREAD makes a system call. Returns the kernel's slots, without its writes. */
 uint64_t kernel_call(const struct machine *machine, struct sim_thread *thread);
 
-/* THREAD's core has walked the page tables for PAGE, which it reads or WRITES: at the
- * first touch that is a page fault, and the kernel makes it a page of zeroes. Of a huge
- * page all lines, those of PAGE last. Returns the same as kernel_write. */
+/* THREAD's core has walked the page tables for PAGE, which it reads or WRITES. The
+ * first touch is a page fault, and the kernel zeroes the page. It zeroes a whole huge
+ * page, the lines of PAGE last. Returns the same as kernel_write. */
 static inline uint64_t kernel_touch(struct machine *machine, struct sim_hot *hot,
                                     struct sim_thread *thread, uint64_t page, bool writes,
                                     uint64_t now)

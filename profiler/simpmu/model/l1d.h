@@ -19,8 +19,8 @@ struct l1d_way {
         uint64_t arrival; /* the line has been requested, and is there from then on */
 };
 
-/* A set takes one line after another: the last time in which it did so without a pause.
- */
+/* A set accepts one line after another: the last time in which it did so without a
+   pause. */
 struct l1d_turns {
         uint64_t from, until;
 };
@@ -34,7 +34,7 @@ struct l1d {
 
 void l1d_init(struct l1d *l1d, uint64_t lines, uint32_t ways, sim_allocate allocate);
 
-/* Another thread comes to the core, with a clock of its own: all lines are there. */
+/* Another thread, with another clock, comes to the core: all lines have arrived. */
 void l1d_settle(struct l1d *l1d);
 
 /* LINE could be there at COMES, and its set takes no other for INTERVAL from then on:

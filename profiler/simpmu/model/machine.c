@@ -337,7 +337,7 @@ void machine_read_counters(const struct machine *machine, struct sim_thread *thr
                 value[SIMPMU_L1_MISS] += counters->loads_at[level];
         value[SIMPMU_FB_HIT] = counters->loads_at[SIMPMU_LEVEL_LFB];
         value[SIMPMU_FB_FULL] = counters->fb_full_slots / cycle;
-        /* As on real CPUs it leaves out what a prefetcher was first to ask for (H20). */
+        /* As on real CPUs, lines that a prefetcher requested first are left out (H20). */
         value[SIMPMU_OFFCORE] = counters->demand_dram_lines;
         value[SIMPMU_STLB_HIT_LOADS] = counters->translated_loads[TLB_STLB_HIT];
         value[SIMPMU_WALKED_LOADS] = counters->translated_loads[TLB_WALK] +

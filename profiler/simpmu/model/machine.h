@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The simulated machine: nodes (sockets), each with an L3, a main memory and a link to
- * the other nodes; cores with private L1D, L2 and TLB; and what keeps the copies of a
- * line coherent. Latencies are load-to-use and in slots. */
+/* The simulated machine. A node (socket) has an L3, a main memory and a link to the
+ * other nodes. A core has a private L1D, L2 and TLB. Coherence connects the caches.
+ * Latencies are load-to-use and in slots. */
 #ifndef SIMPMU_MODEL_MACHINE_H
 #define SIMPMU_MODEL_MACHINE_H
 
@@ -21,7 +21,7 @@
 #include "thread.h"
 #include "tlb.h"
 
-/* What the prefetchers of L2 know: see prefetch.h. */
+/* The state of the L2 prefetchers: see prefetch.h. */
 #define STREAMS     32u  /* pages that are followed */
 #define L2_REQUESTS 256u /* lines in flight to L2 are looked up here */
 #define NO_LINE     INT32_MIN
@@ -30,12 +30,12 @@ struct stream {
         uint64_t page;
         int32_t last; /* line of the page that was asked for last, or NO_LINE; of the page
                          before when the stream has come from there */
-        int32_t low, high; /* and the ends of what was asked for */
+        int32_t low, high; /* and the ends of the requested range */
         int32_t ahead;     /* and the furthest that has been prefetched */
         int32_t trend;     /* how often the stream has gone on: > 0 upwards */
 };
 
-/* What the IP-stride prefetcher knows of the load at an address. */
+/* State of the IP-stride prefetcher for one load address. */
 #define STRIDE_LOADS 256u
 
 struct strided_load {
@@ -55,10 +55,10 @@ struct l2_request {
 struct node {
         struct cache l3;
         struct dram dram;
-        struct dram link; /* over which other nodes read this one's memory: its latency
-                             is what comes on top of the memory's */
+        struct dram link; /* for reads of this memory by other nodes: its latency is
+                             the extra latency */
         uint32_t number;
-        uint64_t cores; /* the set of them that is in contest.h */
+        uint64_t cores; /* the set of its cores, as in contest.h */
 };
 
 /* What l3.inclusion says of the lines in the cores of a node. */
@@ -91,7 +91,7 @@ struct core {
         struct branch_predictor predictor;
         struct cache op_cache; /* of lines whose decoded instructions are at hand */
         struct cache l1i;
-        double decode_remainder; /* of a slot, of what has been decoded */
+        double decode_remainder; /* fraction of a slot, from decoding */
         uint32_t misses;         /* of L1 */
         uint32_t missed_sets[MISSED_SETS];
         struct stream streams[STREAMS];
@@ -100,18 +100,18 @@ struct core {
         struct l2_request requests[L2_REQUESTS];
 };
 
-/* What the front end takes: see fetch.h. */
+/* Timing of the front end: see fetch.h. */
 struct fetch {
         bool followed;
         uint64_t run_slots;
         uint64_t return_slots;   /* what one takes, with the run that it ends */
-        uint64_t indirect_slots; /* the same of a jump or call to no fixed place */
+        uint64_t indirect_slots; /* the same for an indirect jump or call */
         double decode_slots;     /* an instruction whose decoded form is not at hand */
         uint64_t line_slots;     /* from a line of L2's to the next */
         uint64_t ahead_limit;    /* no line is asked for earlier before it is needed */
 };
 
-/* What the directory of coherence.h knows of a line. */
+/* A directory entry for one line (coherence.h). */
 #define SHARED_LINES 131072u /* a power of two */
 
 struct shared_line {
@@ -122,11 +122,11 @@ struct shared_line {
         uint32_t reserved;
 };
 
-/* Everything about one memory access that does not change from run to run of it. */
+/* Everything about one memory access that is the same in every execution. */
 enum access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_UPDATE };
 
 struct access_site {
-        struct waits address;  /* for what the address depends on */
+        struct waits address;  /* values that the address depends on */
         int32_t position;      /* of the instruction, after those counted when it runs */
         int32_t stores_before; /* in the program, after those counted */
         uint16_t size_bytes;
@@ -146,11 +146,11 @@ enum renaming {
         RENAMES_GENERAL, /* all of general registers */
 };
 
-/* What the kernel does at the first touch of a page. */
+/* The kernel's work at the first touch of a page. */
 enum page_kind {
         PAGE_IS_THERE, /* nothing */
         PAGE_IS_ZEROED,
-        PAGE_IS_OF_FILE /* the kernel maps it from its own cache */
+        PAGE_IS_OF_FILE /* the kernel maps it from the page cache */
 };
 
 struct sim_sample {
@@ -158,7 +158,7 @@ struct sim_sample {
         uint64_t address;
         uint64_t time_slots; /* of the load's dispatch */
         uint64_t latency_slots;
-        uint64_t retire_slots; /* from the retirement of what is before it to its own */
+        uint64_t retire_slots; /* from the retirement before it to its own retirement */
         uint64_t stall_slots;  /* that it stands for, where these are sampled, else 0 */
         uint64_t kernel_slots; /* of a page fault, which has none of the above; else 0 */
         uint32_t page_bytes;   /* likewise */
@@ -171,7 +171,8 @@ struct sim_sample {
         enum simpmu_level level;
         enum tlb_outcome translation;
         bool
-            of_store; /* its latency is that of its line, and retire_slots is not known */
+            of_store; /* its latency is its line's latency, and retire_slots is not
+                         known */
 };
 
 struct machine {
@@ -191,21 +192,21 @@ struct machine {
         uint64_t set_interval_l3; /* also of lines from beyond */
         uint64_t hitm_latency;    /* of a line that another core has modified */
         uint64_t remote_cache_latency;
-        uint64_t write_time;       /* for which a line written to memory keeps a place */
+        uint64_t write_time;       /* a memory write occupies a place for it */
         uint64_t nontemporal_time; /* and a line written past the caches a fill buffer */
         uint64_t stlb_latency;
         uint64_t walk_latency;
         uint64_t huge_walk_latency;
         uint64_t forward_latency; /* from a stored value to the load that has it, */
-        uint64_t forward_vector_latency;  /* the same of vector registers, */
+        uint64_t forward_vector_latency;  /* the same for vector registers, */
         uint64_t forward_renamed_latency; /* and where the core renames memory */
         uint64_t forward_longest;         /* of these */
         enum renaming renaming;
-        uint64_t mispredict_cost; /* from a branch's execution to what comes after it */
+        uint64_t mispredict_cost; /* from a branch's execution to the next instruction */
         struct fetch fetch;
         struct code *code;         /* where branches are followed; else NULL */
-        uint64_t unforwarded_cost; /* from a store's retirement to a load that needs only
-                                      part of it */
+        uint64_t unforwarded_cost; /* from a store's retirement to a load that needs
+                                      only some of its bytes */
         uint64_t alias_cost;       /* of a load that aliases with a store in its buffer */
         uint64_t lock_cost;      /* of a locked instruction or fence; 0: no such thing */
         uint64_t sample_latency; /* loads of at least this latency qualify */
@@ -220,7 +221,7 @@ struct machine {
         struct simpmu_params params;
         sim_allocate allocate;
         void (*on_sample)(const struct sim_sample *sample);
-        uint64_t fault_cost;      /* of a page fault, beside what the kernel writes */
+        uint64_t fault_cost;      /* page fault, without the kernel's writes */
         uint64_t call_cost;       /* of a system call, likewise */
         double kernel_line_slots; /* that the kernel takes at least to write a line */
         /* What PAGE is, which nobody has touched yet, and the pages from FIRST to before
@@ -237,8 +238,8 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
                   uint32_t ldlat_cycles, sim_allocate allocate,
                   void (*on_sample)(const struct sim_sample *sample));
 
-/* COUNT pages from FIRST on are not what they were: HOT's thread and the TLBs of all
- * cores have to look them up again. */
+/* The mapping of COUNT pages from FIRST on has changed: HOT's thread and the TLBs of
+ * all cores have to look them up again. */
 void machine_forget_translations(struct machine *machine, struct sim_hot *hot,
                                  uint64_t first, uint64_t count);
 
@@ -281,8 +282,8 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
 /* HOT becomes the state of THREAD, whose counts and ready times it has been given. */
 void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread);
 
-/* MACHINE is that of a forked child from now on, in which HOT's thread goes on: the lines
- * that its parent had modified are unmodified here, since the parent writes them back. */
+/* MACHINE now belongs to a forked child, and HOT's thread continues in it. Lines that
+ * the parent had modified are unmodified here, because the parent writes them back. */
 void machine_forked(struct machine *machine, struct sim_hot *hot);
 
 /* How long the translation takes of an access that can begin at START. */

@@ -62,7 +62,7 @@ static struct cache_place place_in_l3(const struct node *node, uint64_t line)
         return place;
 }
 
-/* Puts a line that is not there at its PLACE in NODE's L3, with what that pushes out. */
+/* Inserts an absent line at its PLACE in NODE's L3, and writes back its victim. */
 static void insert_l3(struct machine *machine, struct sim_thread *thread,
                       struct node *node, const struct cache_place *place, bool dirty,
                       uint64_t now)
@@ -124,8 +124,8 @@ void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_
         hold_written(machine, thread->core, now);
 }
 
-/* Cycles in which a request waited because all buffers were taken count once,
- * however many requests waited. */
+/* Cycles in which requests waited because all buffers were taken count once, for any
+ * number of waiting requests. */
 void miss_count_full(struct sim_thread *thread, uint64_t start, uint64_t begin)
 {
         uint64_t from = later(start, thread->full_until);
@@ -136,8 +136,8 @@ void miss_count_full(struct sim_thread *thread, uint64_t start, uint64_t begin)
         thread->full_until = begin;
 }
 
-/* A line is used, in way BIT of PLACE's set of NODE's L3, which keeps it where its page
- * is SHARED by cores; returns whether the core has it modified then. */
+/* A line is used, in way BIT of PLACE's set of NODE's L3. The L3 keeps the line if its
+ * page is SHARED by cores. Returns whether the core then has it modified. */
 static bool take_from_l3(const struct machine *machine, const struct node *node,
                          bool shared, const struct cache_place *place, uint32_t bit)
 {
@@ -233,10 +233,9 @@ static void count_queue_full(struct sim_thread *thread, uint64_t begin, uint64_t
         core->queue_full_until = asked;
 }
 
-/* REQUEST has a place beyond L2 from ASKED on and is complete as ANSWER says, if the
- * places that it has found are free until then. Else it goes to where there is a fill
- * buffer for all of it and a place beyond L2 for what that takes. Returns when it is
- * asked. */
+/* REQUEST has a place beyond L2 from ASKED on and completes as in ANSWER, if its
+ * places stay free until then. Otherwise it moves to a time at which a fill buffer and
+ * a place beyond L2 are both free. Returns the time of the request beyond L2. */
 static uint64_t fit_request(struct sim_thread *thread, struct miss_request *request,
                             uint64_t asked, struct miss_answer *answer)
 {
@@ -255,8 +254,8 @@ static uint64_t fit_request(struct sim_thread *thread, struct miss_request *requ
         }
 }
 
-/* A line that was not in L2 is under way to L1 from BEGIN as MISS says: counts what asks
- * for it, unless that is a prefetch, which neither writes nor is for a load. */
+/* A line that was not in L2 is under way to L1 from BEGIN on, as in MISS. Counts it as
+ * a demand, unless it is a prefetch: a prefetch neither writes nor is for a load. */
 static void count_demand(struct sim_thread *thread, const struct miss_request *request,
                          uint64_t begin, const struct miss_answer *miss)
 {

@@ -53,7 +53,7 @@ static inline void miss_hold_buffer(struct sim_thread *thread, uint64_t start,
 /* A line that the kernel writes and that is not in L1. */
 struct kernel_line {
         uint64_t line;
-        bool whole;                 /* nothing of it has to be read from memory */
+        bool whole;                 /* memory need not be read */
         struct cache_victim victim; /* what L1 has given up for it */
 };
 
@@ -114,23 +114,23 @@ struct miss_request {
         bool for_load; /* as for miss_fill */
 };
 
-/* What becomes of it; small enough to stay in registers. */
+/* The result of a request; small enough to stay in registers. */
 struct miss_answer {
         uint64_t completion; /* at the earliest */
-        uint32_t latency;    /* of it, beside waiting for its turn on the way */
+        uint32_t latency;    /* without waiting in queues */
         uint8_t level;       /* enum simpmu_level */
         bool contested;
 };
 
-/* The cold half of miss_fill: what is not simply a hit of L2 by the only core in use.
+/* The cold half of miss_fill: any case except an L2 hit by the only active core.
  * REQUEST may have to begin later. */
 struct miss_answer miss_fill_otherwise(struct machine *machine, struct sim_thread *thread,
                                        struct miss_request *request);
 
-/* The thread's clock stands at NOW; LINE has missed L1 and its request can start at
- * START. WRITES: no other core may keep it. The time in a fill buffer counts as pending
- * when it is FOR_LOAD: the event counts buffers that demand reads require, a store's or a
- * prefetch's from the moment that a load hits it. */
+/* The thread's clock stands at NOW. LINE has missed L1 and its request can start at
+ * START. WRITES: no other core may keep the line. FOR_LOAD: the time in a fill buffer
+ * counts as pending. That event counts buffers that demand reads require. A buffer of
+ * a store or prefetch counts from the moment a load hits it. */
 static inline __attribute__((always_inline)) struct miss
 miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
           uint64_t start, uint64_t now, bool writes, bool for_load)

@@ -67,8 +67,8 @@ static bool any_touched(const struct page_block *block)
         return false;
 }
 
-/* Returns whether any of the pages had been touched. What is left of a huge page that
- * loses a part is small pages, until all are gone. */
+/* Returns whether any of the pages had been touched. After a partial release, the rest
+ * of a huge page becomes small pages, until all are released. */
 static bool release_in_block(struct page_block *block, uint64_t first, uint64_t end)
 {
         bool touched = false;

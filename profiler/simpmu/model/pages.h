@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the model remembers of each page of 4 KiB of the program's memory: which core uses
- * it, so that only lines of pages that several cores use are looked for in other cores,
- * on which node it is, and whether it is part of a huge page. A table by blocks of 2 MiB,
- * of which most programs have few. Knows no caches. */
+/* The model's record of each 4 KiB page of the program's memory: the core that uses
+ * it, its node, and whether it belongs to a huge page. Other cores are searched only
+ * for lines of shared pages. The table consists of blocks of 2 MiB; most programs have
+ * few. Knows no caches. */
 #ifndef SIMPMU_MODEL_PAGES_H
 #define SIMPMU_MODEL_PAGES_H
 
@@ -15,8 +15,8 @@
 #define BLOCK_PAGES      (1u << BLOCK_PAGE_SHIFT)
 #define BLOCKS_AT_HAND   64u
 
-/* What of an anonymous page there is: nothing; the page of zeroes that all share, which
- * it is after a load; memory of its own. */
+/* The memory behind an anonymous page: none; the shared page of zeroes, after a load;
+ * private memory. */
 enum page_memory { PAGE_UNTOUCHED, PAGE_OF_ZEROES, PAGE_OF_ITS_OWN };
 
 struct page {
@@ -29,8 +29,8 @@ struct page {
 struct page_block {
         uint64_t number; /* of its first page, over BLOCK_PAGES */
         bool huge;       /* huge pages are asked for */
-        bool small; /* but small ones are there, touched before that or what a partial
-                       release has left of a huge one */
+        bool small; /* but small ones are there: touched earlier, or left by a partial
+                       release of a huge page */
         struct page pages[BLOCK_PAGES];
 };
 
@@ -80,15 +80,15 @@ static inline bool pages_huge(struct pages *pages, uint64_t page)
         return block->huge && !block->small;
 }
 
-/* The memory of COUNT pages from FIRST on is no more, or new. Returns, as the next does,
- * whether any of them had been touched: then TLBs may know them. */
+/* The memory of COUNT pages from FIRST on is unmapped or new. Returns, as the next
+ * function does, whether any page had been touched: TLBs may know such pages. */
 bool pages_forget(struct pages *pages, uint64_t first, uint64_t count);
 
-/* Their contents are no more: whoever touches them next is the first again. */
+/* Discards the contents of the pages: the next access to each page is a first touch
+ * again. */
 bool pages_release(struct pages *pages, uint64_t first, uint64_t count);
 
-/* They are made of huge pages, where a whole block lies within them and none of it has
- * been touched as a small one, or no longer. */
+/* Makes the pages huge, in each whole block within the range that has no small pages. */
 void pages_set_huge(struct pages *pages, uint64_t first, uint64_t count, bool huge);
 
 /* COUNT pages that were at FROM are at TO. Returns whether any had been touched. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A way on which lines follow each other at an interval, and no faster: from one cache to
- * the next. Requests do not come in the order of their times, as one may wait long for
- * its address. So time is cut into stretches, each of which takes as many lines as fit; a
- * line that finds its stretch full goes into the next that is not. */
+/* A path from one cache to the next: lines follow each other at a minimum interval.
+ * Requests do not come in time order, because a request may wait long for its address.
+ * Therefore time is cut into stretches of limited capacity. A line that finds its
+ * stretch full goes into the next stretch with room. */
 #ifndef SIMPMU_MODEL_PATH_H
 #define SIMPMU_MODEL_PATH_H
 

@@ -119,7 +119,7 @@ uint64_t places_wait(struct places *places, uint64_t start, uint64_t least, uint
 
         from = from > oldest ? from : oldest;
         places->room_until = NO_TIME;
-        if (last <= from) /* the last of those that may be in the way */
+        if (last <= from) /* the last possible obstacle */
                 begin = free_from = from;
         else if (begin_of(places, places->number - 1) <= from)
                 begin = free_from = last;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A number of places of one kind (fill buffers, page walkers, places in a queue) and
- * when they are taken. Requests are made in the order of the program, and not in that of
- * their times, as one may wait long for its address: so a place that is to be taken later
- * is free until then. A request takes the first stretch of time in which there is a place
- * for all of it; those that have been answered before are not moved.
+/* Tracks when the entries of a resource are occupied (fill buffers, page walkers,
+ * queue entries). Requests arrive in program order, not in time order, because a
+ * request may wait long for its address. An entry that is occupied later is free until
+ * then. A request takes the first interval in which an entry is free for its whole
+ * duration. Earlier answers do not change.
  *
- * Which of the places it is does not matter: at any time so many are taken as requests
- * have begun by then and not ended. */
+ * The entries are not distinguished. The number of occupied entries at a time is the
+ * number of requests that have begun by then and not ended. */
 #ifndef SIMPMU_MODEL_PLACES_H
 #define SIMPMU_MODEL_PLACES_H
 
@@ -27,8 +27,8 @@ struct places {
         uint64_t ends[PLACES_ROOM];   /* likewise */
 };
 
-/* COUNT places, all of them free, for requests of which up to OUTSTANDING lie ahead of
- * the thread's clock. Of more, gaps between the earliest are taken for full. */
+/* COUNT entries, all free. Up to OUTSTANDING requests may lie ahead of the thread's
+ * clock. With more requests, gaps between the earliest requests count as full. */
 void places_init(struct places *places, uint32_t count, uint32_t outstanding);
 
 /* All places are free. */
@@ -48,9 +48,10 @@ static inline uint64_t places_find(struct places *places, uint64_t start, uint64
         return places_wait(places, start, least, 0);
 }
 
-/* The request that was looked for last, from START on, and found a place at BEGIN takes
- * LEAST and waits for something else, so that it does not end before END: when it gets a
- * place that it can keep. If that is later, the two waits pass together. */
+/* Extends the last request, which searched from START and found an entry at BEGIN. It
+ * needs the entry for LEAST and then waits for something else until END. Returns the
+ * time at which it gets an entry that stays free until END. If that is later than
+ * BEGIN, the two waits overlap. */
 static inline uint64_t places_fit(struct places *places, uint64_t start, uint64_t begin,
                                   uint64_t least, uint64_t end)
 {
@@ -70,7 +71,7 @@ static inline bool places_fewer(const struct places *places, uint64_t time,
                places_taken(places, time) < limit;
 }
 
-/* TIME becomes one of the last in RING, before that of request NUMBER. */
+/* Inserts TIME into the sorted tail of RING, before the entry of request NUMBER. */
 static inline void places_insert(uint64_t *ring, uint32_t mask, uint64_t number,
                                  uint64_t time)
 {

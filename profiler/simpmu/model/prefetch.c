@@ -50,11 +50,11 @@ static bool bring_to_l2(struct machine *machine, struct sim_thread *thread, uint
         return true;
 }
 
-/* Asks for up to two lines beyond those that the stream, which goes in DIRECTION, has
- * asked for already. They wait for places in the queue, but not behind others that do:
- * what has to wait behind those is asked for at a later step. Without waiting, places
- * would stay free from when a line comes until the next step, and whether streams are
- * quick would hang on how the two fall together. */
+/* Requests up to two lines beyond the stream's requested range, in DIRECTION. They
+ * wait for places in the queue, but not behind other waiting requests. In that case a
+ * later access of the stream requests the lines. Without waiting, places would stay
+ * free from the arrival of a line to the next access. Stream speed would then depend
+ * on chance timing. */
 static void run_ahead(struct machine *machine, struct sim_thread *thread,
                       struct stream *stream, int32_t direction, uint64_t now)
 {
@@ -120,16 +120,16 @@ static struct stream *stream_of(const struct machine *machine, struct core *core
         return stream;
 }
 
-/* PLACE lies too far from what was asked for to belong to the stream. */
+/* PLACE lies too far from the requested range to belong to the stream. */
 static bool is_apart(const struct stream *stream, int32_t place)
 {
         return stream->last == NO_LINE || place > stream->high + WINDOW_LINES ||
                place < stream->low - WINDOW_LINES;
 }
 
-/* LINE of the stream's page is used; returns in which direction the stream goes on: 0
- * when it is none yet. Within the stream lines may come in any order, as loads execute in
- * any: what is beyond its ends tells the direction. */
+/* LINE of the stream's page is used. Returns the stream's direction; 0: it has none
+ * yet. Loads execute in any order, so lines within the stream may come in any order. A
+ * line beyond an end of the range gives the direction. */
 static int32_t stream_moves(struct stream *stream, uint64_t line)
 {
         int32_t place = (int32_t)(line & (PAGE_LINES - 1));
@@ -180,8 +180,8 @@ static bool may_be_brought(const struct core *core, uint64_t line, uint64_t now)
                places_fewer(&core->queue, now, core->queue.count);
 }
 
-/* Brings LINE to L1 when few misses are in progress: Intel's manual makes it a condition
- * of these prefetchers that there are "not many". */
+/* Brings LINE to L1 when few misses are in progress. Intel's manual names this
+ * condition of these prefetchers: "not many" outstanding misses. */
 static void bring_to_l1(struct machine *machine, struct sim_hot *hot,
                         struct sim_thread *thread, uint64_t line, uint64_t now)
 {
@@ -227,8 +227,8 @@ static int64_t lines_between(uint64_t from, uint64_t to)
         return (int64_t)(to >> LINE_SHIFT) - (int64_t)(from >> LINE_SHIFT);
 }
 
-/* Notes what the load reads; returns the address that follows when it keeps its stride,
- * else the address itself. */
+/* Records the load's address. Returns the next address if the load keeps its stride,
+ * otherwise the address itself. */
 static uint64_t next_of_stride(struct core *core, uint64_t ip, uint64_t address)
 {
         struct strided_load *load = &core->strided_loads[ip & (STRIDE_LOADS - 1)];

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Hardware prefetchers, off unless asked for (enum simpmu_prefetcher):
- *  - L1 next line: two neighbours of a page used in ascending order bring the next one;
- *  - L1 IP stride: a load instruction that has gone on by the same distance twice, of at
- *    most 2 KiB, brings the line that lies as far ahead in the page. Distances within a
- *    line reach the model as steps from line to line;
- *  - L2 streamer: three or more lines of a page used in one direction bring lines ahead
- *    of them, up to two at a time and prefetch.stream_lines ahead; across the page's end
- *    with prefetch.next_page, and not without. Between them lines may come in any order,
- *    as loads execute in any;
+ *  - L1 next line: two adjacent lines of a page used in ascending order bring the next
+ *    one;
+ *  - L1 IP stride: a load instruction that has repeated a distance of at most 2 KiB
+ *    brings the line at that distance ahead in the page. Distances within a line reach
+ *    the model as whole-line strides;
+ *  - L2 streamer: three or more lines of a page used in one direction bring lines
+ *    ahead of them. It brings up to two lines at a time, at most prefetch.stream_lines
+ *    ahead. It crosses the page's end only with prefetch.next_page. Lines between the
+ *    ends may come in any order, as loads execute in any order;
  *  - L2 adjacent line: a miss of L2 brings the other line of its 128 bytes.
- * As the processor's manual describes them (Intel optimization reference manual, data
- * prefetching). A prefetch takes memory's bandwidth and a place in the queue beyond L2,
- * and is dropped when that is full; the streamer tries again at its next step. */
+ * The processor's manual describes them (Intel optimization reference manual, data
+ * prefetching). A prefetch uses memory bandwidth and a place in the queue beyond L2.
+ * It is dropped when the queue is full; the streamer tries again at its next access. */
 #ifndef SIMPMU_MODEL_PREFETCH_H
 #define SIMPMU_MODEL_PREFETCH_H
 
@@ -31,9 +32,10 @@ struct first_use {
 void prefetch_after(struct machine *machine, struct sim_hot *hot,
                     struct sim_thread *thread, const struct first_use *use);
 
-/* A software prefetch of ADDRESS at SITE. It is complete, for the window, when it has its
- * translation and a fill buffer, for which it waits, unlike a prefetcher; one into L2 is
- * dropped like a prefetcher's, and one of the null page, where lists end. */
+/* A software prefetch of ADDRESS at SITE. For the window it is complete when it has
+ * its translation and a fill buffer. It waits for both, unlike a hardware prefetch. A
+ * prefetch into L2 is dropped when the queue is full. A prefetch of the null page, at
+ * the end of a list, is dropped, too. */
 void prefetch_instruction(struct machine *machine, struct sim_hot *hot,
                           struct sim_thread *thread, const struct access_site *site,
                           enum prefetch_into into, uint64_t address);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* When the next sample is due: the period, jittered so that it cannot run in step
- * with a loop of the program, by a generator whose seed makes runs repeatable. */
+/* When the next sample is due: after the period plus a jitter. The jitter prevents
+ * sampling in step with a loop of the program. Its generator has a seed, which makes
+ * runs repeatable. */
 #ifndef SIMPMU_MODEL_SAMPLER_H
 #define SIMPMU_MODEL_SAMPLER_H
 
@@ -12,7 +13,7 @@
 struct sampler {
         uint64_t state;
         uint64_t period; /* mean number of qualifying loads, or slots, between samples */
-        uint64_t countdown; /* of these until the next sample */
+        uint64_t countdown; /* loads or slots until the next sample */
 };
 
 /* splitmix64: any seed is good, also 0. */
@@ -40,8 +41,7 @@ static inline void sampler_init(struct sampler *sampler, uint64_t period, uint64
         sampler_rearm(sampler);
 }
 
-/* Counts AMOUNT of what is sampled by its length; returns how many samples fall into it.
- */
+/* Adds AMOUNT slots to a sampler of slots; returns the number of samples due. */
 static inline uint64_t sampler_passes(struct sampler *sampler, uint64_t amount)
 {
         uint64_t samples = 0;

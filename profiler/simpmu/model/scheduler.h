@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheduler: the places in which instructions wait for their operands, of which a
- * core has fewer than places in its reorder buffer. An instruction takes one as it
- * issues, in the order of the program, and leaves it when its operands are there, in any
- * order, or at once; where all are taken, it and what comes after it waits. Followed
- * where branches are.
+/* The scheduler: the entries in which instructions wait for their operands. A core has
+ * fewer of them than reorder buffer entries. An instruction takes an entry when it
+ * issues, in program order. It leaves the entry when its operands are ready, in any
+ * order. If all entries are taken, the instruction and all later ones wait. The model
+ * includes the scheduler when branches are followed.
  *
- * Generated code lists the instructions that need a place, and has them looked at when a
- * value is late. Times are slots on the thread's clock. */
+ * Generated code lists the instructions that need a place, and has them looked at when
+ * a value is late. Times are slots on the thread's clock. */
 #ifndef SIMPMU_MODEL_SCHEDULER_H
 #define SIMPMU_MODEL_SCHEDULER_H
 
@@ -14,8 +14,9 @@
 
 #include "hot.h"
 
-/* What an instruction executes decides whose places it takes; processors that have but
- * one scheduler for several kinds have the places of the first for all of these. */
+/* The kind of operation decides which scheduler an instruction uses. Where a processor
+ * has one scheduler for several kinds, these kinds share the entries of the first
+ * kind. */
 enum scheduler_kind {
         SCHEDULER_GENERAL,   /* arithmetic of general registers */
         SCHEDULER_VECTOR,    /* of vector registers */
@@ -23,7 +24,7 @@ enum scheduler_kind {
         SCHEDULER_KINDS
 };
 
-/* Time in parts of several slots, of which those ahead are kept: a wait that reaches
+/* Time is cut into parts of several slots, and only parts ahead are stored. A wait
  * beyond them counts as if it ended there, some two thousand cycles ahead. */
 #define SCHEDULER_PART_SHIFT 3
 #define SCHEDULER_PARTS      2048u
@@ -46,17 +47,17 @@ struct scheduled {
 
 struct sim_thread;
 
-/* Schedulers of so many places each; 0, of a kind but the first: it has none of its own.
- */
+/* Sets the entries of each scheduler. 0, for a kind other than the first: the kind
+   shares another scheduler. */
 void scheduler_init(struct sim_thread *thread, const uint32_t places[SCHEDULER_KINDS]);
 
-/* What waits for no more slots than there are places cannot take all of them, as no more
- * than one issues in a slot: values that come no later than this need not be looked at
+/* Instructions that wait for at most this many slots cannot fill the scheduler,
+ * because one instruction issues in a slot. Values that come no later need no check
  * while nothing else waits. */
 uint64_t scheduler_slack(const struct sim_thread *thread);
 
-/* Those from FIRST on have issued, the last of them as one of the instructions counted:
- * adds the stall of what found no place. */
+/* The entries from FIRST on have issued, the last of them as the current instruction.
+ * Adds the stall of instructions that found no entry. */
 void scheduler_issue(struct sim_hot *hot, struct sim_thread *thread,
                      const struct scheduled *first);
 

@@ -129,8 +129,8 @@ void thread_hold_store(struct sim_thread *thread, uint64_t instruction, uint64_t
         buffer->seen_instruction = instruction;
 }
 
-/* The instruction that was store number STORE, of those up to number STORES, which
- * INSTRUCTION is or comes after: they are taken to lie evenly in the program. */
+/* The instruction number of store STORE, with STORE at most STORES, the number of
+ * stores up to INSTRUCTION. Assumes that stores lie evenly in the program. */
 static uint64_t instruction_of_store(const struct store_buffer *buffer, uint64_t store,
                                      uint64_t stores, uint64_t instruction)
 {
@@ -173,7 +173,7 @@ void thread_fold_activity(const struct sim_hot *hot, struct sim_thread *thread,
         thread->fold_at = now + STRETCH_SLOTS;
 }
 
-/* All stores leave the buffer, for which the thread waits from NOW on. */
+/* All stores leave the buffer; the thread waits for that from NOW on. */
 static void drain_stores(struct sim_thread *thread, uint64_t now)
 {
         struct store_buffer *buffer = &thread->stores;
@@ -216,8 +216,7 @@ void thread_mispredict(struct sim_hot *hot, struct sim_thread *thread, uint64_t 
         stall_to_hot(hot, thread);
 }
 
-/* Loads and stores execute in the slots in which nothing issues because of their ports.
- */
+/* Because of their ports, loads and stores use slots in which nothing issues. */
 static void wait_for_ports(struct sim_hot *hot, struct sim_thread *thread)
 {
         struct ports_use *before = &thread->ports;
@@ -239,9 +238,9 @@ static void wait_for_ports(struct sim_hot *hot, struct sim_thread *thread)
         before->clock = hot->instructions + thread->stall;
 }
 
-/* Returns the latest of the ready times of registers, none of which is before NOW
- * afterwards. In pairs: every host has a maximum of two pairs of doubles, whose bits are
- * in the order of integers up to those of infinity, 2^62 and more. */
+/* Raises the ready times of registers to NOW at least, and returns the latest. Works
+ * on pairs: every host has a maximum of two pairs of doubles. Their bits order like
+ * integers below the bits of infinity, 2^62 and more. */
 static uint64_t bring_registers_to(struct sim_hot *hot, uint64_t now)
 {
         const __m128d then = _mm_castsi128_pd(_mm_set1_epi64x((int64_t)now));
@@ -281,8 +280,8 @@ void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread)
         stall_to_hot(hot, thread);
 }
 
-/* Those that may stall the thread are more than there are places: the first of them have
- * given theirs up, for which the thread has waited. */
+/* The accesses that may stall the thread exceed the ring. The first of them have
+ * already left their places, and the thread has waited for them. */
 static __attribute__((noinline)) void drop_given_up(const struct sim_thread *thread,
                                                     struct window *window)
 {
@@ -291,8 +290,8 @@ static __attribute__((noinline)) void drop_given_up(const struct sim_thread *thr
                 window->next++;
 }
 
-/* One whose stall is no longer than those before it has needs no place among those that
- * may stall the thread: without a branch, as whether it is cannot be predicted. */
+/* Drops the entry if its stall is no longer than earlier stalls. Avoids a branch,
+ * because the outcome is unpredictable. */
 static void note_stalling(const struct sim_thread *thread, struct window *window,
                           struct window_entry entry)
 {
@@ -303,8 +302,8 @@ static void note_stalling(const struct sim_thread *thread, struct window *window
         window->longest = later(window->longest, entry.stall);
 }
 
-/* When all places are taken, the oldest access gives its own up: INSTRUCTION waits for it
- * where it is not due. (Before that there is none, and its place is all zero.) */
+/* When all places are taken, the oldest access leaves its place: INSTRUCTION waits for
+ * it if it is not complete. (Before the first access, its entry is all zero.) */
 void thread_take_place(struct sim_thread *thread, struct window *window, uint64_t due,
                        uint64_t completion)
 {

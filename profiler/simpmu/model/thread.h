@@ -20,7 +20,7 @@
 #include "wrong_path.h"
 
 #define WINDOW_ENTRIES 8192u /* a power of two, more than the largest ROB */
-#define HELD_STORES    2048u /* the same of the largest store buffer */
+#define HELD_STORES    2048u /* a power of two, more than the largest store buffer */
 #define EARLY_WORDS    256u
 #define NEVER_DUE      UINT64_MAX
 
@@ -34,14 +34,14 @@ struct sim_counters {
         uint64_t mispredicts;       /* branches */
         uint64_t demand_read_lines; /* asked beyond L2 */
         uint64_t demand_rfo_lines;
-        uint64_t offcore_lines; /* the same, with those of prefetches */
+        uint64_t offcore_lines; /* demand lines and prefetched lines */
         uint64_t dram_read_lines;
-        uint64_t demand_dram_lines; /* of these, those that a load itself asked for */
+        uint64_t demand_dram_lines; /* lines that a load asked for itself */
         uint64_t dram_write_lines;
-        uint64_t translated_loads[TLB_OUTCOMES]; /* but those that pass by the TLB */
+        uint64_t translated_loads[TLB_OUTCOMES]; /* without loads that bypass the TLB */
         uint64_t split_loads;                    /* across a line border */
         uint64_t split_stores;
-        uint64_t unforwarded_loads; /* that waited for a store of a part of them */
+        uint64_t unforwarded_loads; /* waited for a store of some of their bytes */
         uint64_t aliased_loads;     /* that were made twice for a store to another page */
         uint64_t page_faults;
         uint64_t fault_slots; /* in the kernel, for page faults */
@@ -55,17 +55,16 @@ struct window_entry {
         uint64_t stall;
 };
 
-/* A store that keeps its place in the store buffer, with all behind it, until its line
- * and those of the stores before it have come: it blocks the store that needs the place.
- */
+/* A store keeps its place in the store buffer until its own line and the lines of all
+ * earlier stores have arrived. Until then it blocks the store that needs its place. */
 struct held_store {
         uint64_t blocks; /* the number of stores with that one */
         uint64_t completion;
         void *sample; /* see sim_store_done; NULL: it is not sampled */
 };
 
-/* A sampled store, SAMPLE, has left the store buffer, for which the thread has stalled
- * for RETIRE_SLOTS longer than for all before it. */
+/* A sampled store, SAMPLE, has left the store buffer. It lengthened the thread's stall
+ * by RETIRE_SLOTS beyond the stall of all earlier accesses. */
 typedef void (*sim_store_done)(void *sample, uint64_t retire_slots);
 
 /* In the order of the program, and behind them one that blocks none. */
@@ -89,13 +88,13 @@ struct store_buffer {
 struct window {
         uint64_t capacity;    /* instructions that may issue past the oldest access */
         uint64_t entry_limit; /* accesses that fit */
-        uint64_t ring_mask;   /* of both rings, of which no more is used than needed */
+        uint64_t ring_mask;   /* of both rings; only the needed part is used */
         uint64_t number;      /* of accesses so far */
         uint64_t next;        /* the first of STALLING that can still stall the thread */
-        uint64_t end;         /* behind the last of them */
+        uint64_t end;         /* behind the last entry of STALLING */
         uint64_t longest;     /* its stall */
-        /* The last accesses, and those that may stall the thread for longer than all
-         * before them. */
+        /* ENTRIES: the last accesses. STALLING: the accesses that may stall the thread
+         * for longer than all earlier accesses. */
         struct window_entry entries[WINDOW_ENTRIES];
         struct window_entry stalling[WINDOW_ENTRIES];
 };
@@ -122,7 +121,7 @@ struct combining {
 
 /* The loads and stores that had been made when the ports for them were looked at last. */
 struct ports_use {
-        uint64_t loads; /* those across a line border twice, and those that alias */
+        uint64_t loads; /* split loads and aliased loads count twice */
         uint64_t stores;
         uint64_t clock;
 };
@@ -135,7 +134,7 @@ struct sim_thread {
         uint64_t stall;      /* slots that no instruction used, idle ones included */
         uint64_t retire_at;  /* later instructions may have to wait for a window */
         uint64_t deadline;   /* the clock at which the block check calls the tool */
-        uint64_t idle;       /* the part of stall in which the thread did not run */
+        uint64_t idle;       /* the part of stall while the thread was not running */
         uint64_t full_until; /* requests have waited for fill buffers until then */
         uint64_t fold_at;    /* the clock at which a stretch of ACTIVITY ends */
         uint64_t look_at;    /* the instruction at which the ready times of registers are
@@ -145,7 +144,7 @@ struct sim_thread {
         uint64_t refilled; /* the first instruction after the last wrong prediction */
         uint64_t fetch_restart; /* as stall: when the front end last began anew */
         uint64_t fetch_slack;   /* see fetch.h */
-        double load_slots;      /* for which a load takes the ports, on the average */
+        double load_slots;      /* average port time of a load */
         double store_slots;
         struct ports_use ports;
         struct sim_counters counters;
@@ -172,7 +171,7 @@ static inline struct window_entry *window_at(struct window *window, uint64_t num
         return &window->entries[number & window->ring_mask];
 }
 
-/* Number NUMBER of those that may stall the thread. */
+/* Entry NUMBER of the accesses that may stall the thread. */
 static inline struct window_entry *window_stalling_at(struct window *window,
                                                       uint64_t number)
 {
@@ -187,7 +186,8 @@ static inline void thread_pause(struct sim_thread *thread, uint64_t slots)
         thread->retired = later(thread->retired, thread->stall);
 }
 
-/* The kernel runs for the thread for SLOTS, in which its own instructions do not. */
+/* The kernel runs for the thread for SLOTS; the thread's own instructions do not run
+ * then. */
 static inline void thread_serve(struct sim_thread *thread, uint64_t slots)
 {
         thread->stall += slots;
@@ -222,10 +222,10 @@ static inline void window_hold(struct sim_thread *thread, struct window *window,
                 thread_take_place(thread, window, due, completion);
 }
 
-/* INSTRUCTION is store number STORES, whose line is there at COMPLETION. Stores leave
- * their buffer in the order of the program; each takes a place of it when it issues. One
- * that has left before as many could issue as there are places is not kept. SAMPLE: of
- * it, or NULL. */
+/* INSTRUCTION is store number STORES. Its line arrives at COMPLETION. Stores leave the
+ * buffer in program order; each store takes a place when it issues. A store is not
+ * kept if it has left before the buffer can fill up behind it. SAMPLE: the store's
+ * sample, or NULL. */
 void thread_hold_store(struct sim_thread *thread, uint64_t instruction, uint64_t stores,
                        uint64_t completion, void *sample);
 
@@ -237,8 +237,8 @@ void thread_finish_stores(struct sim_thread *thread, uint64_t now);
 void thread_wait_for_store_buffer(struct sim_hot *hot, struct sim_thread *thread,
                                   uint64_t instruction, uint64_t stores);
 
-/* When INSTRUCTION issues STORES stores have issued, itself included: adds the stall of
- * those that had to wait for a place. */
+/* STORES stores have issued when INSTRUCTION issues, itself included. Adds the stall
+ * of the stores that had to wait for a place. */
 static inline void thread_issue_stores(struct sim_hot *hot, struct sim_thread *thread,
                                        uint64_t instruction, uint64_t stores)
 {
@@ -270,20 +270,20 @@ static inline void thread_fold(const struct sim_hot *hot, struct sim_thread *thr
                 thread_fold_activity(hot, thread, now);
 }
 
-/* What slows a thread down without a load that misses L1 is looked at a few times in the
- * length of the window. Loads and stores cannot have been made faster than their ports
- * take them. A chain of instructions can be slower than they issue; such a one shows in
- * the ready times of registers: the latest of them holds a place in the window, as a load
- * does. */
+/* Accounts for limits that slow a thread down without an L1 miss, a few times in a
+ * window's length. Loads and stores cannot execute faster than their ports accept
+ * them. A chain of dependent instructions can be slower than its issue. Such a chain
+ * shows in the ready times of registers: the latest ready time holds a place in the
+ * window, as a load does. */
 void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread);
 
-/* A branch, the last instruction counted, turns out at DECIDED to go another way than
- * predicted: what comes after it issues COST slots later. */
+/* The last instruction counted is a mispredicted branch that executes at DECIDED.
+ * Later instructions issue COST slots after that. */
 void thread_mispredict(struct sim_hot *hot, struct sim_thread *thread, uint64_t decided,
                        uint64_t cost);
 
-/* INSTRUCTION is a locked one or a fence: it waits for all loads and stores before it and
- * until READY, and what comes after it for another COST slots. */
+/* INSTRUCTION is a locked instruction or a fence. It waits for all earlier loads and
+ * stores and until READY. Later instructions wait for another COST slots. */
 void thread_serialise(struct sim_hot *hot, struct sim_thread *thread,
                       uint64_t instruction, uint64_t ready, uint64_t cost);
 

@@ -29,11 +29,11 @@ struct tlb {
         struct places walkers;
 };
 
-/* In the order of what they cost; the first two are hits to a sample, as processors
- * report them. */
+/* In the order of their cost. A sample reports the first two as hits, as processors
+ * do. */
 enum tlb_outcome { TLB_HIT, TLB_STLB_HIT, TLB_WALK, TLB_HUGE_WALK, TLB_OUTCOMES };
 
-/* Sizes are those of SIMPMU_PARAMETERS. */
+/* Sizes come from SIMPMU_PARAMETERS. */
 void tlb_init(struct tlb *tlb, const struct simpmu_params *params, sim_allocate allocate);
 
 /* Looks PAGE up, which is part of a HUGE one or none, and brings it into both levels. */
@@ -47,10 +47,10 @@ uint64_t tlb_walk(struct tlb *tlb, uint64_t start, uint64_t latency);
  * huge pages that they may be part of; for more everything is, as Linux does it. */
 void tlb_forget(struct tlb *tlb, uint64_t first, uint64_t count);
 
-/* Another thread comes to the core, with a clock of its own: no walk is under way. */
+/* Another thread, with another clock, comes to the core: no walk is under way. */
 void tlb_settle(struct tlb *tlb);
 
-/* A column of PAGE in its row: from the bits above those that select the row. */
+/* A column of PAGE in its row: computed from the bits above the row bits. */
 static inline uint32_t tlb_column(uint64_t page, uint32_t multiplier)
 {
         return (uint32_t)(page / TLB_ROWS) * multiplier / (UINT32_MAX / TLB_COLUMNS + 1);

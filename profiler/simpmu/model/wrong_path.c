@@ -80,7 +80,7 @@ static uint64_t latest_of(const struct wrong_path *wrong, uint64_t on)
         return latest;
 }
 
-/* All registers get what they had depended on before any did. */
+/* Transfers the dependences of all registers at once. */
 static void apply(struct wrong_path *wrong, const struct code_transfer *transfer)
 {
         const uint64_t issue = 1ull << ISSUE_TIME;
@@ -93,7 +93,7 @@ static void apply(struct wrong_path *wrong, const struct code_transfer *transfer
                         wrong->ready[transfer->each[i].id] = ready[i];
 }
 
-/* The accesses to the frame by what comes before instruction END of the stretch. */
+/* The frame accesses of the stretch that come before instruction END. */
 static void access_frame(struct wrong_path *wrong, uint64_t end)
 {
         for (; wrong->frame != NULL && wrong->begun + wrong->frame->at < end;
@@ -110,8 +110,9 @@ static void access_frame(struct wrong_path *wrong, uint64_t end)
         }
 }
 
-/* The stretch before has been executed. On the way to where the ways meet nothing comes
- * of it: what may be written there counts as not there from the branch on. */
+/* The previous stretch has been executed. Before the join of the paths its results are
+ * unknown: registers and words that may be written there count as not ready from the
+ * branch on. */
 static void end_stretch(struct wrong_path *wrong)
 {
         access_frame(wrong, UINT64_MAX);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a core loads after a wrong prediction that turns out late. It goes on along the
- * wrong way, and where that meets the right one again it executes what the right one will
- * execute, too: loads whose addresses do not depend on the way bring their lines before
- * the branch is decided. The model runs the right way alone, so that these loads are
- * asked for ahead when it comes to them: at the time at which they would have issued had
- * nothing held them up, while the branch is not decided and the reorder window reaches.
+/* Loads that a core executes after a late misprediction. The core continues on the
+ * wrong path. Where the wrong path joins the right one, it executes instructions that
+ * the right path will execute, too. Loads whose addresses do not depend on the path
+ * bring their lines before the branch executes. The model runs only the right path.
+ * When it reaches such a load, it requests the line early, at the load's unobstructed
+ * issue time. The branch must still be undecided then, and the reorder window must
+ * reach the load.
  *
- * Not modelled: loads on the wrong way before the ways meet. */
+ * Not modelled: loads on the wrong path before the join. */
 #ifndef SIMPMU_MODEL_WRONG_PATH_H
 #define SIMPMU_MODEL_WRONG_PATH_H
 
@@ -74,14 +75,14 @@ struct wrong_path {
         uint64_t branch; /* instructions up to the last one predicted wrongly */
         uint64_t met_at;
         uint64_t end;   /* the last instruction that the window has room for */
-        uint64_t ahead; /* instructions of the wrong way less those of the right */
+        uint64_t ahead; /* wrong-path less right-path instructions */
         uint64_t decided;
         uint64_t stall;
         uint64_t window_next; /* the first access that may still hold the wrong way up */
         uint32_t meeting;
         uint32_t wrong_length;
         uint64_t ready[VALUES];            /* NEVER: not while the branch is undecided */
-        uint64_t frame_ready[FRAME_WORDS]; /* the same of what is stored there */
+        uint64_t frame_ready[FRAME_WORDS]; /* the same for words of the frame */
 };
 
 /* How much later than it was predicted a branch has to turn out for its wrong way to be
@@ -92,7 +93,7 @@ uint64_t wrong_path_least(const struct machine *machine);
  * waits for it. */
 void wrong_path_begin(struct sim_hot *hot, struct sim_thread *thread,
                       const struct wrong_branch *branch);
-/* The same of one that turns out soon. */
+/* The same for a branch that executes soon. */
 void wrong_path_go_on(struct sim_hot *hot, struct sim_thread *thread,
                       const struct wrong_branch *branch);
 
@@ -103,8 +104,8 @@ void wrong_path_end(struct sim_hot *hot, struct sim_thread *thread);
 void wrong_path_stretch(struct sim_hot *hot, struct sim_thread *thread,
                         const struct code_stretch *stretch);
 
-/* The same of a load, before it is modelled. True: its line had not come when it was
- * wanted on the wrong way, and has to be kept out of the filters. */
+/* The same for a load, before it is modelled. True: the line was late on the wrong
+ * path; the load must stay out of the filters. */
 bool wrong_path_load(struct machine *machine, struct sim_hot *hot,
                      struct sim_thread *thread, const struct access_site *site,
                      uint64_t address);
