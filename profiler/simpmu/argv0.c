@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The name by which a program was executed. The core starts an executed program with its
- * path in argv[0], whatever was asked for; programs that act by their name, as login
- * shells do, need the right one. It travels as an option of ours. And the process has the
- * program's name, not the engine's. */
+/* The name by which a program was executed. Valgrind starts an executed program with
+ * its path in argv[0], instead of the requested name. Programs that act by their name,
+ * such as login shells, need the requested name. It travels as an option of the
+ * simulated PMU. The process also gets the program's name instead of Valgrind's. */
 #include "tool.h"
 
 #include "pub_tool_aspacemgr.h"

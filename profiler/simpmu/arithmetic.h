@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How long arithmetic takes, by the CPU's few classes of it: a table over VEX's
- * operations. What is not in it takes a cycle. */
+/* Arithmetic latencies, by the CPU's few classes of operations: a table over VEX's
+ * operations. Other operations take a cycle. */
 #ifndef SIMPMU_ARITHMETIC_H
 #define SIMPMU_ARITHMETIC_H
 
@@ -12,7 +12,7 @@
 struct arithmetic_cost {
         UInt latency_slots; /* from operands to result; 0: no slow arithmetic */
         UInt unit_slots;    /* that the next of its kind waits for; 0: need not wait */
-        UInt port_slots;    /* in which one of the ports that can do it executes it */
+        UInt port_slots;    /* execution time on one of its ports */
 };
 
 /* Of the operation that E is on the CPU of PARAMS, a slot being 1 / SLOTS_PER_CYCLE. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of system calls (calls.inc): what the arguments of each are, and how the
- * simulated PMU treats it. Data only. */
+/* The table of system calls (calls.inc): the arguments of each call, and its treatment
+ * by the simulated PMU. Data only. */
 #ifndef SIMPMU_CALLS_H
 #define SIMPMU_CALLS_H
 
-/* Flags; calls.inc says what they mean. */
+/* Flags, described in calls.inc. */
 enum call_flags {
         ENGINE = 1,
         FORWARD = 2,
@@ -19,7 +19,7 @@ struct call_info {
         unsigned flags;        /* of enum call_flags */
 };
 
-/* What the table says of call NUMBER; NULL: nothing. */
+/* The table's entry of call NUMBER; NULL: none. */
 const struct call_info *call_info(unsigned long number);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which files may change is known to all processes of a run (struct simpmu_code): a file
- * is entered there when it is mapped shared or from a descriptor open for writing, has no
- * name, has changed since the recording began, or is written to while code of it is in
- * use. Two hashes of device and inode stand for a file; files that share them are only
- * checked in vain. */
+/* All processes of a run share the list of files that may change (struct simpmu_code).
+ * A file enters the list if it is mapped shared or from a descriptor open for writing.
+ * It also enters if it has no name, has changed since the recording began, or is
+ * written to while its code is in use. Two hashes of device and inode stand for a
+ * file. A collision only causes needless checks. */
 #include "code_changes.h"
 
 #include "pub_tool_aspacemgr.h"
@@ -77,7 +77,7 @@ static void set_add(uint8_t *set, ULong hash)
                                   __ATOMIC_SEQ_CST);
 }
 
-/* All processes discard what they have translated. */
+/* All processes discard their translations. */
 static void tell_change(void)
 {
         __atomic_fetch_add(&shared_code()->changes, 1, __ATOMIC_SEQ_CST);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Code of mapped files that changes while it may run. Valgrind checks code outside files
- * before each run, and takes code of files to stay as it was. Here the code of a file is
- * checked too where the file or the mapping may change; and where code that was taken to
- * stay has changed after all, all translations are discarded. */
+/* Code of mapped files that changes while it may run. Valgrind checks code outside
+ * files before each run, and assumes that code of files is constant. This file adds
+ * checks of a file's code where the file or the mapping may change. If code changes
+ * that was assumed constant, all translations are discarded. */
 #ifndef SIMPMU_CODE_CHANGES_H
 #define SIMPMU_CODE_CHANGES_H
 

@@ -75,12 +75,12 @@ Bool depend_is_vector(Int offset)
 
 /* ---- delays ---- */
 
-/* Of the block at hand; first come those of values without any. */
+/* Delays of the current block; the empty list comes first. */
 static UInt *delays;
 static UInt delays_used;
 static UInt delays_room;
 
-/* Room for those from COUNT values; returns where. */
+/* Room for delays from COUNT values; returns its position. */
 static UInt delays_new(UInt count)
 {
         const UInt first_room = 1024;
@@ -236,9 +236,9 @@ struct depend depend_get(const struct depend_state *state, Int offset, Int size)
         return all;
 }
 
-/* Whether a Put replaces the register's old dependence. A write to the lower half
- * of a general register is written by VEX as a whole; of a vector register the low
- * lanes carry the value, and AVX code clears the rest in a Put of its own. */
+/* Whether a Put replaces the register's old dependence. VEX writes a whole general
+ * register for a write to its lower half. In a vector register the low lanes carry the
+ * value; AVX code clears the rest in a separate Put. */
 static Bool put_replaces(Int id, Int within, Int size)
 {
         const Int smallest_scalar = 4;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which values a value depends on, through one block of VEX IR: masks (model/hot.h) of
- * guest registers as they were at the block's entry, and of the block's loads; and how
- * long it takes from each of them to the value: the latencies of the instructions on the
- * way. The stack pointer is always there: processors update it apart, ahead of all. */
+/* Finds the values that a value depends on, within one block of VEX IR. They are masks
+ * (model/hot.h) of guest registers at the block's entry, and of the block's loads. A
+ * delay from each value sums the latencies of the instructions between. The stack
+ * pointer is always ready, because processors update it separately and early. */
 #ifndef SIMPMU_DEPEND_H
 #define SIMPMU_DEPEND_H
 
@@ -14,11 +14,12 @@
 #define REGISTERS_END FIRST_SLOT /* registers have ids from FIRST_REGISTER to here */
 #define SLOTS_MASK    ((2ULL << LAST_SLOT) - (1ULL << FIRST_SLOT)) /* loads' bits */
 
-/* DELAY is where the slots from each value in ON stand, in the order of their numbers; 0:
- * from all of them none. From ISSUE_TIME they count from the issue of the block's first
- * instruction. VEX needs several operations for one instruction, which takes its cycle
- * once: an OPERATION of a simple instruction, its number plus one, is not in DELAY before
- * another instruction reads the value; 0: there is none. */
+/* DELAY is the position of the delays in slots, one for each value in ON, in the order
+ * of their numbers; 0: no delay from any value. ISSUE_TIME counts from the issue of
+ * the block's first instruction. VEX may need several operations for one instruction
+ * of a single cycle. OPERATION is the number plus one of a simple instruction's
+ * operation. DELAY excludes that operation until another instruction reads the value;
+ * 0: there is none. */
 struct depend {
         ULong on;
         UInt delay;
@@ -39,7 +40,7 @@ struct depend_state {
 void depend_start(struct depend_state *state, struct depend *of_temporary,
                   UInt temporary_count, UInt cycle_slots, Bool follow);
 
-/* What the current instruction reads when it evaluates E. */
+/* Dependences of E as the current instruction reads it. */
 struct depend depend_expression(const struct depend_state *state, const IRExpr *e);
 
 /* A value that both go into. */
@@ -53,10 +54,10 @@ struct depend depend_delayed(const struct depend_state *state, struct depend val
 /* The result of a simple operation of the current instruction on VALUE. */
 struct depend depend_operated(const struct depend_state *state, struct depend value);
 
-/* VALUE as what comes after the current instruction finds it. */
+/* VALUE as later instructions find it. */
 struct depend depend_settled(const struct depend_state *state, struct depend value);
 
-/* From value NUMBER, which is one of those that VALUE depends on. */
+/* From value NUMBER, a dependence of VALUE. */
 UInt depend_delay_from(struct depend value, UInt number);
 
 /* The union over the guest state's bytes [OFFSET, OFFSET + SIZE). */
@@ -95,7 +96,7 @@ void depend_use_multiplier(struct depend_state *state, UInt slots);
  * before. */
 ULong depend_unread_after(IRJumpKind jump);
 
-/* What VALUE, which is settled, depends on among those that ON is a mask of. */
+/* The dependences of the settled VALUE within the mask ON. */
 struct depend depend_among(struct depend value, ULong on);
 
 /* VALUE without the delays that are no longer than SLOTS. */

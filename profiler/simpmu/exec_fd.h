@@ -16,10 +16,10 @@ Int exec_fd_named(const HChar *path);
 Bool exec_fd_nameless(Int fd);
 Bool exec_fd_closes(Int fd); /* at the exec */
 
-/* Makes PATH a name of the file that is open at FD. Where FD closes at the exec, it is
- * that of a copy which does not, and which exec_fd_failed closes if there is none, or
- * exec_fd_begun in the program that PROGRAM names. False: there is no place
- * for a copy. */
+/* Makes PATH a name of the file that is open at FD. If FD closes at the exec, PATH
+ * names a copy that stays open. Without an exec, exec_fd_failed closes the copy;
+ * otherwise exec_fd_begun closes it in the program that PROGRAM names. False: there is
+ * no descriptor for a copy. */
 Bool exec_fd_path(Int fd, HChar path[EXEC_FD_PATH_BYTES]);
 void exec_fd_failed(void);
 
@@ -28,8 +28,8 @@ void exec_fd_failed(void);
 void exec_fd_pass_recording(Bool pass);
 void exec_fd_begun(const HChar *program);
 
-/* After a system call that returned FD, if it opened a file: the engine opens some
- * itself, as those that tell of the process, and forgets that they are to close at an
+/* Call this after a system call that returned FD, if it opened a file. Valgrind opens
+ * some files itself, such as files about the process, and forgets to close them at an
  * exec. */
 void exec_fd_opened(UInt number, const UWord *arguments, Int fd);
 

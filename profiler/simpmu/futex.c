@@ -14,7 +14,7 @@
 /* A thread in a call that waits. */
 struct waiting {
         ThreadId tid;
-        UWord word; /* where, as far as no wake there was counted; or 0 */
+        UWord word; /* its address, until a wake there is counted; or 0 */
         Bool woken; /* a wake that the kernel may not know of was counted for it */
 };
 
@@ -64,7 +64,7 @@ static Bool call_waits(UInt number, const UWord *arguments)
                (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
 }
 
-/* It wakes, or moves, those that it chooses itself. */
+/* The call wakes, or moves, threads of its own choice. */
 static Bool call_chooses(UInt number, const UWord *arguments)
 {
         UWord operation = operation_of(arguments);
@@ -77,7 +77,7 @@ static Bool call_chooses(UInt number, const UWord *arguments)
 
 /* ---- who waits ---- */
 
-/* Takes TID out of those that wait; whether it was marked as woken. */
+/* Removes TID from the waiting threads; returns whether it was marked as woken. */
 static Bool stop_waiting(ThreadId tid)
 {
         Bool woken;
@@ -114,7 +114,7 @@ static UWord mark_woken(UWord word, UWord count)
         return marked;
 }
 
-/* Where those that wait at WORD are to be woken is not known any more. */
+/* The threads waiting at WORD have no known address any more. */
 static void forget_word(UWord word)
 {
         for (UInt i = 0; i < waiting_count; i++)
@@ -122,9 +122,9 @@ static void forget_word(UWord word)
                         waiting[i].word = 0;
 }
 
-/* Whether a thread has come to the end of its wait, or not yet to the begin, and lacks
- * nothing but a processor: others of the machine are at work, however long. None does
- * where the woken one is of another process, or has ended. */
+/* Whether a thread has ended its wait, or not yet begun it, and only lacks a
+ * processor: other work occupies the machine for some time. No thread lacks one if the
+ * woken thread belongs to another process or has ended. */
 static Bool any_is_on_its_way(void)
 {
         for (UInt i = 0; i < waiting_count; i++)
@@ -157,8 +157,8 @@ Bool futex_before_call(ThreadId tid, UInt number, const UWord *arguments)
         return False;
 }
 
-/* A call has woken COUNT threads. Those that had begun to wait without the kernel having
- * heard of it will find that they need not. */
+/* A call has woken COUNT threads. Threads that had begun to wait, unknown to the
+ * kernel, will find that they need not wait. */
 static void note_wakes(const UWord *arguments, UWord count, ULong clock)
 {
         UWord marked = mark_woken(arguments[0], (UInt)arguments[2]);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The gate keeps a thread that is ahead of the slowest runnable one by more than a window
- * from going on. Who waits there lets the others have the big lock; whoever lets the
- * slowest get on wakes it. Threads that were woken through a futex are told by futex.c.
- */
+/* The gate stops a thread that is ahead of the slowest runnable thread by more than a
+ * window. A waiting thread releases the big lock. The thread that lets the slowest
+ * thread continue wakes it. futex.c reports threads that a futex has woken. */
 #include "tool.h"
 
 #include "model/clock_heap.h"
@@ -24,8 +23,8 @@
 
 static ULong window_slots;
 static struct clock_heap ready;   /* the runnable threads but the running one */
-static struct clock_heap at_gate; /* those that wait at the gate */
-static UInt at_gate_count;        /* and those that have been woken there */
+static struct clock_heap at_gate; /* threads that wait at the gate */
+static UInt at_gate_count;        /* and threads that have been woken there */
 static UInt *let_through;         /* by ThreadId, futexes: 1 once the thread may go on */
 
 static void heap_init(struct clock_heap *heap)
@@ -107,8 +106,9 @@ Bool gate_is_open(ThreadId tid)
         return threads_clock(tid) < gate_clock(tid);
 }
 
-/* For each thread at the gate the slowest of all is as good as the slowest of the
- * others: only for the slowest itself are they not the same, and it may go on. */
+/* Each thread at the gate compares with the slowest of all threads instead of the
+ * slowest other thread. They differ only for the slowest thread itself, and it may
+ * continue. */
 void gate_wake(void)
 {
         ULong gate =

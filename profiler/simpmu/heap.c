@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The heap tracker inside the target speaks by client request (heap/event.h): its
- * blocks become records with the model's time and the engine's stack. Its own code
- * is kept out of the model and out of stacks. */
+/* The heap tracker inside the target sends client requests (heap/event.h). Its blocks
+ * become records with the model's time and Valgrind's stack. The tracker's code stays
+ * out of the model and out of stacks. */
 #include "tool.h"
 
 #include "pub_tool_threadstate.h"

@@ -17,7 +17,7 @@
 #define PATH_BYTES 4096
 #define LINK_BYTES 32
 #define LINKS_MAX  40 /* as deep as Linux follows them */
-/* Libraries that the loader finds in a directory of which Valgrind has a descriptor. */
+/* Libraries that the loader finds in a directory that Valgrind has open. */
 #define PRELOADED "/vgpreload_"
 #define FILES     4
 
@@ -111,7 +111,7 @@ static Bool passes_hidden_number(Int directory, const HChar *path)
         return False;
 }
 
-/* Follows PATH, while it is a symbolic link, to what it names: False if it is none. */
+/* Replaces PATH by its target, while PATH is a symbolic link. False: it is none. */
 static Bool follow_link(Int directory, HChar path[PATH_BYTES])
 {
         HChar target[PATH_BYTES];
@@ -252,7 +252,7 @@ UWord hidden_before_call(UInt number, UWord *argument)
         return hidden_in_memory(number, argument);
 }
 
-/* Takes Valgrind's descriptors out of what a directory lists: they come last. */
+/* Removes Valgrind's descriptors, which come last, from a directory listing. */
 static UWord listed(UInt number, const UWord *argument, UWord bytes)
 {
         const UWord name = number == __NR_getdents64 ? 19 : 18;

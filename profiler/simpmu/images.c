@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The process image: which program it is, and what is mapped where. A record tells
- * the protection at the time of the mapping; later mprotects are not told. */
+/* The process image: its program and its mappings. A record has the protection at the
+ * time of the mapping. Later mprotects are not recorded. */
 #include "tool.h"
 
 #include "pub_tool_aspacemgr.h"
@@ -143,7 +143,7 @@ static void write_range(Addr start, SizeT length)
         }
 }
 
-/* The initial stack: a segment that grows down into a reservation. It is told with
+/* The initial stack: a segment that grows down into a reservation. Its record covers
  * the whole range that it can take. False: SEGMENT is something else. */
 static Bool write_main_stack(const NSegment *segment)
 {
@@ -215,7 +215,7 @@ static void on_unmap(Addr start, SizeT length)
         ring_publish(record);
 }
 
-/* Part of a mapping has moved (mremap); the old place is told as unmapped. */
+/* Part of a mapping has moved (mremap); the old addresses are recorded as unmapped. */
 static void on_remap(Addr from, Addr to, SizeT length)
 {
         forget_executable();
@@ -280,7 +280,7 @@ void images_unhandled(Addr ip)
         ring_publish(record);
 }
 
-/* Whether PROGRAM asks the kernel for rights of its own, with which no engine may run. */
+/* Whether PROGRAM gains privileges from the kernel, with which Valgrind cannot run. */
 static Bool gains_rights(const HChar *program)
 {
         struct vg_stat status;
@@ -313,8 +313,8 @@ void images_before_exec(const HChar *program)
                 ring_finish(SIMPMU_EXECED | SIMPMU_NATIVE);
 }
 
-/* Pages of System V segments may have been written by others, and count as if they were
- * of a file: what of them is in the caches is not known. */
+/* Another process may have written pages of System V segments. They count as pages of
+ * a file, because their cached lines are not known. */
 static enum page_kind page_kind(uint64_t page, uint64_t *first, uint64_t *end)
 {
         const NSegment *segment = VG_(am_find_nsegment)(page << PAGE_SHIFT);

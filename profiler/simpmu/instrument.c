@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The pass over a block of VEX IR. It adds
  *  - counts and the check at the entry (instrument_count.c);
- *  - before each access the filter test and the call of the model (instrument_access.c,
- *    instrument_cache_control.c);
- *  - at each exit, what carries the ready times of values over to the next block
- *    (instrument_ready.c), slow arithmetic included, of which VEX's operations are the
- *    measure;
- *  - before that the call for the instructions that may have to wait for a place in the
- *    scheduler (instrument_waiting.c), the test of a branch's prediction
- *    (instrument_branch.c), and before each stretch of code what its delivery takes
- *    (instrument_fetch.c);
- *  - what makes chunks of repeated string instructions' elements (instrument_string.c);
- *  - where an instruction could not be decoded, the call that tells so. */
+ *  - before each access the filter test and the call of the model
+ *    (instrument_access.c, instrument_cache_control.c);
+ *  - at each exit, code that carries the ready times of values over to the next block
+ *    (instrument_ready.c). It includes slow arithmetic, measured by VEX's operations;
+ *  - before that, the call for instructions that may wait for a scheduler entry
+ *    (instrument_waiting.c), and the test of a branch's prediction
+ *    (instrument_branch.c);
+ *  - before each stretch of code, its delivery by the front end (instrument_fetch.c);
+ *  - code that groups the elements of repeated string instructions into chunks
+ *    (instrument_string.c);
+ *  - at an instruction that could not be decoded, a call that reports it. */
 #include "instrument.h"
 
 #include "nontemporal.h"
@@ -107,7 +107,7 @@ static void write_temporary(struct pass *pass, const IRStmt *statement)
         pass->depend.of_temporary[statement->Ist.WrTmp.tmp] = value;
 }
 
-/* What comes before STATEMENT in the new block. */
+/* Emits the code before STATEMENT in the new block. */
 static void prepare(struct pass *pass, const IRStmt *statement)
 {
         switch (statement->tag) {

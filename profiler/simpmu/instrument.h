@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files that instrument a block of VEX IR share: the state of the pass over it,
- * and what each of them adds to the new block. Nothing else of the tool knows this;
- * its entry points are in tool.h. */
+/* Shared declarations of the files that instrument a block of VEX IR: the state of the
+ * pass, and the code that each file adds. The rest of the simulated PMU does not
+ * include this; its entry points are in tool.h. */
 #ifndef SIMPMU_INSTRUMENT_H
 #define SIMPMU_INSTRUMENT_H
 
@@ -33,27 +33,28 @@ struct pass {
         Addr ip;
         Addr last_ip;         /* of the block's last instruction */
         Bool follow_branches; /* how they are predicted */
-        Bool follow;          /* which values wait for which */
+        Bool follow;          /* track dependences of values */
         Bool excluded;        /* the current instruction is the heap tracker's */
         Bool unit_used;       /* by the current instruction */
-        Bool returns; /* the current instruction's accesses are of a return address */
+        Bool returns; /* the current instruction accesses a return address */
         Bool string;  /* the current instruction repeats a string instruction */
         Bool nontemporal;   /* the current instruction stores past the caches */
         Bool string_issued; /* it has made an access, which says whether it issues */
         Int at;             /* the current statement of the old block */
         UInt index;         /* counted instructions before the current one */
-        UInt counted;       /* those that the code emitted so far adds */
-        UInt stores;        /* the same two of stores, but of those before this one */
+        UInt counted;       /* instructions added by the code emitted so far */
+        UInt stores;        /* the same two for stores, before this store */
         UInt stores_counted;
         IRExpr *hot;          /* TOOL_HOT_MIDDLE, in the generated code */
         IRExpr *instructions; /* counted, in the generated code */
-        IRExpr *clock;        /* at the end of those counted, or before; NULL: not read */
+        IRExpr *clock;        /* at the end of the counted ones, or earlier; NULL: not
+                                 read */
         struct temporary_form *forms; /* of temporaries; NULL: not known */
         IRExpr *issued; /* the block, in the generated code; NULL unless at an exit */
         UInt counted_at_exit;   /* these at the last exit that wrote ready times */
         UInt loads;             /* that have a slot of their own */
         Addr run_ip;            /* where the front end's run goes on; 0: nowhere yet */
-        UInt run_length;        /* instructions of it since the last part delivered */
+        UInt run_length;        /* its instructions since the last delivery */
         struct depend operands; /* of the current instruction's arithmetic */
         Bool of_vectors;        /* it is */
         Bool waited;            /* the instruction before has any */
@@ -72,7 +73,7 @@ IRExpr *ir_assign(struct pass *pass, IRType type, IRExpr *e);
 IRExpr *ir_binary(struct pass *pass, IRType type, IROp op, IRExpr *a, IRExpr *b);
 /* Of a variable at an address that stays. */
 IRExpr *ir_read(struct pass *pass, const uint64_t *variable);
-/* The same of a member of tool_hot. */
+/* The same for a member of tool_hot. */
 IRExpr *ir_read_hot(struct pass *pass, const uint64_t *variable);
 void ir_write_hot(struct pass *pass, uint64_t *variable, IRExpr *value);
 /* And of an array there. */
@@ -106,16 +107,16 @@ IRDirty *call_with_constant(struct pass *pass, const HChar *name, void *function
 
 /* ---- instrument_ready.c ---- */
 
-/* What the current instruction waits for when it uses a value; its memory lives as long
- * as the translation. */
+/* The values that the current instruction waits for when it uses a value. The result
+ * lives as long as the translation. */
 struct waits ready_waits(struct pass *pass, struct depend depends);
 /* In the generated code, when a value comes that the current instruction stores: 0 or
  * earlier than it is needed, when that is there as the instruction issues. */
 IRExpr *ready_when_stored(struct pass *pass, struct depend value);
 /* Control may leave here: what ready_add_exit needs of the time before the branch. */
 void ready_begin_exit(struct pass *pass);
-/* Control may leave here, under GUARD when more of the block comes after, else NULL:
- * registers get their ready times, all at once, but for those in UNREAD, a mask. */
+/* Control may leave here, under GUARD if more of the block follows, else NULL.
+ * Registers get their ready times, all at once, except registers in the mask UNREAD. */
 void ready_add_exit(struct pass *pass, IRExpr *guard, ULong unread);
 
 /* ---- instrument_branch.c ---- */
@@ -152,7 +153,7 @@ void wrong_note_code(const struct pass *pass);
 /* The stretch of the COUNT instructions that follow statement FROM of the old block; its
  * memory lives as long as the translation. */
 const struct code_stretch *wrong_begin_stretch(struct pass *pass, Int from, UInt count);
-/* An access of SITE to ADDRESS has been added; DATA is what it stores. */
+/* An access of SITE to ADDRESS has been added; DATA is the stored value. */
 void wrong_note_access(struct pass *pass, const struct access_site *site,
                        const IRExpr *address, struct depend data);
 /* Registers get their ready times; goes before they depend on themselves again. */
@@ -186,10 +187,10 @@ void forward_add_load(struct pass *pass, const struct access_site *site, IRExpr 
 
 /* ---- instrument_stored.c ---- */
 
-/* Notes what the temporary that STATEMENT writes is made of. */
+/* Records the operands of the temporary that STATEMENT writes. */
 void stored_note_temporary(struct pass *pass, const IRStmt *statement);
-/* Whether what the current statement loads, of TYPE, goes to a vector register, and
- * whether stored DATA comes from one. */
+/* Whether the value of TYPE that the current statement loads goes to a vector
+ * register, and whether stored DATA comes from a vector register. */
 Bool stored_is_for_vector(const struct pass *pass, IRTemp loaded, IRType type);
 Bool stored_is_of_vector(const struct pass *pass, const IRExpr *data);
 /* The word of the frame (model/code.h) that ADDRESS is of; -1: of none. */
@@ -203,7 +204,7 @@ void stored_add_store(struct pass *pass, const struct access_site *site, IRExpr 
 /* A load from ADDRESS has been added: its value may come from a store before, and later
  * than a hit of L1. */
 void stored_add_load(struct pass *pass, const struct access_site *site, IRExpr *address);
-/* Nobody waits for the load in SLOT, nor for what it may wait for. */
+/* Nobody waits for the load in SLOT, nor for its own dependences. */
 void stored_drop_load(const struct pass *pass, UInt slot);
 
 /* ---- instrument_access.c, again ---- */
@@ -215,10 +216,11 @@ void access_drop_unused_slots(const struct pass *pass);
 
 /* ---- instrument_string.c ---- */
 
-/* Whether the instruction of LENGTH bytes at IP is one of those that move chunks. */
+/* Whether the instruction of LENGTH bytes at IP moves chunks. */
 Bool string_is_repeated(Addr ip, UInt length);
-/* Before an access of one: true in the generated code when the element lies in another
- * chunk than the last of its kind. Otherwise what was counted of it is taken back. */
+/* Before an access of such an instruction. True in the generated code if the element
+ * lies in another chunk than the last element of its kind. Otherwise the element's
+ * counts are undone. */
 IRExpr *string_begins_chunk(struct pass *pass, enum access_kind kind, IRExpr *address,
                             UInt size_bytes);
 /* As forward_note_store, of the chunk that is being stored. */
@@ -242,7 +244,7 @@ void cache_control_add_prefetch(struct pass *pass, const IRStmt *mark);
 
 /* ---- instrument_count.c ---- */
 
-/* What the current model takes for the arithmetic of E. */
+/* The current model's cost of the arithmetic in E. */
 struct arithmetic_cost count_arithmetic(const IRExpr *e);
 /* Adds the instructions and loads from statement FROM of the old block to the next exit.
  * The first stretch also carries the block's check. */

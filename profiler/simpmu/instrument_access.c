@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is put before an access to memory: the test, inline, whether the filter knows the
- * line, and behind it the call of the model. */
+/* The code before a memory access: an inline test whether the filter knows the line,
+ * and the call of the model if not. */
 #include "instrument.h"
 
 #include "model/access.h"
@@ -15,8 +15,8 @@ HOT_PATH void access_ahead(const struct access_site *site, enum access_kind kind
         access_memory(&tool_machine, &tool_hot, tool_thread, site, kind, mode, address);
 }
 
-/* One for each kind of access and for what the run needs of the model, so that the
- * model's tests of that are made here. */
+/* A function for each kind of access and each mode of the model. The compiler
+ * evaluates the model's mode tests here. */
 
 static VG_REGPARM(2) void load_in_common(const struct access_site *site, Addr address)
 {
@@ -82,7 +82,7 @@ static void (*const calls[][2])(const struct access_site *, Addr) VG_REGPARM(2) 
         {[ACCESS_LOAD] = load_in_general, [ACCESS_STORE] = store_in_general},
 };
 
-/* What a fence before INSTRUCTION has to wait for beside loads and stores. */
+/* The time, beside loads and stores, that a fence before INSTRUCTION has to wait for. */
 static ULong drained(ULong instruction)
 {
         return combining_drain(&tool_machine, tool_thread,
@@ -211,8 +211,8 @@ static struct depend loaded_value(struct pass *pass, struct access_site *site,
             (struct depend){.on = 1ULL << site->slot});
 }
 
-/* Adds an access; returns what a loaded value depends on: a hit of L1 takes its latency
- * from the address on, and the model tells when it comes later. */
+/* Adds an access; returns the dependence of a loaded value. An L1 hit takes its
+ * latency after the address is ready; the model reports a later arrival. */
 static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr *address,
                                 UInt size_bytes, Bool vector, IRExpr *guard,
                                 struct depend data, Bool locked)
@@ -322,7 +322,7 @@ void access_add_fence(struct pass *pass)
         site->position = (Long)pass->index - (Long)pass->counted;
         site->before = ready_waits(pass, depend_registers(&pass->depend));
         call = call_with_constant(pass, "simpmu_fence", (void *)call_fence, site, NULL);
-        /* It adds to the stall: what was read of that must not be read behind. */
+        /* The call increases the stall: a copy of it from before the call is stale. */
         call->mFx = Ifx_Modify;
         call->mAddr = ir_constant((Addr)&tool_hot.stall);
         call->mSize = sizeof(tool_hot.stall);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Branches of the program: the test, inline, whether one goes as it always does, and
- * behind it the call of the model, which makes a wrongly predicted one wait for what
- * decides it. Returns are taken to be predicted: processors keep a stack of them. */
+/* Branches of the program: an inline test whether a branch takes its settled
+ * direction, and the call of the model if not. The model makes a mispredicted branch
+ * wait for its operands. Returns count as predicted, because processors have a return
+ * stack. */
 #include "instrument.h"
 
-/* What is constant about a branch, and what the model knows of it. */
+/* Constant facts of a branch, and its state in the model. */
 struct branch_site {
         struct branch branch;
         struct waits decided;               /* by what decides where it goes */
@@ -16,8 +17,8 @@ struct branch_site {
         struct code_meeting meeting;
 };
 
-/* Whether SITE's ways are known to meet. More is known of code as more of it has run, but
- * less and less often. */
+/* Whether the join of SITE's paths is known. More code becomes known as more has run,
+ * at a falling rate. */
 static Bool ways_meet(struct branch_site *site)
 {
         struct code *code = tool_machine.code;
@@ -113,7 +114,7 @@ static struct branch_site *site_of_branch(struct pass *pass, const IRExpr *decid
         return site;
 }
 
-/* The call adds to the stall: what was read of it before must not be read behind. */
+/* The call increases the stall: a copy of it from before the call is stale. */
 static void add_branch(struct pass *pass, struct branch_site *site, IRDirty *call,
                        IRExpr *way)
 {

@@ -36,9 +36,9 @@ static IRExpr *definition(const struct pass *pass, IRExpr *e)
         return e;
 }
 
-/* PUT may be of the place whose cached code VEX is to forget: what CLFLUSH is to VEX,
- * which rounds its address down to 256 bytes. Where the address is a constant and the
- * rounding is done already, all of these are flushed. */
+/* PUT may set the address whose translated code VEX is to discard: VEX treats CLFLUSH
+ * so and rounds its address down to 256 bytes. If the address is a constant that is
+ * already rounded, all 256 bytes are flushed. */
 void cache_control_add_flush(struct pass *pass, const IRStmt *put)
 {
         const UInt rounded_bytes = 256;
@@ -61,8 +61,8 @@ void cache_control_add_flush(struct pass *pass, const IRStmt *put)
                     NULL);
 }
 
-/* The guest's general register NUMBER, as instructions number them, and what it depends
- * on; nothing is added to ADDRESS for none. */
+/* Adds the guest's general register NUMBER, in the instruction encoding, and its
+ * dependence, to ADDRESS. Adds nothing without a register. */
 static IRExpr *plus_register(struct pass *pass, IRExpr *address, Int number, Int shift,
                              struct depend *depends)
 {
@@ -81,8 +81,8 @@ static IRExpr *plus_register(struct pass *pass, IRExpr *address, Int number, Int
         return ir_binary(pass, Ity_I64, Iop_Add64, address, value);
 }
 
-/* VEX makes nothing of a prefetch, so its bytes are looked at. The registers are those
- * of the guest's state, which are up to date here because of register_updates.c. */
+/* VEX emits nothing for a prefetch, so this decodes its bytes. The registers come from
+ * the guest's state, which is up to date here because of register_updates.c. */
 void cache_control_add_prefetch(struct pass *pass, const IRStmt *mark)
 {
         const UInt length = mark->Ist.IMark.len;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Calls whose first argument is constant. The engine puts the arguments of a conditional
- * call into place before it tests the condition, so that a constant costs two
- * instructions each time the call is not made. Here it stands in a few bytes of machine
- * code before the function, and generated code calls these. They lie in the translation's
- * memory: the engine's may all be executed, as the code that it generates lies there. */
+/* Calls whose first argument is constant. Valgrind loads the arguments of a
+ * conditional call before it tests the condition. A constant would then cost two
+ * instructions even if the call is not made. Here a few bytes of machine code before
+ * the function load the constant, and generated code calls these bytes. They lie in
+ * the translation's memory. All of Valgrind's memory is executable, because it also
+ * contains generated code. */
 #include "instrument.h"
 
 #include "pub_tool_libcassert.h"

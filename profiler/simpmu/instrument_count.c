@@ -63,8 +63,8 @@ static Bool goes_back(const struct pass *pass, const IRConst *target)
         return target->Ico.U64 <= pass->start;
 }
 
-/* Every way round a loop comes through a block of which this is true: one that jumps
- * back, or to where only the run tells. */
+/* Every iteration of a loop passes a block for which this is true: the block jumps
+ * back or indirectly. */
 static Bool may_end_a_loop(const struct pass *pass)
 {
         const IRSB *in = pass->in;

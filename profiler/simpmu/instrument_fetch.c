@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What code takes to be delivered: the front end's clock (model/fetch.h), inline, with
- * calls of the model where a line's decoded instructions are not known to be at hand, and
- * where the front end is late. */
+/* Delivery of instructions: the front end's clock (model/fetch.h), inline. It calls
+ * the model where a line may not be decoded, and where the front end is late. */
 #include "instrument.h"
 
 #include "model/fetch.h"
@@ -20,8 +19,8 @@ static VG_REGPARM(1) void call_wait(const struct code_stretch *stretch)
                 fetch_wait(&tool_hot, tool_thread);
 }
 
-/* The call writes the clocks of the front end and the thread: what was read of them
- * before must not be read behind. */
+/* The call writes the clocks of the front end and the thread: copies from before the
+ * call are stale. */
 static void add_call(struct pass *pass, IRDirty *call, IRExpr *guard)
 {
         _Static_assert(offsetof(struct sim_hot, fetched) ==
@@ -46,9 +45,9 @@ static void add_line(struct pass *pass, ULong line, UInt instructions)
                            ir_constant(line)));
 }
 
-/* The instruction of LENGTH bytes at IP comes next; returns the slots in which it begins
- * a run, or a part of it. A block's first instruction goes on with what was before it:
- * where that was a branch, the run has been counted there. */
+/* The instruction of LENGTH bytes at IP comes next. Returns the slots at which it
+ * begins a run, or a part of a run. A block's first instruction continues the previous
+ * run. If a branch ended that run, the branch's block has counted it. */
 static UInt begin_instruction(struct pass *pass, Addr ip, UInt length)
 {
         Bool goes_on = pass->run_ip == 0 || (ip == pass->run_ip && ip % LINE_BYTES != 0 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Stores are noted inline, word by word, and a load tells the model when the last store
- * to one of its words may have a part of its bytes only: what the store buffer cannot
- * forward. */
+/* Stores are recorded inline, word by word. A load calls the model if the last store
+ * to one of its words may have written only some of its bytes. The store buffer cannot
+ * forward such a load. */
 #include "instrument.h"
 
 #include "model/access.h"
@@ -27,7 +27,7 @@ static UInt words_of(const struct access_site *site)
         return site->size_bytes < WORD_BYTES ? 1 : site->size_bytes / WORD_BYTES;
 }
 
-/* What a store of SITE's bytes to ADDRESS is noted as. */
+/* The recorded note for a store of SITE's bytes to ADDRESS. */
 static IRExpr *note_of(struct pass *pass, const struct access_site *site, IRExpr *address)
 {
         IRExpr *high = ir_binary(pass, Ity_I64, Iop_Shl64, address,
@@ -37,7 +37,7 @@ static IRExpr *note_of(struct pass *pass, const struct access_site *site, IRExpr
                          ir_constant(recent_store_note(0, site->size_bytes)));
 }
 
-/* What is in a frame is near everything else there. */
+/* Variables of a frame are close to everything else in the frame. */
 static Bool may_alias(const struct pass *pass, const IRExpr *address)
 {
         return tool_machine.alias_cost > 0 && stored_frame_word(pass, address) < 0;
@@ -49,7 +49,7 @@ void forward_note_store(struct pass *pass, const struct access_site *site,
         IRExpr *note;
         IRExpr *number;
 
-        /* What a call pushes only its return reads. */
+        /* Only the return reads the address that a call pushes. */
         if (!pass->follow || pass->returns || site->size_bytes > RECENT_SIZE_MAXIMUM)
                 return;
         note = note_of(pass, site, address);

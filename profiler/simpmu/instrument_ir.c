@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Small pieces of IR that the parts of the instrumentation are put together from. Knows
- * nothing of what they are for. */
+/* Small pieces of IR for the parts of the instrumentation. Knows nothing of their use. */
 #include "instrument.h"
 
 IRExpr *ir_constant(ULong value)
@@ -39,15 +38,15 @@ static IRExpr *hot_middle(struct pass *pass)
         return pass->hot;
 }
 
-/* VARIABLE's address as a distance from one that the block holds in a register: a
- * constant address would take an instruction of its own each time. */
+/* VARIABLE's address as a distance from an address that the block holds in a register.
+ * A constant address would take an extra instruction each time. */
 static IRExpr *hot_address(struct pass *pass, const uint64_t *variable)
 {
         return ir_binary(pass, Ity_I64, Iop_Add64, hot_middle(pass),
                          ir_constant((Addr)variable - TOOL_HOT_MIDDLE));
 }
 
-/* The same of element INDEX of TABLE, as one operand of the host's. */
+/* The same for element INDEX of TABLE, as one operand of the host's instruction. */
 static IRExpr *hot_element(struct pass *pass, const uint64_t *table, IRExpr *index)
 {
         const UInt element_shift = 3;

@@ -10,8 +10,8 @@ struct late_register {
         UInt delay; /* slots from the load's value to the register's */
 };
 
-/* All of them at an exit, for which registers' ready times have been written as if no
- * load were late. */
+/* All late registers at an exit. Their ready times have already been written, without
+ * lateness. */
 struct late_registers {
         UInt count;
         struct late_register each[];
@@ -134,8 +134,8 @@ static Bool same(struct depend a, struct depend b)
         return a.on == b.on && a.delay == b.delay && a.operation == b.operation;
 }
 
-/* What comes a hit of L1 or less after the COUNTED instructions of the block have issued
- * needs no ready time because of when they did. */
+/* Drops ISSUE_TIME where its delay is at most an L1 hit after the block's COUNTED
+ * instructions: such a value needs no ready time from issue. */
 static struct depend without_past_issue(const struct pass *pass, struct depend depends)
 {
         const ULong issue = 1ULL << ISSUE_TIME;
@@ -148,7 +148,7 @@ static struct depend without_past_issue(const struct pass *pass, struct depend d
         return depends;
 }
 
-/* What a register waits for, when no load is late. */
+/* A register's dependences, without late loads. */
 static struct depend without_loads(const struct pass *pass, struct depend depends)
 {
         const UInt stretch = pass->counted - pass->counted_at_exit;
@@ -240,8 +240,8 @@ static void add_late_loads(struct pass *pass, ULong unread, IRExpr *guard)
                             guard));
 }
 
-/* Whether a load may have been late of which this exit is the last to hear. Whether one
- * before a side exit will be waited for is not yet known. */
+/* Whether a load may have been late and this exit is the last chance to report it.
+ * Whether anyone will wait for a load before a side exit is not yet known. */
 static Bool loads_may_be_late(const struct pass *pass, ULong unread, Bool side_exit)
 {
         return side_exit ? pass->loads > 0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory of what is constant about the accesses of a translation: it lives as long as the
- * translation does. Knows nothing of what is put there. */
+/* Memory for constant facts about the accesses of a translation. It lives as long as
+ * the translation. Knows nothing of the contents. */
 #include "instrument.h"
 
 #include "pub_tool_hashtable.h"
@@ -73,7 +73,7 @@ void instrument_discard(Addr block, VexGuestExtents extents)
         if (sites == NULL)
                 return;
         if (tool_thread != NULL && tool_thread->wrong.followed)
-                wrong_path_end(&tool_hot, tool_thread); /* it may know of them */
+                wrong_path_end(&tool_hot, tool_thread); /* it may refer to the sites */
         for (struct site_link *link = sites->first; link != NULL;) {
                 struct site_link *next = link->next;
                 VG_(free)(link);

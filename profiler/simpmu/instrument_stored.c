@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values on their way through memory. Each store notes inline when its value comes, in a
- * small table by address (model/hot.h), and each load looks there whether it has to wait.
+/* Values on their way through memory. Each store notes inline when its value comes, in
+ * a small table by address (model/hot.h), and each load looks there whether it has to
+ * wait.
  *
- * Left out: conditional accesses, what repeated string instructions move, and loads from
- * within what was stored, unless that is a vector. For a return address nothing waits. */
+ * Not modelled: conditional accesses, repeated string instructions, and loads from
+ * within a stored value, except a vector. Nothing waits for a return address. */
 #include "instrument.h"
 
 #include "pub_tool_libcbase.h"
@@ -11,7 +12,7 @@
 
 #include "model/access.h"
 
-/* ---- what is known of temporaries ---- */
+/* ---- forms of temporaries ---- */
 
 /* A temporary is the register BASE as it was when the block began, and DISPLACEMENT; or
  * BASE is BASE_NONE, and it is something else. */
@@ -251,8 +252,8 @@ static VG_REGPARM(2) void call_after_store(const struct access_site *site, Addr 
         load_after_store(&tool_machine, &tool_hot, tool_thread, site, address);
 }
 
-/* The thread's clock after what is counted, or where it was before the model was last
- * called, which is earlier. */
+/* The thread's clock after the counted instructions, or an earlier one, from before
+ * the last call of the model. */
 static IRExpr *clock_so_far(struct pass *pass)
 {
         if (pass->clock == NULL)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Repeated string instructions (REP MOVS, REP STOS). VEX makes a loop of one element each
- * turn of them, where processors move a chunk at a time: here only the first element of
- * each chunk makes an access and issues. Encodings: Intel SDM volume 2, MOVS and STOS. */
+/* Repeated string instructions (REP MOVS, REP STOS). VEX translates them into a loop
+ * of one element per iteration, but processors move a chunk at a time. Here only the
+ * first element of each chunk makes an access and issues. Encodings: Intel SDM volume
+ * 2, MOVS and STOS. */
 #include "instrument.h"
 
 #define CHUNK_SHIFT 5

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The instructions that wait for values: lists of them, one for each stretch between
- * exits, and the test whether a value may be late, with the call behind it
- * (model/scheduler.h). */
+/* The instructions that wait for values: a list for each stretch between exits. An
+ * inline test whether a value may be late guards the call (model/scheduler.h). */
 #include "instrument.h"
 
 #include "model/scheduler.h"
@@ -70,7 +69,7 @@ void waiting_note_arithmetic(struct pass *pass, struct depend operands,
         pass->of_vectors |= is_vector(pass, result);
 }
 
-/* The arithmetic before an instruction's first access is that of its address. */
+/* The arithmetic before an instruction's first access belongs to the address. */
 void waiting_note_address(struct pass *pass, struct depend address)
 {
         if (!follows(pass) || pass->last_load != NULL)
@@ -122,7 +121,7 @@ void waiting_add_exit(struct pass *pass)
                 return;
         call = call_with_constant(pass, "simpmu_waiting", (void *)call_waiting,
                                   pass->first_waiting, NULL);
-        /* It adds to the stall: what was read of that must not be read behind. */
+        /* The call increases the stall: a copy of it from before the call is stale. */
         call->mFx = Ifx_Modify;
         call->mAddr = ir_constant((Addr)&tool_hot.stall);
         call->mSize = sizeof(tool_hot.stall);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the model asks of the code to follow wrong ways (model/wrong_path.h): the
- * instructions of each stretch, where they lead and which registers they write, and what
- * registers depend on at its end. */
+/* Facts about the code that the model of wrong paths needs (model/wrong_path.h): the
+ * instructions of each stretch, their successors, the registers that they write, and
+ * the registers' dependences at the end. */
 #include "instrument.h"
 
 /* The registers that STATEMENT writes. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* simpmu-launch [--OPTION...] PROGRAM [ARGUMENT...]: starts PROGRAM inside the
- * simulated PMU. Valgrind's core runs this again in place of each program that the
- * target execs, so it stands between two images of one process: it writes the last
- * record of the image before. A program that the tool cannot run is started as it
- * is; the target must work in any case. */
+ * simulated PMU. Valgrind runs this again instead of each program that the target
+ * execs. It then stands between two images of one process, and writes the last record
+ * of the image before. If the simulated PMU cannot run a program, this starts the
+ * program natively: the target must work in any case. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #define PATH_BYTES    4096
 #define STACK_OPTION  "--main-stacksize="
 #define STACK_MAX_BYTES                                                                  \
-        (1l << 30)        /* of address space, in which Valgrind's own memory lies */
+        (1l << 30)        /* of the address space that Valgrind's memory shares */
 #define SCRIPT_DEPTH    4 /* as deep as Linux follows "#!" */
 #define FALLBACK_STATUS 127
 
@@ -179,8 +179,9 @@ static void limit_files(void)
         setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/* Valgrind's core reserves address space for the main thread's stack once, of 16 MiB
- * where it is not told of more: here for all that the program may raise its limit to. */
+/* Valgrind reserves address space for the main thread's stack once: 16 MiB unless an
+ * option asks for more. This option asks for the highest limit that the program may
+ * set. */
 static void reserve_stack(char **arguments, char **program)
 {
         static char option[sizeof(STACK_OPTION) + 20];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The simulated PMU, a Valgrind tool: start, fork and end of a process. It reads
- * its parameters from the shared file (protocol.h), so that there are only three
- * options: where that file is, where the bell is, and which image was before. */
+/* The simulated PMU, a Valgrind tool: start, fork and end of a process. It reads its
+ * parameters from the shared file (protocol.h). Only three options remain: the path of
+ * that file, the path of the bell, and the number of the previous image. */
 #include "tool.h"
 
 #include "pub_tool_clientstate.h"
@@ -22,7 +22,7 @@ struct machine tool_machine;
 static const HChar *shared_path;
 static const HChar *bell_path;
 static const HChar *image_option;
-/* False: the program runs, and nothing of it is modelled or recorded. */
+/* False: the program runs without model or records. */
 static Bool modelling;
 
 void *tool_allocate(size_t bytes)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Allocators that a program brings itself, where the heap tracker's functions are never
- * called: in the program's file, in a statically linked one, or in a C library that does
- * not load the tracker. Their functions are known by name. A call is noted where it
- * enters one, and told of at the return that takes the stack back to where it was then,
- * also out of a function that the first one has jumped to. */
+/* Allocators that a program brings itself and the heap tracker cannot intercept. They
+ * are in the program's file, in a statically linked program, or in a C library that
+ * does not load the tracker. Their functions are known by name. A call is noted where
+ * it enters such a function. It is reported at the return that restores the stack
+ * pointer, even after a tail call to another function. */
 #include "own_heap.h"
 
 #include "libvex_guest_amd64.h"
@@ -187,7 +187,7 @@ static VG_REGPARM(1) void enter(const struct allocator_function *function, Addr 
         const ThreadId tid = VG_(get_running_tid)();
         struct call *call = call_of(tid);
 
-        if (heap_is_tracker(*(const Addr *)sp)) /* which tells of it */
+        if (heap_is_tracker(*(const Addr *)sp)) /* the tracker reports it */
                 return;
         if (call->function != NULL) {
                 if (sp < call->sp) /* the allocator calls itself */

@@ -12,8 +12,8 @@ Bool own_heap_begins(Addr ip);
 void own_heap_add_entry(struct pass *pass);
 void own_heap_add_return(struct pass *pass);
 
-/* Whether thread TID is in a call of such an allocator: what it calls itself there, as
- * the tracker tells of it, is no block of the program's. */
+/* Whether thread TID is in a call of such an allocator. A block that the tracker
+ * reports during the call is not a block of the program. */
 Bool own_heap_calls(ThreadId tid);
 
 /* In the child of a fork, where TID is the only thread. */

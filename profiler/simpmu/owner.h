@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose a place in the ring is, where the threads of a target that runs as it is take
- * places at once (protocol.h). A place is taken by changing one word, which says where
- * the latest place ends and whose it is; so a note of who took a place lasts until the
- * next one is taken. Who takes that one first writes down a claim for the owner of the
- * former, unless its record counts already. So there is no moment in which a place, until
- * its record counts, is not known to be somebody's, and of a certain size, wherever a
- * thread is stopped for ever. */
+/* Owners of records in the ring, for threads of a native target that reserve space
+ * concurrently (protocol.h). A thread reserves space by changing one word. The word
+ * holds the end of the latest reservation and its owner, until the next reservation.
+ * The next thread first writes a claim for the previous owner, unless the previous
+ * record is complete. So every incomplete reservation has a known owner and size at
+ * any moment, wherever a thread stops for ever. */
 #ifndef SIMPMU_OWNER_H
 #define SIMPMU_OWNER_H
 
@@ -17,10 +16,10 @@
 /* Of a place, in units of 8 bytes; a record with the padding before it is shorter. */
 #define OWNER_SIZE_BITS 11
 #define OWNER_SIZE_MASK ((UINT64_C(1) << OWNER_SIZE_BITS) - 1)
-/* A note has tid, size, and above these the place's end in units of 8 bytes, modulo 16
- * GiB. It is the same again only if one thread stands still between two instructions
- * while exactly so much is written. A claim has tid, size, and the lap around the ring,
- * so that a late one is seen to be old. */
+/* A note has tid, size, and above these the end of the reservation in units of 8
+ * bytes, modulo 16 GiB. Two notes collide only if exactly that much is written while
+ * one thread stops between two instructions. A claim has tid, size, and the lap around
+ * the ring, which marks a late claim as old. */
 #define OWNER_END_SHIFT (OWNER_TID_BITS + OWNER_SIZE_BITS)
 #define OWNER_END_MASK  ((UINT64_C(1) << (64 - OWNER_END_SHIFT)) - 1)
 
@@ -36,7 +35,7 @@ static inline uint64_t owner_note(struct owner owner)
                owner.size_bytes / 8 << OWNER_TID_BITS | owner.tid;
 }
 
-/* What NOTE says, which was read when the reader had come as far as SINCE or further. */
+/* Decodes NOTE. It was read when the reader had come as far as SINCE or further. */
 static inline struct owner owner_of_note(uint64_t note, uint64_t since)
 {
         uint64_t end =
@@ -62,8 +61,8 @@ static inline uint64_t owner_claim(struct owner owner)
                owner.size_bytes / 8 << OWNER_TID_BITS | owner.tid;
 }
 
-/* Where the claim for the place that begins at START is. No record is smaller than
- * SIMPMU_RECORD_MIN_BYTES, so that there is one place for each. */
+/* The address of the claim for the reservation that begins at START. No record is
+ * smaller than SIMPMU_RECORD_MIN_BYTES, so each reservation has a separate claim. */
 static inline uint64_t *owner_claim_place(const struct simpmu_slice *slice,
                                           uint64_t start)
 {

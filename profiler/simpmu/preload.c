@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The libraries that the engine has every program load by LD_PRELOAD, the heap tracker
- * among them. A dynamic linker that is not the GNU C library's, or too old for the
- * tracker, ends the program for them, and a statically linked program finds them in its
- * environment. So such a program gets its environment back before its first instruction,
- * and has no heap blocks; and so does each when nobody asks for these. */
+/* The libraries that Valgrind loads into every program by LD_PRELOAD, including the
+ * heap tracker. They end a program whose dynamic linker is not the GNU C library's, or
+ * is too old for the tracker. A statically linked program finds them in its
+ * environment. Such a program gets its original environment back before its first
+ * instruction, and has no heap blocks. Without heap tracking every program does. */
 #include "tool.h"
 
 #include <elf.h>
@@ -101,8 +101,8 @@ static Bool loads_tracker(const Elf64_Ehdr *linker)
                dynamic.versions != 0 && is_new_enough(dynamic.versions);
 }
 
-/* What runs first of a program of which AUXILIARY tells: its dynamic linker, or itself,
- * which may be one too. */
+/* The first file to run of the program with AUXILIARY: its dynamic linker, or the
+ * program itself, which may be a dynamic linker. */
 static const Elf64_Ehdr *first_file(const Elf64_auxv_t *auxiliary)
 {
         const NSegment *segment = NULL;
@@ -128,7 +128,7 @@ static HChar *value_of(HChar *entry, const HChar *name)
                    : NULL;
 }
 
-/* Whether ENTRY is the user's too; what was added to it goes. */
+/* Whether ENTRY belongs to the user, too; removes the added part. */
 static Bool keeps(HChar *entry)
 {
         HChar *preload = value_of(entry, "LD_PRELOAD");

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What memlag and the simulated PMU share: the model's parameters, and the ring
- * of records that every simulated process writes. Only layout, no code, so that
- * both the Valgrind tool (no C library) and memlag can include it.
+/* The interface between memlag and the simulated PMU: the model's parameters, and the
+ * ring of records that every simulated process writes. It has only layout, no code,
+ * because the Valgrind tool (no C library) includes it as well as memlag.
  *
- * One sparse memory file serves a whole run. Its first page is struct
- * simpmu_control; image number k of the run (each fork and each exec counts)
- * takes slice k by adding one to slices_claimed, and puts its ring there. memlag
- * is the only consumer, and punches a hole when a process is done.
+ * One sparse memory file serves a whole run. Its first page is struct simpmu_control.
+ * Image number k of the run (each fork and each exec counts) takes slice k by adding
+ * one to slices_claimed, and puts its ring there. memlag is the only consumer, and
+ * punches a hole when a process is done.
  *
- * Numbers of slices, not process ids, tell which image came from which: processes
- * may lie in different PID namespaces. For the same reason, who lives is told by
- * locks on the file (fcntl's F_SETLK, which the kernel drops with the process):
- * memlag holds one on the first byte of the control page, each image one on the
+ * Slice numbers identify images. Process ids do not, because processes may lie in
+ * different PID namespaces. For the same reason, locks on the file show which
+ * processes live (fcntl's F_SETLK, which the kernel drops with the process). memlag
+ * holds a lock on the first byte of the control page. Each image holds a lock on the
  * first byte of its slice. */
 #ifndef MEMLAG_SIMPMU_PROTOCOL_H
 #define MEMLAG_SIMPMU_PROTOCOL_H
@@ -31,8 +31,9 @@
 #define SIMPMU_SLICE_BYTES                                                               \
         (SIMPMU_SLICE_HEADER_BYTES + (uint64_t)SIMPMU_RING_BYTES + SIMPMU_CLAIM_BYTES)
 
-/* The engine keeps its descriptors above the target's limit on open files. The kernel's
- * table of them must reach that far, so that a higher limit than this is not kept. */
+/* Valgrind keeps its descriptors above the target's limit on open files. The kernel's
+ * descriptor table must reach that far. Therefore the target's limit is capped at this
+ * value. */
 #define SIMPMU_FILES_MAX (1u << 20)
 
 /* Every parameter of the model: X(field, key, unit, minimum, maximum). Presets
@@ -179,7 +180,7 @@ struct simpmu_control {
         struct simpmu_params params;
         uint64_t slices_claimed; /* atomic */
         uint32_t stop;           /* atomic: 1 once memlag wants no more records */
-        uint32_t no_heap;        /* 1: the heap tracker is told to be silent */
+        uint32_t no_heap;        /* 1: the heap tracker must be silent */
         uint32_t heaps_cut_off;  /* atomic: processes that cannot tell of their heap */
         uint32_t prefetch;       /* a bit of each simpmu_prefetcher that is on */
         uint32_t caches_only;    /* 1: nothing waits for values */
@@ -200,13 +201,13 @@ _Static_assert(sizeof(struct simpmu_control) <= SIMPMU_CONTROL_BYTES,
                "the control page is full");
 
 /* The first page of a slice; the ring's bytes follow, then the claims. head and tail
- * count bytes from the start of the recording and only grow; records are 8-byte aligned
- * and never wrap: a SIMPMU_PAD fills the rest of the ring. Of a PAD only the first 8
- * bytes (size_bytes, type, flags) need be there. The producer never lets the other
- * records take the last SIMPMU_END_RESERVE_BYTES of room, so that the END of an
- * image that has been replaced by exec can be written without waiting.
+ * count bytes from the start of the recording and only grow. Records are 8-byte
+ * aligned and never wrap: a SIMPMU_PAD fills the rest of the ring. A PAD only needs
+ * its first 8 bytes (size_bytes, type, flags).
  *
- * simpmu-launch writes that END: it runs exactly when an exec has succeeded. */
+ * The producer reserves the last SIMPMU_END_RESERVE_BYTES of room for the END record
+ * of an image that an exec has replaced. That END can then be written without waiting.
+ * simpmu-launch writes it: it runs exactly when an exec has succeeded. */
 #define SIMPMU_END_RESERVE_BYTES 64u
 
 struct simpmu_slice {
@@ -248,8 +249,8 @@ enum simpmu_record_type {
 };
 
 /* time_ns does not decrease from record to record of a slice, except in
- * SIMPMU_COUNTERS: the clocks of threads differ by up to the model's gate window,
- * and a record that comes after one of a thread further ahead takes its time. */
+ * SIMPMU_COUNTERS. The clocks of threads differ by up to the model's gate window. A
+ * record after a record of a thread further ahead takes the later time. */
 struct simpmu_record {
         uint32_t size_bytes; /* of the whole record, a multiple of 8 */
         uint16_t type;
@@ -274,10 +275,10 @@ struct simpmu_process {
         char executable[]; /* NUL-terminated, padded */
 };
 
-/* The image is about to fork: the child takes slice CHILD, and inherits what the
- * records up to here have told. It stands in the ring before there is a child, so
- * that the order of the two rings does not matter, and no child can be missed. When the
- * fork fails, that is told too, and the next one uses the slice. */
+/* The image is about to fork: the child takes slice CHILD, and inherits the state that
+ * the records up to here describe. The record stands in the ring before there is a
+ * child. So the order of the two rings does not matter, and no child can be missed. A
+ * failed fork has a record too, and the next fork uses the slice. */
 struct simpmu_fork {
         struct simpmu_record header;
         uint64_t child;
@@ -307,7 +308,7 @@ struct simpmu_map {
         uint64_t length_bytes;
         uint64_t file_offset_bytes;
         uint16_t kind;           /* enum simpmu_map_kind */
-        uint16_t build_id_bytes; /* 0: not known from what is mapped */
+        uint16_t build_id_bytes; /* 0: not known from the mapping */
         uint8_t build_id[SIMPMU_BUILD_ID_BYTES];
         char path[]; /* NUL-terminated, padded; empty without a file */
 };
@@ -333,11 +334,11 @@ enum simpmu_level {
 };
 
 /* flags of SIMPMU_SAMPLE; an instruction that loads and stores is sampled as a load.
- * TLB_MISS: a page was walked for; STLB_HIT: the second level had the translation.
- * RETIRED: retire_latency_cycles is known. UNFORWARDED: it waited for a store of a part
- * of its bytes. ALIASED: it seemed to want those of a store to another page. STORE: of a
- * store, whose latency is that of its line; retire_latency_cycles is the stall for its
- * place in the store buffer. */
+ * TLB_MISS: a page walk occurred; STLB_HIT: the second level had the translation.
+ * RETIRED: retire_latency_cycles is known. UNFORWARDED: it waited for a store of some
+ * of its bytes. ALIASED: it aliased with a store to another page. STORE: a store; its
+ * latency is its line's latency, and retire_latency_cycles is the stall for its place
+ * in the store buffer. */
 enum {
         SIMPMU_TLB_MISS = 1,
         SIMPMU_LOCKED = 2,
@@ -360,16 +361,16 @@ struct simpmu_sample {
         uint16_t depth;       /* frames, innermost first; frame 0 is ip, the others are
                                  return addresses */
         uint16_t other_depth; /* frames after these, when addr is on the stack of
-                                 another thread: the one that addr is in, by its
-                                 instruction, and its callers, by return addresses;
-                                 0: it is not, or that is not known */
+                                 another thread: the frame with addr, by its
+                                 instruction, and its callers, by return addresses; 0:
+                                 it is not, or not known */
         uint32_t stack_frame; /* the one of depth whose part of the stack addr is in, from
                                  1; 0: addr is not on the stack, or deeper than frames */
         uint64_t frame_cfa;   /* in either case: that frame's canonical frame address */
         uint64_t thread_pointer; /* 0: not set yet */
-        /* Of page faults, which have no latency and no level: how many this one stands
-         * for (0: it is a load), the time of all these in the kernel, and the bytes of
-         * the page. */
+        /* For page faults, which have no latency and no level: the number of faults
+         * that this record stands for (0: it is a load), their total time in the
+         * kernel, and the bytes of the page. */
         uint32_t faults;
         uint32_t page_bytes;
         uint32_t few_sets; /* of L1, that a miss is one of; 0: of many, or no miss */
@@ -378,8 +379,8 @@ struct simpmu_sample {
         uint64_t frames[];
 };
 
-/* The counters of a thread, in this order in simpmu_counters.value:
- * X(symbol, name, unit). The names are those of the events that they stand for. */
+/* The counters of a thread, in this order in simpmu_counters.value: X(symbol, name,
+ * unit). The names are the names of the corresponding events. */
 #define SIMPMU_COUNTER_LIST(X)                                                           \
         X(CYCLES, "cpu_clk_unhalted.thread", "cycles")                                   \
         X(INSTRUCTIONS, "inst_retired.any", "events")                                    \
@@ -454,12 +455,12 @@ struct simpmu_unhandled {
         uint32_t reserved;
 };
 
-/* ---- a target that runs as it is ----
+/* ---- a native target ----
  *
- * The heap tracker uses the same file in a process that is not simulated, of which it
- * tells blocks only. Its threads write at once: each takes room by changing LATEST, and
- * stores the first 8 bytes of its record (size_bytes, type, flags) last; until
- * then they are 0, as the consumer leaves all that it has read. Times are
+ * The heap tracker uses the same file in a process that is not simulated, and writes
+ * only block records. Its threads write concurrently. Each reserves room by changing
+ * LATEST, and stores the first 8 bytes of its record (size_bytes, type, flags) last.
+ * Until then they are 0, because the consumer clears everything it has read. Times are
  * CLOCK_MONOTONIC. Nobody holds locks or sets now_ns; the first record is a
  * SIMPMU_PROCESS. */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The producer's side of the shared file: claims a slice for this process, puts
  * records into its ring, waits when the ring is full, and rings memlag's bell. The
- * target is sacred: whatever goes wrong here ends the recording, not the program. */
+ * target is sacred: any failure here ends the recording, not the program. */
 #include "tool.h"
 
 #include "pub_tool_aspacemgr.h"
@@ -15,7 +15,7 @@
 #include "slice.h"
 #include "syscalls.h"
 
-/* The consumer is told once the ring is this full. */
+/* Wake the consumer once the ring is this full. */
 #define BELL_BYTES (SIMPMU_RING_BYTES / 4)
 /* How long to wait for room before asking whether the consumer still lives. */
 #define WAIT_NS 100000000
@@ -28,8 +28,8 @@ static ULong shared_bytes;
 /* 1 + the slice of this image, 0 without one; before the claim, of its origin. */
 static ULong image;
 static ULong origin;
-/* Our option --image=DIGITS. Programs that this one becomes by exec get our options, so
- * that IMAGE, written here, tells them where they come from. */
+/* The option --image=DIGITS. A program that this one executes gets the same options.
+ * IMAGE, written here, tells that program its origin. */
 static HChar *image_digits;
 /* The slice claimed for the next child, and whether that has been told of. */
 static ULong child;
@@ -47,7 +47,7 @@ static void *map_shared(ULong offset, SizeT bytes)
 
 static Int open_safely(const HChar *path)
 {
-        /* Read-write, so that a pipe whose reader has gone raises no SIGPIPE. */
+        /* Read-write: otherwise a pipe without a reader raises SIGPIPE. */
         SysRes result = VG_(open)(path, VKI_O_RDWR | VKI_O_NONBLOCK, 0);
 
         if (sr_isError(result))

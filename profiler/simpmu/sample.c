@@ -34,12 +34,12 @@ static ULong thread_pointer(ThreadId tid)
         return value;
 }
 
-/* Each page fault is told, up to so many of a process; then each time as many, of four
- * times as many faults. */
+/* Each page fault of a process is recorded, up to this number. The next records stand
+ * for four faults each; after as many records the weight grows fourfold again. */
 #define FAULTS_TOLD 16384u
 
-/* For how many faults the next one of this process is to stand; 0: it is none of those
- * that are told. */
+/* The number of faults that the next record of this process stands for; 0: the next
+ * fault is not recorded. */
 static UInt fault_weight(void)
 {
         static struct sampler sampler = {.period = 1, .countdown = 1};
@@ -145,7 +145,7 @@ void sample_write(const struct sim_sample *sample)
         ring_publish(record);
 }
 
-/* ---- stores: what they cost is known when they have left the store buffer ---- */
+/* ---- stores: their cost is known when they have left the store buffer ---- */
 
 struct begun_store {
         struct begun_store *next_spare;

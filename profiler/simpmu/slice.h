@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a producer writes into its slice of the shared file (protocol.h): used by the
- * Valgrind tool, and by simpmu-launch for the last record of an image that is gone.
- * Waiting for room is the caller's business. */
+/* Writing into a slice of the shared file (protocol.h). The Valgrind tool uses it, and
+ * simpmu-launch for the last record of a replaced image. The caller waits for room. */
 #ifndef SIMPMU_SLICE_H
 #define SIMPMU_SLICE_H
 
@@ -38,8 +37,8 @@ static inline void slice_publish(struct simpmu_slice *slice, uint64_t bytes)
         __atomic_store_n(&slice->head, slice->head + bytes, __ATOMIC_RELEASE);
 }
 
-/* The place for a record of SIZE_BYTES, a multiple of 8, for which there is room.
- * It counts once slice_publish has been called. */
+/* Reserves a record of SIZE_BYTES, a multiple of 8. The caller has checked for room.
+ * The record becomes visible with slice_publish. */
 static inline struct simpmu_record *slice_reserve(struct simpmu_slice *slice,
                                                   uint64_t size_bytes)
 {

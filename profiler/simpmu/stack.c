@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Call stacks from Valgrind's unwinder (CFI, else frame pointers). It walks past
- * the outermost function into whatever lies on the stack there; the first address
- * that is not in executable memory ends the stack. */
+/* Call stacks from Valgrind's unwinder (CFI, else frame pointers). It reads past the
+ * outermost function into unrelated words of the stack. The first address outside
+ * executable memory ends the stack. */
 #include "tool.h"
 
 #include "pub_tool_aspacemgr.h"

@@ -109,7 +109,7 @@ static inline void file_lock(Int fd, long offset)
         (void)raw_syscall4(__NR_fcntl, fd, VKI_F_SETLK, (long)&lock, 0);
 }
 
-/* Whether another process holds a lock there; true when it cannot be told. */
+/* Whether another process holds a lock there; true if that is unknown. */
 static inline Bool file_locked_by_another(Int fd, long offset)
 {
         struct file_lock lock = {.type = F_WRLCK, .start = offset, .length = 1};

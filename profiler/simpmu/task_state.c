@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the kernel tells of a thread of this process. */
+/* The kernel's state of a thread of this process. */
 #include "tool.h"
 
 #include "pub_tool_libcbase.h"

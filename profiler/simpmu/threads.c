@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Virtual time. Valgrind runs one thread at a time, each for a long turn; here each
- * thread has a clock of its own, and the gate (gate.c) holds the clocks together. Threads
- * that wait in a system call have no say in it, and come back no earlier than whoever ran
- * last: their waker. A thread that runs alone never meets the gate. Who has waited for a
- * child goes on when that has ended. Waiting for the outside world (files, sockets,
- * sleep) takes no virtual time.
+/* Virtual time. Valgrind runs one thread at a time, each for a long turn. Here each
+ * thread has a separate clock, and the gate (gate.c) holds the clocks together.
+ * Threads that wait in a system call do not take part. They come back no earlier than
+ * the last running thread, their waker. A thread that runs alone never meets the gate.
+ * A thread that has waited for a child continues after the child has ended. Waiting
+ * for the outside world (files, sockets, sleep) takes no virtual time.
  *
- * One check at the entry of each block, against tool_hot.instruction_limit, serves
- * the gate and the intervals of the counters. */
+ * One check at the entry of each block, against tool_hot.instruction_limit, serves the
+ * gate and the intervals of the counters. */
 #include "tool.h"
 
 #include "model/clock_heap.h"
@@ -93,7 +93,7 @@ static ULong slots_at_ns(ULong ns)
         return (ULong)((double)ns * slots_per_ns);
 }
 
-/* From sample to sample, in what the control asks to be sampled. */
+/* The period between samples, in the unit that the control selects. */
 static ULong sampling_period(void)
 {
         const struct simpmu_control *control = ring_control();
@@ -178,7 +178,7 @@ static void end_passed_interval(struct tool_thread *thread, ULong now_slots)
 
 /* ---- the gate and who can run ---- */
 
-/* A thread's clock stands still while it does not run, so that the heap stays right. */
+/* A thread's clock stands still while it does not run: this keeps the heap in order. */
 static void set_runnable(ThreadId tid, Bool runnable)
 {
         struct tool_thread *thread = threads[tid];
@@ -230,9 +230,9 @@ void threads_check(UInt *guest_state)
         stall_to_hot(&tool_hot, &thread->sim);
 }
 
-/* Only a turn that ended in an event check left the generated code at a place where
- * no jump is being patched; otherwise another thread, let in by the big lock, could
- * patch the same one. */
+/* Only a turn that ended in an event check left the generated code at a point where no
+ * jump is being patched. Otherwise another thread, let in by the big lock, could patch
+ * the same jump. */
 static Bool stopped_in_event_check(void)
 {
         return (Int)((VexGuestAMD64State *)guest_of_turn)->host_EvC_COUNTER == -1;
@@ -408,7 +408,8 @@ static void on_memory_written(CorePart part, ThreadId tid, Addr address, SizeT s
 
         if (part != Vg_CoreSysCall || threads[tid] == NULL)
                 return;
-        /* The size is what the target said, not what the kernel could write. */
+        /* The size comes from the target; the kernel may have been unable to write as
+         * much. */
         segment = VG_(am_find_nsegment)(address);
         if (segment == NULL || !segment->hasW || size == 0)
                 return;
@@ -421,7 +422,7 @@ static void on_memory_written(CorePart part, ThreadId tid, Addr address, SizeT s
         call.ip = VG_(get_IP)(tid) - SYSCALL_BYTES;
         wait = kernel_write(&tool_machine, &tool_hot, &thread->sim, &call, address, size,
                             clock_of(thread));
-        if (!thread->runnable) /* or its place among those that are would be wrong */
+        if (!thread->runnable) /* or the heap of clocks would be out of order */
                 thread_serve(&thread->sim, wait);
 }
 
@@ -576,7 +577,7 @@ void threads_forked(ThreadId tid)
         thread->lwp = (UInt)VG_(gettid)();
         machine_forked(&tool_machine, &tool_hot);
         sampler_init(&thread->sim.sampler, sampling_period(), seed_here());
-        /* What was counted before the fork is the parent's. */
+        /* The parent owns the counts from before the fork. */
         machine_read_counters(&tool_machine, &thread->sim, tool_hot.instructions,
                               tool_hot.loads, tool_hot.busy, thread->last_value);
         reading_begin(thread, now_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the Valgrind tool know of each other. The tool is one program
- * with one simulated machine, so its state is global; each variable belongs to the
- * file named beside it. */
+/* Shared declarations of the Valgrind tool's files. The tool is one program with one
+ * simulated machine, so its state is global. Each variable belongs to the file named
+ * beside it. */
 #ifndef SIMPMU_TOOL_H
 #define SIMPMU_TOOL_H
 
@@ -21,8 +21,8 @@ extern struct machine tool_machine;
 #define TOOL_HOT_MIDDLE ((Addr)&tool_hot.instructions)
 void *tool_allocate(size_t bytes); /* zeroed; never NULL */
 
-/* ring.c: records on their way to memlag. All of them do nothing once memlag has
- * gone or said stop. */
+/* ring.c: records on their way to memlag. All functions do nothing once memlag has
+ * gone or requested a stop. */
 
 /* Opens the shared file and the bell and reads the parameters from CONTROL.
  * IMAGE_OPTION, digits in our own argument, says from which image an exec led here; it
@@ -45,7 +45,7 @@ void ring_after_fork(void);
 void ring_begin_child(ULong start_ns);
 /* After a system call that failed, which may have been one that forks. */
 void ring_after_failed_fork(ULong now_ns, UInt tid);
-/* From before an exec, in which this process does not look alive, until that fails. */
+/* From before an exec, while this process does not look alive, until the exec fails. */
 void ring_set_executing(Bool executing);
 /* 1 + the slice of the image that this one came from, 0: none. */
 ULong ring_origin(void);
@@ -87,8 +87,8 @@ void threads_finish(void);
 /* Called by generated code when the instruction limit is passed. */
 void threads_check(UInt *guest_state);
 
-/* gate.c: no thread runs away from the slowest one. Clocks are in slots; those of threads
- * that do not run stand still. */
+/* gate.c: no thread runs away from the slowest thread. Clocks are in slots. The clock
+ * of a thread that does not run stands still. */
 void gate_start(void); /* once the machine exists */
 void gate_forked(void);
 ULong gate_window_slots(void); /* how far ahead a thread may be */
@@ -99,11 +99,11 @@ void gate_take(ThreadId tid);
 void gate_forget(ThreadId tid);
 /* The clock at which the gate stops TID, or CLOCK_NEVER. */
 ULong gate_clock(ThreadId tid);
-/* A turn begins at CLOCK: memory keeps places for those that come to that time later. */
+/* A turn begins at CLOCK: memory reserves room for threads that reach that time later. */
 void gate_expect(ULong clock);
 Bool gate_is_open(ThreadId tid); /* at TID's clock */
 void gate_wait(ThreadId tid);    /* TID, which runs, waits until it is */
-void gate_wake(void);            /* those that wait and for whom it is */
+void gate_wake(void);            /* the waiting threads for which it is */
 
 /* futex.c: threads that were woken and are not back yet. */
 void futex_start(void);
@@ -133,8 +133,8 @@ void images_after_syscall(UInt number, const UWord *arguments, UWord result);
 /* PROGRAM: in the target's memory; NULL: not known by name. */
 void images_before_exec(const HChar *program);
 
-/* mapped_id.c: the build-id of the file that SEGMENT is a part of; returns its length, 0
- * where it is not known from what is mapped. */
+/* mapped_id.c: the build-id of the file that SEGMENT maps. Returns its length, 0 if
+ * the mapping does not contain it. */
 UInt mapped_build_id(const NSegment *segment, UChar id[SIMPMU_BUILD_ID_BYTES]);
 
 /* argv0.c: the name that a program is executed by. PROGRAM and ARGUMENTS of an exec lie
@@ -159,8 +159,8 @@ void heap_block_changes(ThreadId tid, enum simpmu_record_type type, Addr addr);
 
 /* stack.c */
 #define STACK_MAXIMUM_FRAMES 256u
-/* Return addresses of the thread's callers, innermost first, into FRAMES; those in
- * the heap tracker left out. Returns how many. */
+/* Return addresses of the thread's callers, innermost first, into FRAMES, without the
+ * heap tracker's. Returns their number. */
 UInt stack_callers(ThreadId tid, ULong *frames, UInt limit);
 
 /* The same at the first instruction of a function, whose own tables are not needed. */
@@ -173,7 +173,7 @@ struct stack_frame {
         UInt number;
         Addr cfa;
 };
-/* The same, and which of these frames ADDRESS is in. */
+/* The same, and the frame that contains ADDRESS. */
 UInt stack_callers_and_frame(ThreadId tid, ULong *frames, UInt limit, Addr address,
                              struct stack_frame *frame);
 
@@ -182,7 +182,7 @@ UInt stack_callers_and_frame(ThreadId tid, ULong *frames, UInt limit, Addr addre
  * CFA. Returns how many; 0: it is on no other thread's stack, or not in a frame that is
  * known. */
 UInt stack_of_other(ThreadId tid, ULong *frames, UInt limit, Addr address, Addr *cfa);
-/* TID goes on: what was known of its stack is not true any more. */
+/* TID continues: knowledge of its stack is stale. */
 void stack_changes(ThreadId tid);
 
 /* sample.c */
@@ -195,8 +195,8 @@ void sample_store_end(void *sample, uint64_t retire_slots);
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
                  const VexGuestExtents *extents, const VexArchInfo *host,
                  IRType guest_word, IRType host_word);
-/* What blocks instrumented from now on follow: which values wait for which and what
- * arithmetic takes; with that, how branches are predicted. */
+/* Selects the details of blocks instrumented from now on. VALUES: dependences of
+ * values and arithmetic latencies. BRANCHES: with these, branch prediction. */
 void instrument_set_detail(Bool values, Bool branches);
 /* instrument_sites.c: a translation has gone. */
 void instrument_discard(Addr block, VexGuestExtents extents);

@@ -12,7 +12,7 @@
 /* WHO names the caller in Valgrind's traces. */
 extern void VG_(release_BigLock)(ThreadId tid, Int sleep_state, const HChar *who);
 extern void VG_(acquire_BigLock)(ThreadId tid, const HChar *who);
-/* Whether the process is ending, so that TID may not wait for others. */
+/* Whether the process is ending: TID may then not wait for other threads. */
 extern Bool VG_(is_exiting)(ThreadId tid);
 
 #endif

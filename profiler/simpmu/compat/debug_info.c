@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
- * Valgrind reads every module's DWARF line numbers for messages of its own, and gives
- * the whole process up over forms that it does not know (DWARF 5 of clang 14, split and
- * type units in 3.19). memlag has no use for them: names are found afterwards, by another
- * program. So Valgrind's reader is replaced by one that reads nothing; it keeps call
- * frame information, which stacks are unwound by, and symbols. Of itself it would read
- * these, too, when it starts, for the stack that it writes when it fails: that is a
- * noticeable part of the time of a short program.
+ * Valgrind reads every module's DWARF line numbers for its messages. It aborts the
+ * process on unknown forms (DWARF 5 of clang 14, split and type units in 3.19). memlag
+ * does not need these line numbers, because it finds names later, in another program.
+ * Therefore this file replaces Valgrind's reader by an empty reader. Valgrind still
+ * reads symbols, and the call frame information that stack unwinding needs. At its
+ * start Valgrind would also read its executable's symbols, for the stack trace of a
+ * crash. That takes a noticeable part of a short program's time.
  *
- * The linker puts these in the place of Valgrind's functions: see symbols.cmake. */
+ * The linker replaces Valgrind's functions by these: see symbols.cmake. */
 #include "pub_tool_basics.h"
 
 /* As Valgrind calls it: the module, and where the sections are. Neither is looked at.
@@ -24,7 +24,8 @@ void __wrap_vgModuleLocal_read_debuginfo_dwarf3(void *module, ...)
 ULong __real_vgPlain_di_notify_mmap(Addr start, Bool of_engine, Int fd);
 ULong __wrap_vgPlain_di_notify_mmap(Addr start, Bool of_engine, Int fd);
 
-/* As Valgrind calls it for a file that is mapped at START, its own too if OF_ENGINE. */
+/* Valgrind calls this for a file mapped at START, and for Valgrind's executable if
+ * OF_ENGINE. */
 ULong __wrap_vgPlain_di_notify_mmap(Addr start, Bool of_engine, Int fd)
 {
         (void)of_engine;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
- * Limits that the target sets on its own address space, open files, system calls and
- * stack. The kernel would apply the first to Valgrind too, which cannot go on without
- * memory; and Valgrind refuses to lower the second for good. So both are kept here, and
- * the address space is held against its limit where the target asks for more; the third
- * is refused. The main thread's stack has room for what the limit may become (launch.c),
- * and takes what it is. Knows nothing of the model.
+ * Limits that the target sets on its address space, open files, system calls and
+ * stack. The kernel would apply an address space limit to Valgrind too, and Valgrind
+ * cannot continue without memory. Valgrind refuses to lower the limit of open files
+ * for good. Therefore this file stores both limits, and checks the address space when
+ * the target asks for more. Filters of system calls are refused. The main thread's
+ * stack has room for the highest possible limit (launch.c), and uses the current
+ * limit. Knows nothing of the model.
  *
- * The linker puts this in the place of Valgrind's functions: see symbols.cmake. */
+ * The linker replaces Valgrind's functions by these: see symbols.cmake. */
 #include "compat/limits.h"
 
 #include "pub_tool_aspacehl.h"
@@ -69,8 +70,7 @@ static struct vki_rlimit limit_of(UWord resource)
         return limit;
 }
 
-/* What the kernel would say; Valgrind's descriptors are no more for a privileged
- * target than for others. */
+/* The kernel's error. A privileged target cannot use Valgrind's descriptors either. */
 static UWord refusal_of(UWord resource, const struct vki_rlimit *limit)
 {
         if (limit->rlim_cur > limit->rlim_max)
@@ -156,7 +156,7 @@ SYSTEM_CALL_BEFORE(vgSysWrap_generic_sys_getrlimit_before)
 
 /* ---- system calls ---- */
 
-/* Without a filter the kernel is only asked what it knows. */
+/* Without a filter the call only queries the kernel. */
 Bool limits_wants_sandbox(UInt number, const UWord *argument)
 {
         if (number == __NR_seccomp)
@@ -167,9 +167,9 @@ Bool limits_wants_sandbox(UInt number, const UWord *argument)
                 (argument[1] == SECCOMP_MODE_FILTER && argument[2] != 0));
 }
 
-/* The kernel would hold Valgrind to a filter of system calls, and to the least of them,
- * and end it with the target. So this is a kernel without them: seccomp(2) is none of the
- * engine's system calls, and fails with ENOSYS. */
+/* The kernel would apply a filter of system calls to Valgrind as well, and end it with
+ * the target. Therefore the target sees a kernel without filters: Valgrind does not
+ * know seccomp(2), which fails with ENOSYS. */
 SYSTEM_CALL_BEFORE(vgSysWrap_linux_sys_prctl_before)
 {
         const UWord option = call->argument[0];
@@ -231,7 +231,7 @@ SysRes __wrap_vgModuleLocal_generic_PRE_sys_mmap(ThreadId tid, UWord start, UWor
                                                  UWord protection, UWord flags, UWord fd,
                                                  Off64T offset);
 
-/* What is mapped to a fixed place is mostly in the place of something. */
+/* A mapping to a fixed address mostly replaces another mapping. */
 SysRes __wrap_vgModuleLocal_generic_PRE_sys_mmap(ThreadId tid, UWord start, UWord bytes,
                                                  UWord protection, UWord flags, UWord fd,
                                                  Off64T offset)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
- * What the target may not do to itself: the rest of limits.c takes the place of functions
- * of Valgrind. */
+ * Limits that the target may not apply to its process. The rest of limits.c replaces
+ * functions of Valgrind. */
 #ifndef SIMPMU_LIMITS_H
 #define SIMPMU_LIMITS_H
 

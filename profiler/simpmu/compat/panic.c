@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
- * After an error of its own Valgrind exits with status 1, which would look like the
- * target's. Here the process dies by SIGABRT then.
+ * After an internal error Valgrind exits with status 1, which would look like the
+ * target's status. Here the process dies by SIGABRT instead.
  *
- * The linker puts these in the place of Valgrind's functions: see symbols.cmake. */
+ * The linker replaces Valgrind's functions by these: see symbols.cmake. */
 #include "pub_tool_basics.h"
 #include "pub_tool_vki.h"
 #include "pub_tool_vkiscnums.h"

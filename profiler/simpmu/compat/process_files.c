@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
- * What the target reads as its /proc/self/cmdline and auxv. Valgrind writes both into
- * files in the temporary directory and removes these at once; a signal in between would
- * leave them, and a directory that is missing or full would end the target. Here they
- * are memory without a name.
+ * The target's /proc/self/cmdline and auxv. Valgrind writes both into files in the
+ * temporary directory and removes the files at once. A signal in between would leave
+ * them, and a missing or full directory would end the target. Here they are anonymous
+ * memory files.
  *
- * The linker puts these in the place of Valgrind's functions: see symbols.cmake. */
+ * The linker replaces Valgrind's functions by these: see symbols.cmake. */
 #include "pub_tool_basics.h"
 #include "pub_tool_libcbase.h"
 

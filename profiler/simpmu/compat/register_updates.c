@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
- * Valgrind keeps the guest's registers up to date at accesses to memory, and a prefetch
- * is none to it: what a register holds at one alone would never be computed. So in blocks
- * with a prefetch registers are kept at each instruction. And Valgrind checks code
- * outside files before it runs; here also code of files that may change. A function of an
- * allocator of the program's begins a block, where all registers are as it finds them.
- * Knows nothing of the model. */
+ * Valgrind stores the guest's registers at memory accesses. It does not regard a
+ * prefetch as an access, so a register used only by a prefetch would never be
+ * computed. Therefore blocks with a prefetch store registers at each instruction.
+ * Valgrind checks code outside files before it runs; this file extends the check to
+ * files that may change. A function of the program's allocator begins a block: all
+ * registers then have their values at entry. Knows nothing of the model. */
 #include "pub_tool_basics.h"
 
 #include "libvex.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
- * Programs that the target executes by the link of a process to its program, such as
- * /proc/self/exe, or by a descriptor. For the kernel the first name Valgrind, which
- * cannot run itself; here they are replaced by the path of the target's own program. For
- * the second Valgrind knows the file's name only, which may be gone, as that of a file
- * in memory always is; or the descriptor closes before Valgrind opens it.
+ * Programs that the target executes through a process's link to its program, such as
+ * /proc/self/exe, or through a descriptor. For the kernel such a link names Valgrind,
+ * which cannot run itself. This file replaces it by the path of the target's program.
+ * For a descriptor Valgrind only knows the file's name. The name may be gone, as the
+ * name of a memory file always is, or the descriptor closes before Valgrind opens it.
  *
- * The linker puts this in the place of Valgrind's functions: see symbols.cmake. */
+ * The linker replaces Valgrind's function by this: see symbols.cmake. */
 #include "pub_tool_aspacehl.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcbase.h"
@@ -73,7 +73,7 @@ static Bool is_script(Int fd)
                start[0] == '#' && start[1] == '!';
 }
 
-/* The file whose program headers the target was told of; NULL: not known. */
+/* The file whose program headers the auxiliary vector names; NULL: not known. */
 static const HChar *interpreter(void)
 {
         UWord entry[2];

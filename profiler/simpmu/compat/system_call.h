@@ -17,7 +17,7 @@ struct system_call {
 /* SyscallStatus. */
 struct system_call_status {
         UInt what;
-        SysRes result; /* while WHAT is CALL_IS_COMPLETE */
+        SysRes result; /* if WHAT is CALL_IS_COMPLETE */
 };
 
 #define CALL_IS_COMPLETE 1 /* SsComplete: the kernel does not get the call */
@@ -25,7 +25,7 @@ struct system_call_status {
 extern SysRes VG_(mk_SysRes_Error)(UWord error);
 extern SysRes VG_(mk_SysRes_Success)(UWord result);
 
-/* Declares Valgrind's function NAME and begins the one in its place. */
+/* Declares Valgrind's function NAME and begins its replacement. */
 #define SYSTEM_CALL_BEFORE(name)                                                         \
         void __real_##name(ThreadId tid, void *layout, struct system_call *call,         \
                            struct system_call_status *status, UWord *flags);             \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
- * Stands before and after Valgrind's own functions for each system call, by the table
- * calls.inc. A call whose arguments make Valgrind's function fault goes to the kernel,
- * which knows what is wrong with it. */
+ * Runs before and after Valgrind's functions for each system call, by the table
+ * calls.inc. If a call's arguments make Valgrind's function fault, the kernel gets the
+ * call and returns the right error. */
 #include "compat/system_call.h"
 #include "hidden.h"
 
@@ -100,8 +100,8 @@ static void forward(const struct call_info *info, struct system_call_status *sta
                 *flags |= MAY_BLOCK;
 }
 
-/* Valgrind looks at descriptors before other arguments, and does not know all requests of
- * fcntl. What it hides from the target is hidden already. */
+/* Valgrind checks descriptors before other arguments, and does not know all requests
+ * of fcntl. Descriptors of Valgrind are hidden already. */
 static Bool kernel_knows_better(const struct call_info *info,
                                 const struct system_call *call,
                                 const struct system_call_status *status)
@@ -155,7 +155,7 @@ static void before(ThreadId tid, void *layout, struct system_call *call,
                 *call = asked; /* Valgrind insists on it */
 }
 
-/* The target's descriptors are below its limit, of which the kernel does not know. */
+/* The target's descriptors are below its limit, which the kernel does not know. */
 static void check_opened(struct system_call_status *status)
 {
         Int fd = (Int)sr_Res(status->result);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
- * RDTSCP. Valgrind's CPUID offers it on every machine, and VEX translates it only where
- * the machine's own CPUID does; many virtual machines hide it, and there every program in
- * Go ends with SIGILL. So VEX translates it on all machines, and it is made of RDTSC and
- * the segment in which Linux keeps the number of the CPU.
+ * RDTSCP. Valgrind's CPUID offers it on every machine, but VEX translates it only if
+ * the machine's CPUID offers it. Many virtual machines hide it; every Go program then
+ * ends with SIGILL. Therefore VEX translates it on all machines. The translation uses
+ * RDTSC and the segment in which Linux stores the CPU number.
  *
- * The linker puts these in the place of Valgrind's functions: see symbols.cmake. */
+ * The linker replaces Valgrind's functions by these: see symbols.cmake. */
 #include "pub_tool_basics.h"
 
 #include "libvex.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
- * Valgrind looks through each block that it translates four times for errors in its own
- * code and in the instrumentation. A build for debugging keeps that; in others it is left
- * out, as it takes a noticeable part of the time of programs with much code. */
+ * Valgrind checks each block that it translates four times, for errors in its code and
+ * in the instrumentation. A debug build retains the checks. Other builds omit them,
+ * because they take a noticeable part of the time of programs with much code. */
 #include "pub_tool_basics.h"
 
 #include "libvex_ir.h"
