@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the entries of a unit are laid out (DWARF 5, section 7.5), made ready to step from
- * one to the next without looking at what they say. The bytes may lie. */
+/* Layout of a unit's entries (DWARF 5, section 7.5), prepared to skip from entry to
+ * entry without decoding their attributes. The bytes may be malformed. */
 #ifndef MEMLAG_SYMBOLIZE_ABBREVIATION_H
 #define MEMLAG_SYMBOLIZE_ABBREVIATION_H
 
@@ -36,7 +36,7 @@ struct abbreviation {
         uint32_t tag;
         bool has_children;
         bool has_code; /* names an address or ranges of code */
-        bool codeless; /* and neither it nor what is in it can have any */
+        bool codeless; /* no code in it or its children */
         bool valid;    /* all its attributes are of known size */
         /* All steps together, where each has a fixed size, and where in them is what an
          * entry says of its place, by the use of the step. */
@@ -57,7 +57,7 @@ struct abbreviations {
         size_t step_capacity;
 };
 
-/* Reads the table at START, which ends before END; what is cut off is left out. Sets
+/* Reads the table at START, which ends before END; omits a truncated end. Sets
  * *READ_BYTES. 0 or -ENOMEM; freed in any case. */
 int abbreviations_read(struct abbreviations *table, const struct unit_layout *layout,
                        const uint8_t *start, const uint8_t *end, size_t *read_bytes);

@@ -9,11 +9,11 @@
 
 #include "abbreviation.h"
 
-/* How long what is stepped over is: a number of bytes, a LEB128, a block that says it, up
- * to a NUL, or of a form that is named there. */
+/* How to skip an attribute: a fixed number of bytes, a LEB128, a block with its
+ * length, a text up to its NUL, or a form that the entry names. */
 enum step_kind { STEP_BYTES, STEP_LEB, STEP_BLOCK, STEP_TEXT, STEP_INDIRECT };
 
-/* What of an entry's place the attribute says. */
+/* The part of an entry's address ranges or tree position that the attribute gives. */
 enum step_use { USE_NONE, USE_LOW, USE_HIGH, USE_SIZE, USE_RANGES, USE_SIBLING };
 
 _Static_assert(USE_SIBLING + 1 == ABBREVIATION_USES, "a number for each");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libdw looks for a missing alternate file or split unit by itself, at a path that
- * the file names, and opens it whatever it is; nothing here lets it come to that. */
+/* libdw looks for a missing alternate file or split unit by itself, at a path that the
+ * file names. It opens a file of any kind. The code here never lets libdw do so. */
 #include "die.h"
 
 #include <errno.h>
@@ -77,7 +77,8 @@ static int take_call(Dwarf_Attribute *attribute, void *context)
         return DWARF_CB_OK;
 }
 
-/* To look for one attribute after the other would go over all of them each time. */
+/* Reads all attributes in one pass: a search for each would read all of them each
+ * time. */
 void die_call(Dwarf_Die *die, struct die_call *call)
 {
         *call = (struct die_call){0};
@@ -111,8 +112,8 @@ static struct dwarf_bytes around(const struct dwarf_file *file, const Dwarf_Die 
         return (struct dwarf_bytes){NULL, NULL};
 }
 
-/* What a text costs: it is compared many bytes at a time. One that is longer than any
- * name may have to be kept, for each of many entries that begin somewhere in it. */
+/* The cost of a text: it is compared many bytes at a time. A text longer than any name
+ * may have to be kept for each of many entries that begin somewhere in it. */
 static uint64_t text_work(uint64_t bytes)
 {
         enum { COMPARED_TOGETHER = 64, LONG_TEXT = 1 << 16 };
@@ -266,7 +267,7 @@ int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add, void
         ptrdiff_t at = 0;
         Dwarf_Attribute ranges;
 
-        /* A unit in a file of its own does not know its base. */
+        /* A split unit does not know its base. */
         if (split && die_attribute(file, die, DW_AT_ranges, &ranges)) {
                 at = (ptrdiff_t)split_unit_range_list(split, &ranges);
                 base = split->low_pc;

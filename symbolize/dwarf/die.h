@@ -28,7 +28,7 @@ bool die_lines_unit(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *unit,
 /* The attribute NAME of DIE itself; false when absent or unreadable. */
 bool die_attribute(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                    Dwarf_Attribute *attribute);
-/* Whether what that attribute says is in the alternate file, which is missing. */
+/* Whether the attribute's value is in the alternate file, which is missing. */
 bool die_lost(const struct dwarf_file *file, Dwarf_Die *die, unsigned name);
 bool die_number(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                 uint64_t *number);
@@ -47,7 +47,7 @@ struct die_call {
 
 void die_call(Dwarf_Die *die, struct die_call *call);
 
-/* The same, of DIE or of what it is an instance of. */
+/* The same, for DIE or its abstract origin. */
 bool die_inherited_reference(struct dwarf_file *file, const Dwarf_Die *die, unsigned name,
                              Dwarf_Die *target);
 /* The entry that DIE is an instance or the definition of; false: of none. */
@@ -61,9 +61,9 @@ int die_line_table(struct dwarf_file *file, Dwarf_Die *die, struct line_table *t
  * leaves 0. */
 bool die_spend(struct dwarf_file *file, uint64_t work);
 
-/* The name for linking, else the name in the source, of DIE or of what it is an
- * instance of; NULL when it has none. A C function has one for linking when its author
- * gave it another than the source's. */
+/* The linkage name, else the source name, of DIE or its abstract origin; NULL if it
+ * has none. A C function has a linkage name if its author gave it another name than
+ * the source's. */
 const char *die_linkage_name(struct dwarf_file *file, Dwarf_Die *die);
 const char *die_name(struct dwarf_file *file, Dwarf_Die *die);
 
@@ -72,8 +72,8 @@ const char *die_name(struct dwarf_file *file, Dwarf_Die *die);
 typedef int die_add_range(void *context, uint64_t low, uint64_t high);
 int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add,
                void *context);
-/* The same without looking for what a walk has seen: that DIE has a list at OFFSET (0: it
- * has not). BASE is that of its unit. */
+/* The same without a search: a walk has seen that DIE has a list at OFFSET (0: it has
+ * none). BASE is the unit's base. */
 int die_ranges_at(struct dwarf_file *file, Dwarf_Die *die, uint64_t offset, uint64_t base,
                   die_add_range *add, void *context);
 uint64_t die_range_base(Dwarf_Die *unit);

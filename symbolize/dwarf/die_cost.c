@@ -11,9 +11,9 @@
 #include "elf_file.h"
 
 enum {
-        /* Of elfutils 0.188: what it notes of a unit, with an empty table; and of an
-         * abbreviation: 24 bytes, and of 16 bytes in a hash table up to three, while
-         * it grows. */
+        /* From elfutils 0.188: its record of a unit, with an empty table; and of an
+         * abbreviation: 24 bytes, and up to three times 16 bytes in a growing hash
+         * table. */
         BYTES_OF_UNIT = 1024,
         BYTES_OF_ABBREVIATION = 80,
         /* For so much of each byte of entries, and so much for any file. */
@@ -41,8 +41,8 @@ struct unit {
         uint64_t table; /* where its abbreviations are */
 };
 
-/* What a table takes; once that is more than MOST, a part of it. libdw keeps nothing of
- * an abbreviation's attributes, but reads them. */
+/* The memory for a table; once it exceeds MOST, only a part is counted. libdw reads an
+ * abbreviation's attributes, but stores none. */
 static uint64_t table_cost(struct byte_cursor cursor, uint64_t most)
 {
         uint64_t cost = 0;
@@ -65,7 +65,7 @@ static uint64_t table_cost(struct byte_cursor cursor, uint64_t most)
         return cost;
 }
 
-/* The same of the table at OFFSET. Neighbours often share one. */
+/* The same for the table at OFFSET. Adjacent units often share one. */
 static uint64_t cost_at(struct counting *counting, uint64_t offset, uint64_t most)
 {
         struct byte_cursor cursor = counting->tables;
@@ -82,7 +82,7 @@ static uint64_t cost_at(struct counting *counting, uint64_t offset, uint64_t mos
 /* False ends the walk. */
 typedef bool take_unit(struct counting *counting, const struct unit *unit);
 
-/* Goes over the units of .debug_info, or those of TYPES in .debug_types. */
+/* Iterates over the units of .debug_info, or, with TYPES, the units of .debug_types. */
 static bool each_unit_of(struct counting *counting, bool types, take_unit *take)
 {
         Dwarf_Off offset = 0, next, table;
@@ -124,8 +124,8 @@ static bool count_table(struct counting *counting, const struct unit *unit)
 
 /* ---- units that take more than their share ---- */
 
-/* What is left for all tables is for each unit's by its size, and for all alike: the
- * shares add up to the limit. */
+/* A unit's share of the limit: a part by its size, and an equal part for all units.
+ * The shares add up to the limit. */
 static uint64_t share_of(const struct counting *counting, const struct unit *unit)
 {
         uint64_t allowed = TIMES_ENTRIES * unit->bytes + BYTES_LEAST / counting->units;
@@ -134,13 +134,13 @@ static uint64_t share_of(const struct counting *counting, const struct unit *uni
                           (double)counting->allowed);
 }
 
-/* Has UNIT's header (DWARF 5, section 7.5.1) name the end of the tables, which is that of
- * one without abbreviations. */
+/* Makes UNIT's header (DWARF 5, section 7.5.1) point at the end of the tables: an
+ * empty table without abbreviations. */
 static void empty_table(const struct counting *counting, const struct unit *unit)
 {
         Elf *elf = dwarf_getelf(counting->dwarf);
         size_t size, table_bytes, at = unit->offset + 4, width = 4;
-        /* It is in memory of its own. */
+        /* The section is private memory. */
         uint8_t *section = (uint8_t *)(uintptr_t)elf_section_data(
             elf, unit->types ? ".debug_types" : ".debug_info", &size);
         uint64_t end;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The walk only goes forward, from the entry at its root to the end of its children or of
- * the unit. What it hands out are entries as libdw makes them: an address and a unit. */
+/* The traversal only goes forward, from its root entry to the end of the root's
+ * children or of the unit. It yields entries as libdw represents them: an address and
+ * a unit. */
 #include "die_walk.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ struct walk {
         const uint8_t *at;
         const uint8_t *end;
         bool only_code; /* codeless entries are not visited */
-        bool part; /* what the first entries are in is not known, nor where it ends */
+        bool part; /* parents of the first entries, and their ends, are unknown */
         uint32_t *values; /* of the parents */
         size_t depth;
         size_t capacity;
@@ -74,15 +75,15 @@ static int begin(struct walk *walk, const Dwarf_Die *root)
                    : -ENOENT;
 }
 
-/* Takes what was read since START from the budget. Where siblings were gone to
- * that is more than what was read, but never more than the unit. */
+/* Charges the bytes since START to the budget. A sibling reference skips bytes, so the
+ * charge may exceed the bytes read, but never the unit. */
 static bool spend_since(struct walk *walk, const uint8_t *start)
 {
         return die_spend(walk->file, (uint64_t)(walk->at - start));
 }
 
-/* Steps over an entry, what was read since START with it; its abbreviation, or NULL at
- * the end of a level (*ENDS) or of what can be read. */
+/* Skips an entry and charges the bytes since START. Returns its abbreviation, or NULL
+ * at the end of a level (*ENDS) or of the readable bytes. */
 static const struct abbreviation *step(struct walk *walk, const uint8_t *start,
                                        struct entry_place *place, bool *ends)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Going through the entries of a unit: each byte is read once at most, whatever the
- * entries say, and nothing is asked of libdw on the way. */
+/* Traversal of a unit's entries. It reads each byte once at most, for any input, and
+ * does not call libdw on the way. */
 #ifndef MEMLAG_SYMBOLIZE_DIE_WALK_H
 #define MEMLAG_SYMBOLIZE_DIE_WALK_H
 
@@ -14,10 +14,10 @@ struct die_entry {
         struct entry_place place;
 };
 
-/* Visits the entries below the unit or entry at ROOT in their order. VISIT gets the value
- * that the visit of the parent stored (0 at the top), and stores one for ENTRY's
- * children; it returns whether to go down to them, or a negative error, which
- * ends the walk. */
+/* Visits the entries below the unit or entry at ROOT in their order. VISIT gets the
+ * value that the visit of the parent stored (0 at the top), and stores a value for
+ * ENTRY's children. It returns whether to descend to the children, or a negative error
+ * that ends the traversal. */
 typedef int die_visit(void *context, struct die_entry *entry, uint32_t parent,
                       uint32_t *value);
 int die_walk(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
@@ -28,12 +28,12 @@ int die_walk_code(struct dwarf_file *file, const Dwarf_Die *root, die_visit *vis
 /* As the first, with a value at the top. */
 int die_walk_from(struct dwarf_file *file, const Dwarf_Die *root, uint32_t value_at_root,
                   die_visit *visit, void *context);
-/* As the first, of the entries below the unit at ROOT from FROM (ROOT's own place: from
- * the first) up to TO (NULL: the unit's end). Those that FROM is in are not visited, and
- * have the value 0. */
+/* Like die_walk, for the entries below the unit at ROOT from FROM (ROOT's own address:
+ * from the first) up to TO (NULL: the unit's end). The ancestors of FROM are not
+ * visited, and have the value 0. */
 int die_walk_part(struct dwarf_file *file, const Dwarf_Die *root, const void *from,
                   const void *to, die_visit *visit, void *context);
-/* Where the unit at ROOT ends, as far as its section goes; NULL: it cannot be read. */
+/* The end of the unit at ROOT, within its section; NULL: it cannot be read. */
 const void *die_walk_end(struct dwarf_file *file, const Dwarf_Die *root);
 
 #endif

@@ -57,8 +57,8 @@ static void find_strings(Elf *elf, struct dwarf_bytes *strings)
         strings[3] = dwarf_section(elf, ".debug_types");
 }
 
-/* libdw trusts that the last string of a section ends. The section is in memory of its
- * own, where an end can be put. */
+/* libdw assumes that the last string of a section is terminated. The section is in
+ * private memory, where a terminator can be written. */
 static void end_strings(struct dwarf_bytes bytes)
 {
         if (bytes.end > bytes.start)

@@ -50,7 +50,7 @@ struct split_bases {
 
 struct dwarf_file {
         const struct elf_file *source;
-        bool shared; /* the bytes are those of another one */
+        bool shared; /* another reader owns the bytes */
         struct debug_image image;
         struct debug_image alt_image;
         Dwarf *dwarf;
@@ -60,7 +60,7 @@ struct dwarf_file {
         struct dwarf_unit *units;
         size_t unit_count;
         size_t units_refused;      /* they are too costly to read */
-        size_t alt_units_refused;  /* those of the alternate file */
+        size_t alt_units_refused;  /* the same for the alternate file */
         size_t units_misplaced;    /* their lists of ranges are damaged */
         uint64_t units_end;        /* where in the section the last one ends */
         struct range_map unit_map; /* code.c's: the number of the unit with an address */
@@ -72,13 +72,14 @@ struct dwarf_file {
         bool spent;           /* the budget of one that shared the bytes */
         struct split_package package;
         struct split_types types;   /* of the package */
-        struct split_unit **splits; /* those of the units, and those that hold types */
+        struct split_unit **splits; /* the units' split units, and split units with
+                                       types */
         size_t split_count;
         size_t split_capacity;
         struct split_bases bases;
         uint64_t split_bytes;   /* that the splits take */
         size_t splits_missing;  /* units whose files are gone or are others */
-        size_t splits_too_many; /* units for which there was no room */
+        size_t splits_too_many; /* units beyond the capacity */
         struct dwarf_abbreviations abbreviations[16]; /* by their place */
 };
 
@@ -91,13 +92,13 @@ int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
 void dwarf_file_close(struct dwarf_file *dwarf);
 /* The budget of well-formed information with so much of entries and lines. */
 uint64_t dwarf_work(uint64_t entry_bytes, uint64_t line_bytes);
-/* Whether other threads can have readers of their own: all of it is in memory, and no
+/* Whether other threads can have separate readers: everything is in memory, and no
  * unit is split. */
 bool dwarf_file_shareable(const struct dwarf_file *file);
-/* Opens such a reader of FILE, which must stay open and which its own threads only read;
- * with FILE's budget. 0 or -ENOMEM. */
+/* Opens a separate reader of FILE, with FILE's budget. FILE must stay open, and only
+ * readers of its own threads use it. 0 or -ENOMEM. */
 int dwarf_file_share(struct dwarf_file *copy, const struct dwarf_file *file);
-/* Lets go of what was only kept for a while. */
+/* Frees temporary caches. */
 void dwarf_file_forget(struct dwarf_file *dwarf);
 
 /* The bytes of ELF's section NAME, which stay ELF's; start is NULL when there is none. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Entries are stepped over as bytes: few of them say anything that is looked for. */
+/* Entries are skipped as bytes: few of them have a wanted attribute. */
 #include "entry_skip.h"
 
 #include <dwarf.h>
@@ -41,7 +41,7 @@ static const struct abbreviation *find(const struct abbreviations *table, uint64
                                                                     : NULL;
 }
 
-/* As abbreviations_next(): quickly where the code is of one byte, as most are. */
+/* As abbreviations_next(): fast where the code has one byte, as most codes have. */
 static inline const struct abbreviation *next_entry(const struct abbreviations *table,
                                                     const uint8_t **at,
                                                     const uint8_t *end, uint64_t *code)

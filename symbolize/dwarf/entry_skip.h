@@ -30,8 +30,9 @@ bool abbreviation_skip(const struct abbreviations *table,
                        const struct unit_layout *layout, const uint8_t **at,
                        const uint8_t *end, struct entry_place *place);
 
-/* Moves *AT, in the unit at START, over the entries of a level that are codeless and what
- * is in them: to the first other one, or to where the level or what can be read ends. */
+/* Moves *AT, in the unit at START, past codeless entries of a level and their
+ * children. It stops at the first other entry, or at the end of the level or of the
+ * readable bytes. */
 void abbreviations_pass(const struct abbreviations *table,
                         const struct unit_layout *layout, const uint8_t *start,
                         const uint8_t **at, const uint8_t *end);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A budget of its own, and a few runs for each unit, bound what lines of single functions
- * take. */
+/* A separate budget, and a few runs for each unit, bound the cost of lines of single
+ * functions. */
 #include "function_lines.h"
 
 #include <errno.h>

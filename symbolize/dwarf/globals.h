@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The types of the variables at fixed addresses that one compilation unit knows: its
- * own, and those that it declares and another unit defines; and what its functions
- * return. */
+/* The types of the variables at fixed addresses that one compilation unit defines, or
+ * declares and another unit defines. Also the return types of the unit's functions. */
 #ifndef MEMLAG_SYMBOLIZE_GLOBALS_H
 #define MEMLAG_SYMBOLIZE_GLOBALS_H
 
@@ -48,8 +47,8 @@ uint32_t globals_name(const struct globals *globals, uint64_t vaddr);
 /* The unit's function that begins at VADDR, or NULL. */
 struct global_function *globals_function(const struct globals *globals, uint64_t vaddr);
 
-/* What the unit's function that begins at VADDR returns; TYPE_NONE: not known, or
- * nothing. */
+/* The return type of the unit's function that begins at VADDR; TYPE_NONE: not known,
+ * or void. */
 uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr);
 
 /* Its name; 0: not known. */

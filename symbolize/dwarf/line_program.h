@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of a unit at the addresses that are asked about: the program that its table
- * holds runs once, and only rows that hold one of them are kept. */
+/* The lines of a unit at given addresses. The line program of its table runs once, and
+ * only rows with a given address are kept. */
 #ifndef MEMLAG_SYMBOLIZE_LINE_PROGRAM_H
 #define MEMLAG_SYMBOLIZE_LINE_PROGRAM_H
 

@@ -64,8 +64,8 @@ static int read_old_lists(struct header *header)
         return error ? error : cursor->failed ? -EINVAL : 0;
 }
 
-/* Where the section ends is where its last text ends: to look for that of each would cost
- * more than what the budget counts. */
+/* The last text must end at the section's end. A search for each text's end would cost
+ * more than the budget counts. */
 static const char *text_at(const uint8_t *start, const uint8_t *end, uint64_t offset)
 {
         if (offset >= (uint64_t)(end - start) || end[-1] != '\0')
@@ -124,7 +124,7 @@ static struct value read_value(struct header *header, uint64_t form)
         return value;
 }
 
-/* A list of DWARF 5, of directories or FILES: first what is said of each. */
+/* A list of DWARF 5, of directories or FILES: first the format of each entry. */
 static int read_list(struct header *header, bool files)
 {
         struct byte_cursor *cursor = &header->cursor;
@@ -161,7 +161,7 @@ static int read_list(struct header *header, bool files)
         return error;
 }
 
-/* What the numbers of the program mean; leaves the cursor before the lists. */
+/* The program's parameters; leaves the cursor before the lists. */
 static int read_numbers(struct header *header)
 {
         struct byte_cursor *cursor = &header->cursor;

@@ -45,7 +45,7 @@ static bool constant(Dwarf_Attribute *attribute, const Dwarf_Op *op, Dwarf_Word 
                dwarf_formudata(&at, number) == 0;
 }
 
-/* The place that operation *AT names; *AT moves past what was understood. */
+/* The base location that operation *AT names; moves *AT past the decoded operations. */
 static bool base(Dwarf_Attribute *attribute, const Dwarf_Op *ops, size_t count,
                  size_t *at, struct location *location)
 {
@@ -129,7 +129,7 @@ int location_parts(Dwarf_Attribute *attribute, const Dwarf_Op *ops, size_t count
                         at++;
                         location.kind = LOCATION_BEHIND;
                 }
-                /* What is not understood ends at the next piece, or makes all unknown. */
+                /* An unknown operation invalidates its piece, or the whole location. */
                 while (at < count && ops[at].atom != DW_OP_piece) {
                         known = false;
                         at++;

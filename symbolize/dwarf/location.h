@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a variable is, as far as DWARF says it in one of the simple forms that
+/* Where a variable is, if DWARF gives its location in one of the simple forms that
  * compilers write. Expressions that compute are not evaluated. */
 #ifndef MEMLAG_SYMBOLIZE_LOCATION_H
 #define MEMLAG_SYMBOLIZE_LOCATION_H
@@ -28,8 +28,8 @@ struct location {
         uint64_t part_offset_bytes; /* of a variable in pieces: where in it this one is */
 };
 
-/* Calls ADD for each simply placed part of what the COUNT operations OPS of ATTRIBUTE
- * (a location) describe, until it returns non-zero, which is returned. */
+/* Calls ADD for each simple part of the location that the COUNT operations OPS of
+ * ATTRIBUTE describe. It stops when ADD returns non-zero, and returns that value. */
 typedef int location_add(void *context, const struct location *location);
 int location_parts(Dwarf_Attribute *attribute, const Dwarf_Op *ops, size_t count,
                    location_add *add, void *context);

@@ -10,7 +10,7 @@ enum {
         LANG_C_PLUS_PLUS_23 = 0x3a,
 };
 
-/* "GNU C17 12.2.0 ..."; what the program optimised as a whole is of "GNU GIMPLE". */
+/* "GNU C17 12.2.0 ..."; code optimised as a whole program has "GNU GIMPLE". */
 static bool is_gcc(const char *producer)
 {
         return strncmp(producer, "GNU ", 4) == 0 && strncmp(producer, "GNU AS", 6) != 0;

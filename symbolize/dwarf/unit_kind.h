@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a unit's language and compiler mean for its entries, of which ENTRIES is the
- * first.
- */
+/* Consequences of a unit's language and compiler for its entries. ENTRIES is the first
+ * entry. */
 #ifndef MEMLAG_SYMBOLIZE_UNIT_KIND_H
 #define MEMLAG_SYMBOLIZE_UNIT_KIND_H
 
@@ -16,9 +15,9 @@ bool unit_classes_declare(struct dwarf_file *dwarf, Dwarf_Die *entries);
 bool unit_is_of_gcc(struct dwarf_file *dwarf, Dwarf_Die *entries);
 /* Whether gcc compiled FUNCTION. */
 bool function_is_of_gcc(struct dwarf_file *dwarf, Dwarf_Die *function);
-/* Whether a statement of FUNCTION that the compiler repeats has a row in the table of
- * lines for each copy: gcc's, where its options (in DW_AT_producer) let it make no
- * vectors, of which all parts are in one row. */
+/* Whether a statement of FUNCTION that the compiler repeats has a row in the line
+ * table for each copy. This holds for gcc, if its options (in DW_AT_producer) prevent
+ * vectorisation. A vectorised statement has all its parts in one row. */
 bool function_in_rows(struct dwarf_file *dwarf, Dwarf_Die *function);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All are listed, sorted, and those that one unit has alone are dropped. */
+/* Lists all starts, sorts them, and drops starts that only one unit has. */
 #include "unit_starts.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses at which code of several units begins: what a linker has folded, or copies of
- * one inline function. */
+/* Addresses at which code of several units begins: functions folded by the linker
+ * (ICF), or copies of one inline function. */
 #ifndef MEMLAG_SYMBOLIZE_UNIT_STARTS_H
 #define MEMLAG_SYMBOLIZE_UNIT_STARTS_H
 
@@ -19,7 +19,7 @@ struct unit_starts {
         size_t capacity;
 };
 
-/* Reads those of DWARF, FILE's. 0 or -ENOMEM; freed in any case. */
+/* Reads the starts of DWARF, which belongs to FILE. 0 or -ENOMEM; freed in any case. */
 int unit_starts_read(struct unit_starts *starts, struct dwarf_file *dwarf,
                      const struct elf_file *file);
 void unit_starts_free(struct unit_starts *starts);

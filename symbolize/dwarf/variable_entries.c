@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One walk over a function's entries: a variable with a list of locations says for
- * which instructions each holds, one with a single location lives as long as the block
- * that it is declared in. */
+/* One traversal of a function's entries. A variable with a location list names the
+ * instructions of each location. A variable with a single location lives as long as
+ * the block that declares it. */
 #include "variable_entries.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ struct scope {
         uint32_t inlined; /* name of the inlined function that it is in; 0: of none */
         uint16_t depth;
         uint16_t level; /* of inlined functions */
-        bool codeless;  /* the ranges are those of what is around it */
+        bool codeless;  /* it has the ranges of the enclosing block */
 };
 
 struct collector {
@@ -88,8 +88,8 @@ static int compare_ranges(const void *left, const void *right)
         return a->low < b->low ? -1 : a->low > b->low;
 }
 
-/* Puts the ranges from FIRST on, which are of one block, in order, so that none overlap.
- * Returns how many there are. */
+/* Sorts the ranges from FIRST on, all of one block, and removes overlaps. Returns
+ * their number. */
 static size_t order_ranges(struct collector *collector, size_t first)
 {
         size_t count = collector->range_count - first, kept = 0;
@@ -118,7 +118,7 @@ static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *valu
         if (die_ranges(collector->reader->dwarf, die, add_range, collector) == -ENOMEM)
                 return -ENOMEM;
         scope.count = order_ranges(collector, scope.first);
-        if (scope.count == 0) { /* it has no code of its own: the outer one's counts */
+        if (scope.count == 0) { /* no separate code: the outer block's counts */
                 if (!outer || dwarf_tag(die) != DW_TAG_lexical_block)
                         return 0;
                 scope.first = outer->first;
@@ -146,7 +146,7 @@ static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *valu
 
 /* ---- variables ---- */
 
-/* Many variables are nowhere that counts: what they are is asked when it is needed. */
+/* Many variables have no useful location. Their types are read on demand. */
 static uint32_t type_in_work(struct collector *collector)
 {
         if (!collector->type_read)
@@ -176,7 +176,7 @@ static uint32_t declaring_line(struct collector *collector)
         return line <= UINT32_MAX ? (uint32_t)line : 0;
 }
 
-/* The register holds a pointer of TYPE, less what the location adds. */
+/* The register holds a pointer of TYPE minus the location's offset. */
 static int put_register(struct collector *collector, struct range_map *map,
                         const struct location *location, uint32_t type)
 {
@@ -250,10 +250,10 @@ static bool is_single(const struct types *types, uint32_t type)
                types->items[type].kind == TYPE_POINTER;
 }
 
-/* What is given by its address, such as Fortran's parameters, is where a register points
- * to. What lies in the frame is so too, but not at the register's own place; and numbers
- * and pointers are where what they are captured in, or are the first member of, begins.
- */
+/* A variable that is passed by address, such as a Fortran parameter, is where a
+ * register points. A variable of the frame is so too, but not at the register's exact
+ * address. A captured number or pointer lies at the start of its closure; a first
+ * member lies at the start of its structure. */
 static int add_behind_register(struct collector *collector,
                                const struct location *location)
 {

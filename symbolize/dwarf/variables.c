@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the entries say of a function, put in order by registers and addresses to be
- * asked. */
+/* The variables of a function, sorted by registers and addresses for queries. */
 #include "variables.h"
 
 #include <errno.h>
@@ -86,8 +85,8 @@ variables_set_in_register(const struct variables *variables, uint8_t reg, uint64
         return variable_at(variables, variables->set, reg, vaddr);
 }
 
-/* Variables stand in order of their numbers, and the ranges of one that is FROM_SET are
- * those of its block, in order. */
+/* Variables are sorted by their numbers. The ranges of a FROM_SET variable are its
+ * block's ranges, sorted. */
 bool variables_in_block(const struct variables *variables,
                         const struct register_variable *variable, uint64_t vaddr)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the debug information says about one function: which variables its registers
- * and its frame hold at an instruction, and what its calls return. */
+/* The debug information of one function: the variables in its registers and its frame
+ * at an instruction, and the return types of its calls. */
 #ifndef MEMLAG_SYMBOLIZE_VARIABLES_H
 #define MEMLAG_SYMBOLIZE_VARIABLES_H
 
@@ -24,8 +24,8 @@ struct register_variable {
         uint32_t name;
         int64_t offset;
         uint32_t number; /* of its entry in the function: all its ranges have the same */
-        /* gcc says no more than the block: the variable is in REG from where it is set
-         * until it is no longer needed. WRITES are those of REG in the block. */
+        /* gcc only gives the block: the variable is in REG from its assignment until
+         * its last use. WRITES: the writes of REG in the block. */
         bool from_set;
         uint8_t reg;
         uint32_t writes;
@@ -65,8 +65,8 @@ struct frame_variable {
         uint32_t number;  /* of its entry in the function: all its ranges have the same */
         uint16_t depth;   /* of the blocks around it */
         bool scoped;      /* between low and high is its block, not a list's word */
-        /* Whose code this is is not known: another block's, where the compiler may have
-         * merged some of its own with that. */
+        /* The owner of this code is not known. It belongs to another block; the
+         * compiler may have merged some of the variable's code with it. */
         bool shared;
         bool qualified; /* NAME says the function, too */
         uint16_t level; /* of inlined functions around it */
@@ -82,11 +82,12 @@ struct call_result {
 
 struct variables {
         struct range_map registers[VARIABLES_REGISTERS]; /* values: indexes in values */
-        /* The same of variables whose values are the register's and a constant. */
+        /* The same for variables whose values are the register's value plus a
+         * constant. */
         struct range_map beside[VARIABLES_REGISTERS];
         /* The same where no variable is in the register, but one where it points to. */
         struct range_map pointed[VARIABLES_REGISTERS];
-        /* The same of variables that are there only from where they are set. */
+        /* The same for variables that are there only after their assignment. */
         struct range_map set[VARIABLES_REGISTERS];
         struct register_variable *values;
         size_t value_count;
@@ -102,13 +103,14 @@ struct variables {
         size_t call_capacity;
 };
 
-/* Reads those of FUNCTION (a subprogram with code). 0 or -ENOMEM; freed in any case. */
+/* Reads the variables of FUNCTION (a subprogram with code). 0 or -ENOMEM; freed in any
+ * case. */
 int variables_read(struct variables *variables, struct type_reader *reader,
                    Dwarf_Die *function);
 void variables_free(struct variables *variables);
 
-/* Whether A and B, at one place, are told in the same words: a function that is inlined
- * twice has its variables twice. */
+/* Whether A and B, at one address, have the same name and type: a function that is
+ * inlined twice has its variables twice. */
 bool variables_called_same(const struct frame_variable *a,
                            const struct frame_variable *b);
 /* What REG holds at VADDR, or NULL. */
@@ -120,7 +122,7 @@ variables_set_in_register(const struct variables *variables, uint8_t reg, uint64
 /* Whether VADDR is in the block of VARIABLE, one of VARIABLES that is FROM_SET. */
 bool variables_in_block(const struct variables *variables,
                         const struct register_variable *variable, uint64_t vaddr);
-/* What is at a distance from REG's value at VADDR, or NULL. */
+/* The variable at a distance from REG's value at VADDR, or NULL. */
 const struct register_variable *
 variables_beside_register(const struct variables *variables, uint8_t reg, uint64_t vaddr);
 /* The type that the call returning to VADDR returns; TYPE_NONE: not known. */

@@ -40,7 +40,7 @@ static bool same_checksum(const struct elf_file *file, uint32_t checksum)
         return file_checksum(file->fd, &present) && present == checksum;
 }
 
-/* Whether a link leads back to where it is: the name may be that of the program. */
+/* Whether a link leads back to its own file: its name may be the program's name. */
 static bool same_file(const struct elf_file *a, const struct elf_file *b)
 {
         struct stat left, right;
@@ -223,7 +223,7 @@ int debug_file_find(const struct elf_file *file, const struct debug_search *sear
         return error == -ENOENT && others ? -ESTALE : error;
 }
 
-/* DIRECTORY stands for /usr/lib/debug, where packages have what they share. */
+/* DIRECTORY replaces /usr/lib/debug, where packages store shared entries. */
 static int find_shared_in(const char *directory, const char *beside,
                           const struct link *link, struct elf_file *file)
 {

@@ -16,18 +16,19 @@ struct debug_search {
         struct looked_for *looked_for; /* notes the files of split units; or NULL */
 };
 
-/* Whether FILE has debug information of its own. */
+/* Whether FILE itself contains debug information. */
 bool debug_file_has_dwarf(const struct elf_file *file);
 
 /* Opens the separate debug file that belongs to FILE, by build-id and then by
- * .gnu_debuglink: 0, -ENOENT when there is none, -ESTALE when there are only those of
- * other builds (another build-id or checksum), -ENOMEM. */
+ * .gnu_debuglink. 0; -ENOENT if there is none; -ESTALE if there are only files of
+ * other builds (another build-id or checksum); -ENOMEM. */
 int debug_file_find(const struct elf_file *file, const struct debug_search *search,
                     struct elf_file *debug);
 
-/* Opens the file that dwz moved common entries of DEBUG to, which has the build-id in
- * DEBUG's link: by that, then by the link's name, of which /usr/lib/debug is also each of
- * the directories, and what is relative lies beside DEBUG. 0, -ENOENT or -ENOMEM. */
+/* Opens the file to which dwz moved common entries of DEBUG. It has the build-id in
+ * DEBUG's link. Searches by build-id, then by the link's name. Each search directory
+ * also replaces /usr/lib/debug in that name. A relative name is relative to DEBUG. 0,
+ * -ENOENT or -ENOMEM. */
 int debug_file_find_alt(const struct elf_file *debug, const struct debug_search *search,
                         struct elf_file *alt);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libelf would read and unpack one section after the other. Here each is a job, the
- * largest first. What is not packed is not copied either: the file's pages are put in the
- * place of the image's. */
+/* libelf would read and unpack one section after the other. Here each section is a
+ * job, the largest first. An uncompressed section is not copied either: the file's
+ * pages are mapped over the image's pages. */
 #include "debug_image.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ struct unpacking {
         uint32_t names;      /* that were seen, a bit for each */
         bool several;        /* of one name */
         bool with_locations;
-        bool provides_memory; /* of the largest part, as a job of its own */
+        bool provides_memory; /* of the largest part, as a separate job */
 };
 
 /* ---- what there is ---- */
@@ -125,7 +125,7 @@ static bool read_header(const struct elf_file *file, bool old, struct part *part
         return type == ELFCOMPRESS_ZLIB || type == ELFCOMPRESS_ZSTD;
 }
 
-/* The compiler gives each type's unit a section of its own, and no linker joins them. */
+/* The compiler gives each type's unit a separate section, and no linker joins them. */
 static bool of_units(const char *name)
 {
         return strcmp(name, ".debug_info.dwo") == 0 ||
@@ -217,8 +217,8 @@ static int inflate(const char *packed, uint64_t packed_bytes, char *to, uint64_t
 /* Less is as quickly read. */
 enum { LENT_LEAST = 64 * FILE_PAGE_BYTES };
 
-/* Has what is not packed in its place: whole pages are the file's own, where the image
- * has it at the same place in a page as the file; what is left at both ends is read. */
+/* Fills in an uncompressed section. Whole pages are mapped from the file, if image and
+ * file have the same offset in a page. The rest at both ends is read. */
 static int take_plain(const struct unpacking *unpacking, const struct part *part)
 {
         char *to = unpacking->bytes + part->at;
@@ -273,16 +273,16 @@ static int unpack(const struct unpacking *unpacking, const struct part *part)
 
 enum { STEP_BYTES = 4 << 20, PAGE_BYTES = 4096 };
 
-/* Whether providing the memory of the largest part is a job of its own: that is as much
- * work, and gains only when it is another processor's. */
+/* Whether a separate job provides the memory of the largest part. It is as much work,
+ * and only helps on another processor. */
 static bool gains_from_provided(const struct unpacking *unpacking)
 {
         return unpacking->part_count > 0 && unpacking->parts[0].bytes > STEP_BYTES &&
                unpacking->parts[0].packing != PACKING_NONE && parallel_processors() > 1;
 }
 
-/* Has the kernel provide the memory of the largest part, which is longest at work, ahead
- * of what is written to it. */
+/* The kernel provides the memory of the largest part, the longest job, ahead of the
+ * writes. */
 static void provide_memory(const struct unpacking *unpacking)
 {
         const struct part *part = &unpacking->parts[0];
@@ -327,7 +327,7 @@ static int same_together(const void *left, const void *right)
         return order ? order : a->number < b->number ? -1 : 1;
 }
 
-/* Whether what the sections claim to be can be, and fits. */
+/* Whether the claimed sizes of the sections are possible, and fit. */
 static int check_sizes(const struct unpacking *unpacking, uint64_t *total)
 {
         uint64_t limit = elf_memory_limit_bytes();
@@ -414,7 +414,7 @@ static int open_made(struct debug_image *image, struct unpacking *unpacking)
         return 0;
 }
 
-/* Whether FILE is of the kind that is made here. */
+/* Whether FILE has the class and byte order of the image. */
 static bool same_kind(const struct elf_file *file)
 {
         GElf_Ehdr ehdr;
@@ -440,7 +440,7 @@ int debug_image_open(struct debug_image *image, const struct elf_file *file,
                             : -EINVAL; /* of another processor */
         else if (!error && unpacking.part_count > 0 && same_kind(file))
                 error = open_made(image, &unpacking);
-        if (error == -EFBIG && !needed) /* libdw reads what it is asked for */
+        if (error == -EFBIG && !needed) /* libdw reads sections on demand */
                 error = 0;
         free(unpacking.parts);
         return error;

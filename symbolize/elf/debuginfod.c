@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The client library is loaded at run time, as libdw does: it brings an HTTP stack
- * that a run without --debuginfod has no use for. A server may have anything: what it
- * sends is not used without the build-id. */
+/* The client library is loaded at run time, as libdw does. It brings an HTTP stack
+ * that a run without --debuginfod does not need. A server may send anything: a file
+ * without the build-id is not used. */
 #include "debuginfod.h"
 
 #include <dirent.h>
@@ -30,10 +30,10 @@ typedef void set_data_function(void *handle, void *data);
 typedef void *get_data_function(void *handle);
 typedef const char *url_function(void *handle);
 
-/* The library's, of which there is one: its calls back bring only the handle. */
+/* Global, because the library's callbacks bring only the handle. */
 static get_data_function *get_data;
 
-/* What was asked for in vain. */
+/* A failed request. */
 struct refusal {
         uint8_t build_id[ELF_BUILD_ID_BYTES];
         size_t build_id_bytes;
@@ -72,7 +72,7 @@ static void note_signal(int signal)
         stopped_by = signal;
 }
 
-/* Signals that would end the process are noted; BEFORE is what they did until then. */
+/* Records signals that would end the process; BEFORE gets their former actions. */
 static void note_signals(struct sigaction before[ENDING_SIGNALS])
 {
         struct sigaction note = {.sa_handler = note_signal};
@@ -92,8 +92,8 @@ static void restore_signals(const struct sigaction before[ENDING_SIGNALS])
                 raise(stopped_by);
 }
 
-/* Removes what has come of the file WANTED: the library's open "ID/debuginfo.XXXXXX",
- * which it would never remove itself. */
+/* Removes the partial file for WANTED: the library's open "ID/debuginfo.XXXXXX", which
+ * the library itself would never remove. */
 static void remove_part(const struct elf_wanted *wanted)
 {
         static const char name[] = "/debuginfo.";
@@ -149,7 +149,7 @@ static bool is_time(struct debuginfod *client)
         return true;
 }
 
-/* Those that so many BYTES are shown with, in MB. */
+/* The number of decimals to show BYTES with, in MB. */
 static int decimals(uint64_t bytes)
 {
         return bytes < 100000 ? 3 : 1;
@@ -186,7 +186,7 @@ static int server_length(const char *url)
         return (int)(path ? (size_t)(path - url) : strlen(url));
 }
 
-/* Nothing of what was in the library's cache. */
+/* Prints nothing for a file from the library's cache. */
 static void say_fetched(const struct debuginfod *client, uint64_t bytes)
 {
         const char *url = client->url(client->handle);
@@ -204,8 +204,7 @@ static bool means_unreachable(int error)
                error == -EHOSTUNREACH || error == -ENETUNREACH;
 }
 
-/* A part came. -ENOENT is also what the library makes of errors that it has no number
- * for. */
+/* A part came. The library also returns -ENOENT for errors without a number. */
 static bool means_broken_off(const struct debuginfod *client, int error)
 {
         return client->begun &&
@@ -291,7 +290,7 @@ static int failed(struct debuginfod *client, int error)
         return refuse(client);
 }
 
-/* Takes over FD, the library's copy of what was asked for, at PATH. */
+/* Takes over FD, the library's copy of the wanted file, at PATH. */
 static int open_answer(struct debuginfod *client, int fd, const char *path,
                        struct elf_file *file)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Debug files from debuginfod servers, for those who ask for it. */
+/* Debug files from debuginfod servers, on request. */
 #ifndef MEMLAG_SYMBOLIZE_DEBUGINFOD_H
 #define MEMLAG_SYMBOLIZE_DEBUGINFOD_H
 
@@ -13,13 +13,14 @@ struct debuginfod;
 int debuginfod_open(struct debuginfod **client, struct diag *diag);
 void debuginfod_close(struct debuginfod *client);
 
-/* Asks the servers, or the cache of what they had; CLIENT is the context of an elf_fetch.
- * Says on stderr what came and what failed; how far it is, when that is a terminal. What
- * failed once is not asked for again, and when no server can be reached, nothing is. */
+/* Asks the servers, or the cache of their answers; CLIENT is the context of an
+ * elf_fetch. Prints on stderr the files that came and the failures, and the progress
+ * if that is a terminal. It does not repeat a failed request. If no server can be
+ * reached, it sends no more requests. */
 int debuginfod_fetch(void *client, const struct elf_wanted *wanted,
                      struct elf_file *file);
 
-/* How many files failed to come; those that no server knows are not counted. */
+/* The number of failed downloads; files that no server knows do not count. */
 size_t debuginfod_failures(const struct debuginfod *client);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "elf_file.h"
 
-/* What is asked for: the debug information of the file with BUILD_ID. */
+/* A request: the debug information of the file with BUILD_ID. */
 struct elf_wanted {
         const char *path; /* of the program or library, for messages; or NULL */
         const uint8_t *build_id;

@@ -340,8 +340,9 @@ bool elf_file_bias(const struct elf_file *file, uint64_t start, uint64_t offset_
 {
         const struct elf_segment *found = NULL;
 
-        /* A page of the file may be mapped for two segments. The one that begins
-         * in it is meant, when both fit: a later one is then mapped as its own. */
+        /* A page of the file may be mapped for two segments. If both fit, take the
+         * segment that begins in the page, because a later segment has a separate
+         * mapping. */
         for (size_t i = 0; i < file->segment_count; i++) {
                 const struct elf_segment *segment = &file->segments[i];
 

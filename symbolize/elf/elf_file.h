@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An ELF file on disk, opened so that nothing in it or about it can harm: only
- * regular files, never blocking, headers checked. Knows nothing of DWARF. */
+/* An ELF file on disk, opened safely: only regular files, never blocking, headers
+ * checked. Knows nothing of DWARF. */
 #ifndef MEMLAG_SYMBOLIZE_ELF_FILE_H
 #define MEMLAG_SYMBOLIZE_ELF_FILE_H
 
@@ -23,16 +23,16 @@ struct elf_segment { /* PT_LOAD */
         uint32_t flags; /* PF_R, PF_W, PF_X */
 };
 
-struct elf_section { /* only those that are loaded, thread-local ones excepted */
+struct elf_section { /* only loaded sections, except thread-local sections */
         uint64_t vaddr;
         uint64_t size_bytes;
         bool executable;
         const char *name; /* owned by the Elf handle */
 };
 
-/* What is added to an offset in the thread-local memory of a file, to tell it from an
- * address: programs have their addresses below, the kernel above what such offsets, below
- * ELF_THREAD_LIMIT, reach. */
+/* Added to an offset in a file's thread-local memory, to distinguish it from an
+ * address. Programs have their addresses below, the kernel above such offsets. All
+ * offsets are below ELF_THREAD_LIMIT. */
 #define ELF_THREAD_LOCAL (UINT64_C(1) << 63)
 #define ELF_THREAD_LIMIT (UINT64_C(1) << 62)
 
@@ -65,20 +65,20 @@ void elf_build_id_hex(const uint8_t *build_id, size_t bytes, char hex[ELF_BUILD_
  * file or not an ELF program or library, or its sections do not fit into it; -ENOMEM. On
  * error FILE needs no close. */
 int elf_file_open(struct elf_file *file, const char *path);
-/* The same of an open descriptor, which FILE then owns (closed also on error). */
+/* The same for an open descriptor, which FILE then owns (closed also on error). */
 int elf_file_open_fd(struct elf_file *file, int fd);
 void elf_file_close(struct elf_file *file);
 /* Lets go of the descriptor and the contents; path, segments and build-id stay. */
 void elf_file_detach(struct elf_file *file);
 
-/* Whether ELF's sections can be those of a file of BYTES. No byte of a file is in more
- * than one section (System V ABI, chapter 4, "Sections"): thousands of headers that name
- * the same bytes would cost their product to read. */
+/* Whether ELF's sections fit into a file of BYTES. No byte of a file is in more than
+ * one section (System V ABI, chapter 4, "Sections"). Thousands of headers that name
+ * the same bytes would multiply the cost of reading. */
 bool elf_sections_fit(Elf *elf, uint64_t bytes);
 
 /* The section NAME, or NULL. */
 Elf_Scn *elf_section_named(Elf *elf, const char *name);
-/* Its bytes, *SIZE of them, as they are in the file; NULL (0 of them) without any. */
+/* The section's bytes in the file, *SIZE of them; NULL (0 bytes) without any. */
 const char *elf_section_data(Elf *elf, const char *name, size_t *size);
 Elf_Scn *elf_file_section(const struct elf_file *file, const char *name);
 
@@ -89,15 +89,14 @@ const struct elf_section *elf_file_section_at(const struct elf_file *file,
 /* The segment that holds the file's virtual address, or NULL. */
 const struct elf_segment *elf_file_segment(const struct elf_file *file, uint64_t vaddr);
 
-/* Whether there is code at the file's virtual address. Linkers leave the debug
- * information of what they discard in place, from address 0 on; only a file with a
- * section of code there has code at 0, whatever its segments load of the file's headers.
- */
+/* Whether the file has code at the virtual address. Linkers keep the debug information
+ * of discarded code, from address 0 on. Only a file with a section of code at 0 has
+ * code there, even if a segment loads the file's headers there. */
 bool elf_file_has_code(const struct elf_file *file, uint64_t vaddr);
 
-/* Reads code of FILE from VADDR on, at most COUNT bytes, which may be fewer at the end of
- * a segment, or of the file, whatever its segments claim. How many there are; 0: there is
- * no code. */
+/* Reads code of FILE from VADDR on, at most COUNT bytes. There may be fewer at the end
+ * of a segment, or of the file for any claimed segment size. Returns the number of
+ * bytes; 0: there is no code. */
 size_t elf_file_read_code(const struct elf_file *file, uint64_t vaddr, uint8_t *bytes,
                           size_t count);
 
@@ -107,9 +106,9 @@ size_t elf_file_read_code(const struct elf_file *file, uint64_t vaddr, uint8_t *
 bool elf_file_bias(const struct elf_file *file, uint64_t start, uint64_t offset_bytes,
                    bool executable, uint64_t *bias);
 
-/* How many bytes may be made of one file's debug information, unpacked or in libdw's
- * tables: half of the machine's memory, or of what the limits of this process's cgroups
- * left when it was asked for first. */
+/* The limit of memory for one file's debug information, unpacked or in libdw's tables.
+ * It is half of the machine's memory, or of the memory that the process's cgroup
+ * limits left at the first call. */
 uint64_t elf_memory_limit_bytes(void);
 
 #endif

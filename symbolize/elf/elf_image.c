@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections lie behind each other in the order in which they were added; their headers and
+/* Sections lie behind each other in the order of their addition. Their headers and
  * names come last. */
 #include "elf_image.h"
 

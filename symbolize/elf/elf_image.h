@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes an ELF file in memory out of sections, for libraries that read files. Knows
- * nothing of what is in them. */
+ * nothing of the contents. */
 #ifndef MEMLAG_SYMBOLIZE_ELF_IMAGE_H
 #define MEMLAG_SYMBOLIZE_ELF_IMAGE_H
 
@@ -21,16 +21,15 @@ struct elf_image {
 
 /* Begins one that will take EXPECTED_BYTES or, growing, more. 0 or -ENOMEM, as all. */
 int elf_image_begin(struct elf_image *image, size_t expected_bytes);
-/* A section NAME, with what is appended until it is ended. At most
- * ELF_IMAGE_SECTIONS of them, with names of less than 30 bytes. */
+/* Begins a section NAME, for appended data until its end. At most ELF_IMAGE_SECTIONS
+ * sections, with names of less than 30 bytes. */
 int elf_image_begin_section(struct elf_image *image, const char *name);
 int elf_image_append(struct elf_image *image, const void *data, size_t size);
 /* Makes room, without a value; *OFFSET is where in bytes. */
 int elf_image_room(struct elf_image *image, size_t size, size_t *offset);
 void elf_image_end_section(struct elf_image *image);
-/* Has the section, begun and still empty, begin OFFSET bytes from where a page of
- * PAGE_BYTES of memory does, as long as the image does not grow beyond what was
- * expected. */
+/* Makes the section, begun and still empty, begin OFFSET bytes after the start of a
+ * page of PAGE_BYTES. This holds while the image does not exceed the expected size. */
 int elf_image_align(struct elf_image *image, size_t offset, size_t page_bytes);
 /* The three in one; nothing without DATA. */
 int elf_image_add_section(struct elf_image *image, const char *name, const void *data,

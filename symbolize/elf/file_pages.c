@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A page behind the end of its file raises SIGBUS when it is touched. The signal's
- * handler puts zeros there, if it is one of those that were lent, and else leaves the
- * signal to whom it was before. */
+ * handler maps zeros there if the page is a lent page. Otherwise it passes the signal
+ * to the previous handler. */
 #include "file_pages.h"
 
 #include <errno.h>
@@ -96,7 +96,7 @@ static int lend(struct lent *entry, char *start, size_t bytes, int fd, uint64_t 
                 return 0;
         atomic_store(&entry->end, 0);
         atomic_store(&entry->start, 0);
-        /* What was there may be gone. */
+        /* The former contents may be gone. */
         put_plain((uintptr_t)start, bytes);
         return -ENOTSUP;
 }
@@ -109,10 +109,10 @@ static struct lent *free_entry(void)
         return NULL;
 }
 
-/* Has the kernel read ahead what it does not have of the file, and put many pages there
- * at a time: quicker than one by one. Between two steps other threads get memory, which
- * they wait for meanwhile. An older kernel, or a page that is missing, ends it early, and
- * nothing is lost. */
+/* The kernel reads ahead missing parts of the file, and maps many pages at a time,
+ * which is faster than page by page. Between two calls other threads can allocate
+ * memory, for which they wait during a call. An older kernel, or a missing page, ends
+ * it early without harm. */
 static void populate(char *start, size_t bytes, int fd, uint64_t offset)
 {
         enum { STEP_BYTES = 4 << 20 };

@@ -9,9 +9,8 @@
 
 enum { FILE_PAGE_BYTES = 4096 };
 
-/* Puts BYTES, whole pages, of FD from OFFSET on in the place of the memory at START,
- * which is the caller's own; what is written there does not get into the file. 0, or
- * -ENOTSUP: they are to be read. */
+/* Maps BYTES, whole pages, of FD from OFFSET on over the caller's memory at START.
+ * Writes there do not reach the file. 0, or -ENOTSUP: the caller must read them. */
 int file_pages_lend(char *start, size_t bytes, int fd, uint64_t offset);
 
 /* Makes all that was lent in the memory from START on plain memory again, of no value. */

@@ -78,7 +78,7 @@ static void read_function(struct walk *walk, struct frame_bytes bytes)
         struct frame_entry entry = walk->common;
 
         frame_own(&entry, bytes);
-        /* Addresses of bytes in memory stand for those of the file. */
+        /* Addresses of bytes in memory stand for addresses in the file. */
         if ((entry.pointer_encoding & FRAME_POINTER_RELATION) == FRAME_POINTER_TO_PC)
                 entry.function += walk->vaddr - (uintptr_t)walk->start;
         if (!entry.own.overrun)

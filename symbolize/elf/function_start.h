@@ -13,8 +13,8 @@ struct function_start {
 };
 
 /* Answers STARTS, COUNT of them in the order of their addresses, from the BYTES of an
- * unwind table at the file's address VADDR. In a table that would cost far more than its
- * size accounts for, not all are found. */
+ * unwind table at the file's address VADDR. If a table would cost far more than its
+ * size suggests, some starts stay unresolved. */
 void function_starts_in(const uint8_t *table, size_t bytes, uint64_t vaddr,
                         struct function_start *starts, size_t count);
 

@@ -15,7 +15,7 @@
 
 const char kallsyms_running[] = "/proc/kallsyms";
 
-/* A function ends somewhere: what is further from its symbol is not in it. */
+/* The maximum size of a function: an address further from the symbol is not in it. */
 #define FUNCTION_MAX_BYTES (UINT64_C(1) << 20)
 
 /* Whether LINE names code; its fields otherwise. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What xz unpacks may be far larger than what is in the file: there are limits to the
- * memory that it may take and to what may come out. */
+/* xz may unpack to far more than the file's size. Therefore its memory and its output
+ * are limited. */
 #include "mini_debug.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a module's file is: at its own path, or, of another machine, in a copy of that
- * machine's files or in perf's cache of files by build-id. */
+/* Locates a module's file at its recorded path. A file of another machine is in a copy
+ * of that machine's files, or in perf's cache of files by build-id. */
 #ifndef MEMLAG_SYMBOLIZE_MODULE_FILE_H
 #define MEMLAG_SYMBOLIZE_MODULE_FILE_H
 

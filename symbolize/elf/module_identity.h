@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording knows of a file that was mapped, and whether a file is that one. */
+/* A recording's knowledge of a mapped file, and whether a file is that file. */
 #ifndef MEMLAG_SYMBOLIZE_MODULE_IDENTITY_H
 #define MEMLAG_SYMBOLIZE_MODULE_IDENTITY_H
 

@@ -68,7 +68,7 @@ int perf_map_parse(const char *text, size_t bytes, struct interval_map *map,
         return error;
 }
 
-/* The first BYTES bytes of FD, or what there is of them; the caller frees it. */
+/* At most the first BYTES bytes of FD; the caller frees the text. */
 static char *read_all(int fd, size_t bytes, size_t *got)
 {
         char *text = malloc(bytes + 1);

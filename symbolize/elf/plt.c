@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A stub is known by its jump through a word of which a relocation says what function's
- * address it will hold; so the forms that linkers give to tables need not be known. */
+/* A stub is recognised by its jump through a word with a relocation. The relocation
+ * names the function whose address the word will hold. Therefore the linkers' forms of
+ * tables need not be known. */
 #include "plt.h"
 
 #include <errno.h>
@@ -71,7 +72,7 @@ static size_t lead_in(const unsigned char *jump, size_t before)
         return bytes;
 }
 
-/* A stub reaches to the next one of its table, or as far as stubs do. */
+/* A stub reaches to the next stub of its table, or to the maximum size of a stub. */
 static int add_stub(struct plt *plt, size_t first, uint64_t vaddr, const char *function)
 {
         struct plt_stub *last = plt->stubs + plt->count - (plt->count > first);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The procedure linkage table: small pieces of code that linkers make, one for each
- * function of another library, through which calls of it go (System V ABI, AMD64
- * supplement, 5.2). No symbol table names them. */
+ * function of another library. Calls of the function go through its stub (System V
+ * ABI, AMD64 supplement, 5.2). No symbol table names stubs. */
 #ifndef MEMLAG_SYMBOLIZE_PLT_H
 #define MEMLAG_SYMBOLIZE_PLT_H
 
@@ -19,7 +19,7 @@ struct plt {
         size_t capacity;
 };
 
-/* Those of FILE. 0 or -ENOMEM; freed in any case. */
+/* Reads the stubs of FILE. 0 or -ENOMEM; freed in any case. */
 int plt_read(struct plt *plt, const struct elf_file *file);
 void plt_free(struct plt *plt);
 

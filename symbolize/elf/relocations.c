@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Only those with addends, which are all that x86-64 has. */
+/* Only relocations with addends: x86-64 has no others. */
 #include "relocations.h"
 
 struct section {

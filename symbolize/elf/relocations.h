@@ -9,7 +9,7 @@ struct relocation {
         uint64_t vaddr; /* of the word */
         uint64_t type;  /* R_X86_64_… */
         uint64_t addend;
-        bool has_symbol; /* else the addend alone says what is meant */
+        bool has_symbol; /* else the addend alone is the target */
         bool known;      /* the symbol could be read, where there is one */
         GElf_Sym symbol;
         const char *name; /* of the symbol, owned by the Elf handle; NULL: none */

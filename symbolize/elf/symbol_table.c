@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbol tables: .symtab, or .dynsym and .gnu_debugdata where that is stripped. Only what
- * has a place in memory counts; thread-local symbols are offsets, marked as such. The
- * linker's stubs are named by what they jump to. */
+/* Symbol tables: .symtab, or .dynsym and .gnu_debugdata if .symtab is stripped. Only
+ * symbols with an address in memory count. Thread-local symbols are offsets, with a
+ * mark. A linker's stub has the name of its target. */
 #include "symbol_table.h"
 
 #include <errno.h>
@@ -80,8 +80,8 @@ static bool marks_end(Elf *from, const GElf_Sym *sym)
                sym->st_value - shdr.sh_addr == shdr.sh_size;
 }
 
-/* The source file that a symbol says the local ones behind it are of. What was optimised
- * at link time is of "<artificial>". */
+/* The source file that a FILE symbol gives to the local symbols behind it. Code
+ * optimised at link time has "<artificial>". */
 static const char *source_file(const char *name)
 {
         return name && *name && *name != '<' ? path_base(name) : NULL;

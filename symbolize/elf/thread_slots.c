@@ -21,7 +21,7 @@ static int add(struct thread_slots *slots, uint64_t vaddr, uint64_t offset,
         return 0;
 }
 
-/* Whether RELOCATION is of a variable of this file, and where that is. */
+/* Whether RELOCATION belongs to a variable of this file, and the variable's offset. */
 static bool own_variable(const struct relocation *relocation, uint64_t *offset)
 {
         *offset = relocation->addend;

@@ -10,8 +10,8 @@
 enum thread_slot_kind {
         THREAD_SLOT_OFFSET, /* from the thread pointer */
         THREAD_SLOT_PAIR,   /* what __tls_get_addr is called with */
-        /* What is called to get the offset, and its argument ("Thread-Local Storage
-         * Descriptors for IA32 and AMD64/EM64T", Oliva, 2005). */
+        /* The function that returns the offset, and its argument ("Thread-Local
+         * Storage Descriptors for IA32 and AMD64/EM64T", Oliva, 2005). */
         THREAD_SLOT_DESCRIPTOR
 };
 
@@ -38,7 +38,7 @@ static inline bool thread_slots_none(const struct thread_slots *slots)
         return slots->count == 0 && !slots->of_others;
 }
 
-/* Those of FILE's own variables. 0 or -ENOMEM; freed in any case. */
+/* Reads the slots of FILE's own variables. 0 or -ENOMEM; freed in any case. */
 int thread_slots_read(struct thread_slots *slots, const struct elf_file *file);
 void thread_slots_free(struct thread_slots *slots);
 

@@ -6,7 +6,7 @@
 
 #include "elf_file.h"
 
-/* What mappings of it are called. */
+/* The name of its mappings. */
 extern const char vdso_module[];
 
 /* Opens a copy of this process's own. 0; -ENOENT when it has none; -ENOMEM. */

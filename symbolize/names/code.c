@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses are answered unit by unit. Units are shared out in parts, which are the same
- * however many processors there are, and have work to do of their own. Names are those of
- * the thread that makes them, until the parts are put together in their order. */
+/* Addresses are answered unit by unit. Units are divided into parts with a separate
+ * work budget; the division does not depend on the processor count. Names belong to
+ * the thread that makes them, until the parts are merged in order. */
 #include "code.h"
 
 #include <errno.h>
@@ -22,8 +22,7 @@ enum {
 
 /* ---- the units ---- */
 
-/* Where a unit's code is cannot be read. That of one in a file of its own is not asked.
- */
+/* Whether the unit's address ranges cannot be read. Split units are not checked. */
 static bool is_misplaced(Dwarf_Die *unit)
 {
         Dwarf_Addr base, low, high;
@@ -31,8 +30,8 @@ static bool is_misplaced(Dwarf_Die *unit)
         return dwarf_ranges(unit, 0, &base, &low, &high) < 0;
 }
 
-/* Of the copies that units have of an inline function, the linker keeps the first and
- * gives its address to all: the first unit, as the last one added, is the one found. */
+/* Units may have copies of an inline function. The linker keeps the first copy and
+ * gives its address to all. The first unit is added last, so a lookup finds it. */
 int code_map_units(struct dwarf_file *dwarf, const struct elf_file *file)
 {
         struct code_ranges ranges = {.file = file, .map = &dwarf->unit_map};
@@ -107,7 +106,7 @@ static int find_in_units(const struct code_reader *reader,
         return error;
 }
 
-/* What the part's own entries may cost, were all lines theirs, and a share for the
+/* The budget for the part's own entries, as if it owned all lines, and a share for the
  * entries elsewhere that they refer to. */
 static uint64_t part_budget(const struct dwarf_file *dwarf, const struct part *part)
 {
@@ -253,7 +252,7 @@ static int end_worker(struct part_worker *worker)
         return worker->known ? 0 : -ENOMEM;
 }
 
-/* The functions that workers numbered follow those that there are. */
+/* Functions that workers numbered follow the existing functions. */
 static void place_functions(struct parts *parts)
 {
         size_t count = parts->reader->functions->count;
@@ -317,8 +316,8 @@ static int compare_asked(const void *left, const void *right)
         return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-/* Those of PLACES that lie in a unit, by unit. When not all units could be asked for
- * their ranges, it is not known of the others in which they lie. */
+/* Lists the PLACES that lie in a unit, by unit. If the ranges of some units are
+ * unknown, the units of the remaining places are unknown. */
 static size_t list_asked(const struct range_map *units, bool all_units,
                          struct code_place **places, size_t count,
                          struct code_question *asked)
@@ -373,7 +372,7 @@ static int compare_starts(const void *left, const void *right)
         return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-/* Where the functions begin of which nothing tells the name. */
+/* Where functions begin that no symbol or entry names. */
 static int find_starts(const struct elf_file *file, struct code_place **places,
                        size_t count)
 {
@@ -431,9 +430,9 @@ static int name_by_symbol(const struct code_reader *reader, struct code_place *p
         return error;
 }
 
-/* The kernel, not a call, has a signal's handler return to its trampoline: the byte
- * before that, where a call would be looked for, is of another function or of none.
- * Samples are at one of its two instructions. */
+/* The kernel, not a call, makes a signal's handler return to its trampoline. The byte
+ * before the trampoline, where a call would be looked for, belongs to another function
+ * or to none. Samples are at one of its two instructions. */
 static void name_trampoline(const struct code_reader *reader, struct code_place *place)
 {
         const struct elf_file *file = reader->file;

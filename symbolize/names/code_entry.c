@@ -34,8 +34,9 @@ static uint32_t local_name(const struct code_reader *with, uint64_t vaddr)
 
 /* ---- names ---- */
 
-/* Writes down what tells the function at DIE, which is EXTERNAL if its entry does not say
- * it, from others of its NAME. SYMBOL is what the symbols call it. */
+/* Records the properties that distinguish the function at DIE from others of its NAME.
+ * EXTERNAL: it is external even if its entry does not say so. SYMBOL is its name in
+ * the symbol table. */
 static int number_entry(struct code_entries *entries, const Dwarf_Die *die, bool external,
                         const char *symbol, const char *link, struct code_name *name)
 {
@@ -61,8 +62,8 @@ static int number_entry(struct code_entries *entries, const Dwarf_Die *die, bool
         return named_functions_add(with->functions, &function, &name->number);
 }
 
-/* What has a linkage name, LINK. That of EXTERNAL functions, which other files know, is
- * the same for all entries. */
+/* Names a function with a linkage name, LINK. The linkage name of an EXTERNAL
+ * function, which other files know, is the same for all entries. */
 static int name_linked(struct code_entries *entries, Dwarf_Die *die, const char *link,
                        bool external, struct code_name *name)
 {
@@ -87,9 +88,9 @@ static int name_linked(struct code_entries *entries, Dwarf_Die *die, const char 
         return error;
 }
 
-/* A function without a name for linking is one of C, or local to something. C's own name
- * is a linkage name where the source has written one down, as of transaction clones, and
- * where gcc has made the function of a part of another, as for OpenMP. */
+/* A function without a linkage name is a C function, or local to something. A C
+ * function has a linkage name if the source gives one, as for transaction clones. It
+ * also has one if gcc made it from a part of another function, as for OpenMP. */
 static int name_unlinked(struct code_entries *entries, Dwarf_Die *die, bool inlined,
                          bool local, uint64_t vaddr, struct code_name *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the functions of debug information's entries and of symbols are called, and what
- * tells them from others of the name. */
+/* Names of functions in debug information's entries and symbols, and the properties
+ * that distinguish functions of one name. */
 #ifndef MEMLAG_SYMBOLIZE_CODE_ENTRY_H
 #define MEMLAG_SYMBOLIZE_CODE_ENTRY_H
 
@@ -14,19 +14,19 @@ struct code_reader {
         const struct elf_file *file;
         const struct symbol_table *symbols;
         struct string_pool *names;
-        struct linked_names *linked; /* those of NAMES that entries have */
+        struct linked_names *linked; /* entries' names within NAMES */
         struct code_frames *frames;
-        struct named_functions *functions; /* those of LINKED are in them */
+        struct named_functions *functions; /* includes the functions of LINKED */
 };
 
 /* The unit that entries are of. */
 struct code_entries {
         const struct code_reader *with;
         Dwarf_Die die;
-        Dwarf_Die entries;  /* what has the unit's entries below it */
+        Dwarf_Die entries;  /* the parent of the unit's entries */
         const char *source; /* the unit's name; NULL: none */
         bool cplusplus;
-        bool links_external; /* other files know whatever has a linkage name */
+        bool links_external; /* other files know every linkage name */
         struct code_scopes scopes;
         /* The name of the file of that number, as entries mean it; 0: not known. */
         uint32_t (*put_file)(void *context, uint64_t number);
@@ -45,7 +45,7 @@ struct code_name {
 int code_entry_name(struct code_entries *entries, Dwarf_Die *die, bool inlined,
                     bool local, uint64_t vaddr, struct code_name *name);
 
-/* Frees what was found out for names. */
+/* Frees the caches of names. */
 void code_entries_free(struct code_entries *entries);
 
 /* Of the function that a symbol says is at VADDR. */

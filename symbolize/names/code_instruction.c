@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Each address by itself: where the instructions between begin is of no interest. They
- * are shared out in parts; texts are those of the thread that makes them, until they are
- * put together in the order of the places. */
+/* Reads each address by itself: the starts of the instructions between do not matter.
+ * Addresses are divided into parts. Texts belong to the thread that makes them, until
+ * they are merged in the order of the places. */
 #include "code_instruction.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct reading {
         struct code_place **places;
         size_t count;
         size_t part_places;                          /* of each part but the last */
-        struct string_pool *texts[PARALLEL_WORKERS]; /* of those that have begun */
+        struct string_pool *texts[PARALLEL_WORKERS]; /* of started workers */
         size_t workers[PARTS];                       /* that read the parts */
 };
 
@@ -42,8 +42,7 @@ static void read_instruction(const struct elf_file *file, struct code_place *pla
         place->access_bytes = instruction.access_bytes;
 }
 
-/* The system call that ends a signal's handler, number 15 (rt_sigreturn), as C libraries
- * have it: mov $15,%rax; syscall. */
+/* the worker of each part */
 static const uint8_t return_of_signals[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 
 bool code_returns_from_signal(const struct elf_file *file, uint64_t vaddr)

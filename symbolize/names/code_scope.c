@@ -133,8 +133,7 @@ static int read_part(struct code_scopes *scopes, struct dwarf_file *dwarf,
         return 0;
 }
 
-/* What the scope at AT is in, of those gone over in PART; NULL: in none, or AT is none.
- */
+/* The scope around AT, among the scopes read in PART; NULL: none, or AT is none. */
 static const struct code_scope *outer_in_part(const struct code_scopes *scopes,
                                               const struct code_part *part,
                                               const char *at)

@@ -23,13 +23,13 @@ struct code_part {
 /* A namespace, up to its end. */
 struct code_space {
         const char *start;
-        const char *end; /* NULL: that of the unit */
+        const char *end; /* NULL: the unit's end */
         uint32_t parent; /* index + 1 of the one around; 0: none */
 };
 
 /* Zero-initialised: empty. */
 struct code_scopes {
-        struct code_scope *items; /* those of a part in the order of its entries */
+        struct code_scope *items; /* a part's scopes are in the order of its entries */
         size_t count;
         size_t capacity;
         struct code_part *parts;
@@ -44,18 +44,18 @@ struct code_scopes {
         size_t space_capacity;
 };
 
-/* Notes a function or class that is in no other one. Those of a unit are noted in the
- * order of its entries and before the first question; which are left out costs time only.
- * 0 or -ENOMEM. */
+/* Notes an outermost function or class. The scopes of a unit are noted in the order of
+ * its entries and before the first query. A missing scope only costs time. 0 or
+ * -ENOMEM. */
 int code_scopes_note(struct code_scopes *scopes, const Dwarf_Die *die);
-/* The same of a namespace, whose sibling begins at END. NULL: it ends with the namespace
- * that it is in, or with the unit. */
+/* The same for a namespace, whose sibling begins at END. NULL: it ends with the
+ * enclosing namespace or the unit. */
 int code_scopes_note_namespace(struct code_scopes *scopes, const Dwarf_Die *die,
                                const char *end);
 
-/* *OUTER becomes the function, class or namespace that the entry DIE is in, which is one
- * itself, of the unit at ROOT or of another one, nothing of which is noted; its addr is
- * NULL where there is none. 0 or -ENOMEM. */
+/* *OUTER becomes the function, class or namespace around the entry DIE, which is one
+ * itself. DIE belongs to the unit at ROOT, or to another unit without notes. OUTER's
+ * addr is NULL if there is none. 0 or -ENOMEM. */
 int code_scopes_outer(struct code_scopes *scopes, struct dwarf_file *dwarf,
                       const Dwarf_Die *root, const Dwarf_Die *die, Dwarf_Die *outer);
 

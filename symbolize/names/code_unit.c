@@ -24,8 +24,9 @@ struct node {
         bool local; /* of a class inside a function */
 };
 
-/* What the walk passes from an entry to those in it: the innermost function with code
- * that is asked about, as node.outer, and whether it is inside a function at all. */
+/* The traversal passes a value from an entry to its children. It holds the innermost
+ * wanted function with code, as node.outer, and whether the entry is inside a function
+ * at all. */
 #define INSIDE_FUNCTION UINT32_C(0x80000000)
 
 struct unit {
@@ -166,14 +167,13 @@ static int visit_function(void *context, struct die_entry *entry, uint32_t paren
         int error;
 
         switch (entry->tag) {
-        case DW_TAG_subprogram: /* its body may hold a local class's code, if not its own
-                                 */
+        case DW_TAG_subprogram: /* its body may hold a local class's code */
                 *value = INSIDE_FUNCTION;
                 error = note_outermost(unit, entry, parent);
                 if (!error && entry->has_code)
                         error = add_function(unit, entry, false, parent, value);
                 return error < 0 ? error : 1;
-        case DW_TAG_inlined_subroutine: /* lies in what it is inlined into */
+        case DW_TAG_inlined_subroutine: /* lies in the function around it */
                 if (!entry->has_code)
                         return 1;
                 return parent == INSIDE_FUNCTION
@@ -242,8 +242,8 @@ static int open_unit(struct unit *unit, size_t number)
 
 /* ---- answers ---- */
 
-/* Paths are made of texts that are as long as a file wants, for any number of them: each
- * byte counts. NULL when the budget is spent. */
+/* Path components have arbitrary length and number: the budget counts each byte. NULL
+ * when the budget is spent. */
 static char *join(struct unit *unit, const char *directory, const char *path)
 {
         struct dwarf_file *dwarf = unit->with->dwarf;
@@ -268,8 +268,8 @@ static uint32_t put_path(struct unit *unit, const char *path)
         return id;
 }
 
-/* The name of the file of that number in the table of lines, which entries in a file of
- * their own mean, too: a table beside them is that of units of types (DWARF 5, section
+/* The name of file NUMBER in the line table. Entries in a split file refer to the same
+ * table: a table in the split file belongs to units of types (DWARF 5, section
  * 7.3.2.2). */
 static uint32_t put_file_number(struct unit *unit, uint64_t number)
 {
@@ -290,7 +290,7 @@ static uint32_t file_of_entry(void *context, uint64_t number)
         return put_file_number(context, number);
 }
 
-/* NAME becomes that of NODE, whose code is at VADDR. */
+/* Sets NAME to the name of NODE, whose code is at VADDR. */
 static int node_name(struct unit *unit, struct node *node, uint64_t vaddr,
                      struct code_name *name)
 {
@@ -363,8 +363,8 @@ static bool inlined_lost(const struct unit *unit, struct node *node)
                  die_lost(dwarf, &origin, DW_AT_specification)));
 }
 
-/* A row of no line may have the file of the row before it, of whatever was inlined there:
- * the file is the one that declares the function. */
+/* A row without a line may have the file of the row before it, which may be inlined
+ * code. Therefore take the file that declares the function. */
 static void find_lineless_file(struct unit *unit, const struct node *function,
                                struct code_place *place)
 {

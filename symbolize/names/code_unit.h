@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the addresses of one compilation unit are called. */
+/* Names of the addresses of one compilation unit. */
 #ifndef MEMLAG_SYMBOLIZE_CODE_UNIT_H
 #define MEMLAG_SYMBOLIZE_CODE_UNIT_H
 
@@ -12,7 +12,7 @@ struct code_question {
         uint32_t unit;  /* the number of the unit in READER->dwarf that has the address */
 };
 
-/* Where ranges of code go, with the VALUE of all of them. */
+/* The destination of ranges of code, with one VALUE for all. */
 struct code_ranges {
         const struct elf_file *file;
         struct range_map *map;

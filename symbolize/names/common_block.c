@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where program units divide a block in different ways, its type is a union of these, and
- * each unit's own is kept beside. */
+/* If program units divide a block in different ways, its type is a union of all
+ * divisions. Each unit's own division is kept beside it. */
 #include "common_block.h"
 
 #include <errno.h>
@@ -80,8 +80,8 @@ static int put_view(const struct common_blocks *blocks, const struct common_bloc
         return error;
 }
 
-/* The view of a function that has several ways, of which some are left out, is not known.
- */
+/* Drops the view of a function with several divisions, because one of them is left
+   out. */
 static void leave_out(struct data_place *place, uint32_t function)
 {
         place->views_left_out = true;
@@ -108,8 +108,9 @@ static int add_view(struct data_place *place, uint32_t function, uint32_t type)
 
 /* ---- places ---- */
 
-/* Places in order of address, with how far the variables reach that they are in: those
- * of a place and all before it up to below ENDS, of it and all behind from STARTS on. */
+/* Places in order of address, with the extent of their variables. ENDS: the variables
+ * of a place and of all earlier places lie below it. STARTS: the variables of a place
+ * and of all later places begin there or behind it. */
 struct answered {
         struct data_place **places;
         size_t count;
@@ -143,7 +144,7 @@ static int answered_begin(struct answered *answered)
         return 0;
 }
 
-/* Makes what is no variable's from LOW up to HIGH a variable's. */
+/* Assigns unassigned addresses from LOW up to HIGH to a variable. */
 static void put_variable(struct answered *answered, uint64_t low, uint64_t high)
 {
         for (size_t i = data_places_from(answered->places, answered->count, low);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fortran's common blocks: memory that each program unit may divide into variables of its
- * own (DWARF 5, section 4.2). */
+/* Fortran's common blocks: memory that each program unit may divide into different
+ * variables (DWARF 5, section 4.2). */
 #ifndef MEMLAG_SYMBOLIZE_COMMON_BLOCK_H
 #define MEMLAG_SYMBOLIZE_COMMON_BLOCK_H
 
@@ -34,8 +34,8 @@ struct common_blocks {
 /* The members that are added next are of BLOCK. 0 or -ENOMEM, as all. */
 int common_blocks_begin(struct common_blocks *blocks, const struct common_block *block);
 int common_blocks_add(struct common_blocks *blocks, const struct common_member *member);
-/* Answers those of PLACES, COUNT in order of address, that lie in BLOCKS: as a structure
- * in which every program unit's variables are members. */
+/* Answers the PLACES, COUNT in order of address, that lie in BLOCKS. The answer is a
+ * structure with the variables of every program unit as members. */
 int common_blocks_answer(const struct common_blocks *blocks, struct types *types,
                          struct string_pool *names, struct data_place **places,
                          size_t count);

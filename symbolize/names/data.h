@@ -14,11 +14,11 @@
 enum data_unnamed {
         DATA_ANYTHING,
         DATA_CONSTANT, /* what compilers keep aside: texts, numbers, tables of jumps */
-        DATA_LINKAGE   /* what the linkers have for themselves, such as the addresses of
-                        * functions in other files */
+        DATA_LINKAGE   /* linkers' own data, such as addresses of functions in other
+                        * files */
 };
 
-/* What the variable is in one program unit, where these differ. */
+/* The variable in one program unit, if program units differ. */
 struct data_view {
         uint32_t function;
         uint32_t type;
@@ -49,8 +49,8 @@ uint32_t data_type_for(const struct data_place *data, uint32_t function);
 /* Frees what DATA owns. */
 void data_place_clear(struct data_place *data);
 
-/* Answers PLACES, COUNT addresses of FILE, to which SYMBOLS and the debug information
- * of READER (NULL: none) belong; their order changes. 0 or -ENOMEM. */
+/* Answers PLACES, COUNT addresses of FILE. SYMBOLS and the debug information of READER
+ * (NULL: none) belong to FILE. The order of PLACES changes. 0 or -ENOMEM. */
 int data_find(struct type_reader *reader, const struct elf_file *file,
               const struct symbol_table *symbols, struct data_place **places,
               size_t count, struct string_pool *names);

@@ -6,8 +6,8 @@
 
 #include "path.h"
 
-/* What DIE, or what it is an instance of, says first of NAME; *HOLDER says it, or is the
- * last one asked. */
+/* The first value of NAME at DIE or along its abstract origins. *HOLDER is the entry
+ * with the value, or the last entry read. */
 static bool declared_number(struct code_entries *entries, const Dwarf_Die *die,
                             unsigned name, uint64_t *number, Dwarf_Die *holder)
 {

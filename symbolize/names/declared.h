@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What entries, or those that they are instances of, say of where they are declared. */
+/* Declaration coordinates of entries, or of their abstract origins. */
 #ifndef MEMLAG_SYMBOLIZE_DECLARED_H
 #define MEMLAG_SYMBOLIZE_DECLARED_H
 
@@ -8,8 +8,9 @@
 /* *BY becomes the entry that says where DIE is declared: DIE, or the function that the
  * compiler made it a part of without saying it, as for OpenMP. 0 or -ENOMEM. */
 int declared_by(struct code_entries *entries, const Dwarf_Die *die, Dwarf_Die *by);
-/* The name of the file in the pool; 0: unknown. *OWN: it is the source file of the unit
- * that declares it, and no header; so is that of what the compiler made for the unit. */
+/* The name of the file in the pool; 0: unknown. *OWN: it is the source file of the
+ * declaring unit, not a header. Compiler-generated functions count as declared in the
+ * source file. */
 uint32_t declared_file(struct code_entries *entries, const Dwarf_Die *die, bool *own);
 /* The line or column, by the attribute NAME; 0: unknown. */
 uint32_t declared_position(struct code_entries *entries, const Dwarf_Die *die,

@@ -17,8 +17,8 @@ static bool may_be_rust(const char *name)
         return name[1] == 'R' || strstr(name, "17h");
 }
 
-/* Whether the LENGTH bytes at TEXT are a name as gfortran writes them, in lower case;
- * with what gcc adds to copies of a function, and with the module around a submodule. */
+/* Whether the LENGTH bytes at TEXT are a gfortran name, in lower case. It may have
+ * gcc's suffix for copies of a function, and the module around a submodule. */
 static bool is_fortran_name(const char *text, size_t length)
 {
         static const char characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_$.";
@@ -27,8 +27,8 @@ static bool is_fortran_name(const char *text, size_t length)
                strspn(text, characters) >= length;
 }
 
-/* gfortran's "__module_MOD_name" is module::name. Its own names, "__vtab_module_Type" for
- * instance, begin with underscores and hold those of types, with a capital letter. */
+/* gfortran's "__module_MOD_name" is module::name. Internal names, "__vtab_module_Type"
+ * for instance, begin with underscores and hold type names with a capital letter. */
 static char *fortran_name(const char *name)
 {
         static const char between[] = "_MOD_", own[] = "__";

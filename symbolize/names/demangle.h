@@ -6,7 +6,7 @@
 /* The readable form of a linkage name, without parameters; the caller frees it.
  * NULL when NAME is not a mangled name, or there is no memory for the other form. */
 char *demangle(const char *name);
-/* The same with the types of a C++ function's parameters, and what it is qualified by
+/* The same with the types of a C++ function's parameters and its qualifiers
  * ("at(unsigned long) const"). */
 char *demangle_signature(const char *name);
 

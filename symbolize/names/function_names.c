@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions are listed by their names, of which most have one function. */
+/* Functions are listed by name. Most names have one function. */
 #include "function_names.h"
 
 #include <errno.h>
@@ -63,8 +63,8 @@ static void put_signature(struct namesake *namesake, struct string_pool *names)
 
 /* ---- files ---- */
 
-/* A path's component ends before '/': it comes first, so that paths with the same last
- * components follow each other. */
+/* A path's component ends before '/', which sorts first: paths with the same last
+ * components are then adjacent. */
 static int order_of(char c)
 {
         return c == '/' ? 0 : (unsigned char)c;
@@ -127,9 +127,9 @@ static size_t common_steps(const char *a, const char *b)
         }
 }
 
-/* Whether A and B, sorted, are declared in one file. Symbols know it without its
- * directories, and headers are found by several ways, of which not all are known in full.
- */
+/* Whether A and B, sorted, are declared in one file. Symbols give the file without its
+ * directories. Headers are found along several paths, and some of these are
+ * incomplete. */
 static bool same_file(const struct namesake *a, const struct namesake *b)
 {
         if (strcmp(path_base(a->path), path_base(b->path)) != 0)
@@ -278,8 +278,8 @@ static int compare_links(const void *left, const void *right)
         return strcmp(link ? link : "", other ? other : "");
 }
 
-/* Functions of a module in lists of those of one name: of each the number of the next
- * one, from 1; 0 ends a list. */
+/* Functions of a module in lists by name. An entry is the number of the next function,
+ * from 1; 0 ends a list. */
 struct name_lists {
         struct named_function *functions;
         size_t count;
@@ -294,7 +294,7 @@ struct several {
         size_t count;
 };
 
-/* HEADS for NAME_COUNT names: all 0 between modules, of which each goes over its own
+/* HEADS for NAME_COUNT names: all 0 between modules. Each module iterates over its own
  * functions alone. */
 static int reserve_heads(struct named_functions *functions, size_t name_count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of one name in one module, and what their names are told apart by. */
+/* Functions of one name in one module, and the properties that distinguish them. */
 #ifndef MEMLAG_SYMBOLIZE_FUNCTION_NAMES_H
 #define MEMLAG_SYMBOLIZE_FUNCTION_NAMES_H
 
@@ -35,12 +35,11 @@ struct named_functions {
 int named_functions_add(struct named_functions *functions,
                         const struct named_function *function, uint32_t *number);
 
-/* Gives labels to the functions from number FIRST + 1 on, which are those of one module.
- * Where several have one name, or symbols tell of others, they are called by what they
- * differ in: C++ functions by the types of their parameters ("area(circle)"), those that
- * only one source file knows by that file ("init (disk.c)"), if need be with its
- * directories, and by their line where one file has several. Out of memory shows in
- * NAMES, too. */
+/* Labels the functions from number FIRST + 1 on, all of one module. If several
+ * functions or symbols share a name, the label adds a difference. C++ functions get
+ * the types of their parameters ("area(circle)"). Functions local to a source file get
+ * that file ("init (disk.c)"), if necessary with its directories. Several functions of
+ * one file get their lines. NAMES shows when memory ran out, too. */
 int named_functions_tell_apart(struct named_functions *functions, size_t first,
                                struct string_pool *names);
 void named_functions_free(struct named_functions *functions);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The Itanium C++ ABI, 5.1. What is not needed to see where a part ends is not told
- * apart. */
+/* The Itanium C++ ABI, 5.1. The parser only distinguishes forms that determine where a
+ * part ends. */
 #include "mangled_name.h"
 
 #include <string.h>
@@ -102,7 +102,7 @@ static void skip_discriminator(struct text *text)
                 text->at++;
 }
 
-/* What is local to a function, behind its Z. */
+/* A name local to a function, behind its Z. */
 static bool skip_local(struct text *text)
 {
         if (!skip_to_end(text))
@@ -208,8 +208,8 @@ static bool skip_any(struct text *text)
         }
 }
 
-/* A name, a type or what stands before one. Whatever holds others comes here for them, so
- * that all levels are counted. */
+/* A name, a type or a prefix. Every form with nested forms calls this for them, so all
+ * levels are counted. */
 static bool skip_item(struct text *text)
 {
         if (text->depth >= DEPTH_LIMIT)
@@ -263,7 +263,7 @@ static bool take_nested(struct text *text, struct mangled *parts)
         return take(text, 'E') && parts->scoped_length > 0;
 }
 
-/* Those that allocate and free memory are called alike, whatever they are told. */
+/* Allocation functions share a label for all parameters. */
 static bool of_memory(const char *operator_name)
 {
         return strncmp(operator_name, "nw", 2) == 0 ||

@@ -14,7 +14,7 @@ struct mangled {
         size_t qualifiers_length;
         const char *scoped; /* scopes, the name and its template's arguments */
         size_t scoped_length;
-        const char *parameters; /* of a template with what it returns */
+        const char *parameters; /* for a template, with its return type */
         size_t parameters_length;
 };
 

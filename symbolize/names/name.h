@@ -11,9 +11,9 @@
 /* The readable form of a linkage name. */
 uint32_t name_put_linkage(struct string_pool *names, const char *linkage_name);
 
-/* Names that were put, by where what they were made of stands: entries of debug
- * information share linkage names and origins, and to make names of these takes long. For
- * one pool only. Zero-initialised: none. */
+/* A cache of names, keyed by the address of their source. Entries of debug information
+ * share linkage names and origins, and making names of these takes long. For one pool
+ * only. Zero-initialised: empty. */
 struct linked_names {
         struct linked_name {
                 const void *from;
@@ -25,7 +25,7 @@ struct linked_names {
         struct hash_index index;
 };
 
-/* The name made of what is at FROM, while no other one is added; NULL: not known. */
+/* The name made from FROM, valid until the next addition; NULL: not known. */
 const struct linked_name *linked_names_find(const struct linked_names *known,
                                             const void *from);
 /* Where there is no memory for it, it stays unknown. */
@@ -35,7 +35,7 @@ uint32_t linked_names_put(struct linked_names *known, struct string_pool *names,
                           const char *linkage_name);
 void linked_names_free(struct linked_names *known);
 
-/* The same of a symbol, which may end in a version ("stdout@GLIBC_2.2.5"). */
+/* The same for a symbol, which may end in a version ("stdout@GLIBC_2.2.5"). */
 uint32_t name_put_symbol(struct string_pool *names, const char *symbol);
 
 /* The name of a stub that jumps to FUNCTION: "puts@plt". */
@@ -44,16 +44,16 @@ uint32_t name_put_stub(struct string_pool *names, const char *function);
 /* Whether SYMBOL is the linkage name of a C++ or Rust function. */
 bool name_mangled(const char *symbol);
 
-/* Whether SYMBOL names a function that adjusts an object's pointer, or what is returned,
- * for a virtual one (Itanium C++ ABI, 5.1.4.2). */
+/* Whether SYMBOL names a thunk: it adjusts an object's pointer, or the returned
+ * pointer, for a virtual function (Itanium C++ ABI, 5.1.4.2). */
 bool name_of_thunk(const char *symbol);
 
-/* How much of SYMBOL is the function's name: without the version, and without what the
- * compiler calls copies and parts of it by (".constprop.0", ".cold"). */
+/* The length of the function's name in SYMBOL: without the version, and without the
+ * compiler's suffix for copies and parts (".constprop.0", ".cold"). */
 size_t name_length(const char *symbol);
 
-/* The same of a mangled SYMBOL that may name a part of a function which the compiler
- * has split: the function's name, without ".cold" or ".part.0". */
+/* The same for a mangled SYMBOL that may name a split part of a function: the
+ * function's name, without ".cold" or ".part.0". */
 uint32_t name_put_part(struct string_pool *names, const char *symbol);
 
 #endif

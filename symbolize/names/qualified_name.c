@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* g++ writes down linkage names only of what other files know. Lambdas are told by where
- * they begin, also among the arguments of templates. */
+/* g++ records linkage names only for functions that other files know. The start of a
+ * lambda identifies it, also among the arguments of templates. */
 #include "qualified_name.h"
 
 #include <errno.h>
@@ -182,7 +182,7 @@ static int put_own(struct code_entries *entries, const Dwarf_Die *die, const cha
 static int put_scope(struct code_entries *entries, const Dwarf_Die *die, int depth,
                      uint32_t *id);
 
-/* Puts OWN behind what DIE is in, and what that is in. */
+/* Puts OWN behind the qualified name of its enclosing scopes. */
 static int put_inside(struct code_entries *entries, const Dwarf_Die *outer, int depth,
                       uint32_t own, uint32_t *id)
 {

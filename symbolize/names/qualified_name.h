@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of C++ functions that have none for linking, of what they are in. */
+/* Names of C++ functions without linkage names, qualified by the enclosing scopes. */
 #ifndef MEMLAG_SYMBOLIZE_QUALIFIED_NAME_H
 #define MEMLAG_SYMBOLIZE_QUALIFIED_NAME_H
 

@@ -55,7 +55,7 @@ static bool link_at(const struct line *line, size_t index, char *link, size_t *e
         return true;
 }
 
-/* The same of what ends at END; *BEGIN is where it begins. */
+/* The same for the name that ends at END; *BEGIN is its start. */
 static bool link_before(const struct line *line, size_t end, char *link, size_t *begin)
 {
         bool arrow = end > 1 && at(line, end - 1) == '>' && at(line, end - 2) == '-';
@@ -121,7 +121,7 @@ static size_t bracket_end(const struct line *line, size_t begin)
         return begin;
 }
 
-/* Sets NAME's link, by which it is a member; *BEGIN is where that begins. */
+/* Sets NAME's link, the operator before a member; *BEGIN is the link's start. */
 static bool find_link(const struct line *line, struct name *name, size_t *begin)
 {
         return link_before(line, end_before(line, name->begin), &name->link, begin);
@@ -142,7 +142,7 @@ static bool name_of_before(const struct line *line, size_t begin, struct name *n
         return name_before(line, end, name);
 }
 
-/* The same of a member, whose link is at *LINK then. */
+/* The same for a member; *LINK is then its link. */
 static bool member_before(const struct line *line, size_t begin, struct name *name,
                           size_t *link)
 {
@@ -183,9 +183,9 @@ static bool last_behind(const struct line *line, size_t index, struct name *name
         return found && find_link(line, name, begin);
 }
 
-/* Whether the member that ends at END is an array of which an item is meant, or what a
- * function is called for: clang's column is where such expressions begin. At that of
- * others the variable is loaded that they begin with. */
+/* Whether the member that ends at END is an indexed array, or the object of a call.
+ * clang's column is the beginning of such an expression. With other expressions, the
+ * instruction at that column loads the first variable. */
 static bool leads_on(const struct line *line, size_t end)
 {
         char link;
@@ -218,8 +218,7 @@ static bool last_member(const struct line *line, size_t index, struct name *name
                (last_behind(line, index, name, begin) && leads_on(line, name->end));
 }
 
-/* The type to which the pointer before BEGIN is cast: of ((const struct b *)p)-> that is
- * b. */
+/* The type of the cast before BEGIN: "b" in ((const struct b *)p)->. */
 static bool cast_before(const struct line *line, size_t begin, struct name *name)
 {
         size_t end = end_before(line, begin), inner, behind;
@@ -255,8 +254,8 @@ static bool add_name(const struct line *line, struct name name, char *text, size
         return true;
 }
 
-/* Adds to TEXT, of which *USED bytes are used, the members of the expression that ends
- * with LAST, whose link begins at BEGIN, behind the name that it begins with. */
+/* Adds to TEXT, after *USED bytes, the members of the expression that ends with LAST.
+ * LAST's link begins at BEGIN. The first name of the expression is not a member. */
 static bool add_members(const struct line *line, struct name last, size_t begin,
                         char *text, size_t size, size_t *used)
 {
@@ -281,8 +280,8 @@ static bool is_operator(char c)
         return c && strchr("+-*/%<>=!&|^", c);
 }
 
-/* Whether the operator at INDEX compares: compilers keep its operands with it, and change
- * those of sums. */
+/* Whether the operator at INDEX compares: compilers keep its operands with it, but
+ * reorder the operands of sums. */
 static bool compares(const struct line *line, size_t index)
 {
         char c = at(line, index), next = at(line, index + 1);
@@ -303,7 +302,7 @@ static bool add_side(const struct line *line, struct name name, bool members,
         return add_name(line, name, text, size, used);
 }
 
-/* What is on both sides of the operator at INDEX. */
+/* The operands on both sides of the operator at INDEX. */
 static bool operands(const struct line *line, size_t index, char *text, size_t size)
 {
         size_t used = 0, begin = 0, behind = index;

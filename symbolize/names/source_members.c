@@ -70,7 +70,7 @@ static FILE *open_source(const char *path, const struct stat *program, size_t *s
         return file;
 }
 
-/* The text of a file, and a line of it: from BEGIN up to END. */
+/* The text of a file and its current line, from BEGIN up to END. */
 struct source {
         char *text;
         size_t length;
@@ -124,7 +124,7 @@ static void read_members(struct source *source, struct access **accesses, size_t
         }
 }
 
-/* Reads the file at PATH, of which ACCESSES are, if it is the source of the program of
+/* Reads the file at PATH for its ACCESSES, if it is a source of the program with
  * STATUS. 0 or -ENOMEM. */
 static int read_file(const char *path, const struct stat *status,
                      struct access **accesses, size_t count, struct string_pool *names,

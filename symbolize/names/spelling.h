@@ -8,9 +8,9 @@
 /* How many lambdas NAME has among its template's arguments: "<lambda(int)>". */
 size_t spelling_lambdas(const char *name);
 
-/* NAME with "long" for "long int" and their like, and LAMBDAS, which are as many as
- * NAME has, in their places, without the parameters of the functions that they are in.
- * LAMBDAS may be NULL: they stay. The caller frees it; NULL: no memory. */
+/* NAME with "long" for "long int" and similar types. LAMBDAS, as many as NAME has,
+ * replace its lambdas, without the parameters of their enclosing functions. LAMBDAS
+ * may be NULL: the lambdas stay. The caller frees it; NULL: no memory. */
 char *spelling_demangled(const char *name, const char *const *lambdas);
 
 #endif

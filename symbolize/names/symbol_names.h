@@ -37,8 +37,8 @@ void symbol_names_free(struct symbol_names *names);
  * optimised at link time. */
 bool symbol_names_elsewhere(const struct symbol_names *names, const char *name,
                             const char *file);
-/* Whether symbols of that name are of several functions; *ONE_FILE: of files that have
- * one name, or of none that is known. */
+/* Whether symbols of that name belong to several functions. *ONE_FILE: their files
+ * have one name, or no file is known. */
 bool symbol_names_several(const struct symbol_names *names, const char *name,
                           bool *one_file);
 /* Whether symbols name a C++ function that differs from the one mangled as LINK in

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The first reason that applies, from what is mapped at the place to what its debug
- * information lacks. */
+/* The first reason that applies, from the mapping at the place to gaps in its debug
+ * information. */
 #include "unnamed.h"
 
 const char unnamed_inlined[] = "inlined functions without names: dwz file not found";

@@ -8,7 +8,8 @@
 /* The reason of a function around one that is inlined and not known. */
 extern const char unnamed_inlined[];
 
-/* Of PLACE, which RAW's modules have named as far as they can; NULL: it has one. */
+/* The reason for a missing name of PLACE, after all names of RAW's modules are set;
+ * NULL: it has one. */
 const char *unnamed_function_reason(const struct raw *raw, const struct place *place);
 const char *unnamed_line_reason(const struct raw *raw, const struct place *place);
 

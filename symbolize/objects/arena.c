@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An arena grows piece by piece, so that what is mapped without a gap is one, whenever
- * that was. */
+/* An arena grows piece by piece. Therefore adjacent mappings form one arena,
+ * regardless of their times. */
 #include "arena.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 enum { PAGE_BYTES = 4096 };
 
 /* glibc's malloc() maps blocks from this size on by themselves (M_MMAP_THRESHOLD of
- * mallopt(3)), and others do so too: such a one tells of no more than its own pages. */
+ * mallopt(3)), as do other allocators. Such a block only identifies its own pages. */
 enum { LARGE_BYTES = 128 << 10 };
 
 /* It keeps two words before a block. */
@@ -60,7 +60,7 @@ static int compare_spans(const void *left, const void *right)
         return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Makes one of those that touch. */
+/* Merges adjacent spans. */
 static void join(struct spans *spans)
 {
         size_t count = 0;

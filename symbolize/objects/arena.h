@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Anonymous memory that malloc() and its like have from the kernel: between the blocks
- * in it lie what the allocator knows of them, and free blocks. */
+/* Anonymous memory that malloc() and similar functions got from the kernel. Between
+ * its blocks lie the allocator's bookkeeping and free blocks. */
 #ifndef MEMLAG_SYMBOLIZE_ARENA_H
 #define MEMLAG_SYMBOLIZE_ARENA_H
 
@@ -12,8 +12,8 @@ struct arenas {
         size_t process_count;
 };
 
-/* Finds those of RAW, by the blocks that samples fell into. 0 or -ENOMEM; freed in any
- * case. */
+/* Finds the arenas of RAW, by the blocks that samples fell into. 0 or -ENOMEM; freed
+ * in any case. */
 int arenas_find(struct arenas *arenas, const struct raw *raw);
 void arenas_free(struct arenas *arenas);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One row after the other, so that memory does not grow with the samples. What a block
- * holds, and where an index leads, is certain only when all samples agree: they are heard
- * first. Samples without data addresses need no rows: where they are is told by their
- * addresses. */
+/* Writes row by row, so memory does not grow with the samples. A block's type, and an
+ * index's target, are certain only if all samples agree. Therefore a first pass reads
+ * all samples. Samples without data addresses need no rows, because their addresses
+ * determine their locations. */
 #include "attribution.h"
 
 #include <errno.h>
@@ -67,8 +67,8 @@ static int compare_ips(const void *left, const void *right)
         return (int64_t)a->ip < (int64_t)b->ip ? -1 : (int64_t)a->ip > (int64_t)b->ip;
 }
 
-/* By their key, so that SQLite appends them. The sweep is over then: its index, which
- * they do not lie by any more, is asked no more. */
+/* Sorts by key, so SQLite appends rows. The sweep is over then: its index, which this
+ * order breaks, is not used any more. */
 static int write_ips(struct sweep *sweep, struct db *db, struct diag *diag)
 {
         static const char *const ip_columns[] = {"process_id", "ip", "location_id", NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each sample is attributed to, and what they have in common. */
+/* The object and location of each sample, and properties common to all samples. */
 #ifndef MEMLAG_SYMBOLIZE_ATTRIBUTION_H
 #define MEMLAG_SYMBOLIZE_ATTRIBUTION_H
 

@@ -81,7 +81,7 @@ static void use_site(struct objects *objects, bool *used, uint32_t stack)
         stack_site(objects, stack);
 }
 
-/* Mapped regions have no site's type: they are told apart by the site alone. */
+/* Mapped regions have no site's type: only the site distinguishes them. */
 int objects_tell_apart(struct objects *objects, const struct block_type *blocks)
 {
         const struct raw *raw = objects->from.sweep->raw;
@@ -132,7 +132,7 @@ static struct object_path *use_path(struct objects *objects, uint32_t stack, boo
         return path;
 }
 
-/* All blocks of a site count, also those that no sample met. */
+/* All blocks of a site count, also blocks without samples. */
 void objects_count_blocks(struct objects *objects)
 {
         const struct raw *raw = objects->from.sweep->raw;

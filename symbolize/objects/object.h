@@ -22,7 +22,8 @@ struct object {
         uint32_t name;
         uint32_t module;    /* RAW_NONE: none */
         struct site site;   /* of heap blocks and mapped regions */
-        uint64_t start;     /* a variable's address: tells those of one name apart */
+        uint64_t start;     /* a variable's address: distinguishes variables of one
+                               name */
         bool whole_stack;   /* the frame in it is not known */
         bool thread_memory; /* or thread-local variables: which is not known */
         bool has_size;
@@ -31,8 +32,8 @@ struct object {
         uint64_t total_bytes; /* of all blocks, one after the other */
 };
 
-/* What the objects are made from: the places and variables of SWEEP have been named;
- * ALLOCATORS as in struct symbolize_options. */
+/* Input of the objects. The places and variables of SWEEP have been named; ALLOCATORS
+ * as in struct symbolize_options. */
 struct object_sources {
         struct sweep *sweep; /* goes over the samples again */
         const struct code_frames *frames;
@@ -42,7 +43,7 @@ struct object_sources {
         bool *allocators_met; /* of each: some block's path had it */
 };
 
-/* What was allocated at one stack. */
+/* The allocations at one stack. */
 struct object_path {
         bool used;
         uint32_t object;
@@ -64,7 +65,7 @@ struct objects {
         struct arenas arenas;
 };
 
-/* What a sample's data address is a part of. */
+/* The object and offset of a sample's data address. */
 struct sample_object {
         uint32_t object;       /* RAW_NONE: no data address */
         uint64_t offset_bytes; /* in the object's block */
@@ -74,8 +75,8 @@ struct sample_object {
 /* 0 or -ENOMEM; on error OBJECTS is still to be freed. */
 int objects_open(struct objects *objects, const struct object_sources *from);
 
-/* Before the first sample's object is asked for: tells the blocks of one site apart that
- * are of several types, by BLOCKS, those of raw's stacks. 0 or -ENOMEM. */
+/* Before the first query of a sample's object: separates the blocks of a site that
+ * have several types, by BLOCKS, the block types of raw's stacks. 0 or -ENOMEM. */
 int objects_tell_apart(struct objects *objects, const struct block_type *blocks);
 /* The object that SAMPLE at LOCATION touched, made when it is the first to. 0 or -ENOMEM.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading what the profiler packed: many nodes of the calling-context tree, or allocation
- * sites, in a row. As all that is in a database, none of it needs to make sense. */
+/* Reads the profiler's packed rows: many nodes of the calling-context tree, or
+ * allocation sites, in a row. Like all data of a database, a row may be malformed. */
 #ifndef MEMLAG_SYMBOLIZE_PACK_H
 #define MEMLAG_SYMBOLIZE_PACK_H
 
@@ -8,9 +8,9 @@
 
 /* Columns of a pack of nodes, from COLUMN on: return_ips, leaf_ips, nodes. */
 
-/* Adds the nodes, of PROCESS (an index) and numbered from FIRST_ID, to the stacks of RAW
- * that have smaller numbers: others are there already. CAPACITY and ID_CAPACITY are those
- * of its arrays. 0 or -ENOMEM, as all. */
+/* Adds the nodes, of PROCESS (an index) and numbered from FIRST_ID, to the stacks of
+ * RAW. RAW may already have nodes with the same numbers; only new nodes are added.
+ * CAPACITY and ID_CAPACITY belong to RAW's arrays. 0 or -ENOMEM, as all. */
 int pack_read_stacks(struct raw *raw, size_t *capacity, size_t *id_capacity,
                      struct sqlite3_stmt *row, int column, int64_t first_id,
                      uint32_t process);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Each process has a timeline of its own, which goes forward to each of its samples. A
- * stack's nodes ask for their places when the first sample that leads to them is met, or
- * when the first block was allocated there. */
+/* Each process has a separate timeline, which advances to each of its samples. The
+ * first sample that leads to a stack's nodes looks up their places. Without a sample,
+ * the first block allocated there does. */
 #include "pass.h"
 
 #include <errno.h>
@@ -128,7 +128,7 @@ static uint32_t frame_place(const struct sweep *sweep, const struct raw_sample *
         return stack == RAW_NONE ? RAW_NONE : sweep->stack_places[stack];
 }
 
-/* The place that called the function in which the sample is. */
+/* The call site of the sample's function. */
 static uint32_t caller_place(const struct sweep *sweep, const struct raw_sample *sample)
 {
         uint32_t stack = sample->stack == RAW_NONE

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Going over samples in the order of time: where each of them was, by what was mapped and
- * allocated then. Functions return 0 or a negative errno value. */
+/* Iterates over samples in time order and finds each sample's location, from the
+ * mappings and blocks at that time. Functions return 0 or a negative errno value. */
 #ifndef MEMLAG_SYMBOLIZE_PASS_H
 #define MEMLAG_SYMBOLIZE_PASS_H
 
 #include "sweep.h"
 
-/* So many samples are read before the first of them is looked at: what is known of their
- * places is then already on its way from memory. */
+/* The number of samples to read ahead. Prefetches of their places are then under way
+ * when a sample is processed. */
 enum { PASS_AHEAD = 16 };
 
 /* The caller gives all before COUNT, which begins with 0. */
@@ -31,9 +31,9 @@ int pass_locate(struct sweep *sweep, const struct raw_sample *sample,
                 struct sample_location *location);
 /* Tells that SAMPLE will be located soon. */
 void pass_expect(const struct sweep *sweep, const struct raw_sample *sample);
-/* After the last sample: looks up the stacks that none led to. Those at which a block was
- * allocated go by what was mapped then; others (of blocks that no sample met) by all
- * mappings that ever were, the latest first. */
+/* After the last sample: looks up the stacks without samples. A stack with an
+ * allocated block uses the mappings of the block's time. Other stacks (of blocks
+ * without samples) use all mappings that ever were, the latest first. */
 int pass_ask_other_stacks(struct sweep *sweep);
 /* Frees what SWEEP knows of its processes at the time it has come to. */
 void pass_forget(struct sweep *sweep);

@@ -77,7 +77,7 @@ int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t
         return put_place(sweep, &key, index);
 }
 
-/* The segment of code of FILE that is loaded from OFFSET_BYTES of it; NULL: none is. */
+/* The segment of code of FILE that is loaded from OFFSET_BYTES of it; NULL: none. */
 static const struct elf_segment *code_segment(const struct elf_file *file,
                                               uint64_t offset_bytes)
 {
@@ -198,8 +198,8 @@ int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t p
 
 /* ---- targets of data addresses ---- */
 
-/* So many addresses of a module's data are asked about one by one. When there are more,
- * its symbols and sections tell which of them have the same answer. */
+/* The number of addresses in a module's data that are looked up one by one. Above it,
+ * symbols and sections group the addresses that have the same answer. */
 enum { SINGLE_VARIABLES = 4096 };
 
 /* Where the part of MODULE's data begins that VADDR is in; VADDR itself: not known. */
@@ -282,8 +282,8 @@ static uint32_t find_image(const struct raw *raw, const struct timeline *timelin
                    : INTERVAL_NONE;
 }
 
-/* The variable at ADDR, when it lies in a loaded file: in what mapping number MAPPING
- * maps of it, or in memory that its segments continue with (.bss). */
+/* The variable at ADDR, if it lies in a loaded file: in the part that mapping number
+ * MAPPING maps, or in memory that extends a segment (.bss). */
 static int find_variable(struct sweep *sweep, const struct timeline *timeline,
                          uint32_t mapping, uint64_t addr, bool *found,
                          struct target *target)
@@ -306,7 +306,7 @@ static int find_variable(struct sweep *sweep, const struct timeline *timeline,
         return put_variable(sweep, addr - image->bias, image->module, target);
 }
 
-/* What the C library keeps at the thread pointer (tcbhead_t of glibc). */
+/* The C library's data at the thread pointer (tcbhead_t of glibc). */
 enum { CONTROL_BLOCK_BYTES = 704 };
 
 /* The program's thread-local variables lie right below the thread pointer (ELF handling
@@ -332,10 +332,10 @@ static int find_thread_memory(struct sweep *sweep, const struct raw_sample *samp
         return put_variable(sweep, offset | ELF_THREAD_LOCAL, module, target);
 }
 
-/* The file that the dynamic linker may have allocated STACK's blocks for, when its code
- * used its thread-local memory for the first time in a thread. It also allocates for who
- * calls dlopen(); only the size of the block tells those from each other. RAW_NONE: it is
- * another stack. */
+/* The file for which the dynamic linker may have allocated STACK's blocks. It
+ * allocates when a file's code first uses its thread-local memory in a thread. It also
+ * allocates for a caller of dlopen(); only the size of the block distinguishes the
+ * two. RAW_NONE: it is another stack. */
 static uint32_t find_thread_module(const struct sweep *sweep, uint32_t stack)
 {
         static const char linker[] = "ld-linux";
@@ -405,7 +405,7 @@ int place_of_data(struct sweep *sweep, const struct timeline *timeline,
                 return -ENOMEM;
         if (target->kind != TARGET_UNMAPPED)
                 return 0;
-        /* A block of the heap is one whatever its memory is taken for. */
+        /* A heap block takes precedence over other uses of its memory. */
         if ((index = timeline_find(timeline, LAYER_BLOCK, addr)) != INTERVAL_NONE)
                 return put_block(sweep, index, addr, target);
         if ((index = timeline_find(timeline, LAYER_STACK, addr)) != INTERVAL_NONE) {

@@ -6,14 +6,14 @@
 
 #include "sweep.h"
 
-/* *INDEX becomes that of the place in code at ADDR. */
+/* *INDEX becomes the index of the place in code at ADDR. */
 int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t addr,
                   uint32_t *index);
-/* The same of the place in MODULE at this offset of its file. */
+/* The same for the place in MODULE at this offset of its file. */
 int place_of_file(struct sweep *sweep, uint32_t module, uint64_t file_offset_bytes,
                   uint32_t *index);
-/* The same for an address of PROCESS that many samples may have, in what the past called
- * STATE. *USUAL tells whether it is the place that the address had at first. */
+/* The same for an address of PROCESS that many samples may have, in the epoch STATE.
+ * *USUAL: it is the place that the address had at first. */
 int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t process,
                 uint32_t state, uint64_t ip, uint32_t *index, bool *usual);
 /* Tells that this will be asked soon. */

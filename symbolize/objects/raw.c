@@ -222,8 +222,8 @@ static void mark_unpacked(struct raw *raw, int64_t id)
                 raw->stacks[index].packed = false;
 }
 
-/* Columns 4 to 6 are those of a pack, NULL in a row of one node. Either comes behind
- * those with smaller numbers; a node that is in both comes twice. */
+/* Columns 4 to 6 contain a pack, NULL in a row of one node. Each kind comes in
+ * ascending order of numbers. A node that is in both comes twice. */
 static int read_stack(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
@@ -354,9 +354,10 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
                 const char *sql;
                 read_row *read;
         } tables[] = {
-            /* When one began that was there before the run (start_ns is 0) is not known,
-             * nor when one ended that outlived it. Modelled time is no wall clock: that
-             * of the run stands for it. The wall clock is noted in whole seconds. */
+            /* The begin of a process from before the run (start_ns is 0) is not known,
+             * nor the end of a process that outlived the run. Modelled time is no wall
+             * clock, so the run's wall clock replaces it. The wall clock is noted in
+             * whole seconds. */
             {"SELECT process_id, pid,"
              " CASE WHEN modelled THEN began"
              " WHEN start_ns > 0 THEN began + start_ns / 1000000000 END,"

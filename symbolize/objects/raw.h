@@ -18,7 +18,7 @@ struct sqlite3_stmt;
 
 enum raw_mapping_kind { RAW_FILE, RAW_ANON, RAW_HEAP, RAW_STACK, RAW_VDSO };
 
-/* What is in force from start_ns to end_ns, both included. */
+/* A period from start_ns to end_ns, both included. */
 struct raw_period {
         int64_t start_ns;
         int64_t end_ns; /* INT64_MAX: to the end */
@@ -112,7 +112,7 @@ struct raw {
         size_t total_count;
         int64_t *store_ids; /* the data sources of stores */
         size_t store_count;
-        int64_t *no_access_ids; /* those that say of no access to memory */
+        int64_t *no_access_ids; /* instructions without an access to memory */
         size_t no_access_count;
         struct raw_clock *clocks;
         int64_t *clock_ids;

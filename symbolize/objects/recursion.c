@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tree of paths without recursion beside that of the stacks. */
+/* A tree of paths without recursion, parallel to the tree of stacks. */
 #include "recursion.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static uint32_t without_recursion(const struct paths *paths, uint32_t parent,
         return parent;
 }
 
-/* Marks the stacks of allocations, and those that they are called from. */
+/* Marks the stacks of allocations and their callers. */
 static void mark(const struct raw *raw, bool *wanted)
 {
         for (size_t i = 0; i < raw->allocation_count; i++)

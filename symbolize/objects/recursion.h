@@ -5,10 +5,10 @@
 
 #include "sweep.h"
 
-/* GROUPS, of as many numbers as SWEEP's recording has stacks, gets the same one for the
- * stacks of allocations that are the same path when what lies between two calls of a
- * function in it is left out; RAW_NONE for stacks that no allocation has. 0 or -ENOMEM.
- */
+/* Fills GROUPS, an entry for each stack of SWEEP's recording. Two stacks of
+ * allocations get the same number if their paths are equal without recursion.
+ * Recursion is the part of a path between two calls of a function. Stacks without
+ * allocations get RAW_NONE. 0 or -ENOMEM. */
 int recursion_groups(const struct sweep *sweep, uint32_t *groups);
 
 #endif

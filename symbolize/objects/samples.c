@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading samples. They mostly lie in the order of time, which is seen while they are
- * read; only those that do not are sorted, by SQLite, which does that in a file. */
+/* Reads samples. They mostly lie in time order, which is checked while reading. SQLite
+ * sorts the others, in a file. */
 #include "samples.h"
 
 #include <inttypes.h>
@@ -179,9 +179,9 @@ static void visit_row(sqlite3_context *call, int count, sqlite3_value **row)
 
 static const char visit_name[] = "visit_sample";
 
-/* Order by time is made before rows are visited: a limit must be kept to by then. Without
- * it the order of their ids is the one that rows lie in; were they read in another, it
- * would be seen to be out of the order of time. */
+/* SQLite sorts by time before it returns rows, so a memory limit must be set by then.
+ * Without sorting, rows are read in the order of their ids, as they are stored.
+ * Another order would look like a violation of the time order. */
 static int prepare(const struct samples *samples, const struct sample_range *range,
                    sqlite3_stmt **rows)
 {

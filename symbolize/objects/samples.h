@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The samples of a database, one after the other in the order of time: there may be more
- * of them than fit in memory. */
+/* The samples of a database, one after the other in time order. They may not fit in
+ * memory. */
 #ifndef MEMLAG_SYMBOLIZE_SAMPLES_H
 #define MEMLAG_SYMBOLIZE_SAMPLES_H
 
@@ -41,8 +41,9 @@ struct sample_range {
         int64_t last;
 };
 
-/* Takes the next sample, of equal times that with the lower id. Anything but 0 ends the
- * reading. It may write to other tables than those of samples. */
+/* Takes the next sample; of equal times, the lower id comes first. A return value
+ * other than 0 ends the reading. It may write to tables other than the tables of
+ * samples. */
 typedef int samples_visit(void *context, const struct raw_sample *sample);
 
 /* Looks how the samples of DB lie. 0 or a negative errno value. */
@@ -53,15 +54,15 @@ bool samples_is_store(const struct samples *samples, const struct raw_sample *sa
 
 /* False of a SAMPLE whose data source says that it accessed no memory, as a page fault. */
 bool samples_is_access(const struct samples *samples, const struct raw_sample *sample);
-/* Whether one of those read so far, or of the first 65536, has a data address; false also
- * when that cannot be read. */
+/* Whether a sample read so far, or among the first 65536, has a data address; also
+ * false on a read error. */
 bool samples_begin_with_address(const struct samples *samples);
 /* The range that all samples are in; of none the last is before the first. 0 or a
  * negative errno value. */
 int samples_all(const struct samples *samples, struct sample_range *range,
                 struct diag *diag);
-/* Goes over the samples of RANGE, from the earliest, as far as is known. 0, what VISIT
- * returned, or a negative errno value. */
+/* Visits the samples of RANGE, from the earliest, in the known order. 0, VISIT's
+ * return value, or a negative errno value. */
 int samples_each(struct samples *samples, const struct sample_range *range,
                  samples_visit *visit, void *context, struct diag *diag);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocation sites. What belongs to an allocator is told by library and by name. */
+/* Allocation sites. Library and function names identify allocators. */
 #include "site.h"
 
 #include <inttypes.h>
@@ -34,8 +34,8 @@ bool site_in_c_library(const struct sweep *sweep, const struct place *place)
         return in_libraries(sweep, place, c_libraries);
 }
 
-/* The same functions in a program that holds its own copy of them, what C++ libraries
- * have inlined into it, and functions that many programs wrap them in. */
+/* The same functions in a program with a private copy, allocation functions that C++
+ * libraries inline, and common wrappers. */
 static const char *const known_allocators[] = {
     "malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "memalign",
     "posix_memalign", "valloc", "pvalloc", "mmap", "mmap64", "mremap", "brk", "sbrk",
@@ -49,7 +49,7 @@ static const char *const known_allocators[] = {
     "x2nrealloc*", "xnmalloc*", "xnrealloc*", "xstrdup*", "xstrndup*", "xmemdup*",
     "xasprintf", "emalloc*", "ecalloc*", "ezalloc*", "erealloc*", "safe_malloc*",
     "checked_malloc*",
-    /* and of those with a program's or library's own name before it */
+    /* and wrappers with a program's or library's prefix */
     "*malloc", "*calloc", "*realloc", "*zalloc", "*mallocz", "*malloc64", "*realloc64",
     "*reallocarray", "*mem_alloc", "*Malloc", "*Calloc", "*Realloc", "*MallocRaw*",
     "*MallocZero*", "mallocWithAlarm",
@@ -119,9 +119,9 @@ static bool in_rust_library(const char *file)
                strstr(file, "/lib/rustlib/src/rust/library/");
 }
 
-/* Whether FILE is a header of C++'s own library, as GNU's and LLVM's are installed. The
- * names of its functions are no sign where their arguments are types of a function, such
- * as those of lambdas: gcc then leaves out their scope. */
+/* Whether FILE is a header of the C++ library, as GNU's and LLVM's are installed. Its
+ * functions' names are no evidence if their arguments include local types, such as
+ * lambdas: gcc then omits the scope. */
 static bool in_cxx_library(const char *file)
 {
         return strstr(file, "/include/c++/") != NULL;
@@ -137,7 +137,8 @@ static bool hands_on(const struct site_search *search, const struct site *site)
                             (file && (in_rust_library(file) || in_cxx_library(file))));
 }
 
-/* How many functions PLACE is in: that of the code, and those it is inlined into. */
+/* The number of functions at PLACE: the function of the code and the functions that it
+ * is inlined into. */
 static uint32_t level_count(const struct place *place)
 {
         return place->code.frame_count > 1 ? place->code.frame_count : 1;
@@ -195,8 +196,8 @@ static bool is_named(const struct site_search *search, const char *function)
         return named;
 }
 
-/* Where to look from: behind the outermost function that the user named, as what it calls
- * to get the memory is its own matter. */
+/* Where the search begins: behind the outermost function that the user named. The
+ * allocation calls inside that function do not matter. */
 struct beginning {
         uint32_t stack;
         uint32_t level;
@@ -249,8 +250,8 @@ uint32_t site_name_with_column(struct string_pool *names, const struct site *sit
                                   string_pool_text(names, site->name), site->column);
 }
 
-/* What the place NUMBER tells from LEVEL on: kept for the many stacks that go through it.
- */
+/* The site that place NUMBER gives from LEVEL on: cached for the many stacks that
+   share it. */
 static struct place_site ask_place(const struct site_search *search, uint32_t number,
                                    uint32_t level)
 {

@@ -15,7 +15,7 @@ struct site {
         uint32_t name;   /* "build_list at chase.c:42" */
 };
 
-/* What a place's own functions tell of the blocks that are allocated below it. */
+/* The site that a place's own functions give to blocks allocated below it. */
 struct place_site {
         bool asked;
         bool found;       /* SITE is theirs; else SITE is what stands for them */
@@ -27,7 +27,7 @@ struct site_search {
         const struct code_frames *frames;
         struct string_pool *names;
         const char *const *allocators; /* as in struct symbolize_options */
-        bool *met;                     /* of each of these: some path had it */
+        bool *met;                     /* for each allocator: some path had it */
         struct place_site *places;     /* of places of SWEEP, none asked at first */
         size_t place_count;
 };

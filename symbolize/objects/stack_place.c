@@ -43,7 +43,7 @@ static int compare_dates(const void *left, const void *right)
         return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
-/* Where each process's dates begin; those of no process come last. */
+/* The start of each process's dates; dates without a process come last. */
 static int index_dates(struct sweep *sweep)
 {
         size_t at = 0;

@@ -5,12 +5,12 @@
 
 #include "sweep.h"
 
-/* Dates the stacks of blocks and their callers by the first block, and marks the calls:
- * those with children. 0 or -ENOMEM, as all. */
+/* Dates the stacks of blocks and their callers by the first block, and marks call
+ * nodes: nodes with children. 0 or -ENOMEM, as all. */
 int stacks_date(struct sweep *sweep);
 /* Finds the place of STACK as things are in TIMELINE. */
 int stack_ask(struct sweep *sweep, const struct timeline *timeline, uint32_t stack);
-/* The same of STACK and its callers, as far as they are PROCESS's and were not asked
+/* The same for STACK and its callers that belong to PROCESS and were not looked up
  * before. */
 int stack_ask_callers(struct sweep *sweep, const struct timeline *timeline,
                       uint32_t process, uint32_t stack);

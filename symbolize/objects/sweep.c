@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* At first the samples are gone over one by one, or counted by kinds where one of each
- * kind is enough; if they turn out not to be in the order of time, all begins again. */
+/* The first pass reads the samples one by one, or counts them by kinds where a sample
+ * of each kind is enough. If the samples are not in time order, the pass begins again. */
 #include "sweep.h"
 
 #include <errno.h>
@@ -144,7 +144,8 @@ static int count_kinds(struct sweep *sweep, const struct tally *tally)
  * and mostly whether there are data addresses. */
 enum { HEAD = 1 << 12 };
 
-/* Whether the samples of REST, behind those that were looked at, may be tallied. */
+/* Whether the samples of REST, behind the samples already read, may be counted by
+ * kinds. */
 static bool may_tally(const struct sweep *sweep, const struct sample_range *rest)
 {
         return rest->first <= rest->last && !sweep->samples.addressed &&
@@ -160,8 +161,8 @@ static bool others_idle(void *context)
         return !sweep->processors_idle || sweep->processors_idle(sweep->context);
 }
 
-/* Parts of many samples are tallied one after the other: where one cannot be, nothing but
- * its own counts is lost. Each looks at all of its kinds again. */
+/* Parts of many samples are counted one after the other. If a part fails, only its own
+ * counts are lost. Each part reads all of its kinds again. */
 enum { TALLIES = 8, TALLY_LEAST = 1 << 20 };
 
 static struct sample_range tally_part(const struct sample_range *rest, uint64_t ids)
@@ -172,7 +173,7 @@ static struct sample_range tally_part(const struct sample_range *rest, uint64_t 
             rest->first, left < ids ? rest->last : rest->first + (int64_t)(ids - 1)};
 }
 
-/* Leaves in REST what is to be gone over one by one. 0 or -ENOMEM. */
+/* Leaves in REST the samples to read one by one. 0 or -ENOMEM. */
 static int count_by_kinds(struct sweep *sweep, struct sample_range *rest)
 {
         uint64_t ids = ((uint64_t)rest->last - (uint64_t)rest->first) / TALLIES;
@@ -220,7 +221,7 @@ static int find_locations(struct sweep *sweep, struct diag *diag)
         return error || rest.first > rest.last ? error : pass_over(&pass, &rest);
 }
 
-/* Forgets what was found in another order than that of time. */
+/* Discards the results of a pass that was not in time order. */
 static int begin_by_time(struct sweep *sweep, struct diag *diag)
 {
         const struct sweep before = {.raw = sweep->raw,
@@ -264,7 +265,7 @@ int sweep_run(struct sweep *sweep, struct diag *diag)
         return error;
 }
 
-/* ---- over all again, and what was found ---- */
+/* ---- later passes, and their results ---- */
 
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                   struct diag *diag)
@@ -308,7 +309,7 @@ uint32_t sweep_frame_place(const struct sweep *sweep,
 
         if (location->frame_place != RAW_NONE)
                 return location->frame_place;
-        /* What the caller pushed for a function lies above the CFA, in the caller's. */
+        /* Arguments that the caller pushed lie above the CFA, in the caller's frame. */
         return access->asked && access->flow.outcome == FLOW_FOUND &&
                        place_in_frame(place) && place->offset < 0
                    ? location->place

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* From addresses of a process at a time to places in files and blocks of memory,
- * by the mappings and blocks in force then. Names come later. Samples are gone over as
- * often as needed and never kept: what is kept are the distinct places. */
+/* Maps addresses of a process at a time to places in files and blocks of memory, by
+ * the mappings and blocks at that time. Names come later. Samples are read as often as
+ * needed and never kept; only the distinct places are kept. */
 #ifndef MEMLAG_SYMBOLIZE_SWEEP_H
 #define MEMLAG_SYMBOLIZE_SWEEP_H
 
@@ -9,7 +9,7 @@
 #include "samples.h"
 #include "timeline.h"
 
-/* What is asked about the instruction of some places: they take much more memory than the
+/* Queries about the instruction of some places. They take much more memory than the
  * places. */
 struct place_asks {
         struct access access; /* of a place that samples with an address are at */
@@ -24,13 +24,13 @@ struct place {
         struct code_place code;
         struct place_asks *asks; /* owned; NULL: nothing */
         uint32_t module;
-        uint32_t process; /* of what is mapped there without a module; else RAW_NONE */
+        uint32_t process; /* of a mapping without a module; else RAW_NONE */
         bool vdso;        /* the kernel's code in the process */
         bool unlisted;    /* made at run time, and in no list of names */
         bool mapped;      /* something was mapped there */
         bool in_image;    /* code.vaddr is the file's virtual address */
         bool accesses;    /* samples with an address are there */
-        bool accesses_unaddressed; /* the same of samples without an address */
+        bool accesses_unaddressed; /* the same for samples without an address */
 };
 
 static inline const struct place_asks *place_asks(const struct place *place)
@@ -60,15 +60,15 @@ enum target_kind {
         TARGET_MAPPING   /* index: mapping */
 };
 
-/* What a sample's data address fell into. */
+/* The target of a sample's data address. */
 struct target {
         enum target_kind kind;
         uint32_t index;
         uint64_t offset_bytes; /* in it; of a variable the address in its file */
 };
 
-/* Data of a program or library that is loaded; of a module with many of them one
- * address stands for all that lie in the same variable. */
+/* Data of a loaded program or library. In a module with many addresses, one address
+ * represents all addresses in the same variable. */
 struct variable {
         struct data_place data;
         uint32_t module;
@@ -91,8 +91,8 @@ struct ip_place {
 /* Where a sample was. */
 struct sample_location {
         uint32_t place;
-        bool usual;     /* the place is that of its address in sweep.ips */
-        uint32_t frame; /* in which the address lies; RAW_NONE: not known, or in none */
+        bool usual;     /* the place is its address's place in sweep.ips */
+        uint32_t frame; /* the address's frame; RAW_NONE: not known, or none */
         /* Whose frame it is where the source tells; RAW_NONE: it does not. */
         uint32_t frame_place;
         uint32_t caller; /* place of the call of its function; RAW_NONE: not known */
@@ -121,8 +121,8 @@ struct process_past {
         size_t next_date; /* of its dated stacks */
 };
 
-/* When the first block was allocated at a stack node: unless a sample leads there before,
- * its place is looked for in what was mapped at that time. */
+/* The time of the first block allocated at a stack node. Unless a sample leads there
+ * earlier, its place is looked up in the mappings of that time. */
 struct stack_date {
         int64_t time_ns;
         uint32_t process;
@@ -157,7 +157,8 @@ struct sweep {
         size_t ip_count;
         size_t ip_capacity;
         struct hash_index ip_index;
-        uint64_t unusual_samples;  /* whose place is not that of their address in IPS */
+        uint64_t unusual_samples;  /* their place differs from their address's place in
+                                      IPS */
         struct known_place *known; /* of place.c */
         uint32_t states;           /* that were given */
         struct variable *variables;
@@ -185,7 +186,7 @@ struct sweep {
         struct process_past *pasts; /* of raw's processes */
 };
 
-/* What is to be done with a sample. 0 or a negative errno value, which ends the pass. */
+/* The action for each sample. 0 or a negative errno value, which ends the pass. */
 typedef int sample_visit(void *context, const struct raw_sample *sample,
                          const struct sample_location *location);
 
@@ -202,15 +203,14 @@ int sweep_run(struct sweep *sweep, struct diag *diag);
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                   struct diag *diag);
 
-/* The variable that a sample on the stack fell into (of several of different types:
- * without a type): by the frame that its address is in,
- * else by its instruction's operand; *PLACE is the code that tells it. NULL: not known.
- */
+/* The variable that a sample on the stack accessed. Several variables of different
+ * types: one without a type. The address's frame determines it, else the instruction's
+ * operand; *PLACE is the code that does. NULL: not known. */
 const struct flow_answer *sweep_frame_answer(const struct sweep *sweep,
                                              const struct sample_location *location,
                                              uint32_t *place);
-/* The code whose frame a sample on the stack fell into: as the source tells, or that of
- * the instruction where its operand shows it. RAW_NONE: not known. */
+/* The code whose frame a sample on the stack accessed: given by the source, or by the
+ * operand of the sample's instruction. RAW_NONE: not known. */
 uint32_t sweep_frame_place(const struct sweep *sweep,
                            const struct sample_location *location);
 /* The thread-local variable that a sample's instruction names, where the address alone

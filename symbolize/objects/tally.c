@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The samples are shared out in parts of consecutive ids. Each thread takes the parts
- * that are left in their order, so that the first sample of a kind that it meets is its
- * earliest, and what is handed on does not depend on who took which part. */
+/* The samples are divided into parts of consecutive ids. Each thread takes the
+ * remaining parts in their order. The first sample of a kind in a thread is therefore
+ * its earliest. The result does not depend on the assignment of parts to threads. */
 #include "tally.h"
 
 #include <errno.h>
@@ -17,9 +17,10 @@ enum {
         /* Of a thread, which takes some 150 bytes for one: memory must not grow with the
          * samples. */
         KINDS_MOST = 1 << 17,
-        /* One of so many samples may be of another kind, once there are many kinds: with
-         * fewer of each it is better to go over the samples one by one. At first most
-         * are, also of those that come often later. */
+        /* Once there are many kinds, at most every KIND_SAMPLES-th sample may be of a
+         * new kind. With fewer samples a kind, reading samples one by one is faster.
+         * At first most samples are of a new kind, even of kinds that are frequent
+         * later. */
         KIND_SAMPLES = 4,
         KINDS_FEW = 1 << 16,
         WAITING = 16,
@@ -41,7 +42,7 @@ _Static_assert(sizeof(struct kind) == 32, "a power of two, for aligned_alloc()")
 
 /* What one thread counts. */
 struct tally_thread {
-        struct db *db;   /* its own connection, once it has opened it */
+        struct db *db;   /* a separate connection, once opened */
         uint32_t *epoch; /* of each process, at its last sample */
         uint64_t samples;
         /* A hash table with open addressing, at most half full: a kind lies in one line
@@ -113,7 +114,7 @@ static int add_kind(struct tally_thread *thread, const struct kind *kind,
         return 0;
 }
 
-/* ---- epochs of a process, in which none of its mappings comes or goes ---- */
+/* ---- epochs of a process: its mappings do not change within an epoch ---- */
 
 struct epoch_begin {
         uint32_t process;
@@ -192,7 +193,7 @@ void tally_epochs_free(struct tally_epochs *epochs)
         free(epochs);
 }
 
-/* Goes on from EPOCH of PROCESS, of an earlier time, to that of TIME_NS. */
+/* Advances from EPOCH of PROCESS, of an earlier time, to the epoch of TIME_NS. */
 static uint32_t epoch_at(const struct tally_epochs *epochs, uint32_t process,
                          uint32_t epoch, int64_t time_ns)
 {
@@ -250,8 +251,8 @@ static int count_waiting(struct reading *reading)
         return error;
 }
 
-/* The epoch of SAMPLE, which THREAD takes. Where it is earlier than one before, that of
- * an earlier part too, nothing of what is counted is used. */
+/* The epoch of SAMPLE, which THREAD takes. If it is earlier than an epoch before, also
+ * of an earlier part, all counts are discarded. */
 static uint32_t sample_epoch(const struct tally_epochs *epochs,
                              struct tally_thread *thread, const struct raw_sample *sample)
 {

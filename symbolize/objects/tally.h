@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of one kind are at the same address of a process, were called along the same
- * stack, and met the same mappings of that process: where there are no data addresses,
- * one of them tells of all. They are counted on several processors, each with a
- * connection of its own to the database. */
+/* Samples of one kind have the same address of a process, the same call stack, and the
+ * same mappings of that process. Without data addresses, one sample represents its
+ * kind. Several processors count the samples, each with a separate connection to the
+ * database. */
 #ifndef MEMLAG_SYMBOLIZE_TALLY_H
 #define MEMLAG_SYMBOLIZE_TALLY_H
 
@@ -31,12 +31,13 @@ struct tally {
 struct tally_epochs *tally_epochs_new(const struct raw *raw);
 void tally_epochs_free(struct tally_epochs *epochs);
 
-/* Counts by EPOCHS the samples of RANGE, which come behind those that SAMPLES has read so
- * far. The database must not get other samples meanwhile. Other processors help when
- * READY, called with CONTEXT, says so, or (NULL) at once. 0; a negative errno value where
- * they have to be gone over one by one: some have data addresses, are not in the order of
- * time or are of too many kinds (in all, or for so many samples), or they cannot be read
- * by several connections. TALLY is then empty. */
+/* Counts by EPOCHS the samples of RANGE, behind the samples that SAMPLES has read so
+ * far. No samples may be added meanwhile. Other processors help when READY, called
+ * with CONTEXT, allows it, or (NULL) at once.
+ *
+ * 0, or a negative errno value if the samples must be read one by one; TALLY is then
+ * empty. Reasons: data addresses, samples out of time order, too many kinds (in all,
+ * or for the number of samples), or no further connections. */
 int tally_samples(struct tally *tally, const struct tally_epochs *epochs,
                   const struct samples *samples, const struct sample_range *range,
                   parallel_ready *ready, void *context);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The C library puts its struct pthread at the end, and the variables right below it
- * (glibc: nptl/allocatestack.c). What it leaves free below these for libraries that are
- * loaded later is more than what DESCRIPTOR_BYTES has too much. */
+ * (glibc: nptl/allocatestack.c). The free room below for libraries loaded later is
+ * larger than the excess of DESCRIPTOR_BYTES. */
 #include "thread_memory.h"
 
 /* Of glibc 2.31 to 2.36 struct pthread has 2304 bytes; glibc leaves 1664 free by default.

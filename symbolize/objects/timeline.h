@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process had in its memory, as time goes by: mappings, loaded files, stacks
- * and blocks come into force and go. */
+/* The contents of a process's memory over time: mappings, loaded files, stacks and
+ * blocks begin and end. */
 #ifndef MEMLAG_SYMBOLIZE_TIMELINE_H
 #define MEMLAG_SYMBOLIZE_TIMELINE_H
 
 #include "interval_map.h"
 #include "raw.h"
 
-/* What comes and goes; each kind has a map of its own, because a block may lie in a
- * mapping, and both come back into force when what covered them is gone. */
+/* Kinds of intervals; each kind has a separate map. A block may lie in a mapping, and
+ * both are valid again when a covering interval ends. */
 enum layer {
         LAYER_MAPPING,
         LAYER_IMAGE, /* the whole extent of a program or library */
@@ -43,15 +43,15 @@ int timeline_add_allocation(struct timeline *timeline, const struct raw *raw,
                             size_t index);
 int timeline_sort(struct timeline *timeline);
 
-/* Brings what is in force to TIME_NS, which never decreases. What ends at that very
- * time is still in force, unless something else has begun there. 0 or -ENOMEM. */
+/* Advances the valid intervals to TIME_NS, which never decreases. An interval that
+ * ends at that very time is still valid, unless another has begun there. 0 or -ENOMEM. */
 int timeline_advance(struct timeline *timeline, int64_t time_ns);
 
 /* Brings all mappings into force that ever were, the later over the earlier, and
  * nothing else; after that there is no going forward. 0 or -ENOMEM. */
 int timeline_ever(struct timeline *timeline);
 
-/* The index in raw of what is in force in LAYER at ADDR, or INTERVAL_NONE. */
+/* The index in raw of the interval in LAYER at ADDR, or INTERVAL_NONE. */
 uint32_t timeline_find(const struct timeline *timeline, enum layer layer, uint64_t addr);
 
 void timeline_free(struct timeline *timeline);
