@@ -38,7 +38,7 @@
 static struct simpmu_code unshared; /* of a process that is not recorded */
 static uint64_t seen_changes;
 static Bool seen_begun;
-static OSet *known_files; /* hashes of the files that were looked at */
+static OSet *known_files; /* hashes of the files checked so far */
 
 static struct simpmu_code *shared_code(void)
 {
@@ -110,7 +110,7 @@ static Bool has_changed_lately(const struct vg_stat *file)
                shared_code()->begun_realtime_ns;
 }
 
-/* A file without a name, or one that is new, is likely to be written to by somebody. */
+/* A file that is new or has no name is likely to be written to. */
 static Bool may_be_written(const NSegment *segment)
 {
         const HChar *name = VG_(am_get_filename)(segment);
@@ -132,7 +132,8 @@ static Bool file_changes(const NSegment *segment)
                 VG_(OSetWord_Insert)(known_files, hash);
                 if (may_be_written(segment))
                         note_changing(hash);
-                /* Before CHANGING is asked: a writer looks the other way round. */
+                /* Before the test of CHANGING: a writer does both in the opposite
+                 * order. */
                 set_add(code->in_use, hash);
         }
         return set_has(code->changing, hash);

@@ -15,11 +15,12 @@ Bool code_may_change(Addr start, SizeT length);
 /* The target has mapped the file FD with these FLAGS of mmap. */
 void code_file_mapped(UWord flags, Int fd);
 
-/* Around a system call of the target: after one that succeeded with RESULT. */
+/* Before and after a system call of the target; after a call that succeeded with
+ * RESULT. */
 void code_before_call(UInt number, const UWord *argument);
 void code_after_call(UInt number, const UWord *argument, UWord result);
 
-/* After each system call: discards what another process has changed. */
+/* After each system call: discards code that another process has changed. */
 void code_look_for_changes(void);
 
 #endif

@@ -144,7 +144,7 @@ struct depend depend_either(struct depend a, struct depend b)
         return either;
 }
 
-/* What takes instruction number INDEX SLOTS from VALUE. */
+/* The result of instruction number INDEX, which takes SLOTS from VALUE. */
 static struct depend delayed(struct depend value, UInt slots, UInt index)
 {
         struct depend result = {.on = value.on | 1ULL << ISSUE_TIME};

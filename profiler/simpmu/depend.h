@@ -46,8 +46,8 @@ struct depend depend_expression(const struct depend_state *state, const IRExpr *
 /* A value that both go into. */
 struct depend depend_either(struct depend a, struct depend b);
 
-/* What takes the current instruction SLOTS from VALUE, beside which its simple operations
- * take none. */
+/* The result of the current instruction, which takes SLOTS from VALUE. Its simple
+ * operations then take no slots. */
 struct depend depend_delayed(const struct depend_state *state, struct depend value,
                              UInt slots);
 
@@ -63,7 +63,7 @@ UInt depend_delay_from(struct depend value, UInt number);
 /* The union over the guest state's bytes [OFFSET, OFFSET + SIZE). */
 struct depend depend_get(const struct depend_state *state, Int offset, Int size);
 
-/* What all registers hold. */
+/* The dependences of all registers. */
 struct depend depend_registers(const struct depend_state *state);
 
 /* The bit of the register that the guest state's byte at OFFSET is part of; 0: it is part
@@ -79,7 +79,7 @@ Bool depend_follows(Int offset);
 /* The number of the general register at OFFSET, RAX's being 0; -1: it is none. */
 Int depend_general(Int offset);
 
-/* Whether it is part of a vector register. */
+/* Whether it belongs to a vector register. */
 Bool depend_is_vector(Int offset);
 
 /* A Put of SIZE bytes. MAYBE: only under a condition, or to a part of the range. */
@@ -89,11 +89,11 @@ void depend_put(struct depend_state *state, Int offset, Int size, struct depend 
 /* A PutI: any of the registers that are addressed by index (x87). */
 void depend_put_indexed(struct depend_state *state, struct depend value);
 
-/* The unit of slow arithmetic is taken for SLOTS by the current instruction. */
+/* The current instruction occupies the unit of slow arithmetic for SLOTS. */
 void depend_use_multiplier(struct depend_state *state, UInt slots);
 
-/* Registers (a mask) that the x86-64 ABI lets nobody read after JUMP without writing them
- * before. */
+/* The registers (a mask) that, by the x86-64 ABI, code after JUMP writes before it
+ * reads them. */
 ULong depend_unread_after(IRJumpKind jump);
 
 /* The dependences of the settled VALUE within the mask ON. */
@@ -102,8 +102,8 @@ struct depend depend_among(struct depend value, ULong on);
 /* VALUE without the delays that are no longer than SLOTS. */
 struct depend depend_without_short_delays(struct depend value, UInt slots);
 
-/* From here on each register depends on itself as it is now, and as before on those among
- * the loads so far that KEPT is a mask of. */
+/* From here on each register depends on itself as it is now. Dependences on the loads
+ * in the mask KEPT remain. */
 void depend_restart(struct depend_state *state, ULong kept);
 
 /* A register whose value at this point depends on something else than itself. */

@@ -69,7 +69,7 @@ Bool exec_fd_closes(Int fd)
         return flags > 0 && (flags & CLOSE_ON_EXEC) != 0;
 }
 
-/* The engine's own range has no place left for a copy. */
+/* Valgrind's own range of descriptors has no room for a copy. */
 Bool exec_fd_path(Int fd, HChar path[EXEC_FD_PATH_BYTES])
 {
         const HChar *prefix = OWN_PREFIX;

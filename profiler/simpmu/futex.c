@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who was woken through a futex and is not back yet. Such a thread is on its way before
- * Valgrind lets it run: the big lock is still its waker's, and the machine may have other
- * work. Until it is back the others meet the gate (gate.c) at the clock of the wake,
- * or they would run on alone for a whole turn. The same holds for one that was on its way
- * to wait and need not any more. */
+/* Threads that a futex has woken and that are not back yet. Such a thread is under way
+ * before Valgrind lets it run. Its waker still holds the big lock, and the machine may
+ * have other work. Until it is back, the other threads meet the gate (gate.c) at the
+ * clock of the wake. Otherwise they would run on alone for a whole turn. The same
+ * holds for a thread that was about to wait and need not any more. */
 #include "tool.h"
 
 #include "pub_tool_threadstate.h"
@@ -98,8 +98,8 @@ void futex_forget(ThreadId tid)
         (void)stop_waiting(tid);
 }
 
-/* Marks at most COUNT threads that were last seen on their way to wait at WORD; returns
- * how many. */
+/* Marks at most COUNT threads that were last seen about to wait at WORD; returns their
+ * number. */
 static UWord mark_woken(UWord word, UWord count)
 {
         UWord marked = 0;
@@ -144,7 +144,7 @@ void futex_look_for_woken(void)
 Bool futex_before_call(ThreadId tid, UInt number, const UWord *arguments)
 {
         if (call_wakes(number, arguments)) {
-                /* Those it wakes may be back before it is. */
+                /* The woken threads may be back before it is. */
                 waking_count++;
                 return True;
         }

@@ -18,7 +18,8 @@
  * has to notice that the process is exiting. Where many wait each looks more seldom. */
 #define WAIT_NS 5000000
 #define CROWD   32
-/* After so many time-outs it is asked whether woken threads are still to come. */
+/* The number of time-outs before the gate checks whether woken threads are still to
+ * come. */
 #define WAKE_PATIENCE 4
 
 static ULong window_slots;

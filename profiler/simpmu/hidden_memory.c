@@ -9,9 +9,9 @@
 #include "syscalls.h"
 
 #define NO_ADDRESS    (~(UWord)0xfff) /* not the target's, on any machine */
-#define LOWEST_PAGE   0x1000          /* where Linux lets nobody map anything */
+#define LOWEST_PAGE   0x1000          /* Linux maps nothing below it */
 #define MESSAGES_MAX  1024            /* UIO_MAXIOV: the kernel takes no more */
-#define HIDDEN_POLL   0x40000000      /* makes a descriptor one that nobody has */
+#define HIDDEN_POLL   0x40000000      /* makes an unused descriptor number */
 #define VALGRINDS_MAX 65536           /* more descriptors than Valgrind has */
 #define SOL_SOCKET    1               /* from asm-generic/socket.h */
 #define SCM_RIGHTS    1
@@ -133,7 +133,7 @@ static UWord in_sets(const UWord *argument)
         return 0;
 }
 
-/* Of a list of requests those count that come before the first wrong one. */
+/* Limits a list of requests to the requests before the first wrong one. */
 static UWord in_requests(UWord *argument)
 {
         const Addr *requests = (const Addr *)argument[2];
@@ -206,7 +206,7 @@ UWord hidden_in_memory(UInt number, UWord *argument)
         case __NR_ppoll:
                 if (number == __NR_ppoll && argument[2] != 0 &&
                     !readable(argument[2], 2 * sizeof(UWord)))
-                        return VKI_EFAULT; /* of the time, which is looked at first */
+                        return VKI_EFAULT; /* the time, which is checked first */
                 if ((UInt)argument[1] > (UInt)VG_(fd_soft_limit))
                         return VKI_EINVAL;
                 argument[1] = (UInt)argument[1];

@@ -6,9 +6,9 @@
 
 #include "pub_tool_basics.h"
 
-#define NO_DESCRIPTOR 0x7fffffff /* which nobody has */
+#define NO_DESCRIPTOR 0x7fffffff /* an unused number */
 
-Bool hidden_descriptor(UWord argument); /* whether it is one of Valgrind's */
+Bool hidden_descriptor(UWord argument); /* whether it belongs to Valgrind */
 
 /* An address of Valgrind's becomes one where nothing is. */
 void hidden_pointer(UWord *address);

@@ -298,9 +298,9 @@ static Bool may_execute(const HChar *path)
         return raw_syscall4(__NR_access, (long)path, EXECUTABLE, 0, 0) == 0;
 }
 
-/* Below chroot, or in another mount namespace, the engine may not be there; and it may
- * not run programs with rights of their own. That must not be the end of the target: such
- * programs run as they are. */
+/* Below chroot, or in another mount namespace, Valgrind may be missing. It also may
+ * not run programs that gain privileges. The target must work in any case: such
+ * programs run natively. */
 void images_before_exec(const HChar *program)
 {
         Bool known = program != NULL &&

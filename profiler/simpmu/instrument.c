@@ -72,9 +72,9 @@ static void begin_instruction(struct pass *pass, const IRStmt *mark)
             nontemporal_store_decode((const UChar *)pass->ip, mark->Ist.IMark.len);
 }
 
-/* What VALUE becomes when it is the operands of DATA. VEX may need several operations
- * for one instruction, which uses a unit once. That a repeated string instruction counts
- * its elements holds nothing up. */
+/* VALUE after the arithmetic of DATA. VEX may need several operations for one
+ * instruction, which uses a unit once. The element count of a repeated string
+ * instruction delays nothing. */
 static struct depend after_arithmetic(struct pass *pass, struct depend value,
                                       const IRExpr *data)
 {

@@ -29,7 +29,7 @@ struct pass {
         IRStmt *stored_of_slot[LAST_SLOT - FIRST_SLOT + 1]; /* calls; NULL: none */
         struct access_site *last_load; /* of the current instruction, or NULL */
         ULong used;                    /* values that something waits for */
-        ULong told;                    /* slots that an exit has looked at for good */
+        ULong told;                    /* slots that an exit has reported finally */
         Addr ip;
         Addr last_ip;         /* of the block's last instruction */
         Bool follow_branches; /* how they are predicted */
@@ -51,8 +51,8 @@ struct pass {
                                  read */
         struct temporary_form *forms; /* of temporaries; NULL: not known */
         IRExpr *issued; /* the block, in the generated code; NULL unless at an exit */
-        UInt counted_at_exit;   /* these at the last exit that wrote ready times */
-        UInt loads;             /* that have a slot of their own */
+        UInt counted_at_exit;   /* the same at the last exit that wrote ready times */
+        UInt loads;             /* loads with a separate slot */
         Addr run_ip;            /* where the front end's run goes on; 0: nowhere yet */
         UInt run_length;        /* its instructions since the last delivery */
         struct depend operands; /* of the current instruction's arithmetic */
@@ -113,7 +113,8 @@ struct waits ready_waits(struct pass *pass, struct depend depends);
 /* In the generated code, when a value comes that the current instruction stores: 0 or
  * earlier than it is needed, when that is there as the instruction issues. */
 IRExpr *ready_when_stored(struct pass *pass, struct depend value);
-/* Control may leave here: what ready_add_exit needs of the time before the branch. */
+/* Control may leave here: prepares the values from before the branch for
+ * ready_add_exit. */
 void ready_begin_exit(struct pass *pass);
 /* Control may leave here, under GUARD if more of the block follows, else NULL.
  * Registers get their ready times, all at once, except registers in the mask UNREAD. */
@@ -130,11 +131,11 @@ void branch_add_indirect(struct pass *pass);
 /* The current instruction computes RESULT from OPERANDS. */
 void waiting_note_arithmetic(struct pass *pass, struct depend operands,
                              const IRExpr *result);
-/* It loads or stores at ADDRESS; goes before what this adds. */
+/* The instruction accesses ADDRESS; call this before adding the access. */
 void waiting_note_address(struct pass *pass, struct depend address);
 void waiting_end_instruction(struct pass *pass);
-/* Control may leave here: those since the last exit take their places. Goes before
- * registers get their ready times. */
+/* Control may leave here: the instructions since the last exit take their entries.
+ * Call this before registers get their ready times. */
 void waiting_add_exit(struct pass *pass);
 
 /* ---- instrument_fetch.c ---- */
@@ -169,8 +170,8 @@ Bool access_filter_applies(const struct access_site *site);
  * a line when the line is not there. */
 IRExpr *access_filter_distance(struct pass *pass, const struct access_site *site,
                                IRExpr *address);
-/* Each goes before the statement that makes the access. A load returns what its value
- * depends on; GUARD is NULL for one that is always made. */
+/* Call each before the statement that makes the access. A load returns the dependences
+ * of its value; GUARD is NULL for an unconditional access. */
 struct depend access_add_load(struct pass *pass, IRTemp loaded, IRExpr *address,
                               IRType type, IRExpr *guard);
 void access_add_store(struct pass *pass, IRExpr *address, const IRExpr *data,
@@ -193,12 +194,12 @@ void stored_note_temporary(struct pass *pass, const IRStmt *statement);
  * register, and whether stored DATA comes from a vector register. */
 Bool stored_is_for_vector(const struct pass *pass, IRTemp loaded, IRType type);
 Bool stored_is_of_vector(const struct pass *pass, const IRExpr *data);
-/* The word of the frame (model/code.h) that ADDRESS is of; -1: of none. */
+/* The word of the frame (model/code.h) that contains ADDRESS; -1: none. */
 Int stored_frame_word(const struct pass *pass, const IRExpr *address);
 /* SITE's access is to ADDRESS, an expression of the old block. */
 void stored_set_form(const struct pass *pass, struct access_site *site,
                      const IRExpr *address, Bool vector);
-/* A store to ADDRESS of what depends on DATA has been added. */
+/* A store to ADDRESS of a value that depends on DATA has been added. */
 void stored_add_store(struct pass *pass, const struct access_site *site, IRExpr *address,
                       struct depend data);
 /* A load from ADDRESS has been added: its value may come from a store before, and later
@@ -211,7 +212,7 @@ void stored_drop_load(const struct pass *pass, UInt slot);
 
 /* The current instruction is a fence. */
 void access_add_fence(struct pass *pass);
-/* At the end: loads whose value nobody waits for need not tell when it comes. */
+/* At the end: loads without dependent instructions need not report their arrival. */
 void access_drop_unused_slots(const struct pass *pass);
 
 /* ---- instrument_string.c ---- */
@@ -231,8 +232,8 @@ void string_add_end(struct pass *pass, const IRStmt *exit);
 
 /* ---- instrument_in_time.c ---- */
 
-/* What an access of the current instruction calls in place of the model, where its data
- * is to be brought in time; NULL: it is not. */
+/* The function that the current instruction's access calls instead of the model, if
+ * its data is to arrive in time; NULL: it is not. */
 void *in_time_call(const struct pass *pass, enum access_kind kind);
 
 /* ---- instrument_cache_control.c ---- */

@@ -6,8 +6,8 @@
 #include "model/access.h"
 #include "model/combining.h"
 
-/* The program's own access comes next. What reaches the model often misses the host's
- * first cache, too: the line comes while the model is at work. */
+/* The program's own access comes next. An access that reaches the model often misses
+ * the host's first cache, too. This prefetch brings the line while the model runs. */
 HOT_PATH void access_ahead(const struct access_site *site, enum access_kind kind,
                            enum access_mode mode, Addr address)
 {
@@ -386,7 +386,7 @@ void access_add_helper_call(struct pass *pass, const IRDirty *call)
         }
 }
 
-/* Loads whose value nobody waits for need not tell when it comes. */
+/* Loads without dependent instructions need not report their arrival. */
 void access_drop_unused_slots(const struct pass *pass)
 {
         for (UInt i = 0; i < pass->loads; i++) {

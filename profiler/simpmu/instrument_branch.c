@@ -8,11 +8,11 @@
 /* Constant facts of a branch, and its state in the model. */
 struct branch_site {
         struct branch branch;
-        struct waits decided;               /* by what decides where it goes */
+        struct waits decided;               /* for the operands of the branch */
         const struct code_stretch *stretch; /* that ends with it */
         Addr ip;
-        UInt wrong;      /* times that it was, when that was asked for */
-        UInt known_code; /* then: how much of the program's code was */
+        UInt wrong;      /* mispredictions that asked for the join */
+        UInt known_code; /* the amount of known code at the last check */
         Bool meets;
         struct code_meeting meeting;
 };

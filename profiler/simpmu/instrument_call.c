@@ -23,7 +23,7 @@ static void *entry_new(struct pass *pass, void *function, const void *constant)
 {
         struct entry *entry = site_new(pass, sizeof(*entry));
 
-        tl_assert((Addr)function <= 0xffffffffu); /* the tool lies below 4 GiB */
+        tl_assert((Addr)function <= 0xffffffffu); /* the simulated PMU lies below 4 GiB */
         *entry = (struct entry){
             .second_from_first = {0x48, 0x89, 0xfe},
             .set_first = {0x48, 0xbf},

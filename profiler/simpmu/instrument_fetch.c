@@ -127,7 +127,7 @@ void fetch_add_exit(struct pass *pass, const IRStmt *exit)
                                          ir_constant(tool_machine.fetch.run_slots))));
 }
 
-/* The slots that what ends the block takes. */
+/* The slots of the instruction that ends the block. */
 static ULong slots_of_end(const IRSB *block)
 {
         if (block->jumpkind == Ijk_Ret)

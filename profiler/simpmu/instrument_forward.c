@@ -67,9 +67,9 @@ void forward_note_store(struct pass *pass, const struct access_site *site,
                                        ir_constant(site->size_bytes - 1u)));
 }
 
-/* In the generated code true when the last store to word number WORD of a load began
- * behind ADDRESS, or there and has not all bytes of the load. A store from before it that
- * ends within it is not looked for. */
+/* In the generated code: true if the last store to word number WORD of a load began
+ * behind ADDRESS, or at ADDRESS without all bytes of the load. It does not detect an
+ * earlier store that ends within the load. */
 static IRExpr *other_store(struct pass *pass, const struct access_site *site,
                            IRExpr *address, IRExpr *shifted, UInt word)
 {
@@ -85,9 +85,9 @@ static IRExpr *other_store(struct pass *pass, const struct access_site *site,
                          ir_constant(end - least));
 }
 
-/* The same when the last store has gone by ADDRESS in another page. A load of a block
- * without stores is not looked at: streams that alias are read and written in one loop.
- */
+/* The same for a last store that has just passed ADDRESS, in another page. A load of a
+ * block without stores is not tested: aliasing streams are read and written in one
+ * loop. */
 static IRExpr *near_alias(struct pass *pass, IRExpr *address)
 {
         const ULong low_bits = (1u << ALIAS_BITS) - ALIAS_REACH;

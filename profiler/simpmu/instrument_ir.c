@@ -102,7 +102,7 @@ IRExpr *ir_both(struct pass *pass, IRExpr *condition, IRExpr *guard)
         return ir_binary(pass, Ity_I1, Iop_And1, condition, guard);
 }
 
-/* The helper may walk the stack, which starts from these registers. */
+/* The helper may unwind the stack, which starts from these registers. */
 void ir_reads_frame(const struct pass *pass, IRDirty *call)
 {
         const Int offsets[] = {pass->layout->offset_SP, pass->layout->offset_FP,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What generated code knows of when values come: ready times of registers, carried from
- * block to block, slow arithmetic included, and the exits at which they are written. */
+/* Ready times of registers in generated code: they are carried from block to block,
+ * slow arithmetic included, and written at the exits. */
 #include "instrument.h"
 
 /* A register whose value comes from a load that may be late. */
@@ -73,7 +73,7 @@ static IRExpr *later_of(struct pass *pass, IRExpr *a, IRExpr *b)
         return ir_assign(pass, Ity_I64, IRExpr_ITE(b_is_later, b, a));
 }
 
-/* The generated code's latest ready time of what goes into a value. */
+/* The latest ready time of a value's dependences, in generated code. */
 static IRExpr *latest_ready(struct pass *pass, struct times *times, struct depend depends)
 {
         IRExpr *latest = NULL;
@@ -222,7 +222,7 @@ static void list_late(struct pass *pass, ULong unread, struct late_registers *li
         }
 }
 
-/* What corrects the ready times when a load has been late, behind the test for that. */
+/* Adds a test for late loads, and a call that corrects the ready times. */
 static void add_late_loads(struct pass *pass, ULong unread, IRExpr *guard)
 {
         const UInt count = count_late(pass, unread);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values on their way through memory. Each store notes inline when its value comes, in
- * a small table by address (model/hot.h), and each load looks there whether it has to
- * wait.
+/* Dependences through memory. Each store records inline when its value comes, in a
+ * small table by address (model/hot.h). Each load reads the table to see whether it
+ * has to wait.
  *
  * Not modelled: conditional accesses, repeated string instructions, and loads from
  * within a stored value, except a vector. Nothing waits for a return address. */
@@ -44,7 +44,7 @@ static Bool is_vector_type(IRType type)
         return type == Ity_F32 || type == Ity_F64 || type == Ity_V128 || type == Ity_V256;
 }
 
-/* What takes a scalar out of a vector register. */
+/* Operations that take a scalar out of a vector register. */
 static Bool leaves_vector(IROp op)
 {
         switch (op) {
@@ -214,7 +214,7 @@ static void add_place(struct pass *pass, const struct access_site *site, IRExpr 
 
         ir_write_hot_element(pass, tool_hot.stored_ready, index, ready);
         if (ready->tag == Iex_Const)
-                return; /* it is there, wherever it is */
+                return; /* the value is ready: its address is not needed */
         if (site->form != 0)
                 where = ir_binary(pass, Ity_I64, Iop_Or64, address,
                                   ir_constant((ULong)site->form << STORED_FORM_SHIFT));

@@ -196,8 +196,8 @@ static void reserve_stack(char **arguments, char **program)
                         *arguments = option;
 }
 
-/* Sets the variables that Valgrind's core needs: where its files are (beside this
- * program, unless told already) and what to run for exec'd children. */
+/* Sets the variables that Valgrind needs: the path of its files (beside this program,
+ * unless already set) and the program to run for exec'd children. */
 static void run_simulated(char **arguments, char **program, char *called)
 {
         char self[PATH_BYTES];

@@ -21,7 +21,7 @@ static struct {
         UChar id[SIMPMU_BUILD_ID_BYTES];
 } last;
 
-/* What lies behind a file's end cannot be read, and must not end the engine. */
+/* Memory behind a file's end cannot be read, and must not end Valgrind. */
 static SizeT read_target(Addr start, void *bytes, SizeT count)
 {
         struct {

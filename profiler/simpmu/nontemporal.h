@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Non-temporal stores, known by their bytes: the engine translates them to ordinary
+/* Non-temporal stores, recognised by their bytes: Valgrind translates them to ordinary
  * stores. A pure function; knows neither Valgrind nor the model. */
 #ifndef SIMPMU_NONTEMPORAL_H
 #define SIMPMU_NONTEMPORAL_H

@@ -18,7 +18,8 @@
 
 #include "../heap/event.h"
 
-/* What arguments mean: SIZE is how many bytes, or AT times COUNT; -1: none. */
+/* The meaning of arguments: SIZE is the argument with the bytes, or AT times COUNT;
+ * -1: none. */
 struct allocator_function {
         const HChar *name;
         enum heap_function function;
@@ -95,7 +96,7 @@ static const struct allocator_function *named(const HChar *name)
         static const struct allocator_function new = ALLOCATES("new", HEAP_NEW, 0, -1);
         static const struct allocator_function delete = FREES("delete");
 
-        /* The placement forms allocate nothing: without optimisation they are functions. */
+        /* The placement forms allocate nothing: they are functions at -O0. */
         if (VG_(strstr)(name, ", void*)") != NULL)
                 return NULL;
         if (VG_(strncmp)(name, "operator new", 12) == 0)
@@ -110,8 +111,8 @@ static const struct allocator_function *named(const HChar *name)
         return NULL;
 }
 
-/* Programs, and musl, are files without a name of their own for the dynamic linker; other
- * libraries have one, and their functions are the tracker's to follow. It has none. */
+/* Programs, and musl, are files without a soname. Other libraries have a soname, and
+ * the tracker intercepts their functions. */
 static Bool brings_own(const DebugInfo *file)
 {
         const HChar *name = VG_(DebugInfo_get_soname)(file);

@@ -26,7 +26,7 @@
 struct owner {
         uint64_t start;      /* of the place, in bytes from the recording's start */
         uint64_t size_bytes; /* padding included */
-        uint32_t tid;        /* as the process sees it; 0: nobody has taken a place yet */
+        uint32_t tid;        /* as the process sees it; 0: nothing is reserved yet */
 };
 
 static inline uint64_t owner_note(struct owner owner)
@@ -72,7 +72,8 @@ static inline uint64_t *owner_claim_place(const struct simpmu_slice *slice,
         return &claims[start % SIMPMU_RING_BYTES / SIMPMU_RECORD_MIN_BYTES];
 }
 
-/* Who has taken the place that begins at START. Tid 0: nobody, or its record counts. */
+/* The owner of the reservation that begins at START. Tid 0: there is none, or its
+ * record is complete. */
 static inline struct owner owner_find(const struct simpmu_slice *slice, uint64_t start)
 {
         uint64_t note = __atomic_load_n(&slice->latest, __ATOMIC_ACQUIRE), claim;

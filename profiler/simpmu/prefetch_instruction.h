@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Software prefetch instructions, decoded from their bytes: the engine translates them to
- * nothing. A pure function; knows neither Valgrind nor the model. */
+/* Software prefetch instructions, decoded from their bytes: Valgrind translates them
+ * to nothing. A pure function; knows neither Valgrind nor the model. */
 #ifndef SIMPMU_PREFETCH_INSTRUCTION_H
 #define SIMPMU_PREFETCH_INSTRUCTION_H
 

@@ -118,7 +118,7 @@ static const Elf64_Ehdr *first_file(const Elf64_auxv_t *auxiliary)
 
 /* ---- the environment ---- */
 
-/* What follows "NAME=" in ENTRY; NULL: it is another variable. */
+/* The text behind "NAME=" in ENTRY; NULL: it is another variable. */
 static HChar *value_of(HChar *entry, const HChar *name)
 {
         SizeT length = VG_(strlen)(name);

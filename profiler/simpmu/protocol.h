@@ -189,9 +189,9 @@ struct simpmu_control {
          * in the place of time_ns. */
         uint32_t time_in_ticks;
         uint32_t programs_refused;  /* atomic: executed; they cannot take the tracker */
-        uint32_t sandboxes_refused; /* atomic: that a simulated target asked for */
+        uint32_t sandboxes_refused; /* atomic: requests of simulated targets */
         uint32_t
-            calls_untold; /* atomic: of tracked functions, behind one that was left */
+            calls_untold; /* atomic: of tracked functions, not reported */
         uint32_t in_time_count; /* such instructions */
         struct simpmu_in_time in_time[SIMPMU_IN_TIME_MAX];
         struct simpmu_code code;
@@ -239,8 +239,8 @@ enum simpmu_record_type {
         SIMPMU_ALLOC,
         SIMPMU_FREE,
         SIMPMU_TRACKER,   /* the heap tracker has been loaded */
-        SIMPMU_UNHANDLED, /* an instruction that the engine cannot run was reached */
-        SIMPMU_STACK,     /* these three: of a target that runs as it is, see below */
+        SIMPMU_UNHANDLED, /* Valgrind cannot run an instruction */
+        SIMPMU_STACK,     /* the next three: of a native target, see below */
         SIMPMU_ALLOC_AT,
         SIMPMU_RANGE_FREE,
         SIMPMU_END,    /* last record: exit, fatal signal or exec */
@@ -327,7 +327,7 @@ enum simpmu_level {
         SIMPMU_LEVEL_FORWARD, /* another core of the node had the line */
         SIMPMU_LEVEL_HITM,    /* and had modified it */
         SIMPMU_LEVEL_DRAM,
-        SIMPMU_LEVEL_REMOTE_DRAM,  /* these are of another node */
+        SIMPMU_LEVEL_REMOTE_DRAM,  /* the next levels are on another node */
         SIMPMU_LEVEL_REMOTE_CACHE, /* its L3 */
         SIMPMU_LEVEL_REMOTE_HITM,
         SIMPMU_LEVEL_COUNT
@@ -464,10 +464,10 @@ struct simpmu_unhandled {
  * CLOCK_MONOTONIC. Nobody holds locks or sets now_ns; the first record is a
  * SIMPMU_PROCESS. */
 
-/* A call stack, told before the first allocation with it. */
+/* A call stack, written before the first allocation with it. */
 struct simpmu_stack {
         struct simpmu_record header;
-        uint64_t hash; /* what SIMPMU_ALLOC_AT calls it, in this slice */
+        uint64_t hash; /* its id in SIMPMU_ALLOC_AT, in this slice */
         uint32_t depth;
         uint32_t reserved;
         uint64_t frames[]; /* as in simpmu_alloc */

@@ -31,7 +31,7 @@ static ULong origin;
 /* The option --image=DIGITS. A program that this one executes gets the same options.
  * IMAGE, written here, tells that program its origin. */
 static HChar *image_digits;
-/* The slice claimed for the next child, and whether that has been told of. */
+/* The slice claimed for the next child, and whether a record has announced it. */
 static ULong child;
 static Bool child_claimed;
 static Bool child_announced;
@@ -52,7 +52,8 @@ static Int open_safely(const HChar *path)
 
         if (sr_isError(result))
                 return -1;
-        return VG_(safe_fd)((Int)sr_Res(result)); /* out of the target's way, cloexec */
+        return VG_(safe_fd)((Int)sr_Res(result)); /* above the target's descriptors,
+                                                     cloexec */
 }
 
 static Bool open_shared(const HChar *path)
@@ -244,7 +245,7 @@ static Bool consumer_gone(void)
         return !file_locked_by_another(shared_fd, 0);
 }
 
-/* Waits until a record of SIZE_BYTES fits; False when nobody will make room. */
+/* Waits until a record of SIZE_BYTES fits; False if the consumer is gone. */
 static Bool wait_for_room(ULong size_bytes)
 {
         while (!slice_has_room(slice, size_bytes)) {

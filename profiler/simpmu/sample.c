@@ -34,8 +34,8 @@ static ULong thread_pointer(ThreadId tid)
         return value;
 }
 
-/* Each page fault of a process is recorded, up to this number. The next records stand
- * for four faults each; after as many records the weight grows fourfold again. */
+/* Each page fault of a process gets a record, up to this number of records. Then the
+ * weight of a record grows fourfold, and again after as many records. */
 #define FAULTS_TOLD 16384u
 
 /* The number of faults that the next record of this process stands for; 0: the next
@@ -55,7 +55,7 @@ static UInt fault_weight(void)
         return weight;
 }
 
-/* Who called a sample's instruction, and where its address is on a stack. */
+/* The callers of a sample's instruction, and the position of its address on a stack. */
 struct context {
         ULong frames[STACK_MAXIMUM_FRAMES];
         ULong other_frames[STACK_MAXIMUM_FRAMES];
@@ -83,7 +83,7 @@ static SizeT record_bytes(const struct context *context)
                (context->callers + 1 + context->others) * sizeof(context->frames[0]);
 }
 
-/* The nearest: these are summed up. */
+/* Rounds to the nearest, because the values are summed up. */
 static UInt retire_cycles(ULong slots)
 {
         return (UInt)((slots + tool_machine.slots_per_cycle / 2) /

@@ -36,7 +36,7 @@ struct tool_thread {
         ULong busy;
         uint64_t ready[VALUES];
         struct string_chunks string;
-        /* The counter reading that is under way. */
+        /* The current counter interval. */
         ULong reading_start_ns;
         ULong boundary_ns;
         ULong boundary_slots;
@@ -50,7 +50,7 @@ static struct tool_thread **threads; /* by ThreadId; NULL: none */
 static ThreadId *alive;              /* the ThreadIds of live threads */
 static UInt alive_count;
 static UInt created_count; /* threads so far: their cores go round */
-static ThreadId running;   /* whose state is in tool_hot; kept while nobody runs */
+static ThreadId running;   /* its state is in tool_hot; retained while no thread runs */
 static ULong last_clock;   /* of the thread that ran last, once it has exited */
 static struct tool_thread *spare_threads;
 static Bool turn_ends_at_gate;
@@ -192,7 +192,7 @@ static void set_runnable(ThreadId tid, Bool runnable)
                 gate_put(tid, clock_of(thread));
 }
 
-/* Sets the clock at which the running thread is looked at next. */
+/* Sets the clock at which the running thread is checked next. */
 static void set_deadline(ThreadId tid)
 {
         struct tool_thread *thread = threads[tid];
@@ -248,7 +248,8 @@ static void advance_clock(struct tool_thread *thread, ULong clock)
         thread_pause(&thread->sim, clock - here);
 }
 
-/* A thread that was away does not come back before the one that ran meanwhile. */
+/* A thread that was away does not come back earlier than the thread that ran
+ * meanwhile. */
 static void catch_up(ThreadId tid)
 {
         struct tool_thread *thread = threads[tid];
@@ -397,8 +398,8 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
 
 #define SYSCALL_BYTES 2 /* of the instruction */
 
-/* Beside what system calls write there are frames of signal handlers: those are the
- * engine's writes, on the thread's stack. */
+/* Besides system calls, Valgrind writes frames of signal handlers, on the thread's
+ * stack. */
 static void on_memory_written(CorePart part, ThreadId tid, Addr address, SizeT size)
 {
         const NSegment *segment;

@@ -34,16 +34,16 @@ Bool ring_recording(void);
 struct simpmu_code *ring_code(void); /* NULL: this process is not recorded */
 /* The target wanted a sandbox, and was refused. */
 void ring_count_sandbox(void);
-/* The heap tracker did not tell of so many calls. */
+/* The heap tracker has not reported this many calls. */
 void ring_count_untold(UInt calls);
 /* Claims a slice; its first record will be a SIMPMU_PROCESS. */
 void ring_begin_image(ULong start_ns);
-/* Around a fork: tells of the child to come, in the parent and before it; the parent
- * afterwards; the child, which takes the slice told of. */
+/* Around a fork: announces the child, in the parent before the fork; in the parent
+ * afterwards; in the child, which takes the announced slice. */
 void ring_before_fork(ULong now_ns, UInt tid);
 void ring_after_fork(void);
 void ring_begin_child(ULong start_ns);
-/* After a system call that failed, which may have been one that forks. */
+/* After a failed system call that may have been a fork. */
 void ring_after_failed_fork(ULong now_ns, UInt tid);
 /* From before an exec, while this process does not look alive, until the exec fails. */
 void ring_set_executing(Bool executing);
@@ -103,7 +103,7 @@ ULong gate_clock(ThreadId tid);
 void gate_expect(ULong clock);
 Bool gate_is_open(ThreadId tid); /* at TID's clock */
 void gate_wait(ThreadId tid);    /* TID, which runs, waits until it is */
-void gate_wake(void);            /* the waiting threads for which it is */
+void gate_wake(void);            /* wakes the waiting threads whose gate is open */
 
 /* futex.c: threads that were woken and are not back yet. */
 void futex_start(void);
@@ -113,9 +113,9 @@ void futex_start(void);
 Bool futex_before_call(ThreadId tid, UInt number, const UWord *arguments);
 Bool futex_after_call(ThreadId tid, UInt number, const UWord *arguments, SysRes result,
                       ULong clock, ULong *wake_clock);
-/* The clock of the last wake while somebody is on its way, or CLOCK_NEVER. */
+/* The clock of the last wake while a woken thread is under way, or CLOCK_NEVER. */
 ULong futex_wake_clock(void);
-/* They are long in coming: nobody is waited for who does not lack a processor only. */
+/* Woken threads are late: waits only for threads that merely lack a processor. */
 void futex_look_for_woken(void);
 void futex_forget(ThreadId tid); /* the thread has ended */
 void futex_forked(void);
@@ -128,7 +128,7 @@ void images_register(void);
 void images_process(UInt flags, ULong start_ns);
 Bool images_executable(Addr address); /* code may be there */
 void images_unhandled(Addr ip);       /* an instruction that VEX cannot run */
-/* After a system call that may have changed what memory is made of. */
+/* After a system call that may have changed mappings. */
 void images_after_syscall(UInt number, const UWord *arguments, UWord result);
 /* PROGRAM: in the target's memory; NULL: not known by name. */
 void images_before_exec(const HChar *program);
@@ -140,7 +140,7 @@ UInt mapped_build_id(const NSegment *segment, UChar id[SIMPMU_BUILD_ID_BYTES]);
 /* argv0.c: the name that a program is executed by. PROGRAM and ARGUMENTS of an exec lie
  * in the target's memory. */
 void argv0_before_exec(const HChar *program, const HChar *const *arguments);
-Bool argv0_option(const HChar *argument);  /* whether it is the option that tells it */
+Bool argv0_option(const HChar *argument);  /* whether ARGUMENT is this option */
 void argv0_restore(ThreadId first_thread); /* before its first instruction */
 
 /* preload.c: before its first instruction, a program that cannot or need not load the
@@ -152,7 +152,7 @@ void heap_register(void);
 Bool heap_is_tracker(Addr ip);
 /* The process's heap is followed, by the tracker or by own_heap.c. */
 void heap_followed(ThreadId tid);
-/* A block begins, FRAMES its allocator's callers; and what else happens to one. */
+/* A block begins, FRAMES its allocator's callers; and other events of blocks. */
 void heap_block_begins(ThreadId tid, UInt function, Addr addr, SizeT size,
                        const ULong *frames, UInt depth);
 void heap_block_changes(ThreadId tid, enum simpmu_record_type type, Addr addr);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Most attributes have a fixed size; those next to each other become one step. */
+/* Most attributes have a fixed size; adjacent attributes of fixed size become one
+ * step. */
 #include "abbreviation.h"
 
 #include <dwarf.h>

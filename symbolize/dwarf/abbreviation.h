@@ -37,9 +37,9 @@ struct abbreviation {
         bool has_children;
         bool has_code; /* names an address or ranges of code */
         bool codeless; /* no code in it or its children */
-        bool valid;    /* all its attributes are of known size */
-        /* All steps together, where each has a fixed size, and where in them is what an
-         * entry says of its place, by the use of the step. */
+        bool valid;    /* all attribute sizes are known */
+        /* The sum of all steps, if each has a fixed size, and the offsets of the
+         * address attributes in it, by their use. */
         bool fixed;
         uint16_t fixed_bytes;
         struct abbreviation_number numbers[ABBREVIATION_USES];

@@ -18,9 +18,9 @@ enum step_use { USE_NONE, USE_LOW, USE_HIGH, USE_SIZE, USE_RANGES, USE_SIBLING }
 
 _Static_assert(USE_SIBLING + 1 == ABBREVIATION_USES, "a number for each");
 
-/* Sets *STEP to what an attribute of FORM takes (DWARF 5, sections 7.5.5 and 7.5.6, and
- * the forms of GNU), of no use. Of a block, its bytes are how long the block's length is;
- * 0: a LEB128. False: unknown. */
+/* Sets *STEP to skip an attribute of FORM (DWARF 5, sections 7.5.5 and 7.5.6, and the
+ * forms of GNU), without a use. For a block, the step's bytes are the size of the
+ * block's length; 0: a LEB128. False: unknown. */
 bool abbreviation_step_of(const struct unit_layout *layout, uint64_t form,
                           struct abbreviation_step *step);
 

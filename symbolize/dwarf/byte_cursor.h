@@ -48,7 +48,7 @@ static inline uint64_t cursor_number(struct byte_cursor *cursor, unsigned bytes)
         return value;
 }
 
-/* LEB128; what does not fit into 64 bits is lost. */
+/* LEB128; bits beyond 64 are lost. */
 static inline uint64_t cursor_leb(struct byte_cursor *cursor)
 {
         uint64_t value = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where types are defined that the file at hand only declares: looked for in all units of
- * the module, once, when the first is asked for. */
+/* Finds the definitions of types that the current file only declares. The first query
+ * searches all units of the module, once. */
 #ifndef MEMLAG_SYMBOLIZE_DEFINITION_H
 #define MEMLAG_SYMBOLIZE_DEFINITION_H
 

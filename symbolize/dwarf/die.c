@@ -85,7 +85,7 @@ void die_call(Dwarf_Die *die, struct die_call *call)
         dwarf_getattrs(die, take_call, call, 0);
 }
 
-/* The split unit that DIE is in, or NULL; the latest is asked for most. */
+/* The split unit that contains DIE, or NULL; most queries are for the latest. */
 static const struct split_unit *split_of(const struct dwarf_file *file,
                                          const Dwarf_Die *die)
 {
@@ -245,7 +245,7 @@ const char *die_name(struct dwarf_file *file, Dwarf_Die *die)
         return name ? name : inherited_string(file, die, DW_AT_name);
 }
 
-/* Calls ADD for what libdw reads from AT on: 0 is what DIE says itself. */
+/* Calls ADD for the ranges that libdw reads from AT on; 0: the ranges in DIE itself. */
 static int add_list(struct dwarf_file *file, Dwarf_Die *die, ptrdiff_t at,
                     Dwarf_Addr base, die_add_range *add, void *context)
 {

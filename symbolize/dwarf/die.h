@@ -14,9 +14,9 @@
 #include "dwarf_file.h"
 #include "line_table.h"
 
-/* The entry of unit number UNIT, and the one that has the unit's entries below it:
- * another one when the compiler left them in a separate file. False when the unit
- * cannot be read. */
+/* The entry of unit number UNIT, and the parent of the unit's entries: a different
+ * entry if the compiler left them in a separate file. False if the unit cannot be
+ * read. */
 bool die_open_unit(struct dwarf_file *file, size_t unit, Dwarf_Die *die,
                    Dwarf_Die *entries);
 

@@ -106,8 +106,8 @@ static bool all_units(Dwarf *dwarf, const struct dwarf_bytes *section, size_t re
         return offset == (Dwarf_Off)(section->end - section->start);
 }
 
-/* Opens what dwz moved to ALT. When that cannot be read it is as if it were not there,
- * which who opened DWARF sees. */
+/* Opens the file ALT that dwz made. An unreadable file counts as missing, which the
+ * caller sees in DWARF. */
 static int open_alt(struct dwarf_file *dwarf, const struct elf_file *alt,
                     bool with_locations)
 {

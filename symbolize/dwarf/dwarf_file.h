@@ -20,7 +20,7 @@
 
 struct dwarf_unit {
         uint64_t die_offset;
-        struct split_unit *split; /* once it was looked for and found; owned */
+        struct split_unit *split; /* after a successful search; owned */
         bool split_asked;
         unsigned line_runs; /* of its lines' program, for single functions */
 };
@@ -54,7 +54,7 @@ struct dwarf_file {
         struct debug_image image;
         struct debug_image alt_image;
         Dwarf *dwarf;
-        Dwarf *alt;                    /* what dwz moved away; NULL: none, or not found */
+        Dwarf *alt;                    /* dwz's file; NULL: none, or not found */
         struct dwarf_bytes strings[8]; /* the sections of both with strings */
         struct dwarf_bytes lines;      /* .debug_line */
         struct dwarf_unit *units;
@@ -69,11 +69,10 @@ struct dwarf_file {
          * size, a hostile file may ask for any amount. */
         uint64_t budget;
         uint64_t line_budget; /* the same, for lines of single functions alone */
-        bool spent;           /* the budget of one that shared the bytes */
+        bool spent;           /* the budget of a reader that shared the bytes is spent */
         struct split_package package;
         struct split_types types;   /* of the package */
-        struct split_unit **splits; /* the units' split units, and split units with
-                                       types */
+        struct split_unit **splits; /* split units of units, and of types */
         size_t split_count;
         size_t split_capacity;
         struct split_bases bases;

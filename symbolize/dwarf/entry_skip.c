@@ -121,7 +121,7 @@ static uint64_t value_of(const struct unit_layout *layout,
         return read_leb(&start, end, &value) ? value : 0;
 }
 
-/* What an entry says of its place, as it comes. */
+/* The address attributes of an entry. */
 struct said {
         uint64_t numbers[ABBREVIATION_USES];
         bool has[ABBREVIATION_USES];
@@ -193,8 +193,9 @@ struct pass {
         const uint8_t *end;
 };
 
-/* Steps over the attributes of an entry, and to its sibling where it says where that is.
- * *INSIDE: the entry's children come next. False at the end of what can be read. */
+/* Steps over the attributes of an entry, and to its sibling if the entry has a sibling
+ * reference. *INSIDE: the entry's children come next. False at the end of the readable
+ * bytes. */
 static inline bool step_over(const struct pass *pass,
                              const struct abbreviation *abbreviation, const uint8_t **at,
                              bool *inside)

@@ -9,12 +9,12 @@
 
 #include "abbreviation.h"
 
-/* What an entry says of where it is. */
+/* The address attributes of an entry. */
 struct entry_place {
-        bool has_range; /* from low to high; other ways to say that are not read */
+        bool has_range; /* from low to high; other forms are not read */
         uint64_t low;
         uint64_t high;
-        uint64_t ranges;  /* offset of the list of its ranges; 0: not said in that way */
+        uint64_t ranges;  /* offset of the list of its ranges; 0: none */
         uint64_t sibling; /* offset in the unit; 0: not said */
 };
 

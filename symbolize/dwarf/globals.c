@@ -11,7 +11,7 @@
 #include "name.h"
 
 struct global {
-        const char *name; /* of one that is only declared; NULL: VADDR counts */
+        const char *name; /* of a declared variable; NULL: VADDR counts */
         uint64_t vaddr;
         Dwarf_Die die;
 };

@@ -25,7 +25,7 @@ struct globals {
         const struct symbol_table *symbols;
         const struct memory_slots *memory_slots;
         const struct elf_file *file;
-        const void *unit; /* whose variables these are; NULL: none yet */
+        const void *unit; /* the unit of the variables; NULL: none yet */
         struct global *items;
         size_t count;
         size_t capacity;

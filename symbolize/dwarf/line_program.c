@@ -33,7 +33,7 @@ struct run {
         struct special {
                 uint8_t operations;
                 int16_t lines;
-        } specials[UINT8_MAX + 1]; /* what special opcodes advance by */
+        } specials[UINT8_MAX + 1]; /* advance of special opcodes */
 };
 
 static bool answer_is_below(const void *item, const void *key)
@@ -55,7 +55,7 @@ static void go_to_answer(struct run *run, size_t next)
         run->next_vaddr = next < run->count ? run->answers[next].vaddr : UINT64_MAX;
 }
 
-/* The row before ends where the registers are: it answers what lies in between. */
+/* The previous row ends at the current registers: it answers the addresses between. */
 static void end_row(struct run *run)
 {
         for (; run->next < run->count && run->answers[run->next].vaddr < run->vaddr;

@@ -70,7 +70,7 @@ bool unit_is_of_gcc(struct dwarf_file *dwarf, Dwarf_Die *entries)
         return producer && is_gcc(producer);
 }
 
-/* What compiled the unit that FUNCTION is in; NULL: not known. */
+/* The compiler of the unit that contains FUNCTION; NULL: not known. */
 static const char *producer_of(struct dwarf_file *dwarf, Dwarf_Die *function)
 {
         Dwarf_Die unit;

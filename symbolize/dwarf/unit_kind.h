@@ -7,8 +7,8 @@
 #include "die.h"
 
 bool unit_is_cplusplus(struct dwarf_file *dwarf, Dwarf_Die *entries);
-/* gcc and clang leave in the classes of C++ only what these declare, and put the code of
- * the functions beside them, but for classes inside of functions. */
+/* Whether classes of C++ contain only declarations. gcc and clang put the code of
+ * member functions outside the class, except for classes inside of functions. */
 bool unit_classes_declare(struct dwarf_file *dwarf, Dwarf_Die *entries);
 /* Whether all entries that have others in them, but the last of their level, say where
  * the next one begins. */

@@ -39,7 +39,7 @@ struct collector {
         struct scope *scopes; /* a walk value is index + 1 */
         size_t scope_count;
         size_t scope_capacity;
-        bool base_is_frame; /* what DW_OP_fbreg counts from: the CFA, or a register */
+        bool base_is_frame; /* the base of DW_OP_fbreg is the CFA, else a register */
         bool base_known;
         bool of_gcc;
         uint8_t base_register;
@@ -226,7 +226,7 @@ static int add_in_register(struct collector *collector, const struct location *l
 
         if (type == TYPE_NONE)
                 return collector->reader->error;
-        /* Of a struct in registers, an iterator for instance, what lies there. */
+        /* Only the part of a struct in registers, an iterator for instance. */
         if (location->part_offset_bytes > 0 ||
             collector->reader->types->items[type].kind != TYPE_POINTER)
                 type = type_part(collector->reader->types, type,
@@ -250,10 +250,10 @@ static bool is_single(const struct types *types, uint32_t type)
                types->items[type].kind == TYPE_POINTER;
 }
 
-/* A variable that is passed by address, such as a Fortran parameter, is where a
- * register points. A variable of the frame is so too, but not at the register's exact
- * address. A captured number or pointer lies at the start of its closure; a first
- * member lies at the start of its structure. */
+/* A variable at exactly the address in a register, such as a Fortran parameter passed
+ * by address. The stack pointer and the frame base are no such registers. A single
+ * number or pointer is excluded: it may lie at the start of the closure or structure
+ * that contains it. */
 static int add_behind_register(struct collector *collector,
                                const struct location *location)
 {

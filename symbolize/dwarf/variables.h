@@ -31,17 +31,17 @@ struct register_variable {
         uint32_t writes;
         bool codeless;  /* its block has no code: that around it counts */
         bool given;     /* a parameter of the function: it is there when that begins */
-        uint32_t block; /* the number of the one that declares it; 0: not known */
-        /* Between these another of its block, of another type, has the same value; empty:
-         * none has. */
+        uint32_t block; /* the number of the declaring block; 0: not known */
+        /* Between these addresses, a variable of the same block and another type has
+         * the same value; empty: none has. */
         uint64_t rival_low;
         uint64_t rival_high;
         bool pointed;         /* it lies where the register points to */
-        uint16_t level;       /* of inlined functions around it; of one that is in any: */
+        uint16_t level;       /* inlined functions around it; if any: */
         uint64_t inlined_low; /* where the code of its block begins, */
         uint64_t inlined_high; /* and ends */
-        /* None but instructions without a line are by it: it counts for nothing, as these
-         * may be another's. */
+        /* Only instructions without a line have it: they may belong to another
+         * variable, so it is ignored. */
         bool lineless;
 };
 
@@ -61,7 +61,7 @@ struct frame_variable {
         int64_t offset;
         uint32_t type;
         uint32_t name;
-        uint32_t inlined; /* the name of the inlined function it is of; 0: of none */
+        uint32_t inlined; /* the name of its inlined function; 0: none */
         uint32_t number;  /* of its entry in the function: all its ranges have the same */
         uint16_t depth;   /* of the blocks around it */
         bool scoped;      /* between low and high is its block, not a list's word */
@@ -113,10 +113,10 @@ void variables_free(struct variables *variables);
  * inlined twice has its variables twice. */
 bool variables_called_same(const struct frame_variable *a,
                            const struct frame_variable *b);
-/* What REG holds at VADDR, or NULL. */
+/* The variable in REG at VADDR, or NULL. */
 const struct register_variable *variables_in_register(const struct variables *variables,
                                                       uint8_t reg, uint64_t vaddr);
-/* What REG may hold at VADDR once it is set, or NULL. */
+/* The variable that REG may hold at VADDR after its assignment, or NULL. */
 const struct register_variable *
 variables_set_in_register(const struct variables *variables, uint8_t reg, uint64_t vaddr);
 /* Whether VADDR is in the block of VARIABLE, one of VARIABLES that is FROM_SET. */

@@ -16,7 +16,7 @@
 
 static const char system_directory[] = "/usr/lib/debug";
 
-/* A file that NAME_SECTION names, with what proves that it is the right one. */
+/* A file that NAME_SECTION names, with the evidence for the right file. */
 struct link {
         const struct elf_file *of; /* where it is named */
         const char *name;
@@ -49,8 +49,7 @@ static bool same_file(const struct elf_file *a, const struct elf_file *b)
                left.st_dev == right.st_dev && left.st_ino == right.st_ino;
 }
 
-/* Opens PATH when it is what LINK means: by build-id where both have one, else by
- * checksum. */
+/* Opens PATH if LINK means it: by build-id if both have one, else by checksum. */
 static int open_matching(const char *path, const struct link *link, struct elf_file *file)
 {
         int error = elf_file_open(file, path);
@@ -171,8 +170,8 @@ static int fetch(const struct debug_search *search, const char *path,
                              : -ENOENT;
 }
 
-/* The contents of a section that begins with a file name; NULL when it is absent
- * or not terminated. *REST is what follows the name. */
+/* The contents of a section that begins with a file name; NULL if it is absent or not
+ * terminated. *REST is the part behind the name. */
 static const char *linked_name(const struct elf_file *file, const char *section,
                                const uint8_t **rest, size_t *rest_bytes)
 {
@@ -246,7 +245,7 @@ static int find_absolute(const struct debug_search *search, const struct link *l
         return error == -ENOENT ? open_matching(link->name, link, file) : error;
 }
 
-/* What DEBUG's link to it says of the file that dwz made. */
+/* The name and build-id of dwz's file in DEBUG's link. */
 static bool read_alt_link(const struct elf_file *debug, struct link *link)
 {
         const uint8_t *rest;

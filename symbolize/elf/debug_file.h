@@ -32,9 +32,8 @@ int debug_file_find(const struct elf_file *file, const struct debug_search *sear
 int debug_file_find_alt(const struct elf_file *debug, const struct debug_search *search,
                         struct elf_file *alt);
 
-/* The name and build-id of what dwz moved common entries of DEBUG to, as
- * "NAME (build-id HEX)", which the caller frees: 0, -ENOENT when it moved none, or
- * -ENOMEM. */
+/* The name and build-id of the file to which dwz moved common entries of DEBUG, as
+ * "NAME (build-id HEX)". The caller frees it. 0; -ENOENT if dwz moved none; -ENOMEM. */
 int debug_file_alt_wanted(const struct elf_file *debug, char **text);
 
 #endif

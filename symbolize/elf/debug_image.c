@@ -25,12 +25,12 @@ enum { NAME_BYTES = 40 };
 
 enum packing { PACKING_NONE, PACKING_ZLIB, PACKING_ZSTD };
 
-/* What one packed byte stands for at most: a deflated one by its definition, one of zstd
- * when blocks of 128 KiB repeat a byte. */
+/* The largest ratio of unpacked to packed bytes: for deflate by its definition, for
+ * zstd when blocks of 128 KiB repeat a byte. */
 static const uint64_t ratio_limits[] = {1, 1032, 65536};
 
-/* What libdw and the readers of this stage look at; with ".dwo" behind them, of a unit
- * that was split off. */
+/* The sections that libdw and the readers of this stage need; with ".dwo" appended in
+ * a split unit. */
 static const char *const section_names[] = {
     "info", "types",    "abbrev",   "line",   "line_str", "str", "str_offsets",
     "addr", "cu_index", "tu_index", "ranges", "rnglists", "loc", "loclists"};
@@ -42,7 +42,7 @@ _Static_assert(2 * NAMES <= ELF_IMAGE_SECTIONS && 2 * NAMES <= 32, "room for all
 struct part {
         char name[NAME_BYTES];
         size_t number;   /* in the order of the file */
-        uint64_t offset; /* of what follows the header, in the file */
+        uint64_t offset; /* of the data behind the header, in the file */
         uint64_t file_bytes;
         uint64_t bytes;
         enum packing packing;
@@ -55,14 +55,14 @@ struct unpacking {
         struct part *parts;
         size_t part_count, part_capacity;
         uint64_t file_bytes; /* of the whole file */
-        bool packed;         /* any of them */
+        bool packed;         /* any section is packed */
         uint32_t names;      /* that were seen, a bit for each */
         bool several;        /* of one name */
         bool with_locations;
         bool provides_memory; /* of the largest part, as a separate job */
 };
 
-/* ---- what there is ---- */
+/* ---- the sections ---- */
 
 /* Writes the name without the "z" of old packed sections and returns its number; -1 for
  * other sections. */
@@ -95,8 +95,8 @@ static uint64_t big_endian(const uint8_t *bytes)
         return value;
 }
 
-/* Reads the header of a packed section (the generic ABI's, or "ZLIB" and the size). False
- * when it is not one, or is packed in another way. */
+/* Reads the header of a packed section (the generic ABI's, or "ZLIB" and the size).
+ * False if it is not packed, or in an unknown format. */
 static bool read_header(const struct elf_file *file, bool old, struct part *part)
 {
         union {
@@ -414,7 +414,7 @@ static int open_made(struct debug_image *image, struct unpacking *unpacking)
         return 0;
 }
 
-/* Whether FILE has the class and byte order of the image. */
+/* Whether FILE is a 64-bit little-endian x86-64 file, like the image. */
 static bool same_kind(const struct elf_file *file)
 {
         GElf_Ehdr ehdr;

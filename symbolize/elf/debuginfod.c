@@ -126,7 +126,7 @@ static void stop(const struct debuginfod *client)
         raise(stopped_by);
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static const char *path_of(const struct elf_wanted *wanted)
 {
@@ -246,7 +246,7 @@ static bool was_refused(const struct debuginfod *client, const struct elf_wanted
         return false;
 }
 
-/* Whether the file is of memlag and its engine, which no server has. */
+/* Whether the file belongs to memlag or Valgrind: no server has it. */
 static bool is_own(const struct elf_wanted *wanted)
 {
         static const char *const patterns[] = {MEMLAG_MODULE_PRELOADED,

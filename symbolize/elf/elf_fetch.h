@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How files that are not on this machine are asked for. */
+/* Requests for files that are not on this machine. */
 #ifndef MEMLAG_SYMBOLIZE_ELF_FETCH_H
 #define MEMLAG_SYMBOLIZE_ELF_FETCH_H
 

@@ -58,7 +58,7 @@ struct elf_file {
         size_t build_id_bytes; /* 0: none */
 };
 
-/* A build-id of BYTES (of more than ELF_BUILD_ID_BYTES those) as text goes to HEX. */
+/* Writes a build-id of BYTES, at most ELF_BUILD_ID_BYTES, as text to HEX. */
 void elf_build_id_hex(const uint8_t *build_id, size_t bytes, char hex[ELF_BUILD_ID_HEX]);
 
 /* Opens PATH: 0; -ENOENT, -EACCES … as open(2); -ENOEXEC when it is not a regular
@@ -100,9 +100,9 @@ bool elf_file_has_code(const struct elf_file *file, uint64_t vaddr);
 size_t elf_file_read_code(const struct elf_file *file, uint64_t vaddr, uint8_t *bytes,
                           size_t count);
 
-/* What to subtract from an address in a mapping of FILE, at START with
- * OFFSET_BYTES, to get the file's virtual address; pages are 4 KiB. False when no
- * segment with this executability is mapped that way. */
+/* The value to subtract from an address in a mapping of FILE, at START with
+ * OFFSET_BYTES, to get the file's virtual address; pages are 4 KiB. False if no
+ * segment with this executability has that mapping. */
 bool elf_file_bias(const struct elf_file *file, uint64_t start, uint64_t offset_bytes,
                    bool executable, uint64_t *bias);
 

@@ -12,7 +12,7 @@ struct walk {
         uint64_t budget;           /* bytes of common parts, and answers */
         uint64_t common_at;        /* of the last entry's common part */
         bool has_common;           /* it can be read */
-        struct frame_entry common; /* what it says */
+        struct frame_entry common; /* its contents */
         struct function_start *starts;
         size_t count;
 };
@@ -39,7 +39,7 @@ static size_t first_from(const struct walk *walk, uint64_t low)
                                   start_is_below, &low);
 }
 
-/* Of functions that overlap, the one that begins last counts. */
+/* Of overlapping functions, the function that begins last counts. */
 static void answer(struct walk *walk, uint64_t low, uint64_t bytes)
 {
         for (size_t i = first_from(walk, low);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines are "ADDRESS TYPE NAME" and, for modules, "[MODULE]". Sizes are not told: a
+/* Lines are "ADDRESS TYPE NAME" and, for modules, "[MODULE]". They have no sizes: a
  * function reaches to the next symbol. */
 #include "kallsyms.h"
 

@@ -13,8 +13,8 @@
 
 const char kernel_module[] = "[kernel.kallsyms]";
 
-/* The running kernel's, when it is the one that was recorded: without a build-id it may
- * be any kernel's. */
+/* The running kernel's vDSO, if it is the recorded one: without a build-id it may be
+ * any kernel's. */
 static int open_vdso(const struct module_identity *identity, struct elf_file *file)
 {
         int error = identity->build_id_bytes > 0 ? vdso_open(file) : -ENOENT;

@@ -18,7 +18,7 @@ struct recorded_file {
         int64_t checksum; /* CRC-32; negative: not known, the file was changed already */
 };
 
-/* What to look for: PATH, with this build-id where one was recorded. */
+/* The wanted file: PATH, with this build-id if one was recorded. */
 struct module_identity {
         const char *path;
         const uint8_t *build_id;

@@ -29,9 +29,9 @@ struct perf_map_process {
 /* Whose list it is, by when it was last written to. */
 enum perf_map_owner { PERF_MAP_OWN, PERF_MAP_OF_EARLIER, PERF_MAP_OF_LATER };
 
-/* Reads the list of PROCESS, when there is one that belongs to this user or root and that
- * no other process of this number has written, which *OWNER tells. Without one MAP stays
- * empty. Notes its path in LOOKED_FOR. 0 or -ENOMEM. */
+/* Reads the list of PROCESS, if it belongs to this user or root. *OWNER: another
+ * process of this number may not have written it. Without a list MAP stays empty.
+ * Notes its path in LOOKED_FOR. 0 or -ENOMEM. */
 int perf_map_read(const struct perf_map_process *process, struct interval_map *map,
                   struct string_pool *names, struct looked_for *looked_for,
                   enum perf_map_owner *owner);

@@ -15,10 +15,10 @@ struct relocation {
         const char *name; /* of the symbol, owned by the Elf handle; NULL: none */
 };
 
-/* Takes one; else than 0 ends the way and is its result. */
+/* Takes a relocation; a result other than 0 ends the iteration and is its result. */
 typedef int relocation_taker(void *context, const struct relocation *relocation);
 
-/* Gives each of FILE's to TAKE. 0 or what TAKE returned. */
+/* Calls TAKE for each relocation of FILE. 0 or TAKE's result. */
 int relocations_each(const struct elf_file *file, relocation_taker *take, void *context);
 
 #endif

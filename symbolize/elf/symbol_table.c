@@ -94,7 +94,7 @@ static int read_table(struct symbol_table *table, const struct elf_file *file, E
                 GElf_Shdr shdr;
                 Elf_Data *data;
 
-                const char *source = NULL; /* that the next local symbols are of */
+                const char *source = NULL; /* of the next local symbols */
 
                 if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != section_type ||
                     shdr.sh_entsize == 0 || !(data = elf_getdata(scn, NULL)))

@@ -31,9 +31,9 @@ struct symbol_table {
         char *mini_image;
 };
 
-/* Reads the symbols of FILE, and of DEBUG (its separate debug file, or NULL)
- * where FILE has been stripped. Both must stay open while TABLE is used. A
- * damaged table gives what can be read. 0 or -ENOMEM. */
+/* Reads the symbols of FILE, and of DEBUG (its separate debug file, or NULL) if FILE
+ * has been stripped. Both must stay open while TABLE is used. A damaged table gives
+ * its readable symbols. 0 or -ENOMEM. */
 int symbol_table_read(struct symbol_table *table, const struct elf_file *file,
                       const struct elf_file *debug);
 void symbol_table_free(struct symbol_table *table);

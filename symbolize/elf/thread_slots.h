@@ -9,7 +9,7 @@
 
 enum thread_slot_kind {
         THREAD_SLOT_OFFSET, /* from the thread pointer */
-        THREAD_SLOT_PAIR,   /* what __tls_get_addr is called with */
+        THREAD_SLOT_PAIR,   /* the argument of __tls_get_addr */
         /* The function that returns the offset, and its argument ("Thread-Local
          * Storage Descriptors for IA32 and AMD64/EM64T", Oliva, 2005). */
         THREAD_SLOT_DESCRIPTOR

@@ -72,7 +72,7 @@ struct part_worker {
         struct string_pool *names;
         struct linked_names linked;
         struct named_functions functions;
-        uint32_t first_function; /* so many of the reader's come before them */
+        uint32_t first_function; /* the number of earlier functions of the reader */
         uint32_t *known; /* of its names, when all are made: the reader's; 0: not yet */
 };
 
@@ -183,7 +183,7 @@ static void take_function(const struct parts *parts, const struct code_question 
                 *die = (Dwarf_Die){0};
 }
 
-/* Makes what PART answered an answer of all. */
+/* Merges the answers of PART into the whole. */
 static int take_part(const struct parts *parts, const struct part *part)
 {
         const struct part_worker *worker = &parts->workers[part->worker];

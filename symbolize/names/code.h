@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an address of code is called: function, line and the functions inlined
- * there. Names are numbers of a string pool. */
+/* The name of an address of code: function, line and the functions inlined there.
+ * Names are numbers of a string pool. */
 #ifndef MEMLAG_SYMBOLIZE_CODE_H
 #define MEMLAG_SYMBOLIZE_CODE_H
 
@@ -52,7 +52,8 @@ struct code_place {
         Dwarf_Die function_die;
 };
 
-/* What tells FUNCTION from others of its name in the module: the label of NUMBER. */
+/* The distinction of FUNCTION from others of its name in the module: the label of
+ * NUMBER. */
 uint32_t code_label(const struct code_frames *frames, uint32_t function, uint32_t number);
 void code_frames_free(struct code_frames *frames);
 

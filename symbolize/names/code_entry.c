@@ -21,8 +21,8 @@ static bool linked_elsewhere(const struct code_entries *entries, Dwarf_Die *die)
                dwarf_tag(&other) == DW_TAG_compile_unit;
 }
 
-/* What else is local to a function has no name for linking in its entry either, but
- * mostly one in the symbol table. */
+/* Other functions local to a function have no linkage name in their entry either, but
+ * mostly a name in the symbol table. */
 static uint32_t local_name(const struct code_reader *with, uint64_t vaddr)
 {
         const struct symbol *symbol = symbol_table_function(with->symbols, vaddr);

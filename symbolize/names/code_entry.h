@@ -8,7 +8,7 @@
 #include "code_scope.h"
 #include "name.h"
 
-/* What answers are read from, and where they go. */
+/* The sources and the destination of answers. */
 struct code_reader {
         struct dwarf_file *dwarf; /* NULL: none */
         const struct elf_file *file;
@@ -19,7 +19,7 @@ struct code_reader {
         struct named_functions *functions; /* includes the functions of LINKED */
 };
 
-/* The unit that entries are of. */
+/* The unit of the entries. */
 struct code_entries {
         const struct code_reader *with;
         Dwarf_Die die;

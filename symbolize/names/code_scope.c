@@ -16,7 +16,8 @@ int code_scopes_note(struct code_scopes *scopes, const Dwarf_Die *die)
         return 0;
 }
 
-/* The innermost of the namespace SPACE and those around it that AT is in, as SPACE is. */
+/* The innermost namespace around AT, among the namespace SPACE and its outer
+ * namespaces, in the form of SPACE. */
 static uint32_t space_around(const struct code_scopes *scopes, uint32_t space,
                              const char *at)
 {
@@ -108,7 +109,7 @@ static bool starts_at(const void *context, const void *start, uint32_t position)
         return scopes->parts[position].start == start;
 }
 
-/* Finds the part of ROOT's unit that begins at START, or goes over it, up to END (NULL:
+/* Finds the part of ROOT's unit that begins at START, or reads it, up to END (NULL:
  * the end of the unit). */
 static int read_part(struct code_scopes *scopes, struct dwarf_file *dwarf,
                      const Dwarf_Die *root, const char *start, const char *end,
@@ -165,8 +166,7 @@ static const char *sibling_of(struct dwarf_file *dwarf, const Dwarf_Die *root,
                    : NULL;
 }
 
-/* The part with the entry at AT of ROOT's unit, without one: none needs to be gone over.
- */
+/* The part with the entry at AT of ROOT's unit. Without one, nothing needs to be read. */
 static int find_part(struct code_scopes *scopes, struct dwarf_file *dwarf,
                      const Dwarf_Die *root, const char *at, struct code_part *part)
 {

@@ -7,10 +7,10 @@
 #include "die.h"
 #include "hash_index.h"
 
-/* The entry of a function, class or namespace, and the one that it is in. */
+/* The entry of a function, class or namespace, and its enclosing scope. */
 struct code_scope {
         Dwarf_Die die;
-        uint32_t parent; /* index + 1; 0: none that was gone over */
+        uint32_t parent; /* index + 1; 0: none that was read */
 };
 
 /* Entries from START up to some end, whose scopes are known. */

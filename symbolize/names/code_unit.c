@@ -39,7 +39,7 @@ struct unit {
         const char *directory;
         uint64_t base; /* that its lists of ranges begin with */
         struct line_table lines;
-        uint32_t *files; /* names of the table's files, once asked for; 0: not yet */
+        uint32_t *files; /* names of the table's files, read on demand; 0: not yet */
         struct line_answer *answers; /* of the places, by address */
         struct code_entries entries;
         struct node *nodes;
@@ -351,7 +351,7 @@ static int add_frame(struct unit *unit, struct code_place *place, uint32_t index
         return 0;
 }
 
-/* Whether NODE, inlined, has its name in what dwz moved to a file that is missing. */
+/* Whether the name of NODE, inlined, is in dwz's file, which is missing. */
 static bool inlined_lost(const struct unit *unit, struct node *node)
 {
         struct dwarf_file *dwarf = unit->with->dwarf;

@@ -20,7 +20,7 @@ struct code_ranges {
 };
 
 /* A die_ranges() taker: adds to CONTEXT, the struct code_ranges. Functions that the
- * linker dropped keep entries, with addresses where no code is: not those. */
+ * linker dropped keep entries, with addresses without code. These are skipped. */
 int code_ranges_add(void *context, uint64_t low, uint64_t high);
 
 /* Answers ASKED, COUNT (at least one) places of one unit in the order of their addresses.

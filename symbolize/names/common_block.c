@@ -80,8 +80,7 @@ static int put_view(const struct common_blocks *blocks, const struct common_bloc
         return error;
 }
 
-/* Drops the view of a function with several divisions, because one of them is left
-   out. */
+/* Clears the types of FUNCTION's views, because one of its divisions is left out. */
 static void leave_out(struct data_place *place, uint32_t function)
 {
         place->views_left_out = true;
@@ -200,7 +199,7 @@ static int answer_block(const struct common_blocks *blocks,
         return error;
 }
 
-/* ---- blocks whose members' places are not told ---- */
+/* ---- blocks whose members have no location ---- */
 
 /* Whether BLOCK has the members that TYPE has. */
 static bool divides_as(const struct common_blocks *blocks,

@@ -31,7 +31,7 @@ struct common_blocks {
         size_t member_capacity;
 };
 
-/* The members that are added next are of BLOCK. 0 or -ENOMEM, as all. */
+/* The members added next belong to BLOCK. 0 or -ENOMEM, as all. */
 int common_blocks_begin(struct common_blocks *blocks, const struct common_block *block);
 int common_blocks_add(struct common_blocks *blocks, const struct common_member *member);
 /* Answers the PLACES, COUNT in order of address, that lie in BLOCKS. The answer is a

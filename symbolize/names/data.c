@@ -236,8 +236,8 @@ static void answer_symbol(const struct symbol_table *symbols, struct data_place 
         place->named_by_symbol = strchr(symbol->name, '.') == NULL;
 }
 
-/* Whether SECTION holds what linkers make, by the System V ABI and GNU, and no variable.
- */
+/* Whether SECTION holds linkers' own data, by the System V ABI and GNU, and no
+   variable. */
 static bool is_linkage(const struct elf_section *section)
 {
         static const char *const linkage[] = {
@@ -320,8 +320,8 @@ void data_place_clear(struct data_place *data)
         data->view_count = 0;
 }
 
-/* Puts the places that can be a variable's first, in their order, and returns how many
- * these are. */
+/* Moves the places that can be the first of a variable to the front, in their order.
+ * Returns their number. */
 static size_t variables_first(const struct elf_file *file, struct data_place **places,
                               size_t count, struct data_place **others)
 {

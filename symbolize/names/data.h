@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an address in a file's data is called: the global or static variable. */
+/* The name of an address in a file's data: the global or static variable. */
 #ifndef MEMLAG_SYMBOLIZE_DATA_H
 #define MEMLAG_SYMBOLIZE_DATA_H
 
@@ -10,10 +10,10 @@
 #include "string_pool.h"
 #include "symbol_table.h"
 
-/* What lies where no variable is known. */
+/* The contents of an address without a known variable. */
 enum data_unnamed {
         DATA_ANYTHING,
-        DATA_CONSTANT, /* what compilers keep aside: texts, numbers, tables of jumps */
+        DATA_CONSTANT, /* compilers' constants: texts, numbers, tables of jumps */
         DATA_LINKAGE   /* linkers' own data, such as addresses of functions in other
                         * files */
 };

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Older Rust names look like C++ with a hash at the end, before which stands how long it
- * is. To see first whether there can be one takes less than to try: most names are of
- * C++. */
+/* Older Rust names look like C++ names that end in a hash with its length. This test
+ * is cheaper than a trial: most names are C++ names. */
 static bool may_be_rust(const char *name)
 {
         return name[1] == 'R' || strstr(name, "17h");

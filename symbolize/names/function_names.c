@@ -23,7 +23,7 @@ struct namesake {
 /* One of the files that functions of one text are declared in. */
 struct source {
         const char *path; /* the longest that is known */
-        size_t steps;     /* so many of its last components tell it from the others */
+        size_t steps;     /* its last components that distinguish it from the others */
         uint32_t line;    /* of a function in it */
         bool many_lines;
 };
@@ -159,8 +159,8 @@ static void add_line(struct source *file, uint32_t line)
                 file->line = line;
 }
 
-/* Lists the files of COUNT namesakes of one text, sorted: FILES has room for as many.
- * Returns how many there are. */
+/* Lists the files of COUNT namesakes of one text, sorted; FILES has room for COUNT.
+ * Returns the number of files. */
 static size_t list_files(struct namesake *namesakes, size_t count, struct source *files)
 {
         const struct namesake *before = NULL;

@@ -12,7 +12,7 @@
 /* A function as it was named. Names are numbers of a string pool. */
 struct named_function {
         uint32_t name;
-        uint32_t label;   /* the name, or what tells it from others of the module */
+        uint32_t label;   /* the name, or its unique form in the module */
         const char *link; /* its name for linking; in the module's files. NULL: none */
         uint32_t file;    /* that it is declared in, or "+0x1139" where it begins; 0:
                              unknown, or the function is known by its name in all files */

@@ -60,7 +60,7 @@ static bool skip_identifier(struct text *text)
         return skip_characters(text, length);
 }
 
-/* Up to behind the E that ends what began. */
+/* Skips past the E that ends the current group. */
 static bool skip_to_end(struct text *text)
 {
         while (!take(text, 'E'))
@@ -90,7 +90,7 @@ static bool skip_literal(struct text *text)
         return take(text, 'E');
 }
 
-/* What tells names local to a function apart. */
+/* The discriminator of names local to a function. */
 static void skip_discriminator(struct text *text)
 {
         if (peek(text) != '_')

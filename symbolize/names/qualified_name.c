@@ -45,7 +45,7 @@ static bool is_lambda(struct dwarf_file *dwarf, const Dwarf_Die *class, const ch
                     : die_walk(dwarf, class, visit_member, dwarf) == -EEXIST;
 }
 
-/* "{lambda at sort.cc:12:20}", of WHAT, for CLASS, by where that is declared. */
+/* "{lambda at sort.cc:12:20}", for CLASS, a WHAT, by its declaration. */
 static uint32_t put_by_place(struct code_entries *entries, const Dwarf_Die *class,
                              const char *what)
 {
@@ -70,7 +70,7 @@ struct lambda_search {
         struct code_entries *entries;
         uint32_t *found;
         size_t count;
-        size_t wanted; /* so many are written in the name; others are defaults */
+        size_t wanted; /* the number written in the name; others are defaults */
         int depth;
 };
 
@@ -266,7 +266,8 @@ static int put_function(struct code_entries *entries, const Dwarf_Die *die, int 
         int tag = outer.addr ? dwarf_tag(&outer) : 0;
 
         *alone = tag == 0;
-        /* What other files know without a linkage name has the name of C in any scope. */
+        /* A function without a linkage name that other files know has its C name in
+         * any scope. */
         if (tag == DW_TAG_subprogram ||
             (tag == DW_TAG_namespace && declared_external(entries, die)))
                 outer.addr = NULL;

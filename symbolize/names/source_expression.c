@@ -35,7 +35,7 @@ static size_t skip_blanks(const struct line *line, size_t index)
         return index;
 }
 
-/* The end of what blanks before END follow. */
+/* The position behind the last character before END that is not a blank. */
 static size_t end_before(const struct line *line, size_t end)
 {
         while (end > 0 && (at(line, end - 1) == ' ' || at(line, end - 1) == '\t'))
@@ -183,9 +183,9 @@ static bool last_behind(const struct line *line, size_t index, struct name *name
         return found && find_link(line, name, begin);
 }
 
-/* Whether the member that ends at END is an indexed array, or the object of a call.
- * clang's column is the beginning of such an expression. With other expressions, the
- * instruction at that column loads the first variable. */
+/* Whether a '[' or a link follows the member that ends at END: it is an indexed array,
+ * or the object of a call. clang's column is the beginning of such expressions. In
+ * other expressions the column belongs to the load of the first variable. */
 static bool leads_on(const struct line *line, size_t end)
 {
         char link;

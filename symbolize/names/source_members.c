@@ -32,8 +32,8 @@ static int compare_lines(const void *left, const void *right)
         return 0;
 }
 
-/* Whether compilers read PATH as it is. What another program made code of, and names in
- * it by #line, has other columns. */
+/* Whether compilers read PATH as it is. Code that another program generated from PATH,
+ * and that names it by #line, has other columns. */
 static bool is_compiled(const char *path)
 {
         static const char *const endings[] = {

@@ -15,7 +15,7 @@
 struct symbol_name {
         const char *name; /* up to a point or the end */
         uint64_t vaddr;   /* of the first */
-        const char *file; /* of the first local one that tells it; NULL: none */
+        const char *file; /* of the first local symbol with a file; NULL: none */
         bool several;     /* there are */
         bool files;       /* are in several files */
         bool places;      /* are at several places of one file */
@@ -156,7 +156,7 @@ static int add_file(struct symbol_names *names, const char *file)
         return 0;
 }
 
-/* Copies and parts of a function are at places of their own in its file. */
+/* Copies and parts of a function have separate addresses in its file. */
 static bool is_copy(const char *name)
 {
         return name[name_length(name)] == '.';

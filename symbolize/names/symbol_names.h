@@ -15,7 +15,7 @@ struct symbol_names {
         size_t count;
         size_t capacity;
         struct hash_index index; /* of items */
-        const char **files;      /* that symbols are of */
+        const char **files;      /* files of symbols */
         size_t file_count;
         size_t file_capacity;
         struct hash_index file_index;
@@ -25,9 +25,9 @@ struct symbol_names {
         struct hash_index overload_index;
 };
 
-/* Adds a function's symbol at VADDR. What follows a point in NAME, as the compiler calls
- * copies and parts of a function, is no part of the name. FILE is the source file of a
- * LOCAL one, without directories (NULL: unknown). Texts must stay. 0 or -ENOMEM. */
+/* Adds a function's symbol at VADDR. The name ends before a point in NAME: a
+ * compiler's suffix for copies and parts follows. FILE is the source file of a LOCAL
+ * symbol, without directories (NULL: unknown). Texts must stay. 0 or -ENOMEM. */
 int symbol_names_add(struct symbol_names *names, const char *name, uint64_t vaddr,
                      const char *file, bool local);
 void symbol_names_free(struct symbol_names *names);

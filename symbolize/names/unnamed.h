@@ -5,7 +5,7 @@
 
 #include "sweep.h"
 
-/* The reason of a function around one that is inlined and not known. */
+/* The reason for a function around an unknown inlined function. */
 extern const char unnamed_inlined[];
 
 /* The reason for a missing name of PLACE, after all names of RAW's modules are set;

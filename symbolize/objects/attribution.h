@@ -13,14 +13,14 @@ struct attribution {
         struct objects objects; /* that samples touched */
         struct sample_types sample_types;
         struct type_rows type_rows;       /* that samples met */
-        struct type_sources type_sources; /* that told them */
+        struct type_sources type_sources; /* that gave the types */
         struct wide_reads wide_reads;
         struct resolution resolution;
 };
 
-/* Writes the tables attribution and ip_location, which are empty, for FROM's sweep,
- * inside the caller's transaction. 0 or a negative errno value; in any case ATTRIBUTION
- * is to be freed. */
+/* Writes the empty tables attribution and ip_location, for FROM's sweep, inside the
+ * caller's transaction. 0 or a negative errno value; the caller frees ATTRIBUTION in
+ * any case. */
 int attribution_write(struct attribution *attribution, const struct object_sources *from,
                       struct db *db, struct diag *diag);
 void attribution_free(struct attribution *attribution);

@@ -102,7 +102,7 @@ int objects_tell_apart(struct objects *objects, const struct block_type *blocks)
         return error;
 }
 
-/* The object of what FUNCTION allocated at STACK. */
+/* The object of blocks that FUNCTION allocated at STACK. */
 static struct object block_object(struct objects *objects, uint32_t stack, bool region)
 {
         struct object object = {.kind = region ? OBJECT_MMAP : OBJECT_HEAP,
@@ -157,7 +157,8 @@ void objects_count_blocks(struct objects *objects)
 
 /* ---- everything else ---- */
 
-/* The function whose frame is on the stack: the one that others were inlined into. */
+/* The function that owns the frame on the stack: the function that others were inlined
+ * into. */
 static const char *frame_function(const struct objects *objects, uint32_t place)
 {
         if (place == RAW_NONE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Data objects: what users call the memory that a sample touched. */
+/* Data objects: the user's names of the memory that a sample touched. */
 #ifndef MEMLAG_SYMBOLIZE_OBJECT_H
 #define MEMLAG_SYMBOLIZE_OBJECT_H
 
@@ -22,8 +22,7 @@ struct object {
         uint32_t name;
         uint32_t module;    /* RAW_NONE: none */
         struct site site;   /* of heap blocks and mapped regions */
-        uint64_t start;     /* a variable's address: distinguishes variables of one
-                               name */
+        uint64_t start;     /* a variable's address: separates equal names */
         bool whole_stack;   /* the frame in it is not known */
         bool thread_memory; /* or thread-local variables: which is not known */
         bool has_size;
@@ -35,7 +34,7 @@ struct object {
 /* Input of the objects. The places and variables of SWEEP have been named; ALLOCATORS
  * as in struct symbolize_options. */
 struct object_sources {
-        struct sweep *sweep; /* goes over the samples again */
+        struct sweep *sweep; /* reads the samples again */
         const struct code_frames *frames;
         const struct types *types;
         struct string_pool *names;

@@ -34,7 +34,7 @@ static int begin_past(struct sweep *sweep, uint32_t process)
         return timeline_sort(&past->timeline);
 }
 
-/* Goes forward to TIME_NS; stacks that are dated by then ask on the way. */
+/* Advances to TIME_NS; stacks dated by then look up their places on the way. */
 static int advance(struct sweep *sweep, uint32_t process, int64_t time_ns)
 {
         struct process_past *past = &sweep->pasts[process];
@@ -67,8 +67,8 @@ void pass_forget(struct sweep *sweep)
         }
 }
 
-/* The past of PROCESS as a whole: what ever was at an address. EVER: it is that already.
- */
+/* The whole past of PROCESS: everything that ever was at an address. EVER: it is that
+   already. */
 static int whole_past(struct sweep *sweep, uint32_t process, bool *ever)
 {
         int error = begin_past(sweep, process);
@@ -226,7 +226,7 @@ static int add_sample(void *context, const struct raw_sample *sample)
         return pass->count < PASS_AHEAD ? 0 : visit_samples(pass);
 }
 
-/* What waits of a pass is looked at before the next range is read. */
+/* Handle the waiting samples of a pass before the next range is read. */
 int pass_over(struct pass *pass, const struct sample_range *range)
 {
         int error =

@@ -22,11 +22,11 @@ struct pass {
 
 /* Goes back to before the first sample. */
 void pass_begin(struct sweep *sweep);
-/* Goes over the samples of RANGE, which come behind those before. -ESTALE, unless SQLite
- * orders them: the samples are to be begun with again, in the order of time. */
+/* Visits the samples of RANGE, which come behind the earlier ones. -ESTALE: the caller
+ * must begin again, in time order; not if SQLite sorts the samples. */
 int pass_over(struct pass *pass, const struct sample_range *range);
-/* Where SAMPLE was, which is no earlier than the one before; stacks on the way to it ask
- * for their places. */
+/* The location of SAMPLE, which is no earlier than the previous sample. Stacks on the
+ * way to it look up their places. */
 int pass_locate(struct sweep *sweep, const struct raw_sample *sample,
                 struct sample_location *location);
 /* Tells that SAMPLE will be located soon. */
@@ -35,7 +35,7 @@ void pass_expect(const struct sweep *sweep, const struct raw_sample *sample);
  * allocated block uses the mappings of the block's time. Other stacks (of blocks
  * without samples) use all mappings that ever were, the latest first. */
 int pass_ask_other_stacks(struct sweep *sweep);
-/* Frees what SWEEP knows of its processes at the time it has come to. */
+/* Frees SWEEP's knowledge of its processes at the current time. */
 void pass_forget(struct sweep *sweep);
 
 #endif

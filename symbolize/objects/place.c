@@ -112,7 +112,7 @@ int place_of_file(struct sweep *sweep, uint32_t module, uint64_t file_offset_byt
         return put_place(sweep, &key, index);
 }
 
-/* A group has as many as lie in one line of the processor's cache. */
+/* A group fills one line of the processor's cache. */
 enum { KNOWN_GROUPS = 1 << 15, KNOWN_IN_GROUP = 4 };
 
 struct known_place {
@@ -153,7 +153,7 @@ static bool same_ip(const void *context, const void *key, uint32_t position)
         return there->ip == wanted->ip && there->process == wanted->process;
 }
 
-/* Keeps the place if it is the first one that the address has in the process. */
+/* Stores the place if it is the address's first place in the process. */
 static int put_ip(struct sweep *sweep, const struct ip_place *ip, bool *usual)
 {
         uint32_t hash = hash_number(ip->process, ip->ip);

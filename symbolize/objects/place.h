@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The distinct places that addresses of a process fall into, by what its timeline has in
- * force. Each function adds what SWEEP has not seen yet, and returns 0 or -ENOMEM. */
+/* The distinct places that addresses of a process fall into, by the valid intervals of
+ * its timeline. Each function adds places that are new to SWEEP, and returns 0 or
+ * -ENOMEM. */
 #ifndef MEMLAG_SYMBOLIZE_PLACE_H
 #define MEMLAG_SYMBOLIZE_PLACE_H
 
@@ -18,7 +19,7 @@ int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t p
                 uint32_t state, uint64_t ip, uint32_t *index, bool *usual);
 /* Tells that this will be asked soon. */
 void place_expect(const struct sweep *sweep, uint32_t state, uint64_t ip);
-/* What SAMPLE's data address fell into. */
+/* The target of SAMPLE's data address. */
 int place_of_data(struct sweep *sweep, const struct timeline *timeline,
                   const struct raw_sample *sample, struct target *target);
 /* The frame whose code is at PLACE, and the place in it; *INDEX as above. */

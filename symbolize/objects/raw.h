@@ -112,7 +112,7 @@ struct raw {
         size_t total_count;
         int64_t *store_ids; /* the data sources of stores */
         size_t store_count;
-        int64_t *no_access_ids; /* instructions without an access to memory */
+        int64_t *no_access_ids; /* of data sources without an access to memory */
         size_t no_access_count;
         struct raw_clock *clocks;
         int64_t *clock_ids;
@@ -124,8 +124,8 @@ struct raw {
 int raw_read(struct raw *raw, struct db *db, struct diag *diag);
 /* The index of ID among IDS, COUNT ascending ones; RAW_NONE: not there. */
 uint32_t raw_index(int64_t id, const int64_t *ids, size_t count);
-/* Whose code, where it has no file, a list of symbols names by its address: nobody's, the
- * kernel's, or its modules' too. */
+/* The code without a file that a list of symbols names by address: none, the kernel's,
+ * or also its modules'. */
 enum raw_kallsyms { RAW_KALLSYMS_NONE, RAW_KALLSYMS_KERNEL, RAW_KALLSYMS_ALL };
 /* Finds the biases of the mappings, once the modules are checked. */
 void raw_find_biases(struct raw *raw, enum raw_kallsyms kallsyms);

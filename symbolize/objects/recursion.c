@@ -45,7 +45,7 @@ static uint32_t function_of(const struct paths *paths, uint32_t place)
         return place == RAW_NONE ? 0 : paths->sweep->places[place].code.function;
 }
 
-/* Where what PLACE's function calls goes on from: the caller of its outermost call. */
+/* The parent node of calls from PLACE's function: the caller of its outermost call. */
 static uint32_t without_recursion(const struct paths *paths, uint32_t parent,
                                   uint32_t place)
 {
@@ -86,7 +86,8 @@ int recursion_groups(const struct sweep *sweep, uint32_t *groups)
                 groups[i] = RAW_NONE;
                 if (!wanted[i])
                         continue;
-                /* The parent has a smaller index and is wanted too: its group is known. */
+                /* The parent has a smaller index and is wanted too: its group is
+                 * known. */
                 if (parent != RAW_NONE)
                         parent = without_recursion(&paths, groups[parent],
                                                    sweep->stack_places[i]);

@@ -7,8 +7,8 @@
 
 /* Fills GROUPS, an entry for each stack of SWEEP's recording. Two stacks of
  * allocations get the same number if their paths are equal without recursion.
- * Recursion is the part of a path between two calls of a function. Stacks without
- * allocations get RAW_NONE. 0 or -ENOMEM. */
+ * Recursion is the part of a path between two calls of a function. Stacks that lead to
+ * no allocation get RAW_NONE. 0 or -ENOMEM. */
 int recursion_groups(const struct sweep *sweep, uint32_t *groups);
 
 #endif

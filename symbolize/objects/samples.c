@@ -179,9 +179,9 @@ static void visit_row(sqlite3_context *call, int count, sqlite3_value **row)
 
 static const char visit_name[] = "visit_sample";
 
-/* SQLite sorts by time before it returns rows, so a memory limit must be set by then.
- * Without sorting, rows are read in the order of their ids, as they are stored.
- * Another order would look like a violation of the time order. */
+/* The LIMIT makes SQLite sort by time before it visits rows, because it must know the
+ * rows within a limit. Without a sort, rows come in the order of their ids, in which
+ * they are stored. Another order would look like a violation of the time order. */
 static int prepare(const struct samples *samples, const struct sample_range *range,
                    sqlite3_stmt **rows)
 {

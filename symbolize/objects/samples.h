@@ -52,7 +52,7 @@ int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
 /* Whether the data source of SAMPLE says so: others load, or it is not known. */
 bool samples_is_store(const struct samples *samples, const struct raw_sample *sample);
 
-/* False of a SAMPLE whose data source says that it accessed no memory, as a page fault. */
+/* False for a SAMPLE whose data source excludes a memory access, such as a page fault. */
 bool samples_is_access(const struct samples *samples, const struct raw_sample *sample);
 /* Whether a sample read so far, or among the first 65536, has a data address; also
  * false on a read error. */

@@ -75,9 +75,9 @@ static const char *const known_allocators[] = {
     "llvm::BumpPtrAllocatorImpl*", "llvm::allocate_buffer", "google::protobuf::Arena::*",
     "google::protobuf::internal::*Arena::*", NULL};
 
-/* In PATTERN each "*" stands for any characters, none included; all others for
- * themselves, as names have brackets and question marks of their own. After a mismatch
- * the last "*" takes one character more. */
+/* In PATTERN each "*" stands for any characters, or none. All others are literal,
+ * because names contain brackets and question marks. After a mismatch the last "*"
+ * takes one character more. */
 static bool matches(const char *pattern, const char *function)
 {
         const char *after_star = NULL, *taken = NULL;
@@ -183,7 +183,7 @@ static bool site_at(const struct site_search *search, const struct place *place,
         return false;
 }
 
-/* Whether the user named FUNCTION as one that hands memory on; notes which names do. */
+/* Whether the user named FUNCTION as an allocator; records the names that match. */
 static bool is_named(const struct site_search *search, const char *function)
 {
         bool named = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The place in the program that asked for a block of memory: the first function of
- * the allocation's stack that is not part of an allocator. */
+/* The allocation site in the program: the first function of the allocation's stack
+ * that is not part of an allocator. */
 #ifndef MEMLAG_SYMBOLIZE_SITE_H
 #define MEMLAG_SYMBOLIZE_SITE_H
 
@@ -18,7 +18,7 @@ struct site {
 /* The site that a place's own functions give to blocks allocated below it. */
 struct place_site {
         bool asked;
-        bool found;       /* SITE is theirs; else SITE is what stands for them */
+        bool found;       /* SITE is theirs; else SITE is a substitute */
         struct site site; /* has a name where it is found */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A node is asked about once; one that is called from others is a call, and its address
- * the one that the call returns to. */
+/* Each node is looked up once. A node with children is a call, and its address the
+ * return address. */
 #include "stack_place.h"
 
 #include <errno.h>

@@ -140,8 +140,8 @@ static int count_kinds(struct sweep *sweep, const struct tally *tally)
         return error;
 }
 
-/* So many are looked at one by one first: they tell whose debug information is needed,
- * and mostly whether there are data addresses. */
+/* The number of samples to read one by one first. They show whose debug information is
+ * needed, and mostly whether there are data addresses. */
 enum { HEAD = 1 << 12 };
 
 /* Whether the samples of REST, behind the samples already read, may be counted by

@@ -13,8 +13,8 @@
  * places. */
 struct place_asks {
         struct access access; /* of a place that samples with an address are at */
-        struct access call;   /* of one that blocks were allocated through */
-        /* Of one that calls the C library where samples with an address are. */
+        struct access call;   /* of a place that blocks were allocated through */
+        /* For a place that calls the C library code of samples with an address. */
         struct access argument;
 };
 
@@ -40,7 +40,7 @@ static inline const struct place_asks *place_asks(const struct place *place)
         return place->asks ? place->asks : &nothing;
 }
 
-/* What tells places apart. Every sample asks with one: they are kept close together. */
+/* The key of a place. Every sample looks one up: keys are kept close together. */
 struct place_key {
         uint64_t vaddr;
         uint32_t module;
@@ -99,7 +99,7 @@ struct sample_location {
         struct target target;
 };
 
-/* The parts of a module's data with a name of their own. */
+/* The named parts of a module's data. */
 struct module_data {
         uint32_t asked; /* variables so far */
         bool read;
@@ -150,15 +150,14 @@ struct sweep {
         size_t place_capacity;
         struct place_key *place_keys; /* of places */
         size_t place_key_capacity;
-        uint64_t *place_samples; /* of places, once the samples were gone over */
+        uint64_t *place_samples; /* of places, after the samples were read */
         size_t place_sample_capacity;
         struct hash_index place_index;
         struct ip_place *ips;
         size_t ip_count;
         size_t ip_capacity;
         struct hash_index ip_index;
-        uint64_t unusual_samples;  /* their place differs from their address's place in
-                                      IPS */
+        uint64_t unusual_samples;  /* not at their address's place in IPS */
         struct known_place *known; /* of place.c */
         uint32_t states;           /* that were given */
         struct variable *variables;
@@ -169,9 +168,9 @@ struct sweep {
         size_t frame_count;
         size_t frame_capacity;
         struct hash_index frame_index;
-        uint64_t *stack_samples;    /* of raw's stacks, once the samples were gone over */
+        uint64_t *stack_samples;    /* of raw's stacks, after the samples were read */
         uint64_t sample_count;      /* all */
-        uint64_t stackless_samples; /* those without a stack */
+        uint64_t stackless_samples; /* samples without a stack */
         uint32_t *stack_places; /* of raw's stacks; RAW_NONE: not asked, or no process */
         bool *calls;            /* of raw's stacks: its ip is a return address */
         uint32_t *code_places;  /* of raw's codes; RAW_NONE: not asked */
@@ -190,8 +189,9 @@ struct sweep {
 typedef int sample_visit(void *context, const struct raw_sample *sample,
                          const struct sample_location *location);
 
-/* For the samples of DB, and of RAW, whose modules are checked; SEARCH tells where debug
- * files are. 0 or a negative errno value, as all; SWEEP is to be freed in any case. */
+/* Opens a sweep for the samples of DB, and of RAW, whose modules are checked; SEARCH
+ * has the directories of debug files. 0 or a negative errno value, as all; the caller
+ * frees SWEEP in any case. */
 int sweep_open(struct sweep *sweep, const struct raw *raw,
                const struct debug_search *search, struct db *db, struct diag *diag);
 
@@ -199,7 +199,7 @@ int sweep_open(struct sweep *sweep, const struct raw *raw,
  * packed nodes. */
 int sweep_run(struct sweep *sweep, struct diag *diag);
 
-/* Goes over all samples again, after sweep_run(), which has found out their order. */
+/* Visits all samples again, after sweep_run(), which has found out their order. */
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                   struct diag *diag);
 

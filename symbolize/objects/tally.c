@@ -40,7 +40,7 @@ struct kind {
 /* Kinds are aligned to their size: none crosses a line of the processor's cache. */
 _Static_assert(sizeof(struct kind) == 32, "a power of two, for aligned_alloc()");
 
-/* What one thread counts. */
+/* The counts of one thread. */
 struct tally_thread {
         struct db *db;   /* a separate connection, once opened */
         uint32_t *epoch; /* of each process, at its last sample */
@@ -136,7 +136,7 @@ static int compare_begins(const void *left, const void *right)
         return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
 }
 
-/* Nothing is looked for in the mappings of stacks but data. */
+/* Only data addresses are looked up in the mappings of stacks. */
 static void list_begins(struct tally_epochs *epochs, const struct raw *raw)
 {
         for (size_t i = 0; i < raw->mapping_count; i++) {
@@ -223,7 +223,8 @@ struct sharing {
         void *context;
 };
 
-/* A thread in one part. So many samples wait until their kinds have come from memory. */
+/* A thread in one part. Samples wait here until prefetches have brought their kinds
+ * from memory. */
 struct reading {
         struct samples samples;
         const struct tally_epochs *epochs;

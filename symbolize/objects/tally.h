@@ -22,7 +22,7 @@ struct tally {
          * a part of its samples each. */
         const struct tally_kind **kinds;
         size_t count;
-        int64_t last_ns;              /* of the samples, those before among them */
+        int64_t last_ns;              /* of the samples, earlier ones included */
         struct tally_thread *threads; /* they are theirs */
 };
 

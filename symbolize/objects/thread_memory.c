@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The C library puts its struct pthread at the end, and the variables right below it
- * (glibc: nptl/allocatestack.c). The free room below for libraries loaded later is
- * larger than the excess of DESCRIPTOR_BYTES. */
+ * (glibc: nptl/allocatestack.c). DESCRIPTOR_BYTES exceeds the struct's size by less
+ * than the free room that glibc leaves below for libraries loaded later. */
 #include "thread_memory.h"
 
 /* Of glibc 2.31 to 2.36 struct pthread has 2304 bytes; glibc leaves 1664 free by default.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One list of what begins, one of what ends, and a map of addresses for each layer. */
+/* A list of begins, a list of ends, and a map of addresses for each layer. */
 #include "timeline.h"
 
 #include <errno.h>

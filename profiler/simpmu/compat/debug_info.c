@@ -12,8 +12,7 @@
  * The linker replaces Valgrind's functions by these: see symbols.cmake. */
 #include "pub_tool_basics.h"
 
-/* As Valgrind calls it: the module, and where the sections are. Neither is looked at.
- */
+/* Valgrind calls it with the module and its sections. The replacement ignores both. */
 void __wrap_vgModuleLocal_read_debuginfo_dwarf3(void *module, ...);
 
 void __wrap_vgModuleLocal_read_debuginfo_dwarf3(void *module, ...)

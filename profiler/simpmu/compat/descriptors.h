@@ -9,8 +9,8 @@
 
 extern Int VG_(fd_soft_limit); /* the target's RLIMIT_NOFILE */
 extern Int VG_(fd_hard_limit); /* the first descriptor of Valgrind's */
-/* Moves FD out of the target's way, closed at an exec. Returns its new number, negative
- * where there is none. */
+/* Moves FD above the target's descriptors, closed at an exec. Returns its new number,
+ * negative if there is none. */
 extern Int VG_(safe_fd)(Int fd);
 
 #endif

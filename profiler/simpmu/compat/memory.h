@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
- * Mappings that the tool interface does not offer: memory of the target's that the
- * simulated PMU fills, and the file that it shares with memlag. */
+ * Mappings that Valgrind's tool interface does not offer: memory of the target that
+ * the simulated PMU fills, and the file that it shares with memlag. */
 #ifndef SIMPMU_COMPAT_MEMORY_H
 #define SIMPMU_COMPAT_MEMORY_H
 

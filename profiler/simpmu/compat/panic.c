@@ -44,7 +44,7 @@ void __wrap_vgPlain_core_panic_at(const HChar *what, void *registers)
         __real_vgPlain_core_panic_at(what, registers);
 }
 
-/* FORMAT and what follows add to the message in few places only. */
+/* FORMAT and its arguments add to the message in few places only. */
 void __wrap_vgPlain_assert_fail(Bool core, const HChar *text, const HChar *file, Int line,
                                 const HChar *function, const HChar *format, ...)
 {

@@ -54,7 +54,8 @@ static Bool read_link(const HChar *link, HChar path[PATH_BYTES])
         return True;
 }
 
-/* Engines keep the executed file at the same descriptor: whether it is ours there too. */
+/* Valgrind keeps the executed file at the same descriptor in every process: tests
+ * whether it is this process's file there too. */
 static Bool runs_our_program(const HChar *process, const HChar *program)
 {
         static HChar other[PATH_BYTES];
@@ -141,7 +142,7 @@ static UWord descriptor(Int fd, UWord path)
         return exec_fd_path(fd, program) ? for_target(program, path) : path;
 }
 
-/* What to execute in place of PATH: PATH itself when it is no such link. */
+/* The path to execute instead of PATH: PATH itself if it is no such link. */
 static UWord replaced(UWord path)
 {
         static HChar program[PATH_BYTES];

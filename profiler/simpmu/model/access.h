@@ -27,7 +27,7 @@ static inline enum access_mode access_mode_of(const struct machine *machine)
         return machine->one_load_waits ? ACCESS_OF_CACHES : ACCESS_IN_COMMON;
 }
 
-/* One access on its way: the same few values that every step needs. */
+/* One access: the few values that every function needs. */
 struct access {
         const struct access_site *site;
         enum access_kind kind;
@@ -210,7 +210,8 @@ static __attribute__((noinline)) uint64_t after_alias(const struct machine *mach
                                                       const struct access *access)
 {
         const uint64_t end = access->address + access->site->size_bytes;
-        /* A store is in the buffer for about as long as one that cannot be forwarded. */
+        /* A store is in the buffer for about as long as a store that cannot be
+         * forwarded. */
         const uint64_t leaves = machine->unforwarded_cost + thread->stall;
 
         for (uint64_t word = access->address >> 3; word <= (end - 1) >> 3; word++) {
@@ -262,7 +263,7 @@ HOT_PATH void hold_store(const struct machine *machine, struct sim_thread *threa
                           sampled);
 }
 
-/* A store whose line is there or on its way. */
+/* A store to a line that is there or in flight. */
 HOT_PATH void hold_hit(const struct machine *machine, struct sim_thread *thread,
                        const struct access *access, uint64_t completion,
                        enum simpmu_level level, enum tlb_outcome translation)
@@ -275,8 +276,8 @@ HOT_PATH void hold_hit(const struct machine *machine, struct sim_thread *thread,
 
 /* ---- results ---- */
 
-/* Someone may wait for the value of a load that delivers at READY, LATE for one that
- * hits L1. */
+/* The load delivers its value at READY, and dependent instructions may wait for it.
+ * LATE: later than an L1 hit. */
 HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
                       const struct access *access, uint64_t ready, bool late)
 {
@@ -308,8 +309,9 @@ HOT_PATH struct retirement retirement_of(const struct machine *machine,
                                          const struct found *found)
 {
         const uint64_t instruction = access->now - thread->stall;
-        /* What its address comes from retires before it, and so does what issued before;
-         * for the first instruction after a wrong prediction that is the branch. */
+        /* The source of its address retires before it, and so do all earlier
+         * instructions. For the first instruction after a misprediction, the branch is
+         * such a source. */
         const uint64_t issued = instruction == thread->refilled
                                     ? 0
                                     : later(access->start - instruction,
@@ -319,7 +321,7 @@ HOT_PATH struct retirement retirement_of(const struct machine *machine,
         return (struct retirement){before, later(before, found->ready - instruction)};
 }
 
-/* How many sets the last misses of L1 were of, where these have fewer ways than there
+/* The number of sets of the last L1 misses, if these sets have fewer ways than there
  * were misses; else 0. */
 static inline uint32_t few_sets_of(const struct core *core)
 {
@@ -501,7 +503,7 @@ static inline void ask_again(struct machine *machine, struct sim_thread *thread,
                            found->translation);
 }
 
-/* LINE is in L1 or on its way there, and other cores fight for it: the filters must not
+/* LINE is in L1 or in flight to it, and other cores fight for it: the filters must not
  * know it. */
 static __attribute__((noinline)) void
 hit_contested_line(struct machine *machine, struct sim_thread *thread,
@@ -559,7 +561,7 @@ static inline void take_ownership(struct machine *machine, struct sim_hot *hot,
         }
 }
 
-/* LINE is in L1 or on its way there. */
+/* LINE is in L1 or in flight to it. */
 HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
                        struct sim_thread *thread, const struct l1d *l1d,
                        const struct access *access, uint64_t line,
@@ -642,7 +644,7 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
                            miss.level > SIMPMU_LEVEL_L2);
 }
 
-/* What an access that hits the DTLB and L1 finds. */
+/* The result of an access that hits the DTLB and L1. */
 HOT_PATH struct found found_in_l1(const struct machine *machine,
                                   const struct access *access)
 {
@@ -652,7 +654,7 @@ HOT_PATH struct found found_in_l1(const struct machine *machine,
             .arrival = arrival, .ready = arrival, .level = SIMPMU_LEVEL_L1};
 }
 
-/* ---- all of it ---- */
+/* ---- the whole access ---- */
 
 HOT_PATH struct access access_begin(struct sim_hot *hot, struct sim_thread *thread,
                                     const struct access_site *site, enum access_kind kind,
@@ -795,7 +797,7 @@ HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
                             enum access_kind kind, enum access_mode mode,
                             uint64_t address)
 {
-        /* What decides the way through here comes first. */
+        /* The values that decide the path come first. */
         uint64_t line = address >> LINE_SHIFT;
         const struct l1d common = l1d_as_common(&thread->core->l1d);
         const struct l1d *l1d = mode == ACCESS_IN_GENERAL ? &thread->core->l1d : &common;

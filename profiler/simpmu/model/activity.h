@@ -23,7 +23,7 @@ enum activity_cause {
         ACTIVITY_L1D, /* a line that missed L1 */
         ACTIVITY_L2,  /* a line that missed L2 */
         ACTIVITY_L3,  /* a line that missed the L3 of its node */
-        ACTIVITY_LDM, /* any load, also one that waits for its address */
+        ACTIVITY_LDM, /* any load, including one whose address is not ready */
         ACTIVITY_CAUSES
 };
 

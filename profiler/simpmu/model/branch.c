@@ -36,8 +36,8 @@ void branch_init(struct branch *branch, uint64_t ip)
             .settled = BRANCH_UNSETTLED, .key = hash(ip), .needed = SETTLED_RUN};
 }
 
-/* What says where a branch is looked for by the last BITS of HISTORY: index_of it in a
- * table, where it has tag_of it. */
+/* The hash of a branch's key and the last BITS of HISTORY. index_of it is the index in
+ * a table, tag_of it the entry's tag. */
 static inline uint64_t place_of(uint64_t key, uint64_t history, uint32_t bits)
 {
         return ((key + bits) ^ (history & UINT64_MAX >> (WORD_BITS - bits))) *
@@ -90,8 +90,8 @@ static void count(int8_t *counter, bool taken)
                 --*counter;
 }
 
-/* The longest table that knows the case is believed, unless it is new there; then what
- * would be believed without it. */
+/* The matching table with the longest history predicts, unless its entry is new. The
+ * next longest match then predicts. */
 struct belief {
         struct branch_counter *entries[BRANCH_TABLES];
         uint16_t tags[BRANCH_TABLES];
@@ -213,7 +213,7 @@ static void learn_target(struct branch_target *entry, uint64_t target)
                 entry->target = target;
 }
 
-/* Without a table's help, the target is taken for the last one. */
+/* Without a matching table, the prediction is the last target. */
 static bool look_up_target(struct branch_predictor *predictor, struct branch *branch,
                            uint64_t target)
 {

@@ -47,8 +47,8 @@ struct cache_place {
         uint32_t tag;
 };
 
-/* What happened to make room. Which line left is only told by cache_victim_line: that
- * takes longer in a hashed cache, and few want to know. */
+/* The effect of making room. Only cache_victim_line computes the evicted line: that is
+ * slower in a hashed cache, and few callers need it. */
 struct cache_victim {
         uint32_t index; /* of the set */
         uint32_t tag;
@@ -148,8 +148,8 @@ static inline __m128i cache_compare_eight(const uint32_t *tags, __m128i tag)
                                _mm_cmpeq_epi32(_mm_load_si128(four + 1), tag));
 }
 
-/* The bit of the way that holds the line of PLACE, or 0. Looks at every way: where a
- * line is cannot be predicted, so stopping early costs the host more than it saves. */
+/* The bit of the way that holds the line of PLACE, or 0. Compares all ways: the
+ * matching way is unpredictable, and an early exit costs the host more than it saves. */
 static inline uint32_t cache_find(const struct cache *cache,
                                   const struct cache_place *place)
 {
@@ -190,7 +190,7 @@ static inline uint32_t cache_victim_bit(const struct cache *cache,
         return candidates == 0 ? 1 : candidates & -candidates;
 }
 
-/* Puts the line of PLACE, clean, where the line of way BIT was. */
+/* Puts the line of PLACE, clean, into way BIT. */
 static inline struct cache_victim cache_replace(const struct cache_place *place,
                                                 uint32_t bit)
 {
@@ -227,7 +227,7 @@ cache_insert_at(const struct cache *cache, const struct cache_place *place, bool
         return victim;
 }
 
-/* Removes the line in way BIT of PLACE's set; returns how it was there. */
+/* Removes the line in way BIT of PLACE's set; returns its former state. */
 static inline enum cache_state cache_remove_at(const struct cache_place *place,
                                                uint32_t bit)
 {

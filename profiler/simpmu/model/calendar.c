@@ -75,8 +75,8 @@ static uint64_t time_of_last(const struct calendar *calendar, uint64_t number,
                           (lines - 1) * calendar->line_slots);
 }
 
-/* Behind the last bucket lines follow each other. One that is asked for still later
- * begins anew. */
+/* Behind the last bucket lines follow each other. A request for a later time starts a
+ * new sequence. */
 static uint64_t take_beyond(struct calendar *calendar, uint64_t slot)
 {
         const uint64_t end = (calendar->first + CALENDAR_BUCKETS) * calendar->capacity;

@@ -18,7 +18,8 @@
 struct calendar_bucket {
         uint16_t lines; /* writes included */
         uint16_t writes;
-        /* Where the bucket is full: so many buckets further one may have room. 0: 1. */
+        /* If the bucket is full: the distance to the next bucket that may have room.
+         * 0: 1. */
         uint16_t skip;
         uint16_t write_skip;
 };

@@ -67,7 +67,7 @@ uint32_t code_add(struct code *code, uint64_t ip, uint32_t length, enum code_kin
         return number;
 }
 
-/* ---- what kind they are ---- */
+/* ---- kinds of instructions ---- */
 
 static bool is_prefix(uint8_t byte)
 {
@@ -141,7 +141,7 @@ enum code_kind code_decode(const uint8_t *bytes, uint32_t length, uint64_t ip,
         }
 }
 
-/* ---- where ways meet ---- */
+/* ---- where paths join ---- */
 
 /* The code around a branch: nodes are its instructions. */
 struct around {

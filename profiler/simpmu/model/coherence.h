@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Coherence of the cores' caches: a line is modified in one core, or unmodified in any
- * number of them. A request that finds it modified elsewhere is answered from there
+ * number of cores. A request that finds it modified elsewhere is answered from there
  * (HITM), and a write takes it from all others.
  *
  * The directory tracks only lines of pages that several cores use. It may forget a

@@ -9,7 +9,8 @@
  * more lines are open than there are fill buffers, the oldest first. Memory then reads
  * the line to write a part, as memory with error correction must.
  *
- * Simplified: a line begins its way when it is opened. A load does not close its line. */
+ * Simplified: a line leaves for memory when it is opened. A load does not close its
+ * line. */
 #ifndef SIMPMU_MODEL_COMBINING_H
 #define SIMPMU_MODEL_COMBINING_H
 
@@ -20,7 +21,8 @@ void combining_store(struct machine *machine, struct sim_hot *hot,
                      struct sim_thread *thread, const struct access_site *site,
                      uint64_t address);
 
-/* At NOW all open lines leave; returns when memory has them and those before them. */
+/* At NOW all open lines leave; returns when memory has these lines and all earlier
+ * lines. */
 uint64_t combining_drain(struct machine *machine, struct sim_thread *thread,
                          uint64_t now);
 

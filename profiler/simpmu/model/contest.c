@@ -77,8 +77,7 @@ static void note_access(struct stretch *stretch, uint32_t core, bool writes)
         *(writes ? &stretch->writes : &stretch->reads) += 1;
 }
 
-/* What takes the line from a core that reads or WRITES it: accesses of others in stretch
- * NUMBER. */
+/* Accesses in stretch NUMBER that take the line from a core that reads or WRITES it. */
 static uint32_t rivals(const struct contest *contest, const struct contender *own,
                        uint64_t number, bool writes)
 {
@@ -118,7 +117,7 @@ static uint64_t held_for(const struct contest_access *access, uint64_t last)
         return access->time > from ? access->time - from : 0;
 }
 
-/* Where none was seen in STRETCH, it is the one that used the line before CORE. */
+/* The cores in STRETCH; if there are none, the core that used the line before CORE. */
 static uint64_t others_in(const struct stretch *stretch, const struct contest *contest,
                           uint32_t core)
 {

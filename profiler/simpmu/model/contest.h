@@ -78,7 +78,7 @@ struct contest_access {
         uint32_t core;
         uint64_t line;
         uint64_t time;
-        uint64_t arrival; /* of the line; what others ask before that waits for it */
+        uint64_t arrival; /* of the line; other cores' requests before that wait for it */
         bool writes;
 };
 

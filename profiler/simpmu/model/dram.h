@@ -89,8 +89,8 @@ void dram_init(struct dram *dram, const struct dram_timing *timing, uint64_t cyc
 /* CORE's turn of SLOTS ends. */
 void dram_end_turn(struct dram *dram, uint32_t core, uint64_t slots);
 
-/* CORE has its turn still to come in the time of the turn that begins. Reserves room
- * for as many lines as CORE read in its earlier turns. */
+/* CORE's turn is still to come within the time of the current turn. Reserves room for
+ * as many lines as CORE read in its earlier turns. */
 void dram_expect(struct dram *dram, uint32_t core);
 
 /* No thread that can run, but the running one, has a clock before CLOCK. */

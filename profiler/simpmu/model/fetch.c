@@ -54,8 +54,8 @@ static uint64_t known_for(const struct machine *machine, const struct sim_hot *h
                                                             : machine->fetch.ahead_limit;
 }
 
-/* LINE is not in L1I; returns for how long the front end waits for it. Lines follow each
- * other on the way from L2. */
+/* LINE is not in L1I; returns the front end's wait for it. Lines follow each other on
+ * the path from L2. */
 static uint64_t bring(struct machine *machine, const struct sim_hot *hot,
                       struct sim_thread *thread, uint64_t line)
 {

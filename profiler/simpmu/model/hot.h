@@ -73,8 +73,8 @@ static inline uint32_t stored_bytes(uint32_t form)
 #define RECENT_SIZE_BITS    6
 #define RECENT_SIZE_MAXIMUM 32u /* bytes; instructions that store more are left out */
 
-/* A load aliases with a store to another page whose low bits of the address are the same.
- * It is looked for where a store has just gone by: so many bytes of its stream. */
+/* A load aliases with a store to another page if the low address bits are equal. The
+ * search covers this many bytes behind a store stream. */
 #define ALIAS_BITS  12
 #define ALIAS_REACH 256u /* bytes, a power of two */
 
@@ -104,7 +104,7 @@ struct string_chunks {
 #define CODE_LINES   512u
 #define NO_CODE_LINE UINT64_MAX
 
-/* The limit with which generated code calls the tool before each stretch of code. */
+/* The limit that makes generated code call the model before each stretch of code. */
 #define FETCH_EACH_STRETCH (1ull << 63)
 
 struct sim_hot {
@@ -118,9 +118,9 @@ struct sim_hot {
         uint64_t loads;        /* retired by the running thread */
         uint64_t stores;       /* the same */
         uint64_t busy;    /* extra slots of its arithmetic */
-        uint64_t stall;   /* the running thread's, when its windows were last looked at */
+        uint64_t stall;   /* the running thread's, at the last update of its windows */
         uint64_t fetched; /* the front end's, as STALL: see fetch.h */
-        /* Beyond this FETCHED, both signed, generated code calls the tool. */
+        /* Beyond this FETCHED, both signed, generated code calls the model. */
         uint64_t fetch_limit;
         uint64_t ready[VALUES]; /* the clock at which each value comes; 0: is there */
         /* Loads of the block being run that come later than a hit of L1: bits of their
@@ -128,7 +128,7 @@ struct sim_hot {
         uint64_t late;
         /* The scheduler assumes that values may be late until this time (scheduler.h). */
         uint64_t late_until;
-        /* Beyond this many instructions the block check calls the tool. */
+        /* Beyond this many instructions the block check calls the simulated PMU. */
         uint64_t instruction_limit;
         struct string_chunks string;
         /* The recent stores by word: recent_store_note of each (0: none), and the number
@@ -168,8 +168,8 @@ struct waits {
         const uint32_t *other_delays; /* in the order of their numbers; null: none */
 };
 
-/* What waits for the values in MASK, and does so for DELAYS from each, in the order of
- * their numbers (null: none from any), and ISSUE_DELAY from its issue. Keeps DELAYS. */
+/* The waits for the values in MASK. DELAYS: the delay from each value, in the order of
+ * their numbers (null: none). ISSUE_DELAY: the delay from the issue. Keeps DELAYS. */
 static inline struct waits waits_for(uint64_t mask, const uint32_t *delays,
                                      uint32_t issue_delay)
 {
@@ -193,8 +193,8 @@ static inline uint64_t hot_ready_at(const struct sim_hot *hot, int16_t offset)
         return *(const uint64_t *)(const void *)(none + offset);
 }
 
-/* When all of WAITS is over for an instruction that issues at NOW. None, one and two go
- * the same way: how many they are cannot be predicted. */
+/* The end of all WAITS of an instruction that issues at NOW. None, one and two waits
+ * share a path without branches, because their number is unpredictable. */
 static inline uint64_t hot_waits(const struct sim_hot *hot, const struct waits *waits,
                                  uint64_t now)
 {

@@ -6,9 +6,9 @@
 
 #include "machine.h"
 
-/* Before the access of SITE, to WRITE or not, to ADDRESS is modelled: requests the lines
- * that L1 lacks, so much before the thread's clock as an idle memory takes. A page that
- * nobody has touched has none that could be brought. */
+/* Call this before the access of SITE to ADDRESS, a store if WRITE, is modelled.
+ * Requests the lines that L1 lacks, earlier than the thread's clock by the latency of
+ * an idle memory. An untouched page has no lines to request. */
 void in_time_bring(struct machine *machine, struct sim_hot *hot,
                    struct sim_thread *thread, const struct access_site *site,
                    uint64_t address, bool write);

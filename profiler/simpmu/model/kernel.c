@@ -4,7 +4,7 @@
 
 #include "miss.h"
 
-/* One write of the kernel's on its way. */
+/* A write of the kernel, in progress. */
 struct kernel_job {
         struct machine *machine;
         struct sim_hot *hot;
@@ -29,7 +29,7 @@ static void take_time(struct kernel_job *job, uint64_t reads, uint64_t writes)
                 job->now = later(job->now, dram_in_turn(dram, begin, reads, writes));
 }
 
-/* LINE is not in L1; returns the bit of the way that it is in now. */
+/* LINE is not in L1; returns the bit of the way that now holds it. */
 static uint32_t bring_line(const struct kernel_job *job, uint64_t line, bool whole,
                            const struct cache_place *place, bool *contested)
 {
@@ -112,8 +112,8 @@ static void zero_huge_page(struct kernel_job *job, uint64_t page)
         zero_page(job, page);
 }
 
-/* Pages of a file, which are in the kernel's own cache: PAGE alone where it is written,
- * and else those around it, of its mapping from FIRST to before END. */
+/* Pages of a file, from the page cache. A write maps PAGE alone. A read also maps the
+ * surrounding pages of its mapping, from FIRST to before END. */
 static void map_file(struct machine *machine, uint64_t page, bool writes, uint64_t first,
                      uint64_t end)
 {

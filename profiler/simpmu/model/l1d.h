@@ -37,13 +37,12 @@ void l1d_init(struct l1d *l1d, uint64_t lines, uint32_t ways, sim_allocate alloc
 /* Another thread, with another clock, comes to the core: all lines have arrived. */
 void l1d_settle(struct l1d *l1d);
 
-/* LINE could be there at COMES, and its set takes no other for INTERVAL from then on:
- * returns when it is there. Lines do not come in the order of their times, as one may
- * have waited long for its address: the set is taken for free before its last turns. */
+/* LINE could arrive at COMES, and its set then accepts no other line for INTERVAL.
+ * Returns the arrival. Lines do not come in time order, because a load may have waited
+ * long for its address. The set counts as free before its last turns. */
 uint64_t l1d_take_turn(struct l1d *l1d, uint64_t line, uint64_t comes, uint64_t interval);
 
-/* The same as L1D, whose geometry is the common one: what follows from that is constant.
- */
+/* The same as L1D with the common geometry: derived values are then constants. */
 static inline struct l1d l1d_as_common(const struct l1d *l1d)
 {
         return (struct l1d){
@@ -65,9 +64,9 @@ static inline struct l1d_way *l1d_way_of(const struct l1d *l1d,
                           (uint32_t)__builtin_ctz(bit)];
 }
 
-/* Puts the line of PLACE where the line of way BIT was, the one to replace next. When
- * that makes all ways recent, the others no longer are. Otherwise the filters cannot know
- * the line that leaves: one to replace is not recent, or all were. */
+/* Puts the line of PLACE into way BIT, the way to replace next. If that makes all ways
+ * recent, only the new line stays recent. Otherwise the filters do not know the
+ * evicted line: a line to replace is not recent, or all lines were. */
 static inline struct cache_victim l1d_replace(const struct l1d *l1d, struct sim_hot *hot,
                                               const struct cache_place *place,
                                               uint32_t bit)

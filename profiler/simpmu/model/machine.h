@@ -28,8 +28,8 @@
 
 struct stream {
         uint64_t page;
-        int32_t last; /* line of the page that was asked for last, or NO_LINE; of the page
-                         before when the stream has come from there */
+        int32_t last; /* last requested line of the page, or NO_LINE; a line of the
+                         page before when the stream has come from there */
         int32_t low, high; /* and the ends of the requested range */
         int32_t ahead;     /* and the furthest that has been prefetched */
         int32_t trend;     /* how often the stream has gone on: > 0 upwards */
@@ -61,7 +61,7 @@ struct node {
         uint64_t cores; /* the set of its cores, as in contest.h */
 };
 
-/* What l3.inclusion says of the lines in the cores of a node. */
+/* The effect of l3.inclusion on lines in the cores of a node. */
 enum inclusion {
         INCLUSION_NONE,  /* read lines go to every level, and leave each on their own */
         INCLUSION_ALL,   /* a line that leaves the L3 leaves the cores, too */
@@ -75,13 +75,13 @@ struct core {
         struct l1d l1d;
         struct cache l2;
         struct tlb tlb;
-        const struct sim_thread *runs; /* whose clock the times in l1d are of */
+        const struct sim_thread *runs; /* the thread whose clock the times in l1d use */
         struct node *node;
         uint32_t number;
         struct sim_hot *hot;          /* filters that may let lines of L1 pass */
         struct contender *contenders; /* see contest.h */
         uint64_t last_request;        /* when the last of the requests arrives */
-        bool queue_fills;             /* more may be under way than there are places */
+        bool queue_fills;             /* requests may outnumber the places */
         struct path from_l2;          /* to L1 */
         struct path from_beyond;      /* to L2 */
         struct places queue;          /* of requests beyond L2 */
@@ -104,11 +104,11 @@ struct core {
 struct fetch {
         bool followed;
         uint64_t run_slots;
-        uint64_t return_slots;   /* what one takes, with the run that it ends */
+        uint64_t return_slots;   /* a return, with the run that it ends */
         uint64_t indirect_slots; /* the same for an indirect jump or call */
         double decode_slots;     /* an instruction whose decoded form is not at hand */
         uint64_t line_slots;     /* from a line of L2's to the next */
-        uint64_t ahead_limit;    /* no line is asked for earlier before it is needed */
+        uint64_t ahead_limit;    /* no line is requested earlier before its use */
 };
 
 /* A directory entry for one line (coherence.h). */
@@ -118,7 +118,7 @@ struct shared_line {
         uint64_t line;
         uint64_t cores;       /* that may have it: bits of core numbers modulo 64 */
         uint64_t moved;       /* when one core last took it from another */
-        uint32_t modified_by; /* core + 1, when it still has it; 0: nobody */
+        uint32_t modified_by; /* core + 1, if it still has it; 0: none */
         uint32_t reserved;
 };
 
@@ -139,7 +139,8 @@ struct access_site {
         bool updates;     /* of a load: its instruction stores, too */
 };
 
-/* What store_forward.renames says of values that a load has from a store before it. */
+/* The effect of store_forward.renames on values that a load gets from an earlier
+ * store. */
 enum renaming {
         RENAMES_NOTHING,
         RENAMES_FORMS,   /* of general registers, where both write the address alike */
@@ -159,14 +160,15 @@ struct sim_sample {
         uint64_t time_slots; /* of the load's dispatch */
         uint64_t latency_slots;
         uint64_t retire_slots; /* from the retirement before it to its own retirement */
-        uint64_t stall_slots;  /* that it stands for, where these are sampled, else 0 */
+        uint64_t stall_slots;  /* the time that the sample stands for, in samples of
+                                  stalls, else 0 */
         uint64_t kernel_slots; /* of a page fault, which has none of the above; else 0 */
         uint32_t page_bytes;   /* likewise */
         bool unforwarded;      /* a store before it had only a part of its bytes */
         bool
             aliased; /* a store before it to another page has the same low address bits */
-        /* It missed L1, as did others before it, of so few sets that these have not as
-         * many ways; else 0. */
+        /* The number of sets of this and earlier L1 misses, if these sets have fewer
+         * ways than misses; else 0. */
         uint32_t few_sets;
         enum simpmu_level level;
         enum tlb_outcome translation;
@@ -187,7 +189,7 @@ struct machine {
         uint64_t l1d_latency;
         uint64_t l2_latency;
         uint64_t l3_latency;
-        bool lines_take_turns; /* in a set of L1, at one of these intervals: */
+        bool lines_take_turns; /* in a set of L1, at one of the intervals: */
         uint64_t set_interval_l2;
         uint64_t set_interval_l3; /* also of lines from beyond */
         uint64_t hitm_latency;    /* of a line that another core has modified */
@@ -212,7 +214,7 @@ struct machine {
         uint64_t sample_latency; /* loads of at least this latency qualify */
         bool samples_stalls;     /* instead: by the time that loads hold up retirement */
         bool loads_only;         /* neither stores nor page faults are samples */
-        bool one_load_waits;     /* a line on its way counts as there to all others */
+        bool one_load_waits;     /* a line in flight counts as present for all others */
         uint32_t fill_buffers;
         uint32_t prefetch;   /* a bit of each simpmu_prefetcher that is on; 0 at first */
         uint32_t core_count; /* of all nodes */
@@ -224,11 +226,11 @@ struct machine {
         uint64_t fault_cost;      /* page fault, without the kernel's writes */
         uint64_t call_cost;       /* of a system call, likewise */
         double kernel_line_slots; /* that the kernel takes at least to write a line */
-        /* What PAGE is, which nobody has touched yet, and the pages from FIRST to before
-         * END that its mapping has; NULL: no page is ever new. */
+        /* The kind of the untouched PAGE, and the pages from FIRST to before END of
+         * its mapping; NULL: no page is ever new. */
         enum page_kind (*page_kind)(uint64_t page, uint64_t *first, uint64_t *end);
-        /* Of a store that keeps its place in the buffer; returns what on_store_done is
-         * given when it leaves. NULL: stores are not sampled. */
+        /* For a store that keeps its place in the buffer. on_store_done gets the
+         * result when the store leaves. NULL: stores are not sampled. */
         void *(*on_store)(const struct sim_sample *sample);
         sim_store_done on_store_done;
 };
@@ -313,8 +315,7 @@ static inline double machine_slots_per_ns(const struct machine *machine)
         return machine->params.clock_mhz * (double)machine->slots_per_cycle / 1000.0;
 }
 
-/* The thread's counters in the units of the protocol; the first three are what HOT has
- * counted for it. */
+/* The thread's counters in the units of the protocol. The first three come from HOT. */
 void machine_read_counters(const struct machine *machine, struct sim_thread *thread,
                            uint64_t instructions, uint64_t loads, uint64_t busy,
                            uint64_t value[SIMPMU_COUNTER_COUNT]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What happens beyond L1: the way of a missing line through L2, L3 and memory, the
- * fill buffer that waits for it, and what other cores must give up. */
+/* The path of a missing line beyond L1: L2, L3 and memory, the fill buffer that waits
+ * for it, and its removal from other cores. */
 #ifndef SIMPMU_MODEL_MISS_H
 #define SIMPMU_MODEL_MISS_H
 
@@ -28,8 +28,8 @@ void miss_write_back_to_l3(struct machine *machine, struct sim_thread *thread,
 void miss_flush(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
                 uint64_t line, uint64_t now);
 
-/* All of LINE is written past the caches, which lose it, and can begin its way to memory
- * at START; the thread's clock stands at NOW. */
+/* All of LINE is written past the caches, which lose it. It can leave for memory at
+ * START; the thread's clock stands at NOW. */
 struct miss miss_write_past(struct machine *machine, struct sim_hot *hot,
                             struct sim_thread *thread, uint64_t line, uint64_t start,
                             uint64_t now);
@@ -54,7 +54,7 @@ static inline void miss_hold_buffer(struct sim_thread *thread, uint64_t start,
 struct kernel_line {
         uint64_t line;
         bool whole;                 /* memory need not be read */
-        struct cache_victim victim; /* what L1 has given up for it */
+        struct cache_victim victim; /* L1's victim */
 };
 
 /* Brings the line of KERNEL into the levels that lack it and takes it from other cores.
@@ -170,9 +170,9 @@ miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
         return (struct miss){begin, answer.completion, answer.level, answer.contested};
 }
 
-/* LINE is not in L1D: brings it there, in place of the line of way BIT of its set, which
- * is written back where it is dirty. The request starts at START, with the translation of
- * the address; the other arguments are miss_fill's. Who asked marks the place. */
+/* LINE is not in L1D: brings it into way BIT of its set, and writes a dirty victim
+ * back. The request starts at START, with the translation of the address; the other
+ * arguments are miss_fill's. The caller marks the place. */
 static inline __attribute__((always_inline)) struct miss
 miss_to_l1(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
            const struct l1d *l1d, uint64_t line, const struct cache_place *place,

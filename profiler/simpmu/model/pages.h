@@ -28,7 +28,7 @@ struct page {
 
 struct page_block {
         uint64_t number; /* of its first page, over BLOCK_PAGES */
-        bool huge;       /* huge pages are asked for */
+        bool huge;       /* the program requested huge pages */
         bool small; /* but small ones are there: touched earlier, or left by a partial
                        release of a huge page */
         struct page pages[BLOCK_PAGES];

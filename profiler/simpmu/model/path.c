@@ -15,8 +15,8 @@ void path_init(struct path *path, double interval_slots)
         path->last_place = path->room - path->interval;
 }
 
-/* When stretch NUMBER, from START on, takes its next line; one that is too long ago to be
- * remembered is taken for empty. */
+/* When stretch NUMBER, from START on, takes its next line. A forgotten stretch counts
+ * as empty. */
 static uint64_t *next_of(struct path *path, uint64_t number, uint64_t start)
 {
         uint64_t *next = &path->next[number & (PATH_STRETCHES - 1)];

@@ -18,8 +18,9 @@ struct path {
         uint32_t shift;      /* a stretch has 2^SHIFT slots */
         uint64_t room;       /* so much it has in parts of slots, */
         uint64_t last_place; /* and so far from its start a line still fits into it */
-        /* Of each stretch remembered, in parts of slots: when it takes its next line. The
-         * stretch's end: it is full. What does not lie in it is of another one. */
+        /* For each stretch, in parts of slots: when it takes its next line. A value at
+         * the stretch's end: it is full. A value outside the stretch belongs to
+         * another stretch. */
         uint64_t next[PATH_STRETCHES];
 };
 
@@ -29,7 +30,7 @@ void path_init(struct path *path, double interval_slots);
  * line. */
 uint64_t path_take_elsewhere(struct path *path, uint64_t begin);
 
-/* A line goes this way, at BEGIN or as soon as there is room for it: returns when. */
+/* A line takes this path, at BEGIN or as soon as there is room: returns when. */
 static inline uint64_t path_take(struct path *path, uint64_t begin)
 {
         uint64_t number = begin >> path->shift;

@@ -32,8 +32,8 @@ static uint64_t end_of(const struct places *places, uint64_t number)
         return places->ends[number & places->mask];
 }
 
-/* Where a walk through the requests' times has come to: so many have ended and begun. The
- * difference of the two is how many places are taken. */
+/* A position in the sorted times of the requests, with the counts of begun and ended
+ * requests. The difference of the two counts is the number of places taken. */
 struct walk {
         uint64_t ended;
         uint64_t begun;

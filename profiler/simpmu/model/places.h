@@ -17,9 +17,9 @@
 
 struct places {
         uint32_t count;
-        uint32_t mask;   /* of so many requests the times are remembered, less one */
+        uint32_t mask;   /* times are stored for mask + 1 requests */
         uint64_t number; /* of requests so far */
-        /* One that has begun within a gap between requests has room until then. */
+        /* A request that has begun within a gap between requests has room until then. */
         uint64_t room_until;
         uint64_t full_from; /* all places are taken from then */
         uint64_t full_until;
@@ -37,8 +37,8 @@ void places_clear(struct places *places);
 /* The cold half of the two that follow. */
 uint64_t places_wait(struct places *places, uint64_t start, uint64_t least, uint64_t end);
 
-/* When a request that can begin at START gets a place that is free for LEAST. One that
- * may keep it longer than that needs places_fit before it is held. */
+/* When a request that can begin at START gets a place that is free for LEAST. A
+ * request that may keep it longer needs places_fit before it is held. */
 static inline uint64_t places_find(struct places *places, uint64_t start, uint64_t least)
 {
         const uint64_t number = places->number - places->count;

@@ -22,7 +22,7 @@ uint64_t prefetch_wait(const struct core *core, uint64_t line, uint64_t now,
         return request->arrival - now;
 }
 
-/* Returns whether LINE is in L2 or on its way there now: not when the queue is full,
+/* Returns whether LINE is now in L2 or in flight to it. False if the queue is full,
  * unless the request MAY_WAIT for a place. */
 static bool bring_to_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
                         uint64_t now, bool may_wait)
@@ -181,7 +181,7 @@ static bool may_be_brought(const struct core *core, uint64_t line, uint64_t now)
 }
 
 /* Brings LINE to L1 when few misses are in progress. Intel's manual names this
- * condition of these prefetchers: "not many" outstanding misses. */
+ * condition of the prefetchers: "not many" outstanding misses. */
 static void bring_to_l1(struct machine *machine, struct sim_hot *hot,
                         struct sim_thread *thread, uint64_t line, uint64_t now)
 {

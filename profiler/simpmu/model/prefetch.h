@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hardware prefetchers, off unless asked for (enum simpmu_prefetcher):
+/* Hardware prefetchers, off by default (enum simpmu_prefetcher):
  *  - L1 next line: two adjacent lines of a page used in ascending order bring the next
  *    one;
  *  - L1 IP stride: a load instruction that has repeated a distance of at most 2 KiB
@@ -9,10 +9,11 @@
  *    ahead of them. It brings up to two lines at a time, at most prefetch.stream_lines
  *    ahead. It crosses the page's end only with prefetch.next_page. Lines between the
  *    ends may come in any order, as loads execute in any order;
- *  - L2 adjacent line: a miss of L2 brings the other line of its 128 bytes.
- * The processor's manual describes them (Intel optimization reference manual, data
- * prefetching). A prefetch uses memory bandwidth and a place in the queue beyond L2.
- * It is dropped when the queue is full; the streamer tries again at its next access. */
+ *  - L2 adjacent line: a miss of L2 brings the other line of its 128 bytes. The
+ *    processor's manual describes them (Intel optimization reference manual, data
+ *    prefetching). A prefetch uses memory bandwidth and a place in the queue beyond
+ *    L2. It is dropped when the queue is full; the streamer tries again at its next
+ *    access. */
 #ifndef SIMPMU_MODEL_PREFETCH_H
 #define SIMPMU_MODEL_PREFETCH_H
 
@@ -40,8 +41,8 @@ void prefetch_instruction(struct machine *machine, struct sim_hot *hot,
                           struct sim_thread *thread, const struct access_site *site,
                           enum prefetch_into into, uint64_t address);
 
-/* LINE is in L2: how long after NOW it is there, when a prefetch has asked for it, and
- * in LEVEL from where; 0 when it is there. */
+/* The time after NOW at which LINE, which is in L2, arrives there if it is a prefetch
+ * in flight; LEVEL is its source. 0: it has arrived. */
 uint64_t prefetch_wait(const struct core *core, uint64_t line, uint64_t now,
                        enum simpmu_level *level);
 

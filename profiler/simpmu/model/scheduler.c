@@ -25,7 +25,7 @@ static void end_part(struct scheduler *scheduler)
         *leaving = 0;
 }
 
-/* Those leave that have waited for nothing later than NOW. */
+/* Removes the instructions whose waits end by NOW. */
 static void leave_until(struct scheduler *scheduler, uint64_t now)
 {
         const uint64_t end = (now >> SCHEDULER_PART_SHIFT) + 1;

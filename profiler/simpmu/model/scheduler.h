@@ -5,8 +5,8 @@
  * order. If all entries are taken, the instruction and all later ones wait. The model
  * includes the scheduler when branches are followed.
  *
- * Generated code lists the instructions that need a place, and has them looked at when
- * a value is late. Times are slots on the thread's clock. */
+ * Generated code lists the instructions that need an entry, and calls the scheduler
+ * when a value is late. Times are slots on the thread's clock. */
 #ifndef SIMPMU_MODEL_SCHEDULER_H
 #define SIMPMU_MODEL_SCHEDULER_H
 

@@ -18,7 +18,7 @@ static void window_init(struct window *window, uint64_t capacity, uint32_t entri
         window->ring_mask = UINT32_MAX >> __builtin_clz(entries); /* at least entries */
 }
 
-/* A load waits for a place when it has been asked for already: one less are kept. */
+/* A load waits for a place after its request: the window keeps one load less. */
 static uint32_t load_places(uint32_t rob_entries, uint32_t load_buffer_entries)
 {
         if (load_buffer_entries > rob_entries)
@@ -216,7 +216,7 @@ void thread_mispredict(struct sim_hot *hot, struct sim_thread *thread, uint64_t 
         stall_to_hot(hot, thread);
 }
 
-/* Because of their ports, loads and stores use slots in which nothing issues. */
+/* Adds the slots in which loads and stores wait for their ports and nothing issues. */
 static void wait_for_ports(struct sim_hot *hot, struct sim_thread *thread)
 {
         struct ports_use *before = &thread->ports;
@@ -290,7 +290,7 @@ static __attribute__((noinline)) void drop_given_up(const struct sim_thread *thr
                 window->next++;
 }
 
-/* Drops the entry if its stall is no longer than earlier stalls. Avoids a branch,
+/* Appends ENTRY only if its stall is longer than all earlier stalls. Uses no branch,
  * because the outcome is unpredictable. */
 static void note_stalling(const struct sim_thread *thread, struct window *window,
                           struct window_entry entry)

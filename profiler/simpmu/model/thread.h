@@ -67,7 +67,7 @@ struct held_store {
  * by RETIRE_SLOTS beyond the stall of all earlier accesses. */
 typedef void (*sim_store_done)(void *sample, uint64_t retire_slots);
 
-/* In the order of the program, and behind them one that blocks none. */
+/* In program order, followed by an entry that blocks no store. */
 struct store_buffer {
         uint64_t head; /* the oldest */
         uint64_t tail;
@@ -75,16 +75,16 @@ struct store_buffer {
         uint64_t ring_mask;
         uint64_t blocks; /* the oldest's */
         uint64_t done;   /* when the last store has left the buffer */
-        /* When the buffer was looked at last: so many stores had been issued. */
+        /* The number of stores issued at the last look at the buffer. */
         uint64_t seen_stores;
         uint64_t seen_instruction;
-        uint32_t sampled; /* of those held */
+        uint32_t sampled; /* of the held stores */
         sim_store_done on_done;
         struct held_store held[HELD_STORES];
 };
 
-/* Accesses in program order. Applied late but exactly: when an instruction after DUE is
- * looked at. */
+/* Accesses in program order. Their stalls are applied late but exactly, at an
+ * instruction after DUE. */
 struct window {
         uint64_t capacity;    /* instructions that may issue past the oldest access */
         uint64_t entry_limit; /* accesses that fit */
@@ -119,7 +119,7 @@ struct combining {
         uint64_t done; /* when memory has all lines so far */
 };
 
-/* The loads and stores that had been made when the ports for them were looked at last. */
+/* The loads and stores counted at the last look at the ports. */
 struct ports_use {
         uint64_t loads; /* split loads and aliased loads count twice */
         uint64_t stores;
@@ -133,12 +133,12 @@ struct sim_thread {
         struct core *core;
         uint64_t stall;      /* slots that no instruction used, idle ones included */
         uint64_t retire_at;  /* later instructions may have to wait for a window */
-        uint64_t deadline;   /* the clock at which the block check calls the tool */
+        uint64_t deadline;   /* the clock of the block check's next call */
         uint64_t idle;       /* the part of stall while the thread was not running */
         uint64_t full_until; /* requests have waited for fill buffers until then */
         uint64_t fold_at;    /* the clock at which a stretch of ACTIVITY ends */
-        uint64_t look_at;    /* the instruction at which the ready times of registers are
-                                looked    at; NEVER_DUE when nothing follows values */
+        uint64_t look_at;    /* the next instruction that checks the ready times of
+                                registers; NEVER_DUE if values are not tracked */
 
         uint64_t retired;  /* as stall, but of retirement: by the loads that are late */
         uint64_t refilled; /* the first instruction after the last wrong prediction */
@@ -194,7 +194,7 @@ static inline void thread_serve(struct sim_thread *thread, uint64_t slots)
         thread->retired = later(thread->retired, thread->stall);
 }
 
-/* What generated code needs to know of the thread's stall. */
+/* The thread's stall and limits for generated code. */
 static inline void stall_to_hot(struct sim_hot *hot, const struct sim_thread *thread)
 {
         hot->stall = thread->stall;
@@ -210,9 +210,9 @@ static inline void stall_to_hot(struct sim_hot *hot, const struct sim_thread *th
 void thread_take_place(struct sim_thread *thread, struct window *window, uint64_t due,
                        uint64_t completion);
 
-/* An access of INSTRUCTION that completes at COMPLETION takes its place in WINDOW, when
- * it still holds it once the window has filled up behind it. One that completes earlier
- * can never stall the thread and is not kept. */
+/* An access of INSTRUCTION completes at COMPLETION. It takes its place in WINDOW if it
+ * still holds the place once the window has filled up behind it. An access that
+ * completes earlier can never stall the thread and is not kept. */
 static inline void window_hold(struct sim_thread *thread, struct window *window,
                                uint64_t instruction, uint64_t completion)
 {

@@ -107,8 +107,8 @@ static void stop_set(struct tlb *tlb, uint32_t index)
                 stop_rows(tlb, index & (TLB_ROWS - 1), tlb->dtlb.set_count);
 }
 
-/* Notes that the page of way BIT of SET was used; returns whether others are no longer
- * recent for it. */
+/* Marks the page in way BIT of SET as used; returns whether this clears the marks of
+ * others. */
 static bool use_forgets(const struct cache *cache, struct cache_set *set, uint32_t bit)
 {
         uint32_t before = set->recent;
@@ -155,8 +155,8 @@ static enum tlb_outcome look_up_huge(struct tlb *tlb, uint64_t page)
                         stop_rows(tlb, 0, 1);
                 outcome = in_stlb(tlb, huge | HUGE_PAGE) ? TLB_STLB_HIT : TLB_HUGE_WALK;
         }
-        /* No part of a huge page passes then. What passes of small ones has to be looked
-         * up again, which changes nothing. */
+        /* The filter then passes no part of a huge page. Small pages must be looked up
+         * again, which changes nothing. */
         if (use_forgets(&tlb->huge, place.set, bit))
                 stop_rows(tlb, 0, 1);
         return outcome;

@@ -8,7 +8,7 @@
 
 #define NEVER (UINT64_MAX / 2) /* latencies can be added */
 
-/* Ways that have not met after so many windows are given up. */
+/* The model stops following paths that have not joined after this many windows. */
 #define WINDOWS_TO_MEET 2u
 
 uint64_t wrong_path_least(const struct machine *machine)
@@ -22,7 +22,7 @@ void wrong_path_end(struct sim_hot *hot, struct sim_thread *thread)
         stall_to_hot(hot, thread);
 }
 
-/* The ways part at BRANCH. */
+/* The paths part at BRANCH. */
 static void part(struct sim_hot *hot, struct sim_thread *thread,
                  const struct wrong_branch *branch)
 {
@@ -131,7 +131,7 @@ static void end_stretch(struct wrong_path *wrong)
                 wrong->frame_ready[__builtin_ctzll(rest)] = NEVER;
 }
 
-/* The ways may meet in STRETCH. */
+/* The paths may join in STRETCH. */
 static void look_for_meeting(const struct sim_hot *hot, struct wrong_path *wrong,
                              const struct code_stretch *stretch)
 {
@@ -167,8 +167,8 @@ void wrong_path_stretch(struct sim_hot *hot, struct sim_thread *thread,
                 wrong_path_end(hot, thread);
 }
 
-/* When instruction NUMBER of the wrong way issues: accesses before the branch hold their
- * places in the window. */
+/* When instruction NUMBER of the wrong path issues: accesses before the branch hold
+ * their places in the window. */
 static uint64_t issue_of(struct sim_thread *thread, uint64_t number)
 {
         struct wrong_path *wrong = &thread->wrong;
@@ -226,7 +226,7 @@ static uint64_t ask(struct machine *machine, struct sim_hot *hot,
         return miss.completion;
 }
 
-/* When the load of SITE, which executes on the wrong way at START, has its value. */
+/* When the load of SITE, which executes on the wrong path at START, has its value. */
 static uint64_t value_of(struct machine *machine, struct sim_hot *hot,
                          struct sim_thread *thread, const struct access_site *site,
                          uint64_t address, uint64_t start, uint64_t now)

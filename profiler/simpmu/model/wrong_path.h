@@ -21,8 +21,8 @@ struct access_site;
 struct machine;
 struct sim_thread;
 
-/* What registers hold at an exit depends on a mask of values (hot.h) as they were at the
- * exit before it, or at the block's entry. */
+/* A register's value at an exit depends on a mask of values (hot.h) at the previous
+ * exit, or at the block's entry. */
 struct code_transfer {
         struct code_transfer *next;
         uint32_t count;
@@ -32,7 +32,8 @@ struct code_transfer {
         } each[];
 };
 
-/* An access to a word of the frame (code.h): a load, or a store of what depends on ON. */
+/* An access to a word of the frame (code.h): a load, or a store whose value depends on
+ * ON. */
 struct frame_access {
         struct frame_access *next;
         const struct access_site *load; /* NULL: it is a store */
@@ -59,17 +60,17 @@ struct wrong_branch {
         uint64_t decided; /* when it turns out */
 };
 
-/* Of a thread. Instructions and times are as the thread would count them on the wrong
- * way. */
+/* The wrong path of a thread. Instructions and times are counted as if the thread ran
+ * the wrong path. */
 struct wrong_path {
         bool followed;
         bool met;     /* from instruction MET_AT on; else MEETING is still to come */
         bool tainted; /* CHANGED is, in READY */
-        bool over;    /* nothing more can be asked for before the branch is decided */
+        bool over;    /* nothing more can be requested before the branch is decided */
         const struct code_stretch *stretch; /* whose end has not been reached */
-        uint64_t changed;                   /* registers, before the ways meet */
+        uint64_t changed;                   /* registers, before the paths join */
         uint64_t stored;                    /* words of the frame, likewise */
-        uint64_t kept;                    /* of CHANGED, what does not come in STRETCH */
+        uint64_t kept;                    /* part of CHANGED, kept over STRETCH */
         const struct frame_access *frame; /* the next of STRETCH */
         uint64_t begun;                   /* instructions before STRETCH */
         uint64_t branch; /* instructions up to the last one predicted wrongly */
@@ -78,15 +79,15 @@ struct wrong_path {
         uint64_t ahead; /* wrong-path less right-path instructions */
         uint64_t decided;
         uint64_t stall;
-        uint64_t window_next; /* the first access that may still hold the wrong way up */
+        uint64_t window_next; /* the first access that may still stall the wrong path */
         uint32_t meeting;
         uint32_t wrong_length;
         uint64_t ready[VALUES];            /* NEVER: not while the branch is undecided */
         uint64_t frame_ready[FRAME_WORDS]; /* the same for words of the frame */
 };
 
-/* How much later than it was predicted a branch has to turn out for its wrong way to be
- * worth following. */
+/* The least delay of a branch's execution after its prediction that makes its wrong
+ * path worth following. */
 uint64_t wrong_path_least(const struct machine *machine);
 
 /* BRANCH, the last instruction counted, was predicted wrongly; goes before the thread
