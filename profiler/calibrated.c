@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the calibration of this machine says, as facts for the recording's analysis. */
+/* Delivers values of this machine's calibration as facts for the recording's
+ * analysis. */
 #include "calibrated.h"
 
 #include <errno.h>
@@ -12,8 +13,8 @@
 #include "calibration.h"
 #include "json_file.h"
 
-/* The peak bandwidths of each number of threads that was tried: KEY_N is what MEASURED
- * says of N. */
+/* Delivers the peak bandwidth of each measured thread count N as KEY_N, from field
+ * MEASURED. */
 static int deliver_peaks(struct sink *sink, const json_t *document, const char *key,
                          const char *measured, const char *origin, struct diag *diag)
 {
@@ -52,7 +53,7 @@ static int deliver_saturating_cores(struct sink *sink, const json_t *document,
                    : 0;
 }
 
-/* What only measurements with several threads tell, and no preset has. */
+/* Delivers values that need measurements with several threads; presets lack them. */
 static int deliver_of_threads(struct sink *sink, const json_t *document,
                               const char *origin, struct diag *diag)
 {
@@ -131,8 +132,8 @@ static bool describe_poor(const json_t *document, char *text, size_t size)
         return true;
 }
 
-/* What is made of a calibration is only as good as that: the run's key calibration_poor
- * says what is wrong with it. HOST: a CPU is simulated by it. */
+/* Records the defects of a calibration in the run's key calibration_poor. HOST: the
+ * calibration parametrises a simulated CPU. */
 static int mark_poor(struct db *db, const json_t *document, const char *origin, bool host,
                      struct diag *diag)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the calibration of this machine says, as facts for the recording's analysis; and
- * all of it, so that the recording can tell on another machine what it was made with. */
+/* Delivers values of this machine's calibration as facts for the recording's
+ * analysis. Stores the whole calibration too: a report on another machine then knows
+ * its values. */
 #ifndef MEMLAG_CALIBRATED_H
 #define MEMLAG_CALIBRATED_H
 
@@ -8,13 +9,13 @@
 #include "source.h"
 
 /* Stores this machine's calibration in DB, and gives SINK its facts, with its date as
- * their origin. 0 also where there is none: the analysis then goes by the run's own quiet
- * intervals, and says so; and where it is out of reach, which is said on stderr. -EBADMSG
- * when it is damaged. */
+ * their origin. Returns 0 also without a calibration: the analysis then uses the run's
+ * quiet intervals and reports that. Returns 0 and prints a message to stderr when the
+ * calibration is inaccessible. -EBADMSG: it is damaged. */
 int calibrated_machine(struct db *db, struct sink *sink, struct diag *diag);
 
-/* The same for the simulated host, whose own preset has all but what only several threads
- * tell; says on stderr when the calibration is a poor one. */
+/* Does the same for the simulated host. The host's preset already has all
+ * single-threaded values. Prints a warning to stderr when the calibration is poor. */
 int calibrated_host(struct db *db, struct sink *sink, struct diag *diag);
 
 #endif

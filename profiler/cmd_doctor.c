@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* memlag doctor: what this machine can do, and how to enable the rest. Reads and tries,
- * and changes nothing; what the facts mean is decided in perf/machine_findings.c. */
+/* memlag doctor: shows the capabilities of this machine, and how to enable the rest.
+ * Reads and probes, and changes nothing; perf/machine_findings.c interprets the
+ * facts. */
 #include <argp.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -42,7 +43,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         }
 }
 
-/* ---- what must be tried ---- */
+/* ---- probes ---- */
 
 /* Opens a timer event on this process: works on every machine that lets us. */
 static int try_perf_event(void)

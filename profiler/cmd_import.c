@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* memlag import: a recording of perf becomes a sample database, and goes on to the short
- * report. The command line and what is said; the work is in import.c. */
+/* memlag import: turns a perf recording into a sample database and continues with the
+ * short report. Contains the command line and the messages; import.c does the work. */
 #include <argp.h>
 #include <errno.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ struct import_line {
         char **symbolize; /* arguments for symbolize; NULL-terminated */
         size_t symbolize_count;
         bool has_wrong_path;
-        struct diag wrong_path; /* the first of them */
+        struct diag wrong_path; /* the first wrong path */
 };
 
 static const struct argp_option option_table[] = {
@@ -78,7 +78,7 @@ static void check_path(struct import_line *line, int key, const char *path,
                 line->has_wrong_path = check(option, path, &line->wrong_path) < 0;
 }
 
-/* Adds the option to those of symbolize. */
+/* Adds the option to the symbolize arguments. */
 static error_t hand_on(struct import_line *line, int key, const char *text)
 {
         const struct argp_option *option = option_of(key);
@@ -197,8 +197,9 @@ static void take_no_notice(int signal)
         (void)signal;
 }
 
-/* Ctrl-C at "perf record -o - | memlag import -" is for perf, whose recording then ends
- * and is imported. A second one ends memlag, too. BEFORE: what it did until then. */
+/* In "perf record -o - | memlag import -", Ctrl-C is meant for perf, whose recording
+ * then ends and is imported. A second Ctrl-C ends memlag, too. BEFORE: the previous
+ * action. */
 static void leave_interrupt_to_perf(struct sigaction *before)
 {
         struct sigaction once = {.sa_handler = take_no_notice,

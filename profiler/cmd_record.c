@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* memlag record: runs a command under a source of samples, fills the sample
- * database, and goes on to the short report. The story from options to exit status;
- * what a source, the sink and the launcher do is theirs. */
+/* memlag record: runs a command under a source of samples, fills the sample database,
+ * and continues with the short report. Contains the flow from options to exit status;
+ * source, sink and launcher hide their details. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,15 +30,15 @@
 #include "target_file.h"
 #include "validated.h"
 
-/* How long records may stay in memory when the source does not ring: what a killed
- * memlag loses. */
+/* Maximum time that records stay in memory when the source does not notify. A killed
+ * memlag loses at most that much. */
 #define DRAIN_MS 500
 
 static const char name[] = "record";
 
 struct recording {
         const struct record_options *options;
-        enum record_end last; /* what it ends with */
+        enum record_end last; /* last stage of the recording */
         const struct source_ops *ops;
         struct source *source; /* NULL once recording has stopped */
         struct db *db;
@@ -51,11 +51,11 @@ struct recording {
         struct validated validated;
         bool default_model;  /* the user named no CPU to simulate */
         bool failed;         /* something of the run is not in the database */
-        bool complete;       /* all of it is, with its findings */
+        bool complete;       /* the database is complete, with its findings */
         struct diag failure; /* why; the first thing that went wrong */
         bool counts_places;  /* the first of two runs: only where its samples are */
-        struct recording *first_run; /* the same of the second run; NULL: it is the only
-                                        one */
+        struct recording *first_run; /* state of the first of two runs; NULL: only one
+                                        run */
 };
 
 static void note_failure(struct recording *recording, const struct diag *diag)
@@ -117,7 +117,8 @@ static int open_database(struct recording *recording, struct diag *diag)
         return rc;
 }
 
-/* What the first of two runs fills: nothing that anybody reads but its places. */
+/* Opens an unnamed database for the first of two runs. Only its sample locations are
+ * read. */
 static int open_counts(struct recording *recording, struct diag *diag)
 {
         int rc = db_create_unnamed(&recording->db, diag);
@@ -187,7 +188,7 @@ static int start(struct recording *recording, struct diag *diag)
         return rc == 0 ? launch(recording, diag) : rc;
 }
 
-/* Recording cannot go on; what is recorded can. */
+/* Stops recording, and keeps the recorded data. */
 static void give_up(struct recording *recording, const struct diag *diag)
 {
         diag_printf(name, "%s; %s", diag->text,
@@ -199,7 +200,7 @@ static void give_up(struct recording *recording, const struct diag *diag)
         note_failure(recording, diag);
 }
 
-/* FLUSH: also commits, so that a killed memlag has lost little. */
+/* FLUSH: also commits. A killed memlag then loses little. */
 static void drain(struct recording *recording, bool flush)
 {
         struct diag diag;
@@ -223,7 +224,7 @@ static int watch(int epoll_fd, int fd, struct diag *diag)
         return 0;
 }
 
-/* What recording waits for; -1: for none such. */
+/* File descriptors that recording waits for; -1: unused. */
 struct watched {
         int epoll;
         int end;      /* the target ends */
@@ -382,7 +383,7 @@ static int finish_source(struct recording *recording, struct diag *diag)
         return rc;
 }
 
-/* Says it, unless it only follows from what was said before. */
+/* Prints the error, unless it is a consequence of an earlier error. */
 static void say_failure(struct recording *recording, const struct diag *diag)
 {
         if (!recording->failed)
@@ -405,8 +406,8 @@ static int store_first_run(const struct recording *recording, struct diag *diag)
         return native_run_store(&run, recording->db, diag);
 }
 
-/* Completes the database as far as that is possible. Where rows had no room left, the few
- * last facts have it: that of the rows that were taken back. */
+/* Completes the database as far as possible. When disk space ran out, the last facts use
+ * the space of the rows that were rolled back. */
 static void finish_database(struct recording *recording)
 {
         struct diag diag;
@@ -429,7 +430,7 @@ static void finish_database(struct recording *recording)
                 say_failure(recording, &diag);
 }
 
-/* Somebody may have removed the database, or put another in its place. */
+/* Checks whether somebody removed or replaced the database file. */
 static void check_place(struct recording *recording)
 {
         struct diag diag;
@@ -441,7 +442,7 @@ static void check_place(struct recording *recording)
         say_failure(recording, &diag);
 }
 
-/* What it is, such as "sha1msg1 (SHA)". Returns the way out. */
+/* Names the instruction, such as "sha1msg1 (SHA)". Returns the workaround. */
 static const char *name_unhandled(const struct unhandled_instruction *instruction,
                                   char *text, size_t size)
 {
@@ -479,7 +480,7 @@ static void explain_unhandled(const struct recording *recording)
             remedy);
 }
 
-/* What the command left behind is not recorded any more. */
+/* Reports processes that outlive the command: memlag no longer records them. */
 static void tell_left(const struct recording *recording)
 {
         uint64_t left = sink_lost(recording->sink, LOSS_LEFT_RUNNING);
@@ -503,8 +504,8 @@ static void close_recording(struct recording *recording)
         launch_close(recording->launch);
 }
 
-/* Names, findings and the short report. The target's standard output is its own, so
- * all of it goes to standard error. */
+/* Symbolizes, analyses and prints the short report. Standard output belongs to the
+ * target, therefore all output goes to standard error. */
 static int show(const char *file, enum record_end last)
 {
         char *symbolize[] = {"symbolize", "--", (char *)file, NULL};
@@ -518,7 +519,8 @@ static int show(const char *file, enum record_end last)
                                                : command_run("analyze", 3, analyze);
         if (fflush(stdout) == 0 && !ferror(stdout))
                 return status;
-        /* Nobody can be told, as on a full disk; what was recorded and found is there. */
+        /* Output is impossible, for instance on a full disk. The recorded data and
+         * findings are stored. */
         __fpurge(stdout);
         clearerr(stdout);
         return EXIT_OK;
@@ -541,8 +543,8 @@ static void drop_recording(struct recording *recording)
                 db_remove(recording->options->output, &ignored);
 }
 
-/* A signal from outside, such as Ctrl-C, was faster than the source. What a short run
- * left may be held back for its order until the source stops. */
+/* An external signal, such as Ctrl-C, came before the source's first sample. Samples of
+ * a short run may wait for ordering until the source stops. */
 static bool ended_before_it_began(struct recording *recording)
 {
         if (!recording->end.signalled || !launch_ends_program(recording->end.status))
@@ -622,7 +624,7 @@ static int run_first(struct recording *first)
                 note_end(first);
         if (finish_source(first, &diag) < 0)
                 say_failure(first, &diag);
-        launch_close(first->launch); /* the second run has signals of its own */
+        launch_close(first->launch); /* the second run sets up its signals again */
         first->launch = NULL;
         int status = status_of(first, !first->failed);
         if (status != EXIT_OK && !first->failed)
@@ -633,7 +635,7 @@ static int run_first(struct recording *first)
         return status;
 }
 
-/* What prevents a first run is said before it. */
+/* Reports obstacles to a first run before it starts. */
 static int check_first_run(const struct recording *recording,
                            const struct record_options *first, off_t *input,
                            struct diag *diag)
@@ -681,7 +683,7 @@ static int record_twice(struct recording *recording)
         return status;
 }
 
-/* What is wrong with --sim-cpu and --sim-set is wrong usage, whatever the source. */
+/* Errors in --sim-cpu and --sim-set are usage errors, for every source. */
 static int check_model(const struct record_options *options)
 {
         const struct source_options *source = &options->source;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* memlag whatif: records a command, then again on machines without one cost each, as far
- * as the first recording's samples justify that, into one database. */
+/* memlag whatif: records a command, then again on simulated machines without one cost
+ * each, into one database. The samples of the first recording select these machines. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -37,7 +37,7 @@ struct whatif {
         size_t failed;
 };
 
-/* ---- what cannot be answered ---- */
+/* ---- refusals ---- */
 
 static int refuse(const char *what, const char *remedy)
 {
@@ -146,7 +146,7 @@ static size_t processors(void)
         return count > 0 ? (size_t)count : 1;
 }
 
-/* Adds what has succeeded to the database, and says what has not. */
+/* Adds the successful runs to the database, and reports the failed runs. */
 static int store(struct whatif *whatif, struct diag *diag)
 {
         int rc = db_exec(whatif->db, "PRAGMA foreign_keys = OFF", diag);
@@ -171,7 +171,7 @@ static int store(struct whatif *whatif, struct diag *diag)
         return rc;
 }
 
-/* Runs what is planned. Returns as whatif_run_all. */
+/* Executes the planned runs. Returns like whatif_run_all. */
 static int carry_out(struct whatif *whatif, struct diag *diag)
 {
         if (whatif->count == 0)
@@ -236,7 +236,7 @@ static int plan_pairs(struct whatif *whatif, struct diag *diag)
         return rc;
 }
 
-/* Lines from beyond L2 are what prefetchers could bring. */
+/* Prefetchers can bring lines from beyond L2. */
 static int plan_prefetchers(struct whatif *whatif, struct diag *diag)
 {
         const struct source_options *source = &whatif->options->source;
@@ -245,7 +245,7 @@ static int plan_prefetchers(struct whatif *whatif, struct diag *diag)
         return far && !all_on ? plan(whatif, WHATIF_PREFETCHERS, diag) : 0;
 }
 
-/* What the samples justify. Returns as whatif_run_all. */
+/* Runs the fixes that the samples justify. Returns like whatif_run_all. */
 static int try_justified(struct whatif *whatif, struct diag *diag)
 {
         struct planning planning = {whatif, diag};
@@ -284,7 +284,7 @@ static int try_asked(struct whatif *whatif, struct diag *diag)
 
 /* ---- the command ---- */
 
-/* Findings again, now with what was gained, and the short report. */
+/* Repeats the findings, now with the gains, and prints the short report. */
 static int show(const char *file)
 {
         fflush(stdout);

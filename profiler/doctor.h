@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command that tells what this machine can do. */
+/* The command that shows the capabilities of this machine. */
 #ifndef MEMLAG_DOCTOR_H
 #define MEMLAG_DOCTOR_H
 

@@ -7,7 +7,7 @@
 #include "diag.h"
 
 struct heap_preload {
-        int directory;   /* -1: the path can be said in LD_PRELOAD */
+        int directory;   /* -1: LD_PRELOAD can express the path */
         char *path;      /* for the target */
         char *real_path; /* as the kernel calls it */
         char *variable;  /* "LD_PRELOAD=...", as the target gets it */
@@ -19,8 +19,9 @@ struct heap_preload {
 int heap_preload_find(struct heap_preload *preload, struct diag *diag);
 void heap_preload_free(struct heap_preload *preload);
 
-/* ENVIRONMENT with what has the tracker loaded and, last, CHANNEL: a NULL-terminated
- * array that is PRELOAD's, and needs CHANNEL and ENVIRONMENT. -ENOMEM. */
+/* Returns ENVIRONMENT with the variables that load the tracker and, last, CHANNEL.
+ * RESULT is a NULL-terminated array that PRELOAD owns; it refers to CHANNEL and
+ * ENVIRONMENT. -ENOMEM. */
 int heap_preload_environment(struct heap_preload *preload, char *channel,
                              char **environment, char ***result, struct diag *diag);
 

@@ -40,7 +40,7 @@ static struct heap_stack_slot *probe(struct heap_stack_slot *slots, size_t slot_
 
 struct heap_stack *heap_stacks_find(const struct heap_stacks *stacks, uint64_t hash)
 {
-        /* Mostly what was told just before. */
+        /* Most lookups repeat the previous stack. */
         if (stacks->latest && stacks->latest_hash == hash)
                 return stacks->latest;
         return stacks->slot_count ? probe(stacks->slots, stacks->slot_count, hash)->stack
@@ -111,7 +111,7 @@ void heap_stack_frames(const struct heap_stack *stack, uint64_t frames[HEAP_STAC
         }
 }
 
-/* A place for a stack of DEPTH frames, of which take_room takes what it needed. */
+/* Finds memory for a stack of DEPTH frames; take_room then claims the used part. */
 static struct heap_stack *find_room(struct heap_stacks *stacks, uint32_t depth)
 {
         size_t bytes =
@@ -130,7 +130,7 @@ static void take_room(struct heap_stacks *stacks, const struct heap_stack *stack
         stacks->room -= (bytes + align - 1) / align * align;
 }
 
-/* While the stack is packed, the memory answers what stands in its slot. */
+/* Prefetches the stack's slot: memory delivers it while the stack is packed. */
 int heap_stacks_add(struct heap_stacks *stacks, uint64_t hash, size_t number,
                     const uint64_t *frames, uint32_t depth)
 {

@@ -21,17 +21,17 @@
 #include "sim_ring.h"
 #include "tick_clock.h"
 
-/* How many bytes are taken before the producers are told. */
+/* Bytes to consume before the producers are notified. */
 #define RELEASE_BYTES (SIMPMU_RING_BYTES / 16)
 
 /* Image number k lies in slice k. */
 struct image {
         struct sim_ring ring; /* slice NULL: it has ended */
-        uint32_t pid;         /* 0: nothing was told yet */
+        uint32_t pid;         /* 0: not yet known */
         bool damaged;
         struct heap_waiting waiting;
         struct heap_stacks stacks;
-        size_t unreleased; /* events with one of these stacks */
+        size_t unreleased; /* events with one of this image's stacks */
         uint64_t awaited;  /* where the ring ended when the round began */
 };
 
@@ -325,8 +325,8 @@ static int read_event(struct heap_transport *transport, size_t number,
         return rc < 0 ? rc : 1;
 }
 
-/* At most what fits into the ring: a process that tells as fast as it is listened to must
- * not keep what others tell from its place between. */
+/* Takes at most one ring's worth of records. Otherwise a fast process could starve the
+ * other processes. */
 static int take_records(struct heap_transport *transport, size_t number,
                         heap_event_handler handler, void *context, struct diag *diag)
 {
@@ -388,7 +388,7 @@ int heap_transport_drain(struct heap_transport *transport, heap_event_handler ha
         for (size_t i = 0; rc == 0 && i < transport->active_count; i++) {
                 size_t number = transport->active[i];
                 struct image *image = &transport->images[number];
-                /* Looked at before the ring: what it holds then is all. */
+                /* Checked before the ring: after the end the ring content is final. */
                 bool ended = has_ended(transport, number);
                 uint64_t tail = image->ring.tail;
                 do
@@ -407,14 +407,14 @@ int heap_transport_drain(struct heap_transport *transport, heap_event_handler ha
         return rc;
 }
 
-/* What the sink calls STACK in IMAGE. */
+/* Looks up the sink's identifier of STACK in IMAGE. */
 static int know_stack(struct sink *sink, image_key image, struct heap_stack *stack,
                       struct diag *diag)
 {
         uint64_t frames[HEAP_STACK_FRAMES];
         heap_stack_frames(stack, frames);
-        /* A leaf of the calling-context tree is an instruction, not what follows it: the
-         * last byte of the call stands for the call. */
+        /* A leaf of the calling-context tree is a call instruction, not its return
+         * address. The last byte of the call represents the call. */
         if (stack->depth)
                 frames[0]--;
         int rc = sink_new_stack(sink, image, frames, stack->depth, &stack->id, diag);

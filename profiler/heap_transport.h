@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The heap of a target that runs as it is, on the processor: has the tracker loaded into
- * it and into the programs that it executes, and takes what the tracker tells out of
- * shared memory. For sources that have samples from elsewhere, and learn of processes
- * and mappings there. Knows rings, and neither perf nor the database. */
+/* Heap tracking for a target that runs natively. Loads the tracker into the target and
+ * its children, and reads the tracker's records from shared memory. Serves sources whose
+ * samples, processes and mappings come from elsewhere. Knows rings, and neither perf nor
+ * the database. */
 #ifndef MEMLAG_HEAP_TRANSPORT_H
 #define MEMLAG_HEAP_TRANSPORT_H
 
@@ -18,7 +18,7 @@ struct heap_transport;
 /* Where a block was allocated: heap_stacks.h knows its frames. */
 struct heap_stack {
         size_t number;   /* of the image that told it */
-        image_key image; /* in which the sink calls it ID */
+        image_key image; /* its key in the sink for ID */
         int64_t id;
         uint32_t depth;
         uint8_t packed[];
@@ -27,12 +27,14 @@ struct heap_stack {
 /* CALL_GRAPH: allocations have their call stacks. */
 int heap_transport_open(bool call_graph, struct heap_transport **transport,
                         struct diag *diag);
-/* The target's processes tell nothing more, and none of them waits. NULL is allowed. */
+/* Ends recording of the target's processes; no process waits any longer. NULL is
+ * allowed. */
 void heap_transport_close(struct heap_transport *transport);
 
-/* ENVIRONMENT with what has the tracker loaded into COMMAND: a NULL-terminated array for
- * execve, which is the transport's. The tracker removes that again before the target sees
- * it. A statically linked COMMAND gets ENVIRONMENT as it is. */
+/* Returns ENVIRONMENT with the variables that load the tracker into COMMAND: a
+ * NULL-terminated array for execve, owned by the transport. The tracker removes these
+ * variables before the target sees them. A statically linked COMMAND gets ENVIRONMENT
+ * unchanged. */
 int heap_transport_environment(struct heap_transport *transport, const char *command,
                                char **environment, char ***result, struct diag *diag);
 
@@ -64,37 +66,35 @@ struct heap_event {
         struct heap_stack *stack; /* NULL: none */
 };
 
-/* Must be called once for each event that was handed over, or a copy of it: the stacks of
- * a process that has ended go with its last event. */
+/* Must be called once for each delivered event, or for a copy: the stacks of an ended
+ * process are freed with its last event. */
 void heap_event_release(struct heap_transport *transport, const struct heap_event *event);
 
 /* Anything but 0 ends the drain, which returns it. */
 typedef int (*heap_event_handler)(void *context, const struct heap_event *event);
 
-/* Hands over all that has been told so far: of each process in the order in which it
- * happened, and one process after the other. A time may lie before that of
- * an event before it, by another thread. */
+/* Delivers all pending events, one process after the other. The events of one process
+ * come in program order; times of different threads may be slightly out of order. */
 int heap_transport_drain(struct heap_transport *transport, heap_event_handler handler,
                          void *context, struct diag *diag);
 
-/* Whether a thread was still writing, after the last drain, what it had begun to tell
- * when the round began: that, and what others have told behind it, is to come, and may be
- * earlier than what was handed over. The next drains go on with the round. */
+/* Returns true if, after the last drain, a thread had not finished a record that it
+ * began before the round. That record and its successors are pending, and may be earlier
+ * than delivered events. The next drains continue the round. */
 bool heap_transport_awaits(const struct heap_transport *transport);
 
 /* Says an event other than PROCESS to the sink. */
 int heap_event_deliver(struct sink *sink, int64_t time_ns, image_key image,
                        const struct heap_event *event, struct diag *diag);
 
-/* What is missing: processes whose records made no sense, those for which there was no
- * room, and those that could not reach memlag any more, after a change of user or root.
- */
+/* Counts of missing processes: processes with damaged records, processes beyond the
+ * capacity, and processes that lost access to memlag after a change of user or root. */
 struct heap_transport_losses {
         uint64_t damaged;
         uint64_t beyond_capacity;
         uint64_t cut_off;
         uint64_t refused; /* programs that cannot take the tracker */
-        uint64_t untold;  /* calls behind one that a handler's jump had left */
+        uint64_t untold;  /* calls after a call that a signal handler left by longjmp */
 };
 struct heap_transport_losses
 heap_transport_losses(const struct heap_transport *transport);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records that a thread of the target has begun and does not finish, where they keep the
- * reader of the heap tracker's ring from what others have told: when it is not to wait
- * for them any more. */
+/* Decides when to stop waiting for unfinished records. A thread of the target that does
+ * not finish a record blocks later records in the heap tracker's ring. */
 #ifndef MEMLAG_HEAP_WAITING_H
 #define MEMLAG_HEAP_WAITING_H
 
@@ -10,15 +9,15 @@
 
 #include "sim_ring.h"
 
-/* What is known of a ring from the times that it was read; zeroes at first. */
+/* State of a ring from earlier reads; zeroes at first. */
 struct heap_waiting {
         uint64_t at;            /* the ring's tail after the last time */
         int64_t stuck_since_ns; /* CLOCK_MONOTONIC; 0: not stuck */
 };
 
-/* Whether the writer of the record that keeps the reader of RING waiting is no more, with
- * all its process PID (0: not known yet) when that has ENDED; then the record was passed
- * over. */
+/* Returns true if the writer of the record that blocks RING has gone; the record is then
+ * skipped. The writer is a thread of PID (0: not known yet). ENDED: the whole process
+ * has ended. */
 bool heap_waiting_passes_over(const struct heap_waiting *waiting, struct sim_ring *ring,
                               uint32_t pid, bool ended);
 

@@ -62,7 +62,7 @@ void host_caches_read(const char *root, struct host_cache caches[HOST_CACHE_LEVE
         }
 }
 
-/* What calibrations measured is what there was for a CPU, beside its neighbours. */
+/* A calibration measures the L3 capacity available to one CPU, beside other tenants. */
 static int tell_calibrated(struct sink *sink, const json_t *document, double bytes,
                            struct diag *diag)
 {

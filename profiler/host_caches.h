@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The caches of the machine that records, as the system reports them. A recording under
- * the model of another machine stores the last one, so that a report can say where gains
- * of the model are not the machine's. */
+/* The caches of the recording machine, as the system reports them. A recording under
+ * another machine's model stores its last-level cache. A report can then show where
+ * modelled gains do not hold for the machine. */
 #ifndef MEMLAG_HOST_CACHES_H
 #define MEMLAG_HOST_CACHES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The import of a recording from beginning to end: opens both sides, has the records
- * taken and what perf says of itself and the machine made the run's facts, and tells what
- * is missing. Knows neither the format of the recording nor the rows. */
+/* Imports a recording: opens input and output, has the records taken, stores perf's
+ * description of itself and the machine as the run's facts, and reports losses. Knows
+ * neither the format of the recording nor the rows. */
 #include "import.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static int set_first_facts(struct db *db, uint64_t interval_ns, struct diag *dia
         return rc == 0 ? db_run_set_text(db, "memlag_version", MEMLAG_VERSION, diag) : rc;
 }
 
-/* DAMAGE: what ends the recording early; NULL: it is whole. */
+/* DAMAGE: defect that truncates the recording; NULL: it is complete. */
 static int set_last_facts(const struct import *import, const struct diag *damage,
                           struct diag *diag)
 {
@@ -67,7 +67,7 @@ static int set_last_facts(const struct import *import, const struct diag *damage
 
 /* ---- the story ---- */
 
-/* perf record --kcore makes a directory, in which the recording is the file "data". */
+/* perf record --kcore makes a directory; its file "data" is the recording. */
 static int open_in_directory(int directory, int *fd, struct diag *diag)
 {
         *fd = openat(directory, "data", O_RDONLY | O_CLOEXEC);
@@ -177,7 +177,7 @@ static void set_warning(const struct import *import, struct import_result *resul
                 result->has_warning = false;
 }
 
-/* What a recording without memory samples holds. */
+/* Describes the contents of a recording without memory samples. */
 static void describe_contents(const struct import *import, struct diag *diag)
 {
         uint64_t trace_bytes = perf_data_counts(import->data)->aux_bytes;
@@ -197,11 +197,12 @@ static void describe_contents(const struct import *import, struct diag *diag)
         free(events);
 }
 
-/* All records, or with --partial those before the damage. */
+/* Takes all records, or with --partial all records before the damage. */
 static int take_records(struct import *import, struct import_result *result,
                         struct diag *diag)
 {
-        const char *damage = perf_data_damage(import->data); /* of what stands in front */
+        const char *damage = perf_data_damage(import->data); /* damage that the file
+                                                                header shows */
         struct diag found;
         int rc = import_records_take(&import->records, &found);
         if (rc < 0 && (rc != -EBADMSG || !import->options->partial))
@@ -264,8 +265,8 @@ static int choose_place(const struct import_options *options, char **place,
         return rc;
 }
 
-/* Makes the database at PLACE, which a signal removes from now on. What an import that
- * was killed left there, in the place of what it was to replace, goes. */
+/* Makes the database at PLACE, which a signal removes from now on. Removes leftovers of
+ * a killed import at the temporary path. */
 static int create(struct import *import, const char *place, struct diag *diag)
 {
         bool is_output = strcmp(place, import->options->output) == 0;

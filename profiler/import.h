@@ -12,7 +12,7 @@ struct import_options {
         const char *input; /* "-": standard input */
         const char *output;
         bool force;   /* replace a database */
-        bool partial; /* keep what came before damage */
+        bool partial; /* keep records before the damage */
         uint64_t interval_ns;
         const char *symfs; /* the root of the files that stacks go through, or NULL */
 };
@@ -20,8 +20,9 @@ struct import_options {
 struct import_result {
         uint64_t samples;
         uint64_t memory_samples;
-        struct diag no_memory; /* when there are none: what there is instead */
-        bool damaged;       /* and partial was given: DAMAGE says what was wrong */
+        struct diag no_memory; /* if there are no memory samples: the contents of the
+                                  recording */
+        bool damaged;       /* damaged, with partial set: DAMAGE describes the defect */
         struct diag damage; /* one line */
         bool has_warning;
         struct diag warning; /* about something that does not cost records */

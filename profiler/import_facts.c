@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What perf says of itself and the machine, in the keys of the tables run and machine
+/* Stores perf's description of itself and the machine in the tables run and machine
  * (doc/memlag-import.md). */
 #include "import_facts.h"
 
@@ -54,7 +54,7 @@ static int set_command(struct db *db, const struct features *features, struct di
         return rc;
 }
 
-/* What perf found out about the machine. */
+/* Stores the machine properties that perf recorded. */
 int import_facts_machine(const struct perf_data *data, struct writer *writer,
                          struct diag *diag)
 {
@@ -128,8 +128,9 @@ static int set_build_ids(const struct perf_data *data, struct db *db, struct dia
         return rc;
 }
 
-/* Intel's load latency events: MEM_TRANS_RETIRED.LOAD_LATENCY, and that of E-cores. Their
- * threshold is what the attributes say; the name may tell another. */
+/* Returns true for Intel's load latency events: MEM_TRANS_RETIRED.LOAD_LATENCY and the
+ * equivalent on E-cores. The attributes contain the threshold; the name may show another
+ * threshold. */
 static bool samples_loads(const struct perf_event_attr *attr)
 {
         uint64_t event = attr->config & 0xffff;

@@ -15,7 +15,7 @@
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum { SIGNALS = sizeof(ending_signals) / sizeof(*ending_signals) };
 
-/* A handler is told nothing but its signal. */
+/* Global, because a signal handler receives only the signal number. */
 static struct {
         struct sigaction before[SIGNALS];
         char *files[DB_FILES];

@@ -5,12 +5,13 @@
 
 #include "diag.h"
 
-/* From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT remove the database at PATH with what
- * SQLite has beside it, and end the process as they would have. One that is ignored stays
- * so; one that has a handler goes to that the first time. 0 or -ENOMEM. One at a time. */
+/* From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT remove the database at PATH with
+ * SQLite's side files, and then end the process as usual. Ignored signals stay ignored;
+ * a handled signal goes to its previous handler the first time. Only one database at a
+ * time. 0 or -ENOMEM. */
 int import_interrupt_begin(const char *path, struct diag *diag);
 
-/* Signals are what they were before. Without a begin nothing happens. */
+/* Restores the previous signal actions. Without a begin nothing happens. */
 void import_interrupt_end(void);
 
 #endif

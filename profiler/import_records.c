@@ -17,11 +17,11 @@
 #include "sink.h"
 #include "user_stack.h"
 
-/* Of records that wait for the end of their round. perf ends a round whenever it has
- * gone over all its buffers, so that it is small unless perf was held up. */
+/* Size limit of the records that wait for the end of their round. perf ends a round
+ * after each pass over its buffers; rounds are small unless perf was delayed. */
 #define QUEUE_BYTES (UINT64_C(64) << 20)
 
-/* No recording is longer: 200 years, so that sums of times fit as well. */
+/* Maximum length of a recording: 200 years. Sums of times fit, too. */
 #define LONGEST_NS (UINT64_C(200) * 365 * 86400 * 1000000000)
 
 static bool find_event(void *context, uint64_t id, struct sampled_event *event)
@@ -35,7 +35,7 @@ static bool find_event(void *context, uint64_t id, struct sampled_event *event)
         return true;
 }
 
-/* What perf says of the machine comes before the samples, or never. */
+/* perf's description of the machine comes before the samples, or never. */
 static void ask_of_machine(struct import_records *records)
 {
         const struct features *features = perf_data_features(records->data);
@@ -85,7 +85,7 @@ static int find_build_id(struct import_records *records, const char *path,
         return place ? 0 : -ENOMEM;
 }
 
-/* A file has the build-ids of what was sampled in a list of its own. */
+/* A file stores the build-ids of sampled modules in a separate list. */
 static int set_build_id(struct import_records *records, struct record_mmap *map)
 {
         const struct build_id *entry;
@@ -100,8 +100,8 @@ static int set_build_id(struct import_records *records, struct record_mmap *map)
         return 0;
 }
 
-/* Where events count what they lost (PERF_FORMAT_LOST), perf tells of it at the end as if
- * the CPU had lost it: most of that the kernel has told before, record by record. */
+/* Events with PERF_FORMAT_LOST count their lost records; perf reports the sum at the end
+ * as losses of the CPU. The kernel has reported most losses before, record by record. */
 static bool is_retold(const struct record *record, const struct record_layout *layout)
 {
         const uint64_t format_lost = 1u << 4; /* newer than some kernels' headers */
@@ -158,8 +158,8 @@ static uint64_t time_of(const struct record *record)
         return 0;
 }
 
-/* Records without a time, such as those that perf made of what it found in /proc, happen
- * where they stand. */
+/* Records without a time, such as the records that perf makes from /proc, take the time
+ * of their position. */
 static int take_record(struct import_records *records, const struct perf_data_item *item,
                        struct diag *diag)
 {

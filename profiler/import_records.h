@@ -40,10 +40,11 @@ int import_records_open(struct import_records *records, struct perf_data *data,
                         struct diag *diag);
 void import_records_close(struct import_records *records);
 
-/* Takes all records. -EBADMSG: the recording is damaged; what came before was taken. */
+/* Takes all records. -EBADMSG: the recording is damaged; the records before the damage
+ * were taken. */
 int import_records_take(struct import_records *records, struct diag *diag);
 
-/* Delivers what still waits, and ends what is open. */
+/* Delivers the pending records, and ends open intervals. */
 int import_records_flush(struct import_records *records, struct diag *diag);
 
 #endif

@@ -132,7 +132,7 @@ int launch_prepare(struct launch *launch, char *const argv[], char *const envp[]
                 return rc;
         pid_t pid = fork();
         if (pid == 0) {
-                close(go[1]); /* so that memlag's end is seen */
+                close(go[1]); /* for the child to see memlag's end */
                 become_target(launch, argv, envp, go[0], report[1]);
         }
         int error = errno;

@@ -17,9 +17,9 @@ struct launch;
 /* From here on signals are held for the target. */
 int launch_open(struct launch **launch, struct diag *diag);
 
-/* Makes the process that will run ARGV[0], looked up in $PATH, with our working
- * directory, descriptors (but for those closed on exec) and process group. It waits. ARGV
- * must stay until it started. */
+/* Makes the process that will run ARGV[0], looked up in $PATH. It inherits our working
+ * directory, process group and descriptors without the close-on-exec flag. The process
+ * waits. ARGV must stay valid until it started. */
 int launch_prepare(struct launch *launch, char *const argv[], char *const envp[],
                    struct diag *diag);
 
@@ -41,9 +41,9 @@ int launch_signal_fd(const struct launch *launch);
 /* Polls readable when the target has ended; -1 before launch_prepare. */
 int launch_end_fd(const struct launch *launch);
 
-/* Passes on the signals that came. Those of a terminal, and those that the target
- * itself sent to its group, have reached it already. True: there is no target, or
- * launch_wait has told of its end, and a signal asks memlag to end. */
+/* Forwards pending signals. Signals from a terminal, and signals that the target sent to
+ * its group, have reached the target already. Returns true if a signal asks memlag to
+ * end: there is no target, or launch_wait has reported its end. */
 bool launch_forward(struct launch *launch);
 
 struct launch_end {

@@ -77,9 +77,9 @@ static int help_on(char *command)
         return command_run(command, 2, arguments);
 }
 
-/* A standard descriptor that the user has closed stays closed for the target, and no file
- * of ours gets its number. Standard output cannot be written to: what is lost there is an
- * error, as on a full disk. */
+/* Standard descriptors that the user has closed stay closed for the target, and memlag's
+ * files do not reuse their numbers. Writes to a closed standard output fail, like writes
+ * to a full disk. */
 static void hold_standard_descriptors(void)
 {
         for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A sorted array of the mappings of one process image. Knows addresses and what
- * makes two mappings the same, not files or rows. */
+/* A sorted array of the mappings of one process image. Knows addresses and the equality
+ * of mappings, not files or rows. */
 #include "mapping_set.h"
 
 #include <errno.h>
@@ -130,7 +130,7 @@ int mapping_set_remove(struct mapping_set *set, uint64_t start_addr,
         return remove_range(set, start_addr, end, listener);
 }
 
-/* Whether WITH, at its place, says what PIECE says. */
+/* Returns true if WITH, at the same address, has the attributes of PIECE. */
 static bool is_same(const struct mapped *piece, const struct mapped *with)
 {
         return piece->kind == with->kind && piece->module_id == with->module_id &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is mapped in one process image at one moment. A new mapping replaces what it
- * overlaps, and unmapping a part leaves the rest. Keeps memory only; its caller
- * learns of every piece that ends or begins, and gives each its row. */
+/* The mappings of one process image at one moment. A new mapping replaces overlapping
+ * parts of others; a partial unmapping leaves the rest. Uses memory only; its caller
+ * receives every piece that ends or begins, and writes the rows. */
 #ifndef MEMLAG_MAPPING_SET_H
 #define MEMLAG_MAPPING_SET_H
 
@@ -37,9 +37,10 @@ void mapping_set_free(struct mapping_set *set);
 /* Makes TO, which is empty, a copy of FROM, without rows (mapping_id 0). -ENOMEM. */
 int mapping_set_copy(struct mapping_set *to, const struct mapping_set *from);
 
-/* Adds PIECE. Where the same is mapped already, nothing changes, so that a heap that
- * is told again with each growth has one row for each step. -ENOMEM, or -EINVAL for
- * an empty piece or one that wraps. */
+/* Adds PIECE. An identical mapping changes nothing: a heap that is reported again at
+ * each growth has one row per growth.
+ *
+ * -ENOMEM, or -EINVAL for an empty piece or a piece that wraps. */
 int mapping_set_add(struct mapping_set *set, const struct mapped *piece,
                     const struct mapping_listener *listener);
 

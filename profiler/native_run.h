@@ -11,13 +11,13 @@
 #include "launch.h"
 #include "sink.h"
 
-/* Where standard input is to be wound back to for the second run: *OFFSET; -1: it needs
- * no winding. -ESPIPE where what the first run reads is lost for the second. */
+/* *OFFSET: the offset to which standard input is rewound for the second run; -1: no
+ * rewinding is necessary. -ESPIPE: the second run cannot reread the input. */
 int native_run_input(off_t *offset, struct diag *diag);
 
 struct native_run {
         const struct sink *sink; /* counted places */
-        struct db *db;           /* whose modules the sink's are */
+        struct db *db;           /* the database that owns the sink's modules */
         struct launch_end end;
         uint64_t frequency_hz; /* of the samples */
 };

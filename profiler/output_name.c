@@ -22,8 +22,8 @@ static const struct {
                  {"MV2_COMM_WORLD_RANK", NULL, false}};
 enum { LAUNCHERS = sizeof(launchers) / sizeof(*launchers) };
 
-/* Whether the rank of launcher I is the only one of its job, as far as that launcher
- * knows: below its shell another may have started several. */
+/* Returns true if launcher I reports a single rank for its job. The launcher does not
+ * know other ranks that were started in the same shell. */
 static bool is_alone(size_t i)
 {
         if (!launchers[i].processes)
@@ -53,7 +53,7 @@ int job_rank_read(struct job_rank *rank, struct diag *diag)
         return 0;
 }
 
-/* What %LETTER stands for; NULL with DIAG: for nothing. */
+/* Returns the value of %LETTER. NULL with DIAG: unknown letter. */
 static const char *meaning(char letter, const char *pattern, const struct job_rank *rank,
                            const char *process, const char *host, struct diag *diag)
 {

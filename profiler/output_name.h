@@ -13,9 +13,9 @@
 /* The default with one. */
 #define OUTPUT_NAME_OF_RANK "memlag.%r.db"
 
-/* The rank of this process in its job, decimal digits of the environment, and the
- * variable that has it; NULL both: none has. ALONE: the job has no other process, so that
- * the rank need not be in the file's name. -EINVAL: the variable's value is no number. */
+/* The rank of this process in its job, as decimal digits from the environment, and the
+ * variable's name; both NULL: no rank. ALONE: the job has no other process; the file's
+ * name needs no rank. -EINVAL: the variable's value is no number. */
 struct job_rank {
         const char *digits;
         const char *variable;

@@ -33,8 +33,8 @@ static bool is_text(Elf *elf, size_t section)
         return name && strcmp(name, ".text") == 0;
 }
 
-/* Whether the table of symbols in SECTION defines an allocator; OUTSIDE_TEXT: one that is
- * in another section than .text. */
+/* Returns true if the symbol table SECTION defines an allocator. OUTSIDE_TEXT: an
+ * allocator in another section than .text. */
 static bool defines_allocator(Elf *elf, Elf_Scn *section, bool outside_text)
 {
         GElf_Shdr header;

@@ -8,9 +8,9 @@
 
 #include "db.h"
 
-/* Puts into the ledger how many programs among the recorded processes have such an
- * allocator that was not followed. BY_NAME: the source follows functions by their names
- * (simpmu/own_heap.c), which it knows of the section .text alone. */
+/* Enters into the ledger the number of recorded programs with an untracked allocator.
+ * BY_NAME: the source tracks functions by name (simpmu/own_heap.c), but only in the
+ * section .text. */
 int own_allocators_tell(struct db *db, bool by_name, struct diag *diag);
 
 #endif

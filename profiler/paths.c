@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds memlag's parts relative to /proc/self/exe. Knows the layout of an
- * installation, and nothing of what the parts are. */
+/* Finds memlag's parts relative to /proc/self/exe. Knows the layout of an installation,
+ * not the purpose of the parts. */
 #include "paths.h"
 
 #include <errno.h>

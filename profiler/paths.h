@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where memlag's other parts lie, found from the running program's own place, so
- * that a build tree, an installation and a moved installation all work. */
+/* Finds memlag's other parts relative to the running program. A build tree, an
+ * installation and a moved installation all work. */
 #ifndef MEMLAG_PATHS_H
 #define MEMLAG_PATHS_H
 

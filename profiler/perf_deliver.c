@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From perf records to events of source.h: samples, counters and losses. Who runs and
- * what is mapped there is perf_tasks.h's to know. */
+/* Converts perf records to events of source.h: samples, counters and losses.
+ * perf_tasks.h tracks processes and mappings. */
 #include "perf_deliver.h"
 
 #include <errno.h>
@@ -153,8 +153,8 @@ static bool is_of_tracker(const struct perf_process *process,
         return false;
 }
 
-/* Leaves the tracker's functions out of the call stack: what they call seems to be called
- * by the program, as it is without them. */
+/* Removes the tracker's functions from the call stack. Their callees then appear as
+ * callees of the program, as in an untracked run. */
 static void skip_tracker(struct perf_deliver *deliver, const struct perf_process *process,
                          struct event_sample *event)
 {
@@ -172,7 +172,8 @@ static void skip_tracker(struct perf_deliver *deliver, const struct perf_process
 
 /* ---- samples ---- */
 
-/* What the copied stack tells, behind the DEPTH frames that are known; how many. */
+/* Unwinds the copied stack, and appends its frames after the DEPTH known frames. Returns
+ * the new depth. */
 static size_t add_user_frames(struct perf_deliver *deliver,
                               const struct record_sample *sample,
                               const struct event_sample *event, size_t depth)
@@ -191,9 +192,9 @@ static size_t add_user_frames(struct perf_deliver *deliver,
         return count - 1;
 }
 
-/* The call stack without markers of context, beginning with IP, into deliver->frames.
- * What a process did when the kernel took over is an instruction and not a return
- * address: one is added, so that it is found as the last byte before, like calls. */
+/* Stores the call stack without context markers, beginning with IP, in deliver->frames.
+ * The user IP at kernel entry is an instruction address, not a return address. Therefore
+ * 1 is added: consumers subtract 1 from each caller's address. */
 static int set_frames(struct perf_deliver *deliver, const struct record_sample *sample,
                       struct event_sample *event, struct diag *diag)
 {
@@ -238,8 +239,8 @@ static int set_frames(struct perf_deliver *deliver, const struct record_sample *
 /* Leaf functions use that much below the stack pointer (System V ABI, 3.2.2). */
 enum { RED_ZONE_BYTES = 128 };
 
-/* A frame reaches up to its CFA, which the addresses of its callers' frames are above, on
- * the same stack: where CFAs fall, a signal's handler runs on one of its own. */
+/* A frame extends to its CFA. On one stack the CFAs of callers rise; a falling CFA means
+ * that a signal handler runs on an alternate stack. */
 static void set_stack_frame(const struct perf_deliver *deliver, uint64_t stack_pointer,
                             struct event_sample *event)
 {
@@ -286,7 +287,7 @@ static void set_memory(const struct perf_deliver *deliver,
                 event->retire_latency_cycles = weight.retire_latency_cycles;
 }
 
-/* What no machine can have measured is not known. */
+/* Drops physically impossible values. */
 static int leave_out_impossible(struct perf_deliver *deliver, struct event_sample *event,
                                 struct diag *diag)
 {
@@ -303,7 +304,8 @@ static int leave_out_impossible(struct perf_deliver *deliver, struct event_sampl
                        : rc;
 }
 
-/* Of 64-bit machines; what is below may be a 32-bit kernel's or a process's. */
+/* Valid for 64-bit machines; lower addresses may belong to a 32-bit kernel or to a
+ * process. */
 static bool is_kernel_addr(uint64_t ip)
 {
         return ip >> 63;
@@ -373,7 +375,7 @@ static int deliver_sample(struct perf_deliver *deliver, int64_t time_ns,
         return rc == 0 ? sink_sample(deliver->sink, time_ns, &event, diag) : rc;
 }
 
-/* ---- what is missing ---- */
+/* ---- losses ---- */
 
 static int deliver_throttle(struct perf_deliver *deliver, int64_t time_ns,
                             const struct record *record, struct diag *diag)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Says decoded perf records in the terms of source.h, whether they come from the kernel
- * or from a file: samples, counters, and account of what the records say is missing.
- * perf_tasks.h follows the processes for it. Knows neither rings, files nor the database.
+/* Converts decoded perf records from the kernel or a file to events of source.h:
+ * samples, counters and losses. perf_tasks.h tracks the processes for it. Knows neither
+ * rings, files nor the database.
  *
- * Records come in the order of their times (perf/order.h). A time in nanoseconds counts
- * from the run's start. */
+ * Records come in time order (perf/order.h). A time in nanoseconds counts from the run's
+ * start. */
 #ifndef MEMLAG_PERF_DELIVER_H
 #define MEMLAG_PERF_DELIVER_H
 
@@ -12,7 +12,7 @@
 #include "perf_tasks.h"
 #include "source.h"
 
-/* What the records of one event are. */
+/* Record layout of one event. */
 struct perf_stream {
         struct record_layout layout;
 };
@@ -33,31 +33,31 @@ struct perf_tasks *perf_deliver_tasks(const struct perf_deliver *deliver);
 void perf_deliver_set_user_stacks(struct perf_deliver *deliver,
                                   struct user_stacks *stacks);
 
-/* Loads whose weight has three parts have a latency of retirement
- * (perf/retire_latency.h); without this call the field is left out. */
+/* Loads whose weight has three parts have a retirement latency (perf/retire_latency.h).
+ * Without this call the field is left out. */
 void perf_deliver_set_retire_latency(struct perf_deliver *deliver);
 
-/* May change EVENT, of process PID, which is about to go to the sink; SAMPLE is what it
- * was made of. What it points to must last until the sink has it. */
+/* May change EVENT of process PID before the sink receives it; SAMPLE is its source.
+ * Memory that EVENT points to must stay valid until then. */
 typedef int (*perf_deliver_amend)(void *context, uint32_t pid,
                                   const struct record_sample *sample,
                                   struct event_sample *event, struct diag *diag);
 void perf_deliver_set_amend(struct perf_deliver *deliver, perf_deliver_amend amend,
                             void *context);
 
-/* Hands RECORD on, which record_decode made with STREAM's layout. What is damaged or
- * makes no sense is counted, and no error: an error is the sink's. Mappings of the kernel
- * are told of each process that has a sample in them.
+/* Delivers RECORD, decoded by record_decode with STREAM's layout. Damaged or implausible
+ * records are counted and are no error; only the sink returns errors. Kernel mappings
+ * are delivered to each process with a sample in them.
  *
- * A sample keeps its address and latency, also where its data source says that it was no
- * access to memory. One of an unknown thread belongs to process -1. Its call stack
- * has no context markers. Counters' values are left out. */
+ * A sample retains its address and latency even if its data source is no memory access.
+ * A sample of an unknown thread belongs to process -1. Its call stack has no context
+ * markers. Counter values are left out. */
 int perf_deliver_record(struct perf_deliver *deliver, int64_t time_ns,
                         const struct perf_stream *stream, const struct record *record,
                         struct diag *diag);
 
-/* What was counted on a CPU in [START_NS, END_NS). The database knows CPUs as threads of
- * a process of their own. */
+/* Delivers counter values of a CPU in [START_NS, END_NS). The database represents CPUs
+ * as threads of a separate process. */
 int perf_deliver_cpu_counters(struct perf_deliver *deliver, int64_t start_ns,
                               int64_t end_ns, uint32_t cpu,
                               const struct event_counter *counters, size_t count,

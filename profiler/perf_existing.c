@@ -145,7 +145,7 @@ static uint64_t stack_limit(pid_t pid)
         return limit.rlim_cur & ~UINT64_C(4095);
 }
 
-/* Down to where the stack may grow, but not into what is mapped below. */
+/* Extends the stack down to its growth limit, but not into the mapping below. */
 static void widen_stack(struct event_mapping *event, pid_t pid, uint64_t end_below)
 {
         uint64_t end = event->start_addr + event->length_bytes;
@@ -159,7 +159,7 @@ static void widen_stack(struct event_mapping *event, pid_t pid, uint64_t end_bel
         }
 }
 
-/* What is mapped in PID, as its thread WITNESS sees it. */
+/* Delivers the mappings of PID, as its thread WITNESS sees them. */
 static int tell_mappings(struct perf_tasks *tasks, int64_t time_ns, pid_t pid,
                          pid_t witness, bool stack_only, struct diag *diag)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the records of perf do not tell because it was there before: processes, threads
- * and mappings, from /proc. A process that is gone or may not be looked at is none. */
+/* Delivers processes, threads and mappings that existed before perf's first record, from
+ * /proc. Skips processes that have ended or are inaccessible. */
 #ifndef MEMLAG_PERF_EXISTING_H
 #define MEMLAG_PERF_EXISTING_H
 
@@ -8,7 +8,7 @@
 
 #include "perf_tasks.h"
 
-/* The threads of PID in *THREADS, which the caller frees, ascending. -ESRCH when there is
+/* Returns the threads of PID in *THREADS, ascending; the caller frees the array. -ESRCH:
  * no such process. */
 int perf_existing_threads(pid_t pid, pid_t **threads, size_t *count, struct diag *diag);
 

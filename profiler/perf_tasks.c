@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes, threads and mappings, as the records tell of them in the order of time. Of
- * memory it keeps the kernel's mappings only: what is mapped in a process is the sink's
- * to know. */
+/* Tracks processes, threads and mappings by the records in time order. Stores only the
+ * kernel's mappings; the sink stores the mappings of processes. */
 #include "perf_tasks.h"
 
 #include <errno.h>
@@ -28,7 +27,7 @@ struct code_range {
 
 struct thread {
         uint32_t pid;
-        image_key image; /* in which it began */
+        image_key image; /* the thread's first image */
         char *name;      /* NULL: not known */
         bool ended;
 };
@@ -40,7 +39,7 @@ struct perf_process {
         bool ended;
         bool pending; /* an image begins when its executable is known */
         int64_t pending_ns;
-        char *name;         /* that the pending image has if nothing else is told */
+        char *name;         /* the pending image's name if no other is known */
         bool holds_mapping; /* the pending image's stack, told of before its executable */
         struct event_mapping held;
         size_t threads_alive;
@@ -141,8 +140,7 @@ static struct perf_process *find_process(const struct perf_tasks *tasks, uint32_
         return keyed_find(&tasks->processes, 0, pid);
 }
 
-/* The process PID, which has no image yet when nothing was heard of it. NULL: no
- * memory. */
+/* Finds or makes process PID; an unknown process has no image yet. NULL: no memory. */
 static struct perf_process *place_process(struct perf_tasks *tasks, uint32_t pid)
 {
         bool new;
@@ -173,7 +171,7 @@ static int end_process(struct perf_tasks *tasks, struct perf_process *process,
         return sink_process_end(tasks->sink, time_ns, process->image, diag);
 }
 
-/* Begins the next image of PROCESS; what it was before has ended. */
+/* Begins the next image of PROCESS; the previous image has ended. */
 static int begin_image(struct perf_tasks *tasks, struct perf_process *process,
                        int64_t time_ns, image_key parent, const char *executable,
                        bool forked, struct diag *diag)
@@ -204,8 +202,7 @@ static struct thread *find_thread(const struct perf_tasks *tasks, uint32_t tid)
         return keyed_find(&tasks->threads, 0, tid);
 }
 
-/* The process in which THREAD runs; NULL when it has ended, by itself or with its image.
- */
+/* Returns the running process of THREAD. NULL: the thread or its image has ended. */
 static struct perf_process *process_of(const struct perf_tasks *tasks,
                                        const struct thread *thread)
 {
@@ -263,7 +260,7 @@ static int begin_pending(struct perf_tasks *tasks, struct perf_process *process,
         return sink_mapping(tasks->sink, time_ns, &process->held, diag);
 }
 
-/* An image of PROCESS is to begin when its executable is told of. */
+/* Marks an image of PROCESS as pending until its executable is known. */
 static int expect_image(struct perf_process *process, int64_t time_ns, image_key parent,
                         const char *name, struct diag *diag)
 {
@@ -279,7 +276,7 @@ static int expect_image(struct perf_process *process, int64_t time_ns, image_key
         return 0;
 }
 
-/* The process PID with an image: whatever happens in it proves that it runs. */
+/* Returns process PID with an image: any event in a process proves that it runs. */
 int perf_tasks_running(struct perf_tasks *tasks, uint32_t pid, int64_t time_ns,
                        struct perf_process **result, struct diag *diag)
 {
@@ -578,7 +575,8 @@ int perf_tasks_record(struct perf_tasks *tasks, int64_t time_ns,
         }
 }
 
-/* A program with rights of its own takes its process away from the kernel's events. */
+/* The kernel disables the events of a process that executes a privileged (set-user-ID)
+ * program. */
 static bool exists(uint32_t pid)
 {
         return kill((pid_t)pid, 0) == 0 || errno == EPERM;

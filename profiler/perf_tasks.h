@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows processes, threads and mappings by perf's records of them, and by what is known
- * otherwise, and tells the sink. Knows neither samples, rings nor the database.
+/* Tracks processes, threads and mappings by perf's records and by other knowledge, and
+ * informs the sink. Knows neither samples, rings nor the database.
  *
- * FORK, COMM and EXIT begin and end processes and threads; COMM with the exec flag
- * begins a new image, whose executable is the first file that is mapped then. MMAP
- * replaces what it overlaps. A FORK with PERF_RECORD_MISC_FORK_EXEC tells of a process
- * that existed already, and that inherits nothing. */
+ * FORK, COMM and EXIT begin and end processes and threads. COMM with the exec flag
+ * begins a new image; the first file that is mapped then is its executable. MMAP
+ * replaces overlapping mappings. A FORK with PERF_RECORD_MISC_FORK_EXEC describes an
+ * existing process, which inherits nothing. */
 #ifndef MEMLAG_PERF_TASKS_H
 #define MEMLAG_PERF_TASKS_H
 
@@ -23,16 +23,16 @@ struct user_stacks;
 struct perf_tasks *perf_tasks_new(struct sink *sink);
 void perf_tasks_free(struct perf_tasks *tasks);
 
-/* STACKS is told of code that is mapped, and must outlive TASKS. */
+/* STACKS receives executable mappings, and must outlive TASKS. */
 void perf_tasks_set_user_stacks(struct perf_tasks *tasks, struct user_stacks *stacks);
 /* PATH is the heap tracker's file, and must outlive TASKS. */
 void perf_tasks_set_tracker(struct perf_tasks *tasks, const char *path);
 
-/* Takes a record of one of these kinds; others are none of its business. */
+/* Takes a FORK, COMM, EXIT or MMAP record; ignores other records. */
 int perf_tasks_record(struct perf_tasks *tasks, int64_t time_ns,
                       const struct record *record, struct diag *diag);
 
-/* ---- what is known otherwise, such as of processes that exist already ---- */
+/* ---- state from other sources, such as processes that exist already ---- */
 
 /* A process; EXECUTABLE may be NULL. A known PID gives way to it. */
 int perf_tasks_process(struct perf_tasks *tasks, int64_t time_ns, uint32_t pid,
@@ -48,13 +48,13 @@ int perf_tasks_mapping(struct perf_tasks *tasks, int64_t time_ns, uint32_t pid,
  * NULL where it is no file. */
 int perf_tasks_mapping_kind(const char **path);
 
-/* What the sink knows process PID as at this moment; 0: it is not known. */
+/* Returns the sink's current key for process PID; 0: unknown. */
 image_key perf_tasks_image(const struct perf_tasks *tasks, uint32_t pid);
 
 /* ---- for samples ---- */
 
-/* Process PID, in *PROCESS, with an image: whatever happens in it proves that it runs.
- * Valid until the next record. */
+/* Returns process PID with an image in *PROCESS: any event in a process proves that it
+ * runs. Valid until the next record. */
 int perf_tasks_running(struct perf_tasks *tasks, uint32_t pid, int64_t time_ns,
                        struct perf_process **process, struct diag *diag);
 image_key perf_process_image(const struct perf_process *process);

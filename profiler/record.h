@@ -13,7 +13,7 @@ int cmd_record(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_whatif(int argc, char **argv);
 
-/* What a recording ends with. */
+/* The last stage of a recording. */
 enum record_end { RECORD_FINDINGS, RECORD_REPORT };
 
 /* Records as OPTIONS say, and names and judges; with RECORD_REPORT also prints the short

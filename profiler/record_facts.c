@@ -25,7 +25,7 @@ static int set_words(struct db *db, const char *key, const char *const *words,
         return rc;
 }
 
-/* The command, or what was recorded instead of one. */
+/* Stores the command, or the object of a recording without a command. */
 static int set_command(struct db *db, const struct record_options *options,
                        struct diag *diag)
 {
@@ -144,7 +144,7 @@ int record_facts_begin(struct db *db, const struct record_options *options,
                                                 : set_machine(db, diag);
 }
 
-/* What the failure of a transaction took back. */
+/* Stores how much a failed transaction rolled back. */
 static int set_taken_back(struct db *db, const struct sink *sink, struct diag *diag)
 {
         int64_t kept;

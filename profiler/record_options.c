@@ -246,8 +246,8 @@ static void check_complete(const struct record_options *options, struct argp_sta
                 usage_error(state, "--period and --freq exclude each other");
 }
 
-/* The user's FILE with its patterns filled in. Without one, each rank of a job with
- * several has a file of its own. */
+/* Expands the patterns in the user's FILE. Without FILE, each rank of a job with several
+ * ranks gets a separate file. */
 static void name_output(struct record_options *options, struct argp_state *state)
 {
         struct job_rank rank;

@@ -10,23 +10,24 @@ enum record_action { RECORD_RUN, RECORD_LIST_PARAMETERS, RECORD_LIST_PRESETS };
 struct record_options {
         enum record_action action;
         const char *output; /* the file, its patterns filled in */
-        char *output_made;  /* what output points to where it is memlag's own */
+        char *output_made;  /* storage of output if memlag allocated it */
         bool force;
         const char *source_name; /* "auto" or a source's */
-        bool wait;               /* also for what the command leaves running */
-        bool all_counters;       /* also those that were found to be no measure */
+        bool wait;               /* also wait for processes that the command leaves
+                                    running */
+        bool all_counters;       /* also counters that validation found unusable */
         bool with_clock;         /* first run the command as it is, under timer samples */
         double duration_s;       /* 0: until the end */
         struct source_options source;
-        const char **sim_set; /* what source.sim_set points to */
+        const char **sim_set; /* storage of source.sim_set */
         size_t sim_set_count;
         char **command;     /* NULL-terminated, in ARGV */
         const char **fixes; /* of whatif, as asked for */
         size_t fix_count;
 };
 
-/* Reads the command line, or prints help or what is wrong with it and ends the
- * program (0, EXIT_USAGE). Ends with record_options_free. */
+/* Parses the command line. Prints help or a usage error and ends the program (0,
+ * EXIT_USAGE). Ends with record_options_free. */
 int record_options_parse(int argc, char **argv, struct record_options *options,
                          struct diag *diag);
 

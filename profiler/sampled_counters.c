@@ -18,7 +18,7 @@
 
 enum { NAME_MAX_BYTES = 128 };
 
-/* What is counted, under one name however many events count it. */
+/* A counted quantity, under one name; several events may count it. */
 struct counter {
         char name[NAME_MAX_BYTES];
         const char *unit;
@@ -58,8 +58,8 @@ struct sampled_counters {
         struct context_intern *gain_index; /* (counter, pid and tid) → index + 1 */
         struct gain *gains;                /* of the interval under way */
         size_t gain_count, gain_capacity;
-        int64_t start_ns; /* of what the gains were counted in */
-        int64_t ended_ns; /* what was handed on ends there */
+        int64_t start_ns; /* start of the interval of the gains */
+        int64_t ended_ns; /* end of the delivered intervals */
 };
 
 struct sampled_counters *
@@ -105,10 +105,10 @@ void sampled_counters_cpu(struct sampled_counters *counters, const char *cpuid)
                          platform->name);
 }
 
-/* ---- what an event counts ---- */
+/* ---- the counted quantity of an event ---- */
 
-/* "cpu_core/L1D_PEND_MISS.PENDING,name=x/u" and "l1d_pend_miss.pending:u" without what is
- * not the event, in lower case. */
+/* Reduces "cpu_core/L1D_PEND_MISS.PENDING,name=x/u" and "l1d_pend_miss.pending:u" to the
+ * event's name, in lower case. */
 static void plain_name(const char *name, char *plain)
 {
         const char *slash = strchr(name, '/');
@@ -122,7 +122,7 @@ static void plain_name(const char *name, char *plain)
         plain[length] = '\0';
 }
 
-/* The table's event for an encoding; *ROLE is what it is used for. */
+/* Finds the table's event for an encoding; *ROLE is its use. */
 static const struct event *encoded_event(const struct sampled_counters *counters,
                                          const struct sampled_event *event,
                                          enum event_role *role)
@@ -152,8 +152,9 @@ static bool samples_memory(const struct perf_event_attr *attr, const char *name)
                attr->sample_type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT);
 }
 
-/* The kernel's own event with this encoding. What perf makes of hardware traces (Arm SPE)
- * has the encoding of cycles and a name of its own. */
+/* Returns true for the kernel's generic event with this encoding. perf's synthetic
+ * events from hardware traces (Arm SPE) have the encoding of cycles and a different
+ * name. */
 static bool is_generic(const struct sampled_event *event, uint64_t config,
                        const char *name)
 {
@@ -162,7 +163,7 @@ static bool is_generic(const struct sampled_event *event, uint64_t config,
                (!event->name || strcasestr(event->name, name));
 }
 
-/* Fills COUNTER in; false when EVENT counts nothing of the CPU's, such as a software
+/* Fills COUNTER in. Returns false if EVENT counts nothing of the CPU, such as a software
  * event, or samples memory and not time. */
 static bool describe(const struct sampled_counters *counters,
                      const struct sampled_event *event, struct counter *counter)
@@ -271,8 +272,8 @@ static int add_gain(struct sampled_counters *counters, const struct record *reco
         return 0;
 }
 
-/* What READ says of an event since it was last read, scaled to the time for which the
- * event was enabled. Of an event that is inherited, each thread has its own values. */
+/* Computes the increment of an event since its last read from READ, scaled to its
+ * enabled time. Each thread has separate values of an inherited event. */
 static int gain_of_read(struct sampled_counters *counters, const struct record_read *read,
                         const struct record_value *value, uint64_t thread,
                         uint64_t *gained, struct diag *diag)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of a recording that only has samples: an event that samples every N times has
- * counted N since its sample before, and a sample of a group may carry the values of all
- * its events. Sums them up by thread and interval of time. Knows records, and nothing of
- * where they come from. */
+/* Derives counters from a recording with samples only. An event that samples every N
+ * times has counted N since its previous sample. A sample of a group may carry the
+ * values of all its events. Sums values by thread and time interval. Knows records, not
+ * their source. */
 #ifndef MEMLAG_SAMPLED_COUNTERS_H
 #define MEMLAG_SAMPLED_COUNTERS_H
 
@@ -24,9 +24,9 @@ void sampled_counters_free(struct sampled_counters *counters);
  * encodings of events have names. */
 void sampled_counters_cpu(struct sampled_counters *counters, const char *cpuid);
 
-/* Adds what RECORD, a sample of the event with ATTR and NAME (NULL: not known), says was
- * counted. FIND tells which event an id means, NULL for none. Call it after the record
- * was delivered. 0 or a negative errno value. */
+/* Adds the counts in RECORD, a sample of the event with ATTR and NAME (NULL: not known).
+ * FIND maps an id to its event, NULL for none. Call it after the record was delivered. 0
+ * or a negative errno value. */
 struct sampled_event {
         const struct perf_event_attr *attr;
         const char *name;

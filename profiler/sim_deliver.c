@@ -231,8 +231,8 @@ static int deliver_alloc(struct sink *sink, image_key image, struct simpmu_alloc
             HEAP_FUNCTIONS(FUNCTION)
 #undef FUNCTION
         };
-        /* A leaf of the calling-context tree is an instruction, not what follows it:
-         * the last byte of the call stands for the call. */
+        /* A leaf of the calling-context tree is a call instruction, not its return
+         * address. The last byte of the call represents the call. */
         if (alloc->depth)
                 alloc->frames[0]--;
         return sink_allocation(sink, (int64_t)alloc->header.time_ns, image,

@@ -11,7 +11,7 @@
 int sim_deliver(struct sink *sink, image_key image, struct simpmu_record *record,
                 struct diag *diag);
 
-/* Tells the sink what the model is of. */
+/* Delivers the parameters of the simulated machine to the sink. */
 int sim_deliver_machine(struct sink *sink, const struct sim_preset *preset,
                         struct diag *diag);
 

@@ -10,7 +10,7 @@
 #include "sim_deliver.h"
 #include "sim_ring.h"
 
-/* How many bytes are taken before the producer is told. */
+/* Bytes to consume before the producer is notified. */
 #define RELEASE_BYTES (SIMPMU_RING_BYTES / 16)
 
 enum image_state { IMAGE_CLAIMED, IMAGE_RUNNING, IMAGE_DAMAGED, IMAGE_ENDED };
@@ -20,7 +20,8 @@ struct image {
         struct sim_ring ring; /* slice NULL: not mapped (yet, or any more) */
         enum image_state state;
         bool begun;       /* the sink knows it */
-        bool expected;    /* its parent forked it; the sink knows what that had then */
+        bool expected;    /* its parent forked it; the sink has stored the inherited
+                             state */
         bool tracked;     /* the heap tracker is in it */
         bool header_kept; /* for the image that follows it by exec */
         bool lived;       /* at the end of the recording */
@@ -142,8 +143,8 @@ static int64_t time_reached(const struct image *image)
         return now_ns > INT64_MAX ? 0 : (int64_t)now_ns;
 }
 
-/* What the ring holds cannot be understood: the rest of this image is lost. Its
- * ring is emptied from now on, so that the process does not wait for ever. */
+/* The ring's content is invalid: the rest of this image is lost. Its ring is emptied
+ * from now on, otherwise the process would wait for ever. */
 static int give_up(struct sim_images *images, struct image *image, struct diag *diag)
 {
         image->state = IMAGE_DAMAGED;
@@ -241,7 +242,7 @@ static void forget_header(struct sim_images *images, size_t number)
         image->header_kept = false;
 }
 
-/* What a first record says of the image's origin: its number + 1, or 0. */
+/* Returns the image's origin from its first record: its number + 1, or 0. */
 static uint64_t origin_of(const struct sim_images *images, size_t number,
                           const struct simpmu_process *process)
 {
@@ -250,7 +251,8 @@ static uint64_t origin_of(const struct sim_images *images, size_t number,
         return known ? process->origin : 0;
 }
 
-/* Whether the parent's records have yet to tell what a forked image inherits. */
+/* Returns true if the parent's records that define the inherited state of a forked image
+ * are pending. */
 static bool awaits_fork(const struct sim_images *images, size_t number,
                         const struct simpmu_process *process)
 {
@@ -277,7 +279,7 @@ static int begin_image(struct sim_images *images, size_t number, struct diag *di
         return sink_process(images->sink, (int64_t)process->header.time_ns, &event, diag);
 }
 
-/* Begins a claimed image whose first record is there. */
+/* Begins a claimed image after its first record arrived. */
 static int try_to_begin(struct sim_images *images, size_t number, struct diag *diag)
 {
         struct image *image = &images->images[number];
@@ -316,7 +318,7 @@ static void forget_ended(struct sim_images *images)
         images->active_count = kept;
 }
 
-/* Takes what there is of image NUMBER, which has not ended. */
+/* Takes the available records of image NUMBER, which has not ended. */
 static int take(struct sim_images *images, size_t number, struct diag *diag)
 {
         int rc = 0;
@@ -332,7 +334,7 @@ static int take(struct sim_images *images, size_t number, struct diag *diag)
 int sim_images_drain(struct sim_images *images, struct diag *diag)
 {
         int rc = discover(images, diag);
-        /* In the order of the slices, in which an image follows its origin. */
+        /* In slice order: an image follows its origin. */
         for (size_t i = 0; rc == 0 && i < images->active_count; i++)
                 rc = take(images, images->active[i], diag);
         forget_ended(images);
@@ -341,7 +343,8 @@ int sim_images_drain(struct sim_images *images, struct diag *diag)
 
 /* ---- the end ---- */
 
-/* Takes what image NUMBER has told. If it did not live before that, this is all of it. */
+/* Takes the records of image NUMBER. If its process had ended before, the records are
+ * complete. */
 static int take_last(struct sim_images *images, size_t number, struct diag *diag)
 {
         enum image_state before;
@@ -356,8 +359,8 @@ static int take_last(struct sim_images *images, size_t number, struct diag *diag
         return rc;
 }
 
-/* A child's slice comes after that of its parent, whose records announce it: no child of
- * a process that has ended is missed, however late it runs. */
+/* A child's slice follows its parent's slice, and the parent's records announce the
+ * child. Therefore no child of an ended process is missed, however late it runs. */
 static int take_rest(struct sim_images *images, struct diag *diag)
 {
         int rc = discover(images, diag);
@@ -374,10 +377,10 @@ static bool executes(const struct image *image)
                 __atomic_load_n(&image->ring.slice->executing, __ATOMIC_ACQUIRE));
 }
 
-/* What the ledger calls a process that the command has left behind, or whose end nobody
- * told of; NULL: it is neither. Between two programs a process holds no lock, and whether
- * it lives is not known; nor is it of a child that has not begun, which may have been
- * killed or still wait for a processor. */
+/* Returns the ledger's name for a process that outlives the command, or whose end was
+ * not recorded; NULL: neither. Between two programs a process holds no lock, and its
+ * liveness is unknown. Likewise unknown is a child that has not begun: it may have been
+ * killed or may wait for a CPU. */
 static const char *fate_of(const struct image *image)
 {
         bool claimed = image->state == IMAGE_CLAIMED;

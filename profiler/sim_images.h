@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The simulated processes of a run: follows the slices that they claim, in an order
- * in which a child never precedes its parent, and hands their records on. Knows
- * rings and the sink, not how the target is started. */
+/* The simulated processes of a run. Follows the slices that processes claim; a child
+ * never precedes its parent. Delivers their records. Knows rings and the sink, not how
+ * the target is started. */
 #ifndef MEMLAG_SIM_IMAGES_H
 #define MEMLAG_SIM_IMAGES_H
 
@@ -16,13 +16,13 @@ struct sim_images *sim_images_new(struct sim_memory *memory, struct sink *sink,
                                   bool heap);
 void sim_images_free(struct sim_images *images);
 
-/* Takes what is in all rings. */
+/* Takes the records in all rings. */
 int sim_images_drain(struct sim_images *images, struct diag *diag);
 
-/* The last drain: whatever has not ended, ends. */
+/* The last drain: ends all images that have not ended. */
 int sim_images_finish(struct sim_images *images, struct diag *diag);
 
-/* Asks the processes to record no more and lets those that wait go on. */
+/* Asks the processes to stop recording, and wakes waiting processes. */
 void sim_images_stop(struct sim_images *images);
 
 /* How many images have begun to deliver records. */

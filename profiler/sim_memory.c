@@ -11,8 +11,8 @@
 
 #include "simpmu/slice.h"
 
-/* More images than a large build forks; the file is sparse, so that only the slices
- * in use cost memory. */
+/* More images than a large build forks. The file is sparse: only used slices cost
+ * memory. */
 #define SLICES_WANTED (UINT64_C(1) << 20)
 
 /* Sets the file's size with as much of the limit on file sizes as there is. */
@@ -48,8 +48,8 @@ static int set_size(struct sim_memory *memory, struct diag *diag)
         return rc;
 }
 
-/* The kernel drops these locks with the process, whatever its PID namespace. Closing
- * any descriptor of the file drops them too. */
+/* The kernel releases these locks at the process's end, in any PID namespace. Closing
+ * any descriptor of the file releases them too. */
 static struct flock lock_at(uint64_t offset)
 {
         return (struct flock){.l_type = F_WRLCK,

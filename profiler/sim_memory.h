@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory file that memlag shares with the simulated PMU: one control page and a
- * slice for each process image, most of them never touched. Knows the file's
- * layout, not the records in it. */
+ * slice for each process image. Most slices are never touched. Knows the file's layout,
+ * not its records. */
 #ifndef MEMLAG_SIM_MEMORY_H
 #define MEMLAG_SIM_MEMORY_H
 

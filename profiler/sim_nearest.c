@@ -68,9 +68,9 @@ static double clock_mhz(const char *root)
         return mhz;
 }
 
-/* Hypervisors tell of one L3 for all cores of a socket. AMD's cores share that of a core
- * complex: the preset's, or three times as much with a cache stacked on it (AMD, EPYC
- * 7003X and Ryzen X3D, specifications). */
+/* Hypervisors report one L3 for all cores of a socket. AMD's cores share the L3 of a
+ * core complex: the preset's size, or three times as much with a stacked cache (AMD,
+ * EPYC 7003X and Ryzen X3D, specifications). */
 static void bound_l3(const char *root, const struct sim_preset *preset,
                      struct host_cache *l3)
 {

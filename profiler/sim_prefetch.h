@@ -12,8 +12,8 @@
  * simpmu_prefetcher that is meant. -EINVAL with a line in DIAG for anything else. */
 int sim_prefetch_parse(const char *text, uint32_t *on, struct diag *diag);
 
-/* The names of those that are ON, NULL-terminated, into NAMES, which has room for
- * SIM_PREFETCH_NAMES; their strings are constant. */
+/* Stores the names of the prefetchers in ON, NULL-terminated, in NAMES, which has
+ * SIM_PREFETCH_NAMES elements. The strings are constant. */
 #define SIM_PREFETCH_NAMES 8
 void sim_prefetch_names(uint32_t on, const char *names[SIM_PREFETCH_NAMES]);
 

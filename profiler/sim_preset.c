@@ -103,7 +103,7 @@ static size_t edit_distance(struct span a, const char *b)
         return row[width];
 }
 
-/* What of KEY is behind its last dot; all of it where it has none. */
+/* Returns the part of KEY after its last dot; KEY itself without a dot. */
 static struct span last_part(struct span key)
 {
         const char *dot = memrchr(key.start, '.', key.length);
@@ -121,8 +121,8 @@ static bool begins_like(const char *text, struct span part)
                strncmp(text, part.start, part.length) == 0;
 }
 
-/* How far KNOWN is from KEY: keys that begin like it and those with a typing error come
- * before those with the same last part, and these before those that take few changes. */
+/* Distance of KNOWN from KEY. First come keys with the same prefix and keys with a
+ * typing error, then keys with the same last part, then keys with few changes. */
 static size_t key_distance(struct span key, const char *known)
 {
         struct span last = last_part(key);
@@ -216,7 +216,7 @@ static bool is_assumption(struct span comment)
 struct reading {
         bool given[SIM_PARAMETER_COUNT];
         bool any;      /* of them */
-        bool has_base; /* what is not given is the base's */
+        bool has_base; /* parameters that are not given come from the base */
 };
 
 static int load_preset(const char *name, struct sim_preset *preset, unsigned depth,
@@ -569,7 +569,7 @@ void sim_preset_replace(struct sim_preset *preset, const char *key, double value
         preset->from_machine[index] = true;
 }
 
-/* SIZE and WAYS are keys; UNIT_SIZE is what one way of one set holds. */
+/* SIZE and WAYS are keys; UNIT_SIZE is the capacity of one way of one set. */
 static int check_sets(const char *name, double size, double ways, double unit_size,
                       struct diag *diag)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The parameters of a simulated CPU: read from a preset file, changed from the
- * command line, checked, and shown. Knows the parameters' names and ranges (from
- * the simulated PMU's protocol), not what the model does with them. */
+/* The parameters of a simulated CPU: read from a preset file, changed by the command
+ * line, checked, and shown. Knows the parameters' names and ranges (from the simulated
+ * PMU's protocol), not their effect in the model. */
 #ifndef MEMLAG_SIM_PRESET_H
 #define MEMLAG_SIM_PRESET_H
 
@@ -40,11 +40,10 @@ struct sim_preset {
         const char *unlike;
 };
 
-/* Reads the LENGTH bytes of a preset, "key = value" lines with '#' comments, in
- * which every parameter stands exactly once; or a first line "base = NAME" and the
- * parameters that differ from the preset NAME, whose others then count as assumed. FILE
- * is only for messages, which name file and line. -EINVAL with what is wrong and how to
- * put it right. */
+/* Parses a preset of LENGTH bytes: "key = value" lines with '#' comments, with every
+ * parameter exactly once. Alternatively the first line is "base = NAME", and parameters
+ * that are not given come from preset NAME and count as assumed. FILE is for messages
+ * only, which name file and line. -EINVAL with the error and its remedy. */
 int sim_preset_parse(const char *text, size_t length, const char *file,
                      struct sim_preset *preset, struct diag *diag);
 
@@ -73,7 +72,7 @@ int sim_preset_build(const char *cpu, const char *const *settings,
 /* A table of all keys with their values, units and ranges. */
 void sim_preset_print(const struct sim_preset *preset, FILE *out);
 
-/* What reports call the CPU: "zen3 with this machine's caches". */
+/* The CPU's name in reports: "zen3 with this machine's caches". */
 void sim_preset_label(const struct sim_preset *preset, char *label, size_t size);
 
 /* Whether CPU is this machine's (SIM_PRESET_HOST, SIM_PRESET_NEAREST), or a file of the

@@ -73,7 +73,7 @@ int sim_ring_peek(struct sim_ring *ring, void *buffer, const char **fault)
         memcpy(buffer, ring_bytes(ring) + ring->tail % SIMPMU_RING_BYTES,
                start.size_bytes);
         memcpy(buffer, &start,
-               sizeof(start)); /* what was checked, whatever is there now */
+               sizeof(start)); /* use the checked value: the memory may have changed */
         *fault = sim_record_fault(buffer, start.size_bytes);
         return *fault ? -EPROTO : 1;
 }
@@ -90,7 +90,7 @@ struct owner sim_ring_owner(const struct sim_ring *ring)
             (const uint64_t *)(ring_bytes(ring) + ring->tail % SIMPMU_RING_BYTES);
         uint64_t available = ring_head(ring) - ring->tail;
         struct owner owner = owner_find(ring->slice, ring->tail);
-        /* The slice is hostile. What counts by now needs no owner. */
+        /* The slice is hostile. A record that is complete by now needs no owner. */
         if (available == 0 || available > SIMPMU_RING_BYTES || owner.size_bytes == 0 ||
             owner.size_bytes > available || __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0)
                 owner.tid = 0;
@@ -102,7 +102,7 @@ void sim_ring_pass_over(struct sim_ring *ring, const struct owner *owner)
         ring->tail += owner->size_bytes;
 }
 
-/* Makes what was read from FROM on look as if nothing had been written there. */
+/* Clears the bytes between FROM and the read position. */
 static void clear(struct sim_ring *ring, uint64_t from)
 {
         char *bytes = (char *)ring->slice + SIMPMU_SLICE_HEADER_BYTES;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The consumer's end of one process's ring (simpmu/protocol.h). What is in the ring is
- * hostile: each record is copied before it is looked at, and one that breaks the
- * protocol is an error, never a crash. Knows nothing of what records mean to a
- * database. */
+/* The consumer's end of one process's ring (simpmu/protocol.h). The ring's content is
+ * hostile: each record is copied before it is checked. A protocol violation is an error,
+ * never a crash. Does not know the records' meaning to a database. */
 #ifndef MEMLAG_SIM_RING_H
 #define MEMLAG_SIM_RING_H
 
@@ -22,9 +21,9 @@ struct sim_ring {
         bool many_producers;        /* of a target that runs as it is: see protocol.h */
 };
 
-/* Copies the next record to BUFFER (of SIM_RECORD_MAX_BYTES, 8-byte aligned) and
- * leaves it in the ring. 1: there is one; 0: the ring is empty, or the next record is
- * being written; -EPROTO: what is there is no valid record, and *FAULT says why. */
+/* Copies the next record to BUFFER (SIM_RECORD_MAX_BYTES, 8-byte aligned) and leaves it
+ * in the ring. Returns 1 for a record, or 0 if the ring is empty or the next record is
+ * incomplete. -EPROTO: the record is invalid, and *FAULT is the reason. */
 int sim_ring_peek(struct sim_ring *ring, void *buffer, const char **fault);
 
 /* Takes the record that the last sim_ring_peek copied to BUFFER. */
@@ -44,8 +43,8 @@ struct owner sim_ring_owner(const struct sim_ring *ring);
  * any more. */
 void sim_ring_pass_over(struct sim_ring *ring, const struct owner *owner);
 
-/* Checks a record of SIZE bytes: NULL when its type is known, its parts fit and its
- * texts end, else what is wrong. */
+/* Checks a record of SIZE bytes. Returns NULL if its type is known, its parts fit and
+ * its texts end; otherwise the error. */
 const char *sim_record_fault(const struct simpmu_record *record, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns the events of any source into rows: keeps each process image's threads
- * (sink_processes.c), mappings and live heap blocks (sink_memory.c) as they are at the
- * moment, so that fork, exec, partial unmapping and reused addresses come out right.
- * Knows the writer's interface, and nothing of where events come from. */
+/* Turns the events of any source into rows. Tracks each process image's threads
+ * (sink_processes.c), mappings and live heap blocks (sink_memory.c). Handles fork, exec,
+ * partial unmapping and reused addresses. Knows the writer's interface, not the sources
+ * of events. */
 #include "sink.h"
 
 #include <stdlib.h>

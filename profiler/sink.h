@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The one sink of all sources, for the command that records: making it, and what it
- * knows at the end. The events themselves are in source.h. */
+/* The one sink of all sources, as the recording command sees it: construction and final
+ * results. source.h declares the events. */
 #ifndef MEMLAG_SINK_H
 #define MEMLAG_SINK_H
 
@@ -22,12 +22,11 @@ struct unhandled_instruction {
 int sink_open(struct writer *writer, struct sink **sink, struct diag *diag);
 void sink_close(struct sink *sink);
 
-/* What comes was recorded before, maybe elsewhere: the sink looks at no file that is
- * mapped, and what is missing is of stage "import". */
+/* Marks the events as imported, maybe from another machine. The sink then opens no
+ * mapped file, and losses belong to the stage "import". */
 void sink_set_imported(struct sink *sink);
 
-/* The counters of these names (NULL-terminated, or NULL), which outlive the sink, are
- * left out. */
+/* Ignores the counters NAMES (NULL-terminated, or NULL). NAMES must outlive the sink. */
 void sink_set_unusable_counters(struct sink *sink, const char *const *names);
 
 /* From here on samples have no rows: they are counted by the place of their instruction.
@@ -39,14 +38,14 @@ struct sink_place_count {
         uint64_t samples;
 };
 
-/* These places, *COUNT of them, until the next sample. */
+/* Returns *COUNT locations with sample counts, valid until the next sample. */
 const struct sink_place_count *sink_place_counts(const struct sink *sink, size_t *count);
 
-/* No more events come: ends what is still open and writes each allocation site's
- * totals. */
+/* No more events come: ends open intervals and writes the totals of each allocation
+ * site. */
 int sink_finish(struct sink *sink, struct diag *diag);
 
-/* Puts what the sink found missing into the ledger, as stage "record" or "import". */
+/* Writes the sink's losses into the ledger, as stage "record" or "import". */
 int sink_write_ledger(const struct sink *sink, struct db *db, struct diag *diag);
 
 /* The same, of a recording that goes on, if that has changed since. */
@@ -55,10 +54,10 @@ int sink_update_ledger(struct sink *sink, struct db *db, struct diag *diag);
 /* The latest time of any event. */
 int64_t sink_latest_ns(const struct sink *sink);
 uint64_t sink_samples(const struct sink *sink);
-/* Of these, those of memory accesses: with a data source that tells of one, or with only
- * an address. */
+/* Counts samples of memory accesses: samples with the data source of an access, or with
+ * only an address. */
 uint64_t sink_memory_samples(const struct sink *sink);
-/* What sink_loss has added of KIND so far. */
+/* Returns the sum of sink_loss calls with KIND. */
 uint64_t sink_lost(const struct sink *sink, const char *kind);
 /* Program images that have been told of. */
 size_t sink_images(const struct sink *sink);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording misses, by kind, until it is written into the ledger. For the sink
+/* Losses of a recording by kind, until they are written into the ledger. For the sink
  * only. */
 #ifndef MEMLAG_SINK_LOSSES_H
 #define MEMLAG_SINK_LOSSES_H
@@ -29,7 +29,7 @@ void sink_losses_free(struct sink_losses *losses);
 int sink_losses_add(struct sink_losses *losses, const char *kind, uint64_t count,
                     const char *unit);
 
-/* What was added of KIND. */
+/* Returns the sum for KIND. */
 uint64_t sink_losses_of(const struct sink_losses *losses, const char *kind);
 
 int sink_losses_write(const struct sink_losses *losses, struct db *db, const char *stage,

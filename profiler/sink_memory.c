@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What memory the sink's images have: mappings, and the heap blocks that live. */
+/* The memory of the sink's images: mappings and live heap blocks. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ void sink_forget_state(struct image *image)
 
 /* ---- mappings ---- */
 
-/* What a mapping listener or a heap listener needs to write rows. */
+/* Context with which mapping and heap listeners write rows. */
 struct row_context {
         struct sink *sink;
         struct image *image;
@@ -58,8 +58,9 @@ static struct mapping_listener listener_of(struct row_context *context)
         return (struct mapping_listener){mapping_ended, mapping_begun, context};
 }
 
-/* A thread's stack may lie in a block that the program allocated for it, and be told with
- * the whole mapping that the block is part of. It is the block then, and no mapping. */
+/* A thread's stack may lie in a block that the program allocated, and be reported with
+ * the whole mapping that contains the block. The memory then stays a block, not a
+ * mapping. */
 static bool is_in_block(const struct image *image, const struct event_mapping *event)
 {
         return event->kind == MAPPING_STACK && event->stack_tid != 0 &&
@@ -188,7 +189,7 @@ static int heap_result(int rc, struct diag *diag)
         return rc == -ENOMEM ? diag_no_memory(diag) : rc;
 }
 
-/* Blocks in the range end, and with MAPPED what is mapped there too. */
+/* Ends blocks in the range; with MAPPED also the mappings in the range. */
 static int end_range(struct sink *sink, int64_t time_ns, image_key key,
                      uint64_t start_addr, uint64_t length_bytes, bool mapped,
                      struct diag *diag)
@@ -276,7 +277,7 @@ int sink_allocation_at(struct sink *sink, int64_t time_ns, image_key key, uint32
         return heap_result(rc, diag);
 }
 
-/* BLOCK has gone from the live ones where FOUND is 1; else that is what it says. */
+/* Handles the end of BLOCK if FOUND is 1; otherwise FOUND is the result. */
 static int after_end(struct sink *sink, struct image *image, int64_t time_ns, int found,
                      const struct heap_block *block, struct diag *diag)
 {

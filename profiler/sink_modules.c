@@ -20,16 +20,17 @@ struct file {
         char *path;
 };
 
-/* What tells a file from others, and from itself after a change. */
+/* Identity of a file and its version. */
 struct file_identity {
         uint64_t device, inode, size_bytes;
         int64_t modified_s, modified_ns;
 };
 
-/* A file whose checksum is made when the recording has ended: no sample is lost then. */
+/* A file whose checksum is computed after the recording. Computing it earlier could lose
+ * samples. */
 struct large_file {
         int64_t module_id;
-        int fd; /* so that it stays, though another file may get its name */
+        int fd; /* keeps the file alive even if its name is reused */
         struct file_identity identity;
 };
 
@@ -108,15 +109,15 @@ enum {
         /* A larger one takes so long to read, from a slow disk some 20 ms, that samples
          * could be lost meanwhile. */
         CHECKSUM_AT_ONCE_BYTES = 4 << 20,
-        /* What descriptors may be spent on; further files are read at once. */
+        /* Limit of held descriptors; further files are read at once. */
         LARGE_FILES_MAX = 64
 };
 
-/* Larger ones take long to read, and may be anything; nor is more read in all when the
- * recording has ended, for which the user waits. */
+/* Larger files take long to read, and may contain anything. The total after the
+ * recording has the same limit, as the user waits. */
 static const uint64_t checksum_most_bytes = UINT64_C(1) << 30;
 
-/* Notes what tells the file FD from what it is later, where it can be read. */
+/* Stores identity and checksum of the readable file FD, to detect later changes. */
 static int write_checksum(struct sink_modules *modules, int64_t module_id, int fd,
                           const struct file_identity *identity, struct diag *diag)
 {
@@ -153,8 +154,8 @@ static int add_without_build_id(struct sink_modules *modules, const char *path, 
         return rc;
 }
 
-/* Gives the file PATH a row, with what tells it from what it is later: its build-id, or
- * without one what can be said of all files. */
+/* Gives the file PATH a row with its identity: its build-id, or without a build-id its
+ * size, time and checksum. */
 static int add_module(struct sink_modules *modules, const char *path,
                       const struct file_identity *identity, int64_t *module_id,
                       struct diag *diag)
@@ -167,7 +168,8 @@ static int add_module(struct sink_modules *modules, const char *path,
         return add_without_build_id(modules, path, fd, identity, module_id, diag);
 }
 
-/* Makes room for a file called PATH, whose module is not known yet; NULL: no memory. */
+/* Makes an entry for a file called PATH, whose module is not known yet. NULL: no
+ * memory. */
 static struct file *new_file(struct sink_modules *modules, const char *path)
 {
         struct file *files =
@@ -215,7 +217,8 @@ static int module_of_file(struct sink_modules *modules, const char *path,
         return rc;
 }
 
-/* A recording of this machine has its kernel's. That of a 32-bit process is another. */
+/* A recording of this machine has the running kernel's vDSO. A 32-bit process has a
+ * different vDSO. */
 static int module_of_vdso(struct sink_modules *modules, const struct event_mapping *event,
                           int64_t *module_id, struct diag *diag)
 {

@@ -13,7 +13,7 @@ struct sink_modules;
 struct sink_modules *sink_modules_new(struct writer *writer);
 void sink_modules_free(struct sink_modules *modules);
 
-/* What is mapped was recorded before, maybe elsewhere: no file is looked at. */
+/* Marks the mappings as imported, maybe from another machine: no file is opened. */
 void sink_modules_set_imported(struct sink_modules *modules);
 
 /* The module that EVENT maps, 0 for none. A file that has changed since it was mapped
@@ -21,9 +21,9 @@ void sink_modules_set_imported(struct sink_modules *modules);
 int sink_modules_find(struct sink_modules *modules, const struct event_mapping *event,
                       int64_t *module_id, struct diag *diag);
 
-/* Reads the large files without a build-id, when the recording has ended: what tells
- * later whether they are the same. *UNREAD: how many were left out, each told of on
- * standard error, as all together may be of 1 GiB. */
+/* After the recording, reads the large files without a build-id and stores their
+ * checksums. *UNREAD: the count of skipped files, each reported on standard error; the
+ * limit for all together is 1 GiB. */
 int sink_modules_finish(struct sink_modules *modules, uint64_t *unread,
                         struct diag *diag);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How many samples were at each place in a file, for recordings that need no more of
- * them. For the sink only. */
+/* Sample counts by file and offset, for recordings that need only counts. For the sink
+ * only. */
 #ifndef MEMLAG_SINK_PLACES_H
 #define MEMLAG_SINK_PLACES_H
 
@@ -14,7 +14,7 @@ void sink_places_free(struct sink_places *places);
 /* One sample more at PLACE; NULL: in no file. 0 or -ENOMEM. */
 int sink_places_add(struct sink_places *places, const struct event_place *place);
 
-/* The places, *COUNT of them, until the next one is added. */
+/* Returns *COUNT locations, valid until the next addition. */
 const struct sink_place_count *sink_places_all(const struct sink_places *places,
                                                size_t *count);
 

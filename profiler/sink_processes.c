@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The sink's process images and their threads, and the order of their times.
  *
- * Threads of one image have clocks of their own in a simulated PMU, so its events
- * come in the order in which they happened, but not quite in the order of their
- * times. Rows follow the order: what changes the image is never earlier than an
- * event before it, and no sample is earlier than the change that it saw. */
+ * In a simulated PMU each thread of an image has a separate clock. Therefore events come
+ * in program order, but their times are slightly unordered. Rows follow the order of
+ * events. A change of the image is never earlier than a preceding event. No sample is
+ * earlier than a change that it saw. */
 #include "array.h"
 #include "sink_state.h"
 

@@ -13,8 +13,8 @@ struct sink_readings;
 struct sink_readings *sink_readings_new(struct writer *writer);
 void sink_readings_free(struct sink_readings *readings);
 
-/* The counters of these names (NULL-terminated, or NULL), which outlive the readings, are
- * left out. */
+/* Ignores the counters NAMES (NULL-terminated, or NULL). NAMES must outlive the
+ * readings. */
 void sink_readings_leave_out(struct sink_readings *readings, const char *const *names);
 
 /* One interval of a thread. *DISORDERED becomes the number of readings that were left out

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the sink share and nobody else sees. */
+/* Private state that the sink's files share. */
 #ifndef MEMLAG_SINK_STATE_H
 #define MEMLAG_SINK_STATE_H
 
@@ -27,7 +27,7 @@ struct thread {
 struct image {
         int64_t process_id;
         uint32_t pid;
-        bool begun; /* false: only what it will inherit is known */
+        bool begun; /* false: only the state that it will inherit is known */
         bool ended;
         int64_t changed_ns;  /* the latest change of threads, mappings or heap */
         int64_t latest_ns;   /* the latest event of any kind */
@@ -72,7 +72,7 @@ int sink_image_of_event(struct sink *sink, image_key key, struct image **image,
 struct thread *sink_find_thread(struct sink *sink, const struct image *image,
                                 uint32_t tid);
 
-/* The thread TID, which begins now when nothing was heard of it before. */
+/* Returns the thread TID; an unknown thread begins now. */
 int sink_thread_of_event(struct sink *sink, struct image *image, uint32_t tid,
                          int64_t time_ns, struct thread **thread, struct diag *diag);
 

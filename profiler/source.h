@@ -14,8 +14,8 @@
 
 enum numbers { NUMBERS_MEASURED, NUMBERS_MODELLED, NUMBERS_IMPORTED };
 
-/* A program image in the sink's terms; sources use any value that is unique in
- * the run, such as the index of a simulated process. */
+/* A program image in the sink's terms. Sources use any value that is unique in the run,
+ * such as the index of a simulated process. */
 typedef uint64_t image_key;
 
 struct event_process { /* fork and exec each begin a new image */
@@ -54,7 +54,7 @@ struct event_sample {
         const struct data_source_row *data_source; /* db.h; NULL: not a memory sample */
         const uint64_t *frames;                    /* innermost first, frames[0] is ip */
         size_t depth;
-        /* The one of FRAMES whose part of the stack addr lies in, from 1; 0: unknown, or
+        /* Index from 1 in FRAMES of the stack frame that contains addr; 0: unknown, or
          * not on the stack. */
         uint32_t stack_frame;
         /* Where addr is on the stack of another thread: the frame that it lies in, by its
@@ -66,7 +66,7 @@ struct event_sample {
         uint64_t thread_pointer; /* of the thread; 0: unknown */
         uint64_t phys_addr;      /* of addr; 0: unknown */
         int64_t page_bytes;      /* of addr's page; 0: unknown */
-        int64_t few_sets; /* of L1, that the load missed with others; 0: of many */
+        int64_t few_sets;        /* of L1, that the load missed with others; 0: of many */
         /* Of a page fault: how many this one stands for (0: it is none), the cycles of
          * all these in the kernel, and the bytes of the page that became one. */
         int64_t faults;
@@ -80,10 +80,10 @@ struct event_counter {
         uint64_t value; /* gained since start_ns */
 };
 
-/* The sink. TIME_NS counts from the start of the run. Within one image events come in the
- * order in which they happened; a time that lies a little before an earlier event's is
- * put right (sink_processes.c). Each function returns 0 or a negative errno value with a
- * message in DIAG, after which the source stops. */
+/* The sink. TIME_NS counts from the start of the run. Events of one image come in
+ * program order; slightly unordered times are corrected (sink_processes.c). Each
+ * function returns 0 or a negative errno value with a message in DIAG; the source then
+ * stops. */
 struct sink;
 int sink_machine(struct sink *sink, const char *key, double value, const char *unit,
                  const char *origin, struct diag *diag);
@@ -93,8 +93,8 @@ int sink_substitute(struct sink *sink, const char *name, const char *unit,
                     const char *stands_for, struct diag *diag);
 int sink_process(struct sink *sink, int64_t time_ns, const struct event_process *event,
                  struct diag *diag);
-/* PARENT forks now, and the event of CHILD, forked, may come later: what it inherits is
- * kept. Where this is not told, it is what PARENT has when the event comes. */
+/* PARENT forks now; the event of CHILD may come later. Stores the state that CHILD
+ * inherits. Without this call CHILD inherits PARENT's state at the time of its event. */
 int sink_fork(struct sink *sink, image_key parent, image_key child, struct diag *diag);
 int sink_process_end(struct sink *sink, int64_t time_ns, image_key image,
                      struct diag *diag);
@@ -107,16 +107,14 @@ int sink_thread_end(struct sink *sink, int64_t time_ns, image_key image, uint32_
                     struct diag *diag);
 int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping *event,
                  struct diag *diag);
-/* The stack of TID was in use down to STACK_POINTER. Where the anonymous mapping there
- * was made without access, as C libraries make stacks to open all of them but a guard, or
- * has such a guard below it, it is the thread's stack from now on; not where the stack
- * lies in a block, or the mapping is a heap's. */
+/* The stack of TID was in use down to STACK_POINTER. The anonymous mapping there becomes
+ * the thread's stack if it was mapped without access rights or has a guard below it, as
+ * C libraries make stacks. Blocks and heap mappings do not become stacks. */
 int sink_stack_in_use(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
                       uint64_t stack_pointer, struct diag *diag);
 int sink_unmapping(struct sink *sink, int64_t time_ns, image_key image,
                    uint64_t start_addr, uint64_t length_bytes, struct diag *diag);
-/* The same of blocks only: another mapping, which is told as such, has taken the place.
- */
+/* Ends blocks only: another mapping, which has a separate event, replaces them. */
 int sink_replaced(struct sink *sink, int64_t time_ns, image_key image,
                   uint64_t start_addr, uint64_t length_bytes, struct diag *diag);
 int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *event,
@@ -128,8 +126,8 @@ int sink_counters(struct sink *sink, int64_t start_ns, int64_t end_ns, image_key
 int sink_allocation(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
                     const char *function, uint64_t addr, uint64_t size_bytes,
                     const uint64_t *frames, size_t depth, struct diag *diag);
-/* The same in two steps, for sources that know a stack again, and name each once: *STACK
- * is what it is called in IMAGE, 0 for one without frames. */
+/* Does the same in two calls, for sources that recognise a repeated stack: *STACK is its
+ * identifier in IMAGE, 0 for a stack without frames. */
 int sink_new_stack(struct sink *sink, image_key image, const uint64_t *frames,
                    size_t depth, int64_t *stack, struct diag *diag);
 int sink_allocation_at(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
@@ -137,9 +135,8 @@ int sink_allocation_at(struct sink *sink, int64_t time_ns, image_key image, uint
                        int64_t stack, struct diag *diag);
 int sink_free(struct sink *sink, int64_t time_ns, image_key image, uint64_t addr,
               struct diag *diag);
-/* TID gives the block at ADDR another size: it is there until sink_resized, which ends it
- * where it is still that block, or until another one begins at its place. A block whose
- * resizing failed needs nothing more. */
+/* TID resizes the block at ADDR. The block lives until sink_resized ends it, or until
+ * another block begins at its address. A failed resize needs no further call. */
 int sink_resize(struct sink *sink, image_key image, uint32_t tid, uint64_t addr,
                 struct diag *diag);
 int sink_resized(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
@@ -150,9 +147,8 @@ int sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8_
                    size_t length, struct diag *diag);
 /* Processes of the command that live on when recording ends. */
 #define LOSS_LEFT_RUNNING "processes left running"
-/* Adds COUNT, which may be 0, to what the ledger says is missing, for instance
- * ("records lost", 12, "records"). What is of the unit "records" counts as lost where
- * reports say how much that is. */
+/* Adds COUNT, which may be 0, to a loss in the ledger, for instance ("records lost", 12,
+ * "records"). Reports count losses with the unit "records" as lost records. */
 int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit,
               struct diag *diag);
 
@@ -161,19 +157,19 @@ enum { LDLAT_CYCLES_USUAL = 30 };
 
 enum call_graph {
         CALL_GRAPH_NONE,
-        CALL_GRAPH_AUTO, /* what costs the source little */
+        CALL_GRAPH_AUTO, /* the cheapest method for the source */
         CALL_GRAPH_FRAME_POINTERS,
         CALL_GRAPH_DWARF
 };
 
-/* What is mapped from a file, in the sink's terms. */
+/* A location in a mapped file, in the sink's terms. */
 struct event_place {
         int64_t module_id;
         uint64_t file_offset_bytes;
 };
 
-/* Where ADDR lies in IMAGE at this moment, by the mappings that the sink was told of;
- * false: in no file. */
+/* Returns the file location of ADDR in IMAGE by its current mappings; false: not in a
+ * file. */
 bool sink_place(const struct sink *sink, image_key image, uint64_t addr,
                 struct event_place *place);
 /* The path of a module; NULL: it is no file. */
@@ -191,11 +187,11 @@ struct source_options {
         bool heap;
         bool stores;
         bool loads_only; /* neither stores nor page faults, where they are samples */
-        bool phys_addr; /* physical addresses of the data too */
-        bool page_size; /* sizes of the data's pages too */
-        pid_t pid;      /* record a process that runs already; 0: the command */
+        bool phys_addr;  /* physical addresses of the data too */
+        bool page_size;  /* sizes of the data's pages too */
+        pid_t pid;       /* record a process that runs already; 0: the command */
         bool system_wide;
-        const char *cpus;    /* record on these, such as "0-3,8"; NULL: not asked for */
+        const char *cpus;    /* CPUs to record on, such as "0-3,8"; NULL: no selection */
         size_t ring_pages;   /* of each CPU; 0: as many as may be locked */
         const char *sim_cpu; /* NULL: the source's default */
         const char *const *sim_set; /* "key=value", NULL-terminated */
@@ -203,7 +199,7 @@ struct source_options {
         bool sim_prefetch_given;    /* otherwise all are on */
         bool sim_caches_only;       /* without data flow: nothing waits for values */
         bool sim_branches;          /* that are predicted wrongly cost their time */
-        /* Instructions whose data comes in time, by whatif. */
+        /* Instructions whose data arrives without delay, set by whatif. */
         const struct simpmu_in_time *sim_in_time;
         size_t sim_in_time_count;
         struct validated_counters validated;
@@ -214,21 +210,20 @@ struct source;
 struct source_ops {
         const char *name;
         enum numbers numbers;
-        /* One line: what a sample of this source is. */
+        /* One line: the meaning of a sample of this source. */
         const char *meaning;
         bool latency;         /* its samples have latencies, from a threshold on */
-        bool only_on_request; /* never what `--source auto` means */
+        bool only_on_request; /* `--source auto` never selects it */
         bool stores;          /* --stores is possible */
         bool pages;           /* --phys-data and --data-page-size are possible */
-        /* Fills in how often to sample and from what latency on, where the user has not
-         * said. */
+        /* Fills in the sampling period and latency threshold that the user left out. */
         void (*set_defaults)(struct source_options *options);
         /* 0, or a negative errno value with the reason and the remedy in DIAG. */
         int (*probe)(const struct source_options *options, struct diag *diag);
         int (*open)(const struct source_options *options, struct sink *sink,
                     struct source **source, struct diag *diag);
-        /* Rewrites the command so that the launcher starts it under this source;
-         * *ARGV and *ENVP are replaced by arrays that the source owns. */
+        /* Rewrites the command: the launcher then starts it under this source. Replaces
+         * *ARGV and *ENVP by arrays that the source owns. */
         int (*start)(struct source *source, char ***argv, char ***envp,
                      struct diag *diag);
         /* The process TARGET waits to execute the command; 0: there is none. NULL where
@@ -236,12 +231,12 @@ struct source_ops {
         int (*attach)(struct source *source, pid_t target, struct diag *diag);
         /* A descriptor that polls readable when there is something to drain. */
         int (*poll_fd)(struct source *source);
-        /* Delivers what is there to the sink. */
+        /* Delivers pending events to the sink. */
         int (*drain)(struct source *source, struct diag *diag);
         /* Whether the command and all processes that it started have ended; asked after
          * the command's own end. */
         bool (*all_ended)(struct source *source);
-        /* Recording ends: delivers the rest, and counts what lives on as
+        /* Recording ends: delivers the rest, and counts surviving processes as
          * LOSS_LEFT_RUNNING. */
         int (*stop)(struct source *source, struct diag *diag);
         void (*close)(struct source *source);

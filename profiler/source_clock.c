@@ -18,8 +18,8 @@
 #define REGISTERS                                                                        \
         (((UINT64_C(1) << (PERF_REG_X86_IP + 1)) - 1) | UINT64_C(0xff) << PERF_REG_X86_R8)
 
-/* What is done to a sample: the instruction that the timer reports is the one after that
- * which waited. */
+/* Context for amending samples: the timer reports the instruction after the instruction
+ * that waited. */
 struct clock {
         struct step_back *step_back;
         struct sink *sink;
@@ -30,7 +30,7 @@ struct clock {
 
 static const struct data_source_row some_load = {
     .op = "load", .level = "NA", .tlb = "NA", .snoop = "NA"};
-/* One that waits for room in the store buffer. */
+/* A store that waits for a free store buffer entry. */
 static const struct data_source_row some_store = {
     .op = "store", .level = "NA", .tlb = "NA", .snoop = "NA"};
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Translates options, has the plan made, and tells of it in the words of the database. */
+/* Translates options, has the plan made, and describes the plan in the database's
+ * terms. */
 #include "source_hardware.h"
 
 #include <errno.h>
@@ -60,7 +61,7 @@ static int tell_counters(struct sink *sink, const struct plan *plan, struct diag
             diag);
 }
 
-/* What counts in another's place, by validation. */
+/* Reports counters that replace others because of validation. */
 static int tell_substitutes(struct sink *sink, const struct plan *plan, struct diag *diag)
 {
         int rc = 0;
@@ -120,8 +121,8 @@ static int tell(struct sink *sink, const struct machine *machine, const struct p
         return code;
 }
 
-/* What this machine is, and the plan that it accepts. plan_free and machine_free in any
- * case. */
+/* Detects this machine, and makes a plan that it accepts. Call plan_free and
+ * machine_free in any case. */
 static int make_plan(source_hardware_plan *make, const struct source_options *options,
                      struct machine *machine, struct plan *plan, struct diag *diag)
 {

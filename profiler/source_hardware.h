@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the sources that use the CPU's own sampling have in common: from the user's
- * options to a plan that the kernel accepts, and what the run says about it. */
+/* Common parts of the sources that use the CPU's hardware sampling: makes a plan that
+ * the kernel accepts from the user's options, and stores facts about the run. */
 #ifndef MEMLAG_SOURCE_HARDWARE_H
 #define MEMLAG_SOURCE_HARDWARE_H
 
@@ -13,9 +13,9 @@ typedef int source_hardware_plan(const struct machine *machine,
                                  const struct plan_options *options, struct plan *plan,
                                  struct diag *diag);
 
-/* The probe and open of source_ops. The latter stores what MACHINE is and how counters
- * share the PMU, counts what finds no place on it, and says on stderr what costs the
- * program time. */
+/* The probe and open functions of source_ops. The open function stores MACHINE and how
+ * counters share the PMU, and counts events that do not fit. It warns on stderr about
+ * run-time costs. */
 int source_hardware_probe(source_hardware_plan *make,
                           const struct source_options *options, struct diag *diag);
 int source_hardware_open(source_hardware_plan *make, const struct source_options *options,

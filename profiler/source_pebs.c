@@ -5,8 +5,8 @@
 #include "source_hardware.h"
 #include "source_perf.h"
 
-/* Both are primes, so that no loop of the program keeps step with them. Stores are not
- * chosen by latency, and so there are many more. */
+/* Primes do not resonate with the program's loops. Stores have no latency threshold, and
+ * are therefore much more frequent. */
 enum { PERIOD_LOADS = 4001, PERIOD_STORES = 200003 };
 
 static void pebs_set_defaults(struct source_options *options)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a session of perf events for a plan, and hands what it reads to the sink. Knows
- * what to record on, and neither which events those are nor the database. */
+/* Runs a session of perf events for a plan, and delivers its records to the sink. Knows
+ * the recorded tasks and CPUs, but neither the choice of events nor the database. */
 #include "source_perf.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ struct periods {
 struct source {
         struct source_options options;
         struct plan plan;
-        void *context; /* of what is done to samples */
+        void *context; /* context of amend */
         void (*free_context)(void *context);
         struct sink *sink;
         struct perf_deliver *deliver;
@@ -90,7 +90,7 @@ void source_perf_close(struct source *source)
         free(source);
 }
 
-/* ---- what is read ---- */
+/* ---- reading ---- */
 
 static int64_t run_time(const struct source *source, int64_t time_ns)
 {
@@ -146,7 +146,7 @@ static int deliver_heap_event(struct source *source, int64_t time_ns,
                               const struct heap_event *event, struct diag *diag)
 {
         if (event->kind == HEAP_EVENT_PROCESS)
-                return 0; /* perf's own records tell of it */
+                return 0; /* perf's own records contain it */
         image_key image =
             perf_tasks_image(perf_deliver_tasks(source->deliver), event->pid);
         if (image == 0)
@@ -261,7 +261,7 @@ enum { OPENING_TRIES_MAX = 100 };
 
 /* ---- the session ---- */
 
-/* How many of the COUNT tasks NOW are not among those BEFORE; both ascend. */
+/* Counts the tasks in NOW, of size COUNT, that are absent from BEFORE; both ascend. */
 static size_t count_new(const pid_t *now, size_t count, const pid_t *before,
                         size_t before_count)
 {
@@ -274,8 +274,8 @@ static size_t count_new(const pid_t *now, size_t count, const pid_t *before,
         return new;
 }
 
-/* Opens OPTIONS on the threads of process PID. *BORN: those that came meanwhile, which
- * may have inherited all of the events, some or none. */
+/* Opens OPTIONS on the threads of process PID. *BORN: count of threads that began
+ * meanwhile; they may have inherited all, some or no events. */
 static int open_on_threads(struct source *source, struct session_options *options,
                            pid_t pid, size_t *born, struct diag *diag)
 {
@@ -404,7 +404,7 @@ int source_perf_attach(struct source *source, pid_t target, struct diag *diag)
         bool on_exec = !is_system_wide(&source->options) && !source->options.pid;
         if (!on_exec)
                 rc = session_begin(source->session, diag);
-        /* After the beginning: what comes in between is told twice, but not missed. */
+        /* After the start: events in between are delivered twice, but not missed. */
         if (rc == 0)
                 rc = tell_what_exists(source, diag);
         if (rc == 0)
@@ -431,7 +431,7 @@ int source_perf_poll_fd(struct source *source)
         return session_fd(source->session);
 }
 
-/* What the drain of the heap's events needs to put them between perf's records. */
+/* State for merging heap events into perf's records. */
 struct heap_drain {
         struct source *source;
         struct diag *diag;

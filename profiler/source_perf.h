@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the sources that use the kernel's perf_event interface have in common, all but
- * the choice of events: they fill in source_ops with these functions and an open of their
- * own. */
+/* Common parts of the sources that use the kernel's perf_event interface, except the
+ * choice of events. Sources fill source_ops with these functions and a separate open
+ * function. */
 #ifndef MEMLAG_SOURCE_PERF_H
 #define MEMLAG_SOURCE_PERF_H
 
@@ -12,7 +12,8 @@
 struct source_perf_setup {
         struct plan plan; /* taken over, also when opening fails */
         bool has_retire_latency;
-        /* NULL, or what is done to each sample, with a context that is taken over. */
+        /* NULL, or a function applied to each sample, with a context that the source
+         * takes over. */
         perf_deliver_amend amend;
         void *context;
         void (*free_context)(void *context);
@@ -23,8 +24,8 @@ int source_perf_open(const struct source_options *options, struct sink *sink,
                      struct source_perf_setup *setup, struct source **source,
                      struct diag *diag);
 
-/* Opens the events on what OPTIONS names: a process, CPUs, or TARGET, which waits to
- * execute the command; 0: there is no command. */
+/* Opens the events on the objects of OPTIONS: a process, CPUs, or TARGET, which waits to
+ * execute the command; 0: no command. */
 int source_perf_attach(struct source *source, pid_t target, struct diag *diag);
 
 int source_perf_start(struct source *source, char ***argv, char ***envp,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The source for machines without a PMU: runs the unmodified target under the
- * simulated PMU, a Valgrind tool, and drains the records that it leaves in shared
- * memory. Knows how the engine is started, not what a database is. */
+/* The source for machines without a PMU. Runs the unmodified target under the simulated
+ * PMU, a Valgrind tool, and drains the tool's records from shared memory. Knows how
+ * Valgrind is started, not the database. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -35,8 +35,8 @@
 #define STACK_FRAMES 128
 /* Valgrind numbers its descriptors above the target's limit, within this many. */
 #define RESERVED_DESCRIPTORS 24
-/* What is kept of the engine's log, and how much of it is shown. When the engine
- * fails it says why, and then writes a stack for each of the target's threads. */
+/* Retained and shown parts of Valgrind's log. A failing Valgrind prints the reason
+ * first, and then a stack for each of the target's threads. */
 #define LOG_KEPT_BYTES  (4u << 20)
 #define LOG_SHOWN_BYTES 400
 
@@ -55,7 +55,7 @@ struct source {
         int bell[2];
         int log;
         int place;                      /* the engine's directory */
-        int inherited[INHERITED_COUNT]; /* by the engine: copies of these */
+        int inherited[INHERITED_COUNT]; /* duplicates that Valgrind inherits */
         bool heap;
         char **envp; /* of the engine; the last string is place_variable */
         char *place_variable;
@@ -65,9 +65,8 @@ struct source {
 
 /* ---- probe and open ---- */
 
-/* The least whole number of cycles that no load takes whose line and page L1 and its TLB
- * have: what misses either can cost time, a hit of L2 too. A preset that cannot be had is
- * for sim_probe to tell. */
+/* The least whole number of cycles above every load that hits L1 and its TLB: any miss
+ * can cost time, even a hit in L2. sim_probe reports an unusable preset. */
 static uint32_t beyond_l1_cycles(const struct source_options *options)
 {
         struct sim_preset preset;
@@ -106,8 +105,8 @@ static int sim_probe(const struct source_options *options, struct diag *diag)
         return sim_preset_build(options->sim_cpu, options->sim_set, &preset, diag);
 }
 
-/* The same for every run, so that runs of one program on one input have the same samples.
- * Images of a run make their own of it. */
+/* The same for every run: runs of one program on one input have the same samples. Each
+ * image of a run derives a different seed. */
 #define JITTER_SEED 1u
 
 static void fill_control(struct simpmu_control *control,
@@ -228,8 +227,8 @@ static void sim_close(struct source *source)
 
 /* ---- the command ---- */
 
-/* A copy of FD that the engine inherits, numbered where Valgrind keeps its own
- * descriptors, above those that the target may use or see as free. */
+/* Copies FD to a number in the range of Valgrind's own descriptors, above the
+ * descriptors that the target can use or see. Valgrind inherits the copy. */
 static int inherited_copy(int fd, struct diag *diag)
 {
         struct rlimit limit;
@@ -285,7 +284,7 @@ static int build_argv(struct source *source, char **command, struct diag *diag)
             "--trace-children=yes", "--vgdb=no",
             /* At once; each costs some kilobytes of every process. */
             "--max-threads=4000",
-            /* Otherwise loads whose value is not used would be optimised away. */
+            /* Otherwise Valgrind optimises loads with unused values away. */
             "--vex-iropt-register-updates=allregs-at-mem-access",
             /* Blocks that follow jumps translate cold code several times. */
             "--vex-guest-chase=no", "-q",
@@ -316,9 +315,9 @@ static int build_argv(struct source *source, char **command, struct diag *diag)
         return complete ? 0 : diag_no_memory(diag);
 }
 
-/* The engine has the tracker loaded from its own directory through LD_PRELOAD, which
- * cannot say a space or a colon; so it gets to know that directory by a descriptor. The
- * target does not see this variable. */
+/* Valgrind loads the tracker from its directory through LD_PRELOAD, which cannot express
+ * a space or a colon. Therefore it receives the directory as a descriptor. The target
+ * does not see this variable. */
 static int build_envp(struct source *source, char **environment, struct diag *diag)
 {
         size_t count = count_strings(environment);
@@ -356,7 +355,7 @@ static int sim_poll_fd(struct source *source)
         return source->bell[0];
 }
 
-/* Keeps the end of the engine's log, which has no limit of its own. */
+/* Retains the end of Valgrind's log, which is otherwise unlimited. */
 static void trim_log(struct source *source)
 {
         struct stat status;
@@ -403,8 +402,8 @@ static char *end_of_log(struct source *source)
         return text;
 }
 
-/* What the engine said of its own failure, cut out of LOG; NULL when it did not fail.
- * Its log has other lines too, such as those about a target's fatal signal. */
+/* Extracts Valgrind's failure message from LOG; NULL: no failure. The log has other
+ * lines too, such as messages about a target's fatal signal. */
 static const char *engine_failure(struct source *source, char *log)
 {
         char *failure = strstr(log, "the 'impossible' happened");
@@ -414,8 +413,8 @@ static const char *engine_failure(struct source *source, char *log)
                         *stack = '\0';
                 return failure;
         }
-        /* What it says of a file that it cannot read, or of a process that is neither one
-         * of its own nor a thread, before it ends the process. */
+        /* Message about an unreadable file, or about an unsupported kind of process,
+         * before Valgrind ends the process. */
         if (strstr(log, "I can't recover"))
                 return strstr(log, "Valgrind: ");
         if (strstr(log, "Unsupported clone() flags"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of sources, in the order in which `--source auto` tries them. */
+/* The list of sources; `--source auto` tries them in this order. */
 #include "sources.h"
 
 #include <errno.h>
@@ -76,8 +76,7 @@ const struct source_ops *sources_choose(const struct source_options *options,
                 int code = sources_check(sources[i], options, diag);
                 if (code == 0)
                         return sources[i];
-                /* What the machine has, and only a right is missing for, is worth a word.
-                 */
+                /* Report hardware that is present but lacks a permission. */
                 if (code == -EACCES || code == -EPERM)
                         diag_printf("record", "not source %s: %s", sources[i]->name,
                                     diag->text);

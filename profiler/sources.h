@@ -8,14 +8,14 @@
 /* The source of this name, or NULL. */
 const struct source_ops *sources_find(const char *name);
 
-/* The first source that works with OPTIONS of those that may be chosen without being
- * asked for; NULL with the reason of the last in DIAG. Says on stderr which ones only
- * want a right. */
+/* Returns the first source that works with OPTIONS and that may be selected
+ * automatically; NULL with the last error in DIAG. Reports sources that only lack a
+ * permission on stderr. */
 const struct source_ops *sources_choose(const struct source_options *options,
                                         struct diag *diag);
 
-/* 0 when OPS can record what OPTIONS ask for, else a negative errno value with the reason
- * and the remedy in DIAG. */
+/* Returns 0 if OPS can record with OPTIONS, else a negative errno value with reason and
+ * remedy in DIAG. */
 int sources_check(const struct source_ops *ops, const struct source_options *options,
                   struct diag *diag);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps back one instruction, once for each place in a file. What is in no file is read
- * from the process each time, as a JIT compiler may have put other code there; pages are
- * kept for samples that come when the process has ended. */
+/* Finds the previous instruction, once for each file location. Code outside files is
+ * read from the process each time, as a JIT compiler may have replaced it. Its pages are
+ * retained for samples that come after the process's end. */
 #include "step_back.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the file that a command names and tells what keeps it from being recorded.
- * Reads files' first bytes only; knows nothing of how programs are started. */
+/* Finds the file that a command names and reports obstacles to recording it. Reads only
+ * the first bytes of files; does not start programs. */
 #include "target_file.h"
 
 #include <elf.h>
@@ -19,7 +19,7 @@
 #define INTERPRETERS_MAX 4
 #define START_BYTES      256
 
-/* What the file FILE of the command is missing, said of COMMAND. */
+/* The file FILE of the command, for error messages about COMMAND. */
 struct subject {
         const char *command;
         const char *file;
@@ -54,8 +54,8 @@ static const char *elf_objection(const unsigned char *start, size_t length)
         return NULL;
 }
 
-/* Whether FILE asks the kernel for rights of its own. Valgrind refuses such programs,
- * also when the user has those rights already. */
+/* Returns true if FILE gains privileges at exec. Valgrind refuses privileged programs,
+ * even if the user has the privileges already. */
 static bool gains_rights(const char *file, const struct stat *status)
 {
         return (status->st_mode & (S_ISUID | S_ISGID)) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads /proc/PID/status and /proc/PID/task/TID/status. NSpid has a number for each PID
- * namespace from that of /proc to the process's own. */
+ * namespace, from the namespace of /proc down to the process's namespace. */
 #include "thread_gone.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether process PID, by the numbers of /proc, lives and has no living thread that it
- * knows itself as TID. False where that cannot be told, as of a process in another PID
+/* Returns true if process PID, as numbered in /proc, lives and has no living thread with
+ * the namespace-local id TID. False if unknown, as for a process in another PID
  * namespace. */
 bool thread_has_gone(uint32_t pid, uint32_t tid);
 

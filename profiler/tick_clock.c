@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A line through points: it only rises, and what was said once stays on it. */
+/* Piecewise linear interpolation. It only rises, and converted times never change. */
 #include "tick_clock.h"
 
 #include <stdio.h>

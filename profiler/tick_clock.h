@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The times of whoever notes the processor's time stamp counter instead of asking the
- * kernel for the time: CLOCK_MONOTONIC, between moments at which both were read. */
+/* Converts time stamp counter values to CLOCK_MONOTONIC, between moments at which both
+ * clocks were read. */
 #ifndef MEMLAG_TICK_CLOCK_H
 #define MEMLAG_TICK_CLOCK_H
 
@@ -27,8 +27,8 @@ struct tick_clock {
  * them, has the time from them itself. */
 bool tick_clock_is_trusted(void);
 
-/* Notes that it is NS at TICKS. What is not later than all that was noted or converted is
- * left out. */
+/* Records that TICKS corresponds to NS. Ignores points that are not later than all
+ * recorded and converted values. */
 void tick_clock_note(struct tick_clock *clock, uint64_t ticks, int64_t ns);
 
 /* Reads both now, and notes them. */

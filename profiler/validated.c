@@ -24,8 +24,8 @@ static const char *name_of(const json_t *event)
         return json_string_value(json_object_get(event, "event"));
 }
 
-/* Whether the document calls it the best of its concept, and it is not the one that is
- * recorded anyway. */
+/* Returns true if the document marks the event as the best of its concept, and the event
+ * is not recorded by default. */
 static bool is_preferred(const struct validated *validated, const json_t *event)
 {
         const json_t *best = json_object_get(validated->document, "best");
@@ -58,14 +58,14 @@ static int collect(struct validated *validated, struct diag *diag)
         return 0;
 }
 
-/* What came of loading a validation: -ENOENT also where it is out of reach. */
+/* Maps the result of loading a validation; -ENOENT also if it is inaccessible. */
 static int if_in_reach(int rc, const struct diag *diag)
 {
         return rc < 0 && json_file_can_miss(rc, "record", diag) ? -ENOENT : rc;
 }
 
-/* What is wrong only with prefetchers does not concern a run without them, so that it can
- * go by either validation. Of a CPU that --sim-set made up nothing is known. */
+/* Defects that depend on prefetchers do not concern a run without prefetchers; both
+ * validations then apply. A CPU changed by --sim-set has no validation. */
 static int load_simulated(const struct source_options *options,
                           struct validated *validated, struct diag *diag)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What `memlag validate` found out about the counters to be recorded: which are no
- * measure of anything, and which are better than those usually recorded. */
+/* Results of `memlag validate` for the counters to be recorded: unusable counters, and
+ * better replacements for the usual counters. */
 #ifndef MEMLAG_VALIDATED_H
 #define MEMLAG_VALIDATED_H
 
@@ -16,9 +16,9 @@ struct validated {
         struct validated_counters counters; /* their names are the document's */
 };
 
-/* Reads the validation of the counters that OPS records; nothing where there is none, as
- * for a simulated CPU with settings of the user, or where it is out of reach, which is
- * said on stderr. -EBADMSG when it is damaged. validated_free in any case. */
+/* Reads the validation of the counters that OPS records. The result is empty without a
+ * validation, as for a simulated CPU with user settings. An inaccessible validation is
+ * reported on stderr. -EBADMSG when it is damaged. Call validated_free in any case. */
 int validated_read(const struct source_ops *ops, const struct source_options *options,
                    struct validated *validated, struct diag *diag);
 void validated_free(struct validated *validated);

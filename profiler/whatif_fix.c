@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a parameter becomes: an end of its range, or the latency of a level, in its unit.
- */
+/* Target value of a parameter: an end of its range, or a level's latency, in its
+ * unit. */
 enum goal { LEAST, MOST, CYCLES_OF_L1, CYCLES_OF_L2, NS_OF_L3 };
 
 static const struct change {

@@ -22,16 +22,17 @@ struct whatif_fix {
         char **settings;              /* for --sim-set, NULL-terminated */
         size_t count;
         bool prefetches;                /* all prefetchers are on */
-        struct simpmu_in_time *in_time; /* instructions whose data comes in time */
+        struct simpmu_in_time *in_time; /* instructions whose data arrives without
+                                           delay */
         size_t in_time_count;
 };
 
-/* Such a fix of the program is called "line:FILE:LINE=in-time": copies FILE, of SIZE
- * bytes, and gives LINE; 0: NAME is none. */
+/* A fix of the program has the name "line:FILE:LINE=in-time". Copies FILE, of SIZE
+ * bytes, and returns LINE; 0: NAME has another form. */
 int64_t whatif_fix_line(const char *name, char *file, size_t size);
 
-/* The settings of the fix, or fixes with a '+' between, called NAME, on the machine
- * PRESET; whoever knows the instructions of a line adds them. -EINVAL: there is no such
+/* Makes the settings of the fix called NAME, or of several fixes joined by '+', on the
+ * machine PRESET. The caller adds the instructions of a line. -EINVAL: there is no such
  * fix. Freed by whatif_fix_free in any case. */
 int whatif_fix_make(const char *name, const struct sim_preset *preset,
                     struct whatif_fix *fix, struct diag *diag);

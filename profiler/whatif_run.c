@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See whatif_run.h. Each run is a child of memlag in which the recorder does all that it
- * does for `memlag record`. */
+/* See whatif_run.h. Each run is a child of memlag; its recorder works as in `memlag
+ * record`. */
 #include "whatif_run.h"
 
 #include <errno.h>

@@ -14,7 +14,7 @@ struct whatif_run {
         struct whatif_fix fix;
         char *file;   /* the database that it makes */
         pid_t pid;    /* 0: it does not run */
-        int messages; /* what it and the command say; -1: not yet */
+        int messages; /* messages of the run and the command; -1: not yet */
         int status;   /* that the recorder ended with; -1: not yet */
 };
 
@@ -26,11 +26,10 @@ struct whatif_setting {
         struct sigaction on_pipe; /* what SIGPIPE did before the first recording */
 };
 
-/* Runs all COUNT of RUNS with their fixes, each into its file. The command gets the same
- * standard input; its standard output is lost, and what it writes to standard error goes
- * to RUN->messages. Returns 0, or the number of the signal that
- * asked memlag to end: then all have ended. A negative errno value: they could not be
- * started. */
+/* Executes all COUNT of RUNS with their fixes, each into its file. The command gets the
+ * same standard input; its standard output is lost, and its standard error goes to
+ * RUN->messages. Returns 0, or the number of the signal that asked memlag to end: then
+ * all runs have ended. A negative errno value: the runs could not be started. */
 int whatif_run_all(const struct whatif_setting *setting, struct whatif_run *runs,
                    size_t count, struct diag *diag);
 

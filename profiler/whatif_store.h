@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What whatif reads of its databases, and writes to the first. */
+/* Reads whatif's databases, and writes results to the first. */
 #ifndef MEMLAG_WHATIF_STORE_H
 #define MEMLAG_WHATIF_STORE_H
 
 #include "db.h"
 #include "whatif_run.h"
 
-/* Adds RUN, whose database is complete, to that of the baseline DB. -ECANCELED: the
- * command ended otherwise than in the baseline. */
+/* Adds RUN, whose database is complete, to the baseline DB. -ECANCELED: the command
+ * ended differently from the baseline. */
 int whatif_store(struct db *db, const struct whatif_run *run, struct diag *diag);
 
 /* The part of the run's cycles that FIX gained, or where it has not run, is estimated to;
@@ -21,8 +21,8 @@ int whatif_each_estimate(struct db *db, double least,
                          int (*take)(void *context, const char *fix), void *context,
                          struct diag *diag);
 
-/* The same for the lines of code that would gain most if their data came in time, COUNT
- * of them at most: fixes of the program, by their names. */
+/* Does the same for the COUNT lines of code, at most, that would gain most if their data
+ * arrived without delay: fixes of the program, by their names. */
 int whatif_each_line(struct db *db, double least, int count,
                      int (*take)(void *context, const char *fix), void *context,
                      struct diag *diag);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* TEXT so that a shell reads it as one word. */
+/* Prints TEXT quoted as one shell word. */
 static void print_quoted(FILE *out, const char *text)
 {
         static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

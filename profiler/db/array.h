@@ -32,7 +32,8 @@ static inline int array_reserve(void *items, size_t *capacity, size_t count,
         return 0;
 }
 
-/* How many of COUNT items come BEFORE KEY; those that do are the first ones. */
+/* Returns the number of items that come BEFORE KEY; the items are partitioned, and these
+ * come first. */
 static inline __attribute__((always_inline)) size_t
 array_count_before(const void *items, size_t count, size_t item_bytes,
                    bool (*before)(const void *item, const void *key), const void *key)

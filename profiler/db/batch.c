@@ -26,9 +26,10 @@ struct batch {
         uint64_t rows;    /* in the open transaction */
         bool in_transaction;
         size_t sample;    /* the statement that writes one */
-        uint64_t samples; /* written, and committed: what an error leaves */
+        uint64_t samples; /* written; the next field: committed, retained after an
+                             error */
         uint64_t committed_samples;
-        int failure; /* 0, or what all later calls give */
+        int failure; /* 0, or the error of all later calls */
         struct diag failure_diag;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a database collected into large transactions, which end at the latest after a
- * second, and sooner where the disk has little room. Knows statements by number, and of
- * what they write only which are the samples. */
+/* Collects rows of a database into large transactions. A transaction lasts at most a
+ * second, less when the disk has little room. Knows statements by number, and of their
+ * meaning only which statement writes samples. */
 #ifndef MEMLAG_BATCH_H
 #define MEMLAG_BATCH_H
 
@@ -13,19 +13,18 @@
 struct batch;
 struct sqlite3_stmt;
 
-/* SQL are the COUNT statements that write rows, of which number SAMPLE writes samples:
- * the message of an error tells how many of these were committed before. DB must outlive
- * the batch. */
+/* SQL are the COUNT statements that write rows. Statement number SAMPLE writes samples:
+ * error messages contain the number of committed samples. DB must outlive the batch. */
 int batch_open(struct db *db, const char *const *sql, size_t count, size_t sample,
                struct batch **batch, struct diag *diag);
 
-/* Frees BATCH (NULL is allowed); what is not committed is lost. */
+/* Frees BATCH (NULL is allowed); uncommitted rows are lost. */
 void batch_free(struct batch *batch);
 
 /* Commits. */
 int batch_flush(struct batch *batch, struct diag *diag);
 
-/* Begins a row of statement number STATEMENT, whose parameters are to be bound in *ROW.
+/* Begins a row of statement number STATEMENT; the caller binds its parameters in *ROW.
  * batch_end_row must follow, unless this fails. */
 int batch_begin_row(struct batch *batch, size_t statement, struct sqlite3_stmt **row,
                     struct diag *diag);

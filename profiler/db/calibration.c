@@ -204,7 +204,8 @@ static bool is_list_of_objects(const json_t *list)
         return json_is_array(list);
 }
 
-/* What every calibration has and ROOT has not, or not as it must be; NULL: nothing. */
+/* Returns the first mandatory part that ROOT lacks or has in a wrong form; NULL:
+ * none. */
 static const char *missing_part(const json_t *root)
 {
         static const char *const numbers[] = {"format", "clocks.core_ghz"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What `memlag calibrate` found out about a machine: a JSON document in the user's data
- * directory, one for each machine. Here is where it lies and how it is read and written;
- * doc/memlag-calibrate.md says what stands in it. */
+/* The result of `memlag calibrate` for a machine: a JSON document in the user's data
+ * directory, one for each machine. Locates, reads and writes it; doc/memlag-calibrate.md
+ * describes its contents. */
 #ifndef MEMLAG_CALIBRATION_H
 #define MEMLAG_CALIBRATION_H
 
@@ -14,7 +14,7 @@
 enum { CALIBRATION_FORMAT = 1 };
 
 struct machine_identity {
-        char key[64]; /* names the machine's files, such as
+        char key[64]; /* stem of the machine's file names, such as
                          "AuthenticAMD-25-17-1-0123456789abcdef" */
         char vendor[16];
         char cpu[64];
@@ -28,8 +28,8 @@ struct machine_identity {
  * and /etc/machine-id. */
 void machine_identity(struct machine_identity *identity);
 
-/* The path of IDENTITY's file with SUFFIX, such as ".json", below $XDG_DATA_HOME or
- * ~/.local/share; the caller frees it. NULL with a message when there is no home. */
+/* Returns the path of IDENTITY's file with SUFFIX, such as ".json", below $XDG_DATA_HOME
+ * or ~/.local/share. The caller frees it. NULL with a message when there is no home. */
 char *calibration_path(const struct machine_identity *identity, const char *suffix,
                        struct diag *diag);
 
@@ -39,24 +39,25 @@ int calibration_check_place(const char *path, struct diag *diag);
 /* Replaces the file as a whole, with its directories. */
 int calibration_write(const char *path, const char *text, struct diag *diag);
 
-/* This machine's calibration: 0 with *DOCUMENT, which the caller json_decrefs; -ENOENT
- * when there is none; -EBADMSG when the file is damaged or from a newer memlag; else why
- * it cannot be read. */
+/* Loads this machine's calibration. 0 with *DOCUMENT, which the caller json_decrefs;
+ * -ENOENT: there is none; -EBADMSG: the file is damaged or from a newer memlag.
+ * Otherwise the read error. */
 int calibration_load(json_t **document, struct diag *diag);
 
 /* DOCUMENT as it is kept and exported, which the caller frees; NULL: no memory. */
 char *calibration_text(const json_t *document);
 
-/* The number at the dot-separated PATH, such as "dram.0.latency_ns"; NAN: none. */
+/* Returns the number at the dot-separated PATH, such as "dram.0.latency_ns"; NAN:
+ * none. */
 double calibration_number(const json_t *document, const char *path);
 
-/* Whether the calibration's figures can be true together: 0, or -ERANGE with those in
- * DIAG that contradict each other, or what the system tells of its caches. Nothing is to
- * be made of such a one. */
+/* Checks the calibration for consistency: 0, or -ERANGE with the contradicting values in
+ * DIAG. The values are compared with each other and with the system's cache sizes. An
+ * inconsistent calibration must not be used. */
 int calibration_check_sense(const json_t *document, struct diag *diag);
 
-/* Whether what is made of the calibration may be far from the truth: its worst error is
- * unknown, or more than a quarter. */
+/* Returns true if results of the calibration may be far from the truth: its worst error
+ * is unknown, or more than a quarter. */
 bool calibration_is_poor(const json_t *document);
 
 #endif

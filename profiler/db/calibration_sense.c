@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a calibration can be true at all. A busy machine, or one that moves, can give
- * figures that agree with themselves and not with each other. */
+/* Checks a calibration for consistency. On a busy or migrating machine each value can
+ * look plausible while the values contradict each other. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -71,7 +71,8 @@ static int contradiction_in_size(const json_t *document, int level, struct diag 
                         level + 1, found / 1024, told / 1024);
 }
 
-/* Where the curve is half way from the LEVEL's latency to that of what is behind. */
+/* Size at which the curve is half way from the LEVEL's latency to the next level's
+ * latency. */
 static double rise_bytes(const json_t *document, int level)
 {
         double own = level_number(document, level, "latency_ns");

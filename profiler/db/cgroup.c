@@ -11,7 +11,8 @@
 
 enum { LINE_BYTES = 8192 };
 
-/* The directory of a group, and of those above it up to where they are mounted. */
+/* A control group's directory. The first mount_length bytes are its mount point; parent
+ * groups lie between. */
 struct cgroup {
         char directory[2 * LINE_BYTES];
         size_t mount_length;
@@ -25,7 +26,7 @@ static FILE *open_below(const char *root, const char *path)
         return fopen(whole, "re");
 }
 
-/* Whether WORD is in the LIST, whose words are separated by commas. */
+/* Returns true if the comma-separated LIST contains WORD. */
 static bool has_word(const char *list, const char *word)
 {
         size_t length = strlen(word);
@@ -93,7 +94,7 @@ static bool cgroup_find(const char *root, const char *controller, struct cgroup 
         if (!find_path(root, controller, path, sizeof(path), &cgroup->unified) ||
             !find_mount(root, controller, cgroup->unified, mounted, point))
                 return false;
-        /* In a container, the container's own group can be what is mounted. */
+        /* In a container, the mounted root can be the container's group. */
         size_t shared = strcmp(mounted, "/") == 0 ? 0 : strlen(mounted);
         const char *below = path;
         if (strncmp(path, mounted, shared) == 0)
@@ -153,8 +154,8 @@ double cgroup_cpus(const char *root)
         return cpus;
 }
 
-/* Bytes of files that are cached for the group and those below it: the kernel gives them
- * up when the group needs memory. */
+/* Bytes of file cache charged to the group and its descendants: the kernel reclaims them
+ * when the group needs memory. */
 static double cache_of(const struct cgroup *cgroup)
 {
         char path[sizeof(cgroup->directory) + 64], line[128], name[64];

@@ -15,8 +15,8 @@ struct command {
 /* Runs the command NAME; ARGV[0] is its name, ARGV[ARGC] is NULL. */
 int command_run(const char *name, int argc, char **argv);
 
-/* Runs analyze and report --summary on the database FILE, which has its names: what record
- * and import end with. Returns the status of the first that fails. */
+/* Runs analyze and report --summary on the symbolized database FILE: the last stages of
+ * record and import. Returns the status of the first failure. */
 int command_show_findings(const char *file);
 
 #endif

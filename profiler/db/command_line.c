@@ -15,7 +15,7 @@
 #include "diag.h"
 #include "option_number.h"
 
-/* ---- what getopt says by itself ---- */
+/* ---- errors that getopt would print ---- */
 
 /* Whether it takes all options. */
 static bool is_understood(int argc, char **argv, const char *short_options,
@@ -46,7 +46,7 @@ void command_line_prepare(int argc, char **argv, const char *short_options,
                         diag_clean(argv[i]);
 }
 
-/* Those that argp adds to each command's. */
+/* Options that argp adds to each command's options. */
 static const struct option argp_options[] = {{"help", no_argument, NULL, 1},
                                              {"usage", no_argument, NULL, 1},
                                              {"program-name", required_argument, NULL, 1},
@@ -99,7 +99,7 @@ int command_line_parse(const struct argp *argp, const char *name, int argc, char
         return error;
 }
 
-/* ---- what the commands say ---- */
+/* ---- error messages of the commands ---- */
 
 void usage_error(const struct argp_state *state, const char *format, ...)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How all commands read their command lines: what is wrong with one is said in one line
- * without control characters, whatever was typed, and ends the process. */
+/* Command line parsing for all commands. Usage errors print one line without control
+ * characters, for any input, and end the process. */
 #ifndef MEMLAG_COMMAND_LINE_H
 #define MEMLAG_COMMAND_LINE_H
 
@@ -10,10 +10,10 @@ struct argp;
 struct argp_state;
 struct option;
 
-/* What arguments that are no options' mean for the options behind them. */
+/* Interpretation of options that follow non-option arguments. */
 enum argument_order {
         ARGUMENTS_ANYWHERE, /* nothing */
-        ARGUMENTS_IN_ORDER, /* what those options are about */
+        ARGUMENTS_IN_ORDER, /* such options belong to the argument */
         ARGUMENTS_LAST      /* from the first one on all is another program's */
 };
 
@@ -23,13 +23,13 @@ enum argument_order {
 int command_line_parse(const struct argp *argp, const char *name, int argc, char **argv,
                        enum argument_order order, void *input);
 
-/* The same for what getopt_long() is to read. It repeats options that it does not know as
- * they were typed: they lose their control characters in ARGV when there is any. */
+/* Does the same for a command that uses getopt_long(), which prints unknown options as
+ * typed: replaces their control characters in ARGV. */
 void command_line_prepare(int argc, char **argv, const char *short_options,
                           const struct option *long_options);
 
-/* Says what is wrong with the arguments and ends the process with EXIT_USAGE. For the
- * functions that argp calls; argp_error() would repeat control characters. */
+/* Prints a usage error and ends the process with EXIT_USAGE. For argp's callbacks;
+ * argp_error() would print control characters. */
 _Noreturn void usage_error(const struct argp_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -33,9 +33,9 @@ struct contexts {
         struct slot *slots;
         size_t slot_count; /* a power of two */
         size_t used;
-        struct slot **met; /* those of the stack in hand that are to be written */
+        struct slot **met; /* nodes of the current stack that must be written */
         size_t met_capacity;
-        struct level *levels; /* those of the latest stack, from the root on */
+        struct level *levels; /* levels of the latest stack, from the root on */
         size_t level_capacity;
         size_t caller_count; /* levels but for the leaf's */
         int64_t level_process;
@@ -103,8 +103,8 @@ static int grow(struct contexts *contexts)
         return 0;
 }
 
-/* For MORE nodes, so that none moves while they are put in. The table is at most two
- * thirds full: it may be large. */
+/* Reserves slots for MORE nodes; no node moves during their insertion. The table may be
+ * large, and is therefore at most two thirds full. */
 static int reserve(struct contexts *contexts, size_t more)
 {
         while (3 * (contexts->used + more) >= 2 * contexts->slot_count)
@@ -125,15 +125,15 @@ static uint64_t path_through(uint64_t path, uint64_t ip)
         return path ^ (path >> 32);
 }
 
-/* A leaf has nodes of its own, because its ip is an instruction and not a return
+/* A leaf has separate nodes, because its ip is an instruction and not a return
  * address. */
 static uint64_t leaf_path(uint64_t path)
 {
         return path_through(~path, 0x9e3779b97f4a7c15u);
 }
 
-/* Makes the levels those of IPS. Returns how many of the callers, from the root on, are
- * those of the stack before, with what is known of them. */
+/* Fills the levels from IPS. Returns how many callers, from the root on, equal the
+ * previous stack's callers; their levels are retained. */
 static size_t enter_levels(struct contexts *contexts, int64_t process_id,
                            const uint64_t *ips, size_t depth, bool sampled)
 {
@@ -157,7 +157,7 @@ static size_t enter_levels(struct contexts *contexts, int64_t process_id,
         return same;
 }
 
-/* What is looked up first, so that the memory's answers come together. */
+/* Prefetches the first slots to look up: their cache misses then overlap. */
 static void prefetch(const struct contexts *contexts, size_t from, size_t depth)
 {
         for (size_t i = 0; i < PREFETCHED && from + i < depth; i++)
@@ -222,10 +222,10 @@ static int pack_node(struct contexts *contexts, const struct stack_node *node,
         return code;
 }
 
-/* Deep stacks mostly differ from others in few of the innermost frames: the known callers
- * are looked for from there, and not gone through one by one. The first known one of
- * which nothing is to be written has callers of which nothing is either. Where these are
- * those of the stack before, they need not be looked for. */
+/* Deep stacks mostly differ from others in few of the innermost frames. The search for a
+ * known caller therefore starts there, not at the root. If the first known caller needs
+ * no write, none of its callers does. Callers shared with the previous stack need no
+ * lookup. */
 int contexts_find(struct contexts *contexts, int64_t process_id, const uint64_t *ips,
                   size_t depth, enum context_use use, int64_t *id, struct diag *diag)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The calling-context tree of a run: gives each node a number, and writes each once. What
- * samples are in becomes rows; what only allocations lead to, of which some programs have
- * millions, is packed. */
+/* The calling-context tree of a run: numbers each node, and writes each once. Nodes with
+ * samples become rows. Nodes that only allocations use, millions in some programs, are
+ * packed. */
 #ifndef MEMLAG_DB_CONTEXTS_H
 #define MEMLAG_DB_CONTEXTS_H
 
@@ -13,8 +13,8 @@
 
 struct contexts;
 
-/* ONE and MANY are the statements of BATCH that write a row of stack_node and a group of
- * them, PACK the one of stack_pack. NULL: no memory. */
+/* ONE and MANY are the statements of BATCH that write one stack_node row and a group of
+ * rows; PACK writes a stack_pack row. NULL: no memory. */
 struct contexts *contexts_new(struct batch *batch, size_t one, size_t many, size_t pack);
 void contexts_free(struct contexts *contexts); /* NULL is allowed */
 
@@ -22,7 +22,7 @@ void contexts_free(struct contexts *contexts); /* NULL is allowed */
 int contexts_find(struct contexts *contexts, int64_t process_id, const uint64_t *ips,
                   size_t depth, enum context_use use, int64_t *id, struct diag *diag);
 
-/* Writes the rows that wait: before a sample that refers to one of them. */
+/* Writes the pending rows: required before a sample that refers to a pending row. */
 int contexts_write_rows(struct contexts *contexts, struct diag *diag);
 /* Writes the nodes that wait to be packed, where ID is among them. */
 int contexts_write_pack(struct contexts *contexts, int64_t id, struct diag *diag);

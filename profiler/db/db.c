@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens sample databases, and keeps the run's keys and the ledger. Knows SQLite's files
- * and the schema's version, and nothing of what rows mean.
+/* Opens sample databases, and accesses the run's keys and the ledger. Knows SQLite's
+ * files and the schema's version, not the meaning of rows.
  *
- * A database is in WAL mode while somebody writes it, so that a process may be
- * killed at any time, and one plain file after a clean close. */
+ * A database is in WAL mode during writing: its process may be killed at any time. After
+ * a clean close it is one plain file. */
 #include "db_internal.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@ enum { APPLICATION_ID = 0x6d6c6167, OLDEST_VERSION = 1 };
 
 enum { BUSY_TIMEOUT_MS = 5000 };
 
-/* Queries look up the names and places of samples in no order: 32 MiB, which hold those
- * of most programs. The stages, and reports, go over samples in theirs. */
+/* Queries look up the names and locations of samples in random order. 32 MiB hold the
+ * names of most programs. The stages and reports read samples sequentially. */
 static const char query_cache_size[] = "PRAGMA cache_size = -32768";
 
 /* ---- errors ---- */
@@ -408,10 +408,9 @@ void db_close(struct db *db)
         if (db->access == DB_READ_WRITE) {
                 if (!sqlite3_get_autocommit(db->sqlite))
                         sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
-                /* Puts what the log holds into the file, and has it be a plain one. Fails
-                 * when the disk is full or a reader is there: then the log
-                 * stays beside the file, nothing is lost, and the next writer
-                 * does it. */
+                /* Checkpoints the log into the file, and leaves WAL mode. Fails when the
+                 * disk is full or a reader is active. Then the log stays beside the
+                 * file, nothing is lost, and the next writer checkpoints. */
                 sqlite3_exec(db->sqlite, DB_WITHOUT_JOURNAL, NULL, NULL, NULL);
         }
         db_free(db);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The sample database: opening it, and the writer of raw rows. The only thing
- * that the three stages share. It knows SQLite and the schema, and nothing of
- * where samples come from or what they mean. */
+/* The sample database: opening it, and the writer of raw rows. The three stages share
+ * only this. It knows SQLite and the schema, not the source or meaning of samples. */
 #ifndef MEMLAG_DB_H
 #define MEMLAG_DB_H
 
@@ -16,10 +15,9 @@ struct db;
 
 enum db_access { DB_READ_ONLY, DB_READ_WRITE };
 
-/* Creates the database file PATH with the current schema and opens it for
- * writing. -EEXIST when it exists and REPLACE is false; a file that is not a
- * memlag database is never replaced (-EINVAL), nor one that another process is
- * writing (-EBUSY). */
+/* Creates the database file PATH with the current schema and opens it for writing.
+ * -EEXIST when it exists and REPLACE is false. Never replaces a foreign file (-EINVAL),
+ * or a database that another process is writing (-EBUSY). */
 int db_create(const char *path, bool replace, struct db **db, struct diag *diag);
 
 /* Creates a database without a name, on the disk where it is large, which is gone when it
@@ -29,20 +27,20 @@ int db_create_unnamed(struct db **db, struct diag *diag);
 /* Whether db_create would make PATH now: 0 or its error. */
 int db_may_create(const char *path, bool replace, struct diag *diag);
 
-/* Whether the file at PATH says of itself that it is what is left of an import that was
- * killed. One that says nothing, or is of a recording, may be anybody's. */
+/* Returns true if the file at PATH is marked as the remainder of a killed import.
+ * Unmarked files and recordings may belong to anybody. */
 bool db_is_import_remainder(const char *path);
 
-/* Whether db_create would replace what is at PATH, or make a file where nothing is: 0,
+/* Checks whether db_create would replace the file at PATH, or create a new file: 0,
  * -EINVAL or -EBUSY. */
 int db_may_replace(const char *path, struct diag *diag);
 
-/* What is appended to a database's path for the files that SQLite makes beside it, and
- * nothing for its own, the last. */
+/* Suffixes of SQLite's side files, appended to a database's path. The last suffix is
+ * empty: the database itself. */
 enum { DB_FILES = 4 };
 extern const char *const db_file_suffixes[DB_FILES];
 
-/* Removes the closed database at PATH with what SQLite left beside it. */
+/* Removes the closed database at PATH and SQLite's side files. */
 int db_remove(const char *path, struct diag *diag);
 
 /* Whether the database that db_create made still has its name. */
@@ -52,15 +50,14 @@ bool db_is_in_place(const struct db *db);
  * the two at TO at any time. */
 int db_move(const char *from, const char *to, struct diag *diag);
 
-/* Opens an existing database; migrates an older one when ACCESS permits, else refuses
- * it (-ESTALE), as it does a newer one (-EPROTO), a foreign file (-EINVAL) or a damaged
- * one
- * (-EBADMSG), which is looked for in all but the samples before anything is written.
- * Reading needs no right to write, also after a killed writer. */
+/* Opens an existing database. Migrates an older database when ACCESS permits, else
+ * refuses it (-ESTALE). Refuses a newer database (-EPROTO), a foreign file (-EINVAL) and
+ * a damaged database (-EBADMSG). Before writing, everything but the samples is checked
+ * for damage. Reading needs no write permission, also after a killed writer. */
 int db_open(const char *path, enum db_access access, struct db **db, struct diag *diag);
 
-/* Opens a reader of the file that DB is connected to, for another thread. It sees what is
- * committed: while DB has a transaction that writes, nobody else adds to that. */
+/* Opens a reader of DB's file, for another thread. It sees committed data; while DB has
+ * a write transaction, nobody else adds to the committed data. */
 int db_open_beside(const struct db *db, struct db **reader);
 
 /* Whether each view of DB that memlag makes, SQL or the schema says how, is made so. */
@@ -69,15 +66,15 @@ int db_views_are_ours(struct db *db, const char *sql, bool *are, struct diag *di
 /* Lets SQLite keep more of DB in memory, for queries that anybody may write. */
 int db_keep_more(struct db *db, struct diag *diag);
 
-/* Closes DB (NULL is allowed); everything committed stays, and what was written is
- * one plain file again. */
+/* Closes DB (NULL is allowed). Committed data stays; a written database becomes one
+ * plain file again. */
 void db_close(struct db *db);
 
 /* The SQLite connection, for the statements of a stage; owned by DB. */
 struct sqlite3 *db_sqlite(struct db *db);
 
-/* Describes the connection's latest error, met while trying to ACTION ("write"), with
- * what to do about it, and gives the negative errno value that stands for it. */
+/* Describes the connection's latest error during ACTION ("write") with a remedy, and
+ * returns the corresponding negative errno value. */
 int db_error(const struct db *db, const char *action, struct diag *diag);
 
 /* Runs one or more SQL statements without results. */
@@ -95,36 +92,37 @@ int64_t db_run_int(struct db *db, const char *key, int64_t fallback);
 /* How many samples are there. */
 int db_sample_count(struct db *db, int64_t *count, struct diag *diag);
 
-/* Sets what STAGE found missing; zero removes the row. */
+/* Sets a loss that STAGE found; zero removes the row. */
 int db_ledger_set(struct db *db, const char *stage, const char *kind, int64_t value,
                   const char *unit, struct diag *diag);
 
-/* Takes away what analysis found, for it to be made again, and its part of the ledger. */
+/* Removes the findings of analysis, before a new analysis, and its part of the
+ * ledger. */
 int db_clear_findings(struct db *db, struct diag *diag);
 
-/* Gives the module PATH the build-id that was told of after its row was made; a row that
- * has one keeps it. */
+/* Gives the module PATH a build-id that became known after its row was written. An
+ * existing build-id is retained. */
 int db_module_build_id(struct db *db, const char *path, const uint8_t *build_id,
                        size_t length, struct diag *diag);
 
 /* ---- the writer of raw rows ---- */
 
-/* Rows are collected into transactions; writer_flush commits at once, and the
- * writer commits by itself at least every second of wall time and every 100 000
- * rows, so that a profiler that is killed loses no more than that. It looks at the
- * clock when a row is written: whoever has no rows for a while calls writer_flush.
- * Each function that makes a row stores its key in *ID. Text is copied.
+/* Rows are collected into transactions. writer_flush commits at once. The writer commits
+ * at least every second of wall time and every 100 000 rows; a killed profiler loses no
+ * more. It checks the clock only when a row is written: callers without rows for a while
+ * call writer_flush. Each function that makes a row stores its key in *ID. Text is
+ * copied.
  *
- * A row that breaks a constraint is refused alone (-EINVAL). After any other error,
- * such as a full disk (-ENOSPC), the open transaction is lost and every later call
- * gives the same error; what was committed before stays, and the message says how
- * many samples that is. */
+ * A row that breaks a constraint is refused alone (-EINVAL). After any other error, such
+ * as a full disk (-ENOSPC), the open transaction is lost and every later call returns
+ * the same error. Committed rows stay, and the message contains the number of committed
+ * samples. */
 struct writer;
 
 /* DB must hold no recording yet (-EEXIST). */
 int writer_open(struct db *db, struct writer **writer, struct diag *diag);
 int writer_flush(struct writer *writer, struct diag *diag);
-/* Commits what is left and frees the writer, also on error. */
+/* Commits the rest and frees the writer, also on error. */
 int writer_close(struct writer *writer, struct diag *diag);
 
 int writer_machine(struct writer *writer, const char *key, double value, const char *unit,
@@ -153,13 +151,13 @@ int writer_module(struct writer *writer, const char *path, const uint8_t *build_
 int writer_new_module(struct writer *writer, const char *path, int64_t *id,
                       struct diag *diag);
 
-/* What tells the file of such a module from what it is later: its size, when it was
- * changed last (nanoseconds since 1970) and its CRC-32. At most once for each. */
+/* Identity of a module's file, to detect later changes: its size, modification time
+ * (nanoseconds since 1970) and CRC-32. At most once per module. */
 struct module_file_row {
         uint64_t size_bytes;
         int64_t modified_ns;
         uint32_t checksum;
-        bool changed; /* so that it has no checksum: no file is the same */
+        bool changed; /* without a checksum: matches no file */
 };
 int writer_module_file(struct writer *writer, int64_t module_id,
                        const struct module_file_row *file, struct diag *diag);
@@ -180,7 +178,7 @@ struct mapping_row {
         uint64_t file_offset_bytes; /* only with module_id */
         int64_t module_id;          /* 0: none */
         int64_t thread_id;          /* a stack's owner, else 0 */
-        const char *protection;     /* "rwx" with '-' for what is denied */
+        const char *protection;     /* "rwx" with '-' for a denied access */
         int64_t start_ns;
 };
 int writer_mapping(struct writer *writer, const struct mapping_row *row, int64_t *id,
@@ -201,8 +199,8 @@ struct data_source_row {
 int writer_data_source(struct writer *writer, const struct data_source_row *row,
                        int64_t *id, struct diag *diag);
 
-/* What refers to a calling context: a sample, an allocation, or an allocation of a source
- * that names each context once. */
+/* User of a calling context: a sample, an allocation, or an allocation of a source that
+ * names each context once. */
 enum context_use { CONTEXT_OF_SAMPLE, CONTEXT_OF_ALLOCATION, CONTEXT_OF_NEW_ALLOCATION };
 
 /* The id of the calling context given by IPS, innermost first (DEPTH >= 1). */
@@ -222,8 +220,8 @@ struct sample_row {
         int64_t data_source_id;        /* 0: none */
         int64_t stack_id;              /* 0: none */
         uint32_t stack_frame;     /* of the stack, from 1: where addr lies; 0: unknown */
-        int64_t other_stack_id;   /* whose leaf's frame, another thread's, it lies in; 0:
-                                     none */
+        int64_t other_stack_id;   /* another thread's stack whose leaf frame contains it;
+                                     0: none */
         int64_t cfa_offset_bytes; /* in either */
         uint64_t phys_addr;       /* of addr; 0: unknown */
         int64_t page_bytes;       /* 0: unknown */
@@ -236,8 +234,8 @@ int writer_sample(struct writer *writer, const struct sample_row *row, struct di
 int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t address,
                           struct diag *diag);
 
-/* The id of a counter by name, made when new. UNIT: "cycles", "events" or "bytes";
- * STANDS_FOR: the event in whose place it counts, or NULL. */
+/* Returns the id of a counter by name; makes a new counter. UNIT: "cycles", "events" or
+ * "bytes"; STANDS_FOR: the event that it replaces, or NULL. */
 int writer_counter(struct writer *writer, const char *name, const char *unit,
                    const char *stands_for, int64_t *id, struct diag *diag);
 /* Of a VALUE of 0 no row is made. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a database is whole, and has all that was recorded. SQLite notices damage only
- * in what it happens to read. */
+/* Checks that a database is intact, and has all recorded tables. SQLite notices damage
+ * only in the pages that it happens to read. */
 #include "db_internal.h"
 
 #include <errno.h>
@@ -13,10 +13,10 @@ static const char check_sql[] =
     " WHERE t.type = 'table' AND t.name <> 'sample' AND t.name NOT LIKE 'sqlite%'"
     " AND c.quick_check <> 'ok'";
 
-/* The tables of raw rows, with the version since which all databases have them; two are
- * views since version 8, which are made again. One that somebody dropped must not be made
- * again, empty, like what an early memlag lacked: all that follows would be of other rows
- * than were recorded. */
+/* The tables of raw rows, with the version since which all databases have them. Two are
+ * views since version 8, and views are recreated. A dropped table must not be recreated
+ * empty, unlike a table that an early memlag lacked: the results would not match the
+ * recording. */
 static const char missing_sql[] =
     "WITH raw (name, since) AS (VALUES ('run', 1), ('machine', 1), ('process', 1),"
     " ('thread', 1), ('module', 1), ('mapping', 1), ('data_source', 1), ('stack', 1),"
@@ -32,7 +32,7 @@ static const char missing_sql[] =
     " AND name NOT IN (SELECT name FROM sqlite_schema WHERE type = 'table')"
     " HAVING count(*) > 0";
 
-/* memlag makes none. They do not run here, but may have changed what was recorded. */
+/* memlag makes no triggers. They do not run here, but may have changed recorded data. */
 static const char triggers_sql[] =
     "SELECT group_concat(name, ', ') FROM (SELECT name FROM sqlite_schema"
     " WHERE type = 'trigger' ORDER BY name) HAVING count(*) > 0";

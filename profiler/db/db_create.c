@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sample databases as files: made, replaced, moved, removed. Who makes one holds a lock
- * on it, so that nobody else takes its name for a recording. */
+/* Creates, replaces, moves and removes sample databases as files. A creator locks the
+ * file: nobody else can then record under its name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -77,7 +77,8 @@ int db_may_replace(const char *path, struct diag *diag)
         return code;
 }
 
-/* Whether nobody else holds the file; file systems without such locks tell nothing. */
+/* Returns true if nobody else locks the file, or if the file system has no such
+ * locks. */
 static bool take_lock(int fd)
 {
         return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
@@ -98,7 +99,7 @@ bool db_is_import_remainder(const char *path)
         return begun && imported;
 }
 
-/* Removes the first COUNT of the files of what is called PATH, when nobody uses it. */
+/* Removes the first COUNT database files of PATH, unless they are in use. */
 static int remove_existing(const char *path, size_t count, struct diag *diag)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -143,7 +144,7 @@ bool db_is_in_place(const struct db *db)
         return db->lock < 0 || is_file(db->lock, db->path);
 }
 
-/* What is called PATH already is replaced only if it is a database of memlag's. */
+/* Replaces an existing PATH only if it is a memlag database. */
 static int is_taken(const char *path, struct diag *diag)
 {
         struct stat status = {.st_mode = S_IFREG};
@@ -162,8 +163,8 @@ static int is_taken(const char *path, struct diag *diag)
                         path);
 }
 
-/* Makes an empty file and holds it, so that two recordings never take the same name: one
- * that was told to replace it may come between, and has it then. */
+/* Creates an empty file and locks it: two recordings never take the same name. A process
+ * with permission to replace may come between, and then has the file. */
 static int claim_file(const char *path, int *lock, struct diag *diag)
 {
         int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -179,8 +180,8 @@ static int claim_file(const char *path, int *lock, struct diag *diag)
         return 0;
 }
 
-/* The schema goes in before WAL mode, so that the file itself, and not its log,
- * says from the start whose it is. */
+/* The schema is written before WAL mode: the file itself, not its log, identifies the
+ * database from the start. */
 static int create_schema(struct db *db, struct diag *diag)
 {
         if (db_connect(db, db_file_name(db->path), SQLITE_OPEN_READWRITE) ||
@@ -191,7 +192,7 @@ static int create_schema(struct db *db, struct diag *diag)
         return db_prepare_for_writing(db, diag);
 }
 
-/* SQLite has files beside the database whose names are longer. */
+/* SQLite's side files beside the database have longer names. */
 static int check_name(const char *path, struct diag *diag)
 {
         const char *slash = strrchr(path, '/');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a database defines, which may come from anybody: SQL that SQLite would run when
- * rows are read or written. Reads sqlite_schema, and no row. */
+/* Checks the definitions in an untrusted database: SQL that SQLite would run when rows
+ * are read or written. Reads sqlite_schema, and no row. */
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -46,8 +46,8 @@ static int gives_row(struct db *db, const char *query, const char *name, bool *g
         return rc ? rc : end;
 }
 
-/* What SQLite would work out for the table or index of ROW goes to *WORKED_OUT; NULL:
- * nothing. Returns SQLite's result. */
+/* Stores the kind of expression that SQLite would evaluate for the table or index of ROW
+ * in *WORKED_OUT; NULL: none. Returns SQLite's result. */
 static int find_expression(struct db *db, sqlite3_stmt *row, const char **worked_out)
 {
         static const char columns[] = "SELECT 1 FROM pragma_table_xinfo(?1)"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Brings databases of older versions up to date, and makes again what one of the present
- * version lacks. What was recorded and what was named stays; findings, which analysis
- * makes again from these, are dropped with their tables and views. The shape that a
- * database is to have is read from a new one in memory, so that it stands in schema.sql
- * alone. */
+/* Migrates older databases, and recreates missing tables of current databases. Recorded
+ * and symbolized data stays. Findings are dropped with their tables and views, because
+ * analysis recreates them. The target schema is read from a new database in memory; only
+ * schema.sql defines it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -14,8 +13,8 @@
 #include "memlag_schema_sql.h"
 
 /* Until version 8 each node of the calling-context tree and each allocation site was a
- * row, and objects' stacks had no totals of their own. Views, also the user's, go on to
- * mean what they name: legacy_alter_table leaves them alone. */
+ * row, and objects' stacks had no separate totals. legacy_alter_table keeps views, also
+ * the user's, referring to the same names. */
 #define ROWS_UNTIL_8                                                                     \
         "PRAGMA legacy_alter_table = ON;"                                                \
         "ALTER TABLE stack RENAME TO stack_node;"                                        \
@@ -61,7 +60,7 @@ static const char take_over_1[] =
 /* Until version 4 nothing said where functions without a name begin. */
 #define DROP_LOCATION "DROP VIEW IF EXISTS location;"
 
-/* Until version 7 nothing said what told the type of a sample. */
+/* Until version 7 the source of a sample's type was not stored. */
 #define TYPE_SOURCES                                                                     \
         "ALTER TABLE attribution ADD COLUMN type_source_id INTEGER REFERENCES "          \
         "type_source;"
@@ -75,12 +74,14 @@ static const char put_aside_2[] =
 static const char add_to_samples[] =
     "ALTER TABLE sample ADD COLUMN retire_latency_cycles INTEGER;";
 
-/* In version 3 nothing said of a place why it has no line or function, in version 4
- * nothing of a file without a build-id, nor, until some time in version 5, of a line who
- * had asked for what it waits for, of a field how many loads read it beside another,
- * where a type has padding, or which frame of another thread was accessed, nor, early in
- * version 6, what instructions read as: these tables are new. Until version 6 findings
- * had no DRAM samples where no level is known. */
+/* New tables by version. Version 3 lacked reasons for locations without a line or
+ * function. Version 4 lacked files without a build-id.
+ *
+ * Early version 5 lacked the first requester of a line, loads per pair of fields,
+ * padding of types, and frames of other threads. Early version 6 lacked the text of
+ * instructions.
+ *
+ * Until version 6 findings had no DRAM samples for unknown levels. */
 static const char put_aside_3[] =
     TYPE_SOURCES DROP_LOCATION ROWS_UNTIL_8 LOCATIONS_UNTIL_8;
 
@@ -103,8 +104,8 @@ static const char drop_findings[] =
     "certainty_finding;"
     "DELETE FROM ledger WHERE stage = 'analysis';";
 
-/* Those of analysis/views.sql, which it makes anew with the findings: until then they
- * would tell of no findings, or not know a column. */
+/* The views of analysis/views.sql, which analysis recreates with the findings. Old views
+ * would show no findings, or lack a column. */
 static const char drop_views[] =
     "DROP VIEW IF EXISTS run_info; DROP VIEW IF EXISTS sample_view;"
     "DROP VIEW IF EXISTS interval_view; DROP VIEW IF EXISTS line_view;"
@@ -192,7 +193,7 @@ static int bring(struct db *db, int64_t version, sqlite3 *model, const char *nam
         return code;
 }
 
-/* All that MODEL has, in the order in which it was made. */
+/* Copies all objects of MODEL, in creation order. */
 static int bring_all(struct db *db, int64_t version, sqlite3 *model, struct diag *diag)
 {
         sqlite3_stmt *rows = NULL;
@@ -212,7 +213,8 @@ static int bring_all(struct db *db, int64_t version, sqlite3 *model, struct diag
         return code;
 }
 
-/* What analysis makes again, or a view: nothing is lost with one of another shape. */
+/* Returns true for findings and views: analysis recreates them, and replacing them loses
+ * nothing. */
 static bool is_derived(const char *name)
 {
         size_t length = strlen(name);
@@ -249,8 +251,8 @@ static int gives_row(struct db *db, const char *sql, bool *gives)
 static const char has_retirement[] = "SELECT 1 FROM pragma_table_info('sample')"
                                      " WHERE name = 'retire_latency_cycles'";
 
-/* Whether DB, of the present version, lacks what can be made again: somebody dropped or
- * changed it. */
+/* Checks whether DB, of the current version, lacks an object that can be recreated:
+ * somebody dropped or changed it. */
 static int is_incomplete(struct db *db, sqlite3 *model, bool *incomplete,
                          struct diag *diag)
 {
@@ -297,7 +299,7 @@ static int drop_schema_views(struct db *db, sqlite3 *model, struct diag *diag)
         return code || rc == SQLITE_DONE || !rc ? code : cannot_bring(db, rc, diag);
 }
 
-/* In a transaction of its own. */
+/* Migrates in a separate transaction. */
 static int migrate(struct db *db, int64_t version, sqlite3 *model, struct diag *diag)
 {
         bool has = false;

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Marks that change the direction of what follows (U+200E, U+200F, U+202A to U+202E,
- * U+2066 to U+2069), with which text reads as it is not, and U+2028 and U+2029. */
+/* Returns true for bidirectional control characters (U+200E, U+200F, U+202A to U+202E,
+ * U+2066 to U+2069), which can disguise text, and for U+2028 and U+2029. */
 static bool turns_text(const unsigned char *bytes)
 {
         if (bytes[0] != 0xe2)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How every part of memlag says what went wrong: the message is built where the
- * facts are known, and printed in one line by the command that gives up. */
+/* Error messages of all parts of memlag. The message is built where the facts are known,
+ * and printed in one line by the command that gives up. */
 #ifndef MEMLAG_DIAG_H
 #define MEMLAG_DIAG_H
 
@@ -10,8 +10,8 @@ struct diag {
         char text[1024]; /* one line, no newline, no leading "memlag:" */
 };
 
-/* Puts a message into DIAG and returns CODE, a negative errno value, so that a
- * function can end with `return diag_set(diag, -ENOENT, ...)`. DIAG may be NULL. */
+/* Stores a message in DIAG and returns CODE, a negative errno value. A function can end
+ * with `return diag_set(diag, -ENOENT, ...)`. DIAG may be NULL. */
 int diag_set(struct diag *diag, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -177,7 +177,7 @@ struct context_node *context_intern_place(struct context_intern *table, uint64_t
             context_probe(table->nodes, table->node_count, context, ip);
         if (node->id)
                 return node;
-        /* Two thirds full: such tables are large. */
+        /* At most two thirds full, because such tables are large. */
         if (3 * table->used >= 2 * table->node_count) {
                 if (context_grow(table))
                         return NULL;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables that give equal things equal ids, in memory: what the writer has already
- * made a row for. They know nothing of the database. */
+/* In-memory tables that map equal values to equal ids: the values for which the writer
+ * has made rows. They do not know the database. */
 #ifndef MEMLAG_DB_INTERN_H
 #define MEMLAG_DB_INTERN_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Byte strings to ids; for things of which a run has few. */
+/* Maps byte strings to ids; for values that are few in a run. */
 struct intern;
 
 struct intern *intern_new(void); /* NULL: no memory */

@@ -8,14 +8,15 @@
 
 #include "diag.h"
 
-/* What PATH says, which COMMAND stores there as WHAT, goes to *ROOT; the caller
- * json_decrefs it. -ENOENT where there is no such file; -EBADMSG where it is no JSON;
- * else why it cannot be read. */
+/* Reads the JSON file PATH, in which COMMAND stores WHAT, into *ROOT; the caller
+ * json_decrefs it. -ENOENT: no such file; -EBADMSG: not JSON. Otherwise the read
+ * error. */
 int json_file_read(const char *path, const char *what, const char *command, json_t **root,
                    struct diag *diag);
 
-/* Whether COMMAND can do without a file of which RC and DIAG came: it is not there, or
- * out of reach, as with the home directory of somebody else; this is said on stderr. */
+/* Returns true if COMMAND can continue after read error RC with DIAG: the file is absent
+ * or inaccessible, as in another user's home directory. Reports an inaccessible file on
+ * stderr. */
 bool json_file_can_miss(int rc, const char *command, const struct diag *diag);
 
 #endif

@@ -51,5 +51,5 @@ int json_text_clean(json_t *root)
                 if (rc == 0)
                         rc = json_text_clean(member);
         }
-        return rc; /* what is no array or no object has no members */
+        return rc; /* other values have no members */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Items of one size, each under a key of two numbers: found by it, and made when they are
- * new. Items stay in the order in which they were made. */
+/* Items of one size, each under a key of two numbers. A lookup finds or creates an item.
+ * Items stay in creation order. */
 #ifndef MEMLAG_KEYED_H
 #define MEMLAG_KEYED_H
 
@@ -19,7 +19,7 @@ struct keyed {
 
 /* -ENOMEM; keyed_close in any case. */
 int keyed_open(struct keyed *keyed, size_t item_bytes);
-/* What items own is the caller's to free before. */
+/* The caller frees the items' members before. */
 void keyed_close(struct keyed *keyed);
 
 /* Item number INDEX, below count. */

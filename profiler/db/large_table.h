@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory for tables that are read here and there. Most of what a look-up costs that no
- * cache of the processor holds is to find out where its page is: from some size on pages
- * are large ones, where the kernel has them. */
+/* Memory for tables with random access. The main cost of a lookup that misses the caches
+ * is address translation. Therefore tables above a certain size use large pages, if the
+ * kernel has them. */
 #ifndef MEMLAG_LARGE_TABLE_H
 #define MEMLAG_LARGE_TABLE_H
 
@@ -30,7 +30,7 @@ static inline void *large_table_new(size_t bytes)
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED)
                 return NULL;
-        /* Large pages are aligned; what is mapped beside them goes. */
+        /* Large pages are aligned; unmap the surrounding rest. */
         size_t before = -(uintptr_t)memory & (LARGE_TABLE_PAGE - 1);
         if (before)
                 munmap(memory, before);
@@ -39,7 +39,7 @@ static inline void *large_table_new(size_t bytes)
         return memory + before;
 }
 
-/* Frees TABLE (NULL is allowed), for which BYTES were asked. */
+/* Frees TABLE (NULL is allowed), allocated with BYTES. */
 static inline void large_table_free(void *table, size_t bytes)
 {
         if (table && large_table_bytes(bytes))

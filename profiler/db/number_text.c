@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Digits are made from the last to the first, beside what sprintf would do a tenth. */
+/* Writes digits from last to first, in a tenth of sprintf's time. */
 #include "number_text.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as JSON arrays and in columns of text, of which a row holds many: the writer
- * makes them, and the later stages read them in the same way. */
+/* Numbers in JSON arrays and text columns, many per row: the writer formats them, and
+ * the later stages parse them. */
 #ifndef MEMLAG_NUMBER_TEXT_H
 #define MEMLAG_NUMBER_TEXT_H
 
@@ -29,8 +29,8 @@ int number_text_end(struct number_text *text);
 /* Makes it empty again, and keeps the memory. */
 void number_text_clear(struct number_text *text);
 
-/* Takes the next number from *AT, which ends before END. False where none is left: what
- * is between numbers is passed over, and so nobody's text is refused. */
+/* Takes the next number from *AT, before END. Returns false if none is left. Skips text
+ * between numbers; no input is refused. */
 bool number_text_next(const char **at, const char *end, int64_t *number);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the user names in options must be there: a mistyped path would look like one at
- * which there happens to be nothing. */
+/* Checks that paths in options exist: a mistyped path would look like a valid path
+ * without data. */
 #ifndef MEMLAG_OPTION_PATH_H
 #define MEMLAG_OPTION_PATH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks how much room a disk has, and holds a part of it. */
+/* Checks free disk space, and reserves a part. */
 #include "room.h"
 
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 
 /* More than is written between two looks. */
 #define SHORT_BYTES (UINT64_C(1) << 30)
-/* A quarter of the reserve is the log's size. When the file cannot grow any more the log
- * may have grown to twice that, which then has to go into the file, and the rest is for
- * what is said of the failure. */
+/* A quarter of the reserve is the log's size. When the file cannot grow any more, the
+ * log may be twice as large, and must be checkpointed into the file. The rest is for
+ * messages about the failure. */
 #define LOG_PARTS           4
 #define RESERVE_PARTS       8
 #define RESERVE_LEAST_BYTES (UINT64_C(256) << 10)
@@ -83,8 +83,8 @@ static bool takes_more(const struct room *room)
         return ftruncate(room->reserve, (off_t)room->reserved_bytes) == 0 && error == 0;
 }
 
-/* UINT64_MAX: not known. No room is also what is reported of a disk whose rest is root's,
- * to root too, and of a file system that cannot tell. */
+/* Returns the free bytes; UINT64_MAX: unknown. f_bavail is 0 (for root, too) if the rest
+ * is reserved for root, or if the file system cannot report free space. */
 static uint64_t room_bytes(struct room *room, const char *path,
                            const struct statvfs *status)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Room on the disk for a database that grows: how much may be at stake where it gets
- * short, and a reserve, so that what was written comes into the file itself and there is
- * room to say what was not. Knows no tables. */
+/* Disk space for a growing database. Limits the uncommitted data when space gets short.
+ * A reserve guarantees that the log can be checkpointed and the losses recorded. Knows
+ * no tables. */
 #ifndef MEMLAG_ROOM_H
 #define MEMLAG_ROOM_H
 
@@ -26,11 +26,11 @@ enum { ROOM_ROWS = 100000, ROOM_LOG_PAGES = 8192 };
 
 void room_init(struct room *room);
 
-/* The limits for the next transaction of the database PATH. Takes the reserve once room
- * is short; that needs no file of its own that anybody sees. */
+/* Returns the limits for the next transaction of the database PATH. Claims the reserve
+ * once space is short, without a visible file. */
 struct room_limits room_look(struct room *room, const char *path);
 
-/* Gives the reserve back; also what frees ROOM. */
+/* Releases the reserve, and frees ROOM. */
 void room_give_up(struct room *room);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A full group is one statement; what is left over is written row by row. */
+/* A full group is one statement; remaining rows are written one by one. */
 #include "row_group.h"
 
 #include <sqlite3.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of integers, of which a table gets many in one go, so that SQLite does for a group
- * what it would do for each row. */
+/* Groups rows of integers for tables with many inserts. SQLite then has its fixed cost
+ * once per group instead of once per row. */
 #ifndef ROW_GROUP_H
 #define ROW_GROUP_H
 
@@ -15,7 +15,7 @@ enum { GROUP_ROWS = 64, GROUP_COLUMNS = 4 };
 #define GROUP_FOUR(rows) rows ", " rows ", " rows ", " rows
 #define GROUP_OF(row)    GROUP_FOUR(GROUP_FOUR(GROUP_FOUR(row)))
 
-/* A column's value: NULL is that of a key that is 0. */
+/* A column's value; a key of 0 is written as NULL. */
 struct group_value {
         enum { GROUP_INTEGER, GROUP_KEY } kind;
         int64_t number;
@@ -24,7 +24,7 @@ struct group_value {
 struct row_group {
         struct batch *batch;
         size_t one;  /* the batch's statement that writes a row */
-        size_t many; /* the one that writes a group of them */
+        size_t many; /* statement that writes a group of rows */
         size_t columns;
         size_t rows; /* that wait */
         struct group_value values[GROUP_ROWS * GROUP_COLUMNS];
@@ -34,7 +34,7 @@ struct row_group {
 int row_group_add(struct row_group *group, const struct group_value *row,
                   struct diag *diag);
 
-/* Writes the rows that wait: before a row that refers to one of them, and at the end. */
+/* Writes the pending rows: before a row that refers to a pending row, and at the end. */
 int row_group_write(struct row_group *group, struct diag *diag);
 
 #endif

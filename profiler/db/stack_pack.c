@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The form of a pack is told in schema.sql. */
+/* schema.sql describes the format of a pack. */
 #include "stack_pack.h"
 
 #include <errno.h>

@@ -41,8 +41,8 @@ struct stack_pack {
 
 void stack_pack_free(struct stack_pack *pack);
 
-/* Whether NODE fits behind those of PACK: it is of their process and has the next number,
- * and there is room. */
+/* Returns true if NODE can be appended to PACK: it has the same process and the next
+ * number, and there is room. */
 bool stack_pack_takes(const struct stack_pack *pack, const struct stack_node *node);
 /* Adds it. 0 or -ENOMEM. */
 int stack_pack_add(struct stack_pack *pack, const struct stack_node *node);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table of what sites did, with linear probing, which is written and made empty
- * when so many sites were added that it may be half full. */
+/* A hash table of the totals of allocation sites, with linear probing. It is written and
+ * emptied when it may be half full. */
 #include "total_pack.h"
 
 #include <sqlite3.h>

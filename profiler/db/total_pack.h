@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What allocation sites did: those that did the same are one row of allocation_pack. */
+/* Totals of allocation sites: sites with equal totals share one row of
+ * allocation_pack. */
 #ifndef MEMLAG_TOTAL_PACK_H
 #define MEMLAG_TOTAL_PACK_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What `memlag validate` found out about counters: a JSON document beside the machine's
- * calibration. Here is where it lies, and what it says of one event;
- * doc/memlag-validate.md says what stands in it. */
+/* The result of `memlag validate` for counters: a JSON document beside the machine's
+ * calibration. Locates it and looks up single events; doc/memlag-validate.md describes
+ * its contents. */
 #ifndef MEMLAG_VALIDATION_H
 #define MEMLAG_VALIDATION_H
 
@@ -12,8 +12,9 @@
 
 enum { VALIDATION_FORMAT = 1 };
 
-/* Whose counters: a preset's of the simulated PMU, with some prefetchers (their label, as
- * in sim_prefetch.h). What is right without prefetchers may be wrong with them. */
+/* Identifies simulated counters: a preset of the simulated PMU with some prefetchers
+ * (their label, as in sim_prefetch.h). Counters that are right without prefetchers may
+ * be wrong with prefetchers. */
 struct simulated_counters {
         const char *preset;
         char prefetch[64];
@@ -29,14 +30,14 @@ char *validation_path(const struct simulated_counters *counters, struct diag *di
 int validation_load(const struct simulated_counters *counters, json_t **document,
                     struct diag *diag);
 
-/* What makes EVENT, an object of the list "events", no measure of anything, such as
- * "dead"; NULL when it can be used. WITHOUT_PREFETCH: where nothing is prefetched. */
+/* Returns the defect of EVENT, an object of the list "events", such as "dead"; NULL: it
+ * is usable. WITHOUT_PREFETCH: nothing is prefetched. */
 const char *validation_objection(const json_t *event, bool without_prefetch);
 
-/* What a validation wants counted. Lists of names, NULL-terminated, or NULL: none. */
+/* Counters that a validation selects. Lists of names, NULL-terminated, or NULL: none. */
 struct validated_counters {
         const char *const *unusable;  /* no measure of anything */
-        const char *const *preferred; /* better than those usually counted */
+        const char *const *preferred; /* better than the usual counters */
 };
 
 /* Whether NAMES (NULL-terminated, or NULL) has EVENT. */

@@ -13,8 +13,8 @@
 #include "row_group.h"
 #include "total_pack.h"
 
-/* Of these many rows come at a time. OR FAIL: SQLite need not note how to take back the
- * rows of one statement alone, as no row of theirs is there already. */
+/* A run has many such rows. OR FAIL: SQLite need not log an undo for the rows of one
+ * statement, as none of the rows exists already. */
 #define INSERT_STACK                                                                     \
         "INSERT OR FAIL INTO stack_node (stack_id, parent_id, process_id, ip) VALUES "
 #define STACK_ROW "(?, ?, ?, ?)"
@@ -136,7 +136,7 @@ static void writer_free(struct writer *writer)
         free(writer);
 }
 
-/* What is interned starts empty, so the tables must be, too. */
+/* Interning starts empty, therefore the tables must be empty, too. */
 static int check_empty(struct db *db, struct diag *diag)
 {
         sqlite3_stmt *statement;
@@ -151,7 +151,7 @@ static int check_empty(struct db *db, struct diag *diag)
         return rc == SQLITE_DONE ? 0 : db_error(db, "read", diag);
 }
 
-/* What a run has many of, and what is written in a form of its own. */
+/* Opens the tables with many rows or a packed format. */
 static int open_stacks(struct writer *writer, struct diag *diag)
 {
         writer->stacks = contexts_new(writer->batch, STATEMENT_STACK, STATEMENT_STACKS,

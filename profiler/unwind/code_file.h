@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A file with code that a process has mapped, as the unwinder needs it: its unwind
- * tables, the rules that came of them, and its code. Files are hostile and may change
- * meanwhile. */
+/* A mapped file with code, as the unwinder needs it: its unwind tables, the rules
+ * derived from them, and its code. Files are hostile and may change meanwhile. */
 #ifndef MEMLAG_CODE_FILE_H
 #define MEMLAG_CODE_FILE_H
 

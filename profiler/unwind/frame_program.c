@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two tables tell which operands an instruction has: one of call frame instructions, one
- * of the operations in their expressions. What a table does not have is refused. */
+/* Two tables list operands: one for call frame instructions, one for the operations in
+ * their expressions. Unlisted opcodes are refused. */
 #include "frame_program.h"
 
 #include <dwarf.h>
@@ -8,7 +8,7 @@
 
 #include "frame_entry.h"
 
-/* Operands, at most three, in the order in which they come. */
+/* Operands, at most three, in encoding order. */
 enum operand { NONE, BYTE, HALF, WORD, LONG, ULEB, SLEB, REGISTER, EXPRESSION };
 struct operands {
         bool known;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libelf reads the file and libdw takes entries apart; frame_program.c checks what they
- * have the unwinder do. Bytes are read, not mapped. */
+/* libelf reads the file and libdw parses entries; frame_program.c checks the
+ * instructions for the unwinder. Bytes are read, not mapped. */
 #include "unwind_table.h"
 
 #include <elfutils/libdw.h>
@@ -31,7 +31,7 @@ struct place {
 
 /* .eh_frame or .debug_frame. */
 struct frames {
-        Elf_Data data; /* d_buf NULL: the file has no such section */
+        Elf_Data data; /* d_buf NULL: the file lacks this section */
         uint64_t address;
         bool is_debug;
         struct place *places; /* by function; where no header has them */
@@ -51,7 +51,7 @@ struct unwind_table {
         const uint8_t *header; /* .eh_frame_hdr's table */
         size_t header_count;
         uint64_t header_address;
-        struct frames frames[2]; /* in the order in which they are asked */
+        struct frames frames[2]; /* in lookup order */
         struct keyed entries;    /* struct unwind_entry by (which frames, offset) */
         uint8_t *bytes;
         size_t byte_count, byte_capacity, byte_limit;
@@ -96,7 +96,7 @@ bool unwind_table_bias(const struct unwind_table *table, uint64_t start_addr,
         return false;
 }
 
-/* What the file has from ADDRESS on, LENGTH bytes or up to the segment's end. */
+/* Reads the file's bytes from ADDRESS on, LENGTH bytes or up to the segment's end. */
 static Elf_Data *read_at(const struct unwind_table *table, uint64_t address,
                          uint64_t length)
 {
@@ -154,7 +154,7 @@ struct raw_entry {
         bool of_signal;
 };
 
-/* What the letters of the common part stand for. False: not known. */
+/* Interprets the augmentation letters of the CIE. False: unknown letters. */
 static bool read_letters(const Dwarf_CIE *common, uint8_t *encoding, bool *of_signal)
 {
         struct frame_bytes data = {common->augmentation_data,
@@ -228,7 +228,7 @@ static int compare_places(const void *a, const void *b)
         return (one->function > other->function) - (one->function < other->function);
 }
 
-/* Reads all entries of FRAMES, for which no header tells where they are. */
+/* Reads all entries of FRAMES, which has no header with an index. */
 static void index_frames(const struct unwind_table *table, struct frames *frames)
 {
         Dwarf_CFI_Entry own;
@@ -249,8 +249,8 @@ static void index_frames(const struct unwind_table *table, struct frames *frames
                       compare_places);
 }
 
-/* The header and what it points to. False: there is none, or of another form than linkers
- * make. */
+/* Reads the header and the section that it points to. False: there is none, or its form
+ * is unusual for linkers. */
 static bool read_header(struct unwind_table *table, struct frames *frames)
 {
         GElf_Phdr found = {.p_type = PT_NULL};

@@ -17,8 +17,8 @@ struct unwind_table;
 struct unwind_table *unwind_table_new(Elf *elf);
 void unwind_table_free(struct unwind_table *table);
 
-/* What is added to the file's virtual addresses where its code at FILE_OFFSET is mapped
- * at START_ADDR. False: no executable segment has that offset. */
+/* Computes the bias between the file's virtual addresses and process addresses, for code
+ * at FILE_OFFSET mapped at START_ADDR. False: no executable segment has that offset. */
 bool unwind_table_bias(const struct unwind_table *table, uint64_t start_addr,
                        uint64_t file_offset, uint64_t *bias);
 

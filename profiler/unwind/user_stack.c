@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* libunwind unwinds a stack of another process, and asks here for registers, memory and
- * unwind tables. It trusts tables: it gets entries that unwind_table.c has checked, at
- * addresses that no process has. What it makes of an entry, a rule for an instruction, is
- * remembered with the file, and applied to frames of all processes. */
+/* libunwind unwinds a stack of another process, and asks here for registers, memory
+ * and unwind tables. It trusts tables; therefore it receives only entries that
+ * unwind_table.c has checked, at addresses that no process has. Each rule that
+ * libunwind derives from an entry is cached with the file, and applied to frames of
+ * all processes. */
 #include "user_stack.h"
 
 #include <errno.h>
@@ -123,8 +124,8 @@ static int place_file(struct user_stacks *stacks, const struct event_mapping *ev
         return 0;
 }
 
-/* Whether EVENT is of a file that may be here. The vdso of a recording is this machine's
- * where it has the same build-id. */
+/* Returns true if EVENT maps a file that may exist here. The vdso of a recording is this
+ * machine's if the build-ids match. */
 static bool has_file(const struct user_stacks *stacks, const struct event_mapping *event)
 {
         if (event->kind == MAPPING_VDSO)
@@ -249,8 +250,8 @@ static bool read_entries(const struct user_stacks *stacks, uint64_t addr, uint64
         return true;
 }
 
-/* Of memory that can be executed only code in files is known; it has been read by the
- * processor, so that the rest of it is there, too. */
+/* Reads a word of executable memory. Only code in files can be read. The processor has
+ * read it, therefore the file has the rest, too. */
 static bool read_image(struct user_stacks *stacks, uint64_t addr, uint64_t *word)
 {
         const struct mapped *mapped = mapping_set_find(stacks->code, addr);
@@ -426,8 +427,8 @@ bool user_stack_pointer(const struct record_sample *sample, uint64_t *stack_poin
                record_register(&sample->user_regs, PERF_SP, stack_pointer);
 }
 
-/* Moves CURSOR on to the caller, by RULE or, without one, as libunwind guesses it from
- * the code or the frame pointer: a guess that is in no code is none. */
+/* Moves CURSOR to the caller, by RULE or, without a rule, by libunwind's guess from the
+ * code or the frame pointer. A guess outside code is rejected. */
 static bool go_on(const struct user_stacks *stacks, unw_cursor_t *cursor,
                   const struct unwind_rule *rule, uint64_t *ip)
 {
@@ -436,9 +437,9 @@ static bool go_on(const struct user_stacks *stacks, unw_cursor_t *cursor,
                (rule || mapping_set_find(stacks->code, *ip));
 }
 
-/* Adds the callers of FRAMES[0]; returns how many frames there are then. Where a handler
- * of a signal returns to, and what the signal interrupted, are no addresses behind calls:
- * as schema.md has it, they are the address after the first byte. */
+/* Appends the callers of FRAMES[0]; returns the new frame count. A signal handler's
+ * return address and the interrupted instruction do not follow calls. As schema.md
+ * specifies, their address plus one is stored. */
 static size_t add_callers(struct user_stacks *stacks, unw_cursor_t *cursor,
                           uint64_t frames[USER_STACK_FRAMES_MAX],
                           uint64_t cfas[USER_STACK_FRAMES_MAX])

@@ -28,10 +28,10 @@ enum { USER_STACK_FRAMES_MAX = 256 };
 /* Where the stack of the interrupted 64-bit x86 task ended; false: not known. */
 bool user_stack_pointer(const struct record_sample *sample, uint64_t *stack_pointer);
 
-/* Puts the frames of SAMPLE, which was taken in IMAGE, into FRAMES, the innermost first:
- * instruction, then return addresses; and into CFAS their canonical frame addresses, 0
- * for one that is not known. Returns how many; 0 when the sample has no copy, or not of a
- * 64-bit x86 task. */
+/* Unwinds SAMPLE, taken in IMAGE, into FRAMES, the innermost first: the instruction,
+ * then return addresses. CFAS receives their canonical frame addresses, 0 for unknown.
+ * Returns the frame count; 0 when the sample has no stack copy, or the task is not
+ * 64-bit x86. */
 size_t user_stacks_unwind(struct user_stacks *stacks, image_key image,
                           const struct record_sample *sample,
                           uint64_t frames[USER_STACK_FRAMES_MAX],
