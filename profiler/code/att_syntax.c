@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What Zydis leaves out in AT&T's syntax: sizes in names, and operands that names imply.
- */
+/* Completes Zydis's AT&T syntax: size suffixes of mnemonics, and implied operands. */
 #include "att_syntax.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Whose names tell sizes in AT&T's syntax, without a change of the operands. */
+/* Mnemonics with a size in AT&T's syntax, with unchanged operands. */
 static const struct {
         ZydisMnemonic mnemonic;
         const char *name;
@@ -15,7 +14,8 @@ static const struct {
                  {ZYDIS_MNEMONIC_CDQE, "cltq"}, {ZYDIS_MNEMONIC_CWD, "cwtd"},
                  {ZYDIS_MNEMONIC_CDQ, "cltd"},  {ZYDIS_MNEMONIC_CQO, "cqto"}};
 
-/* Whose operand in memory tells its size by the name alone; Zydis leaves it out. */
+/* Mnemonics whose memory operand has its size only in the suffix; Zydis leaves it
+ * out. */
 static const ZydisMnemonic sized[] = {
     ZYDIS_MNEMONIC_INC,       ZYDIS_MNEMONIC_DEC,       ZYDIS_MNEMONIC_NEG,
     ZYDIS_MNEMONIC_NOT,       ZYDIS_MNEMONIC_MUL,       ZYDIS_MNEMONIC_IMUL,
@@ -26,7 +26,7 @@ static const ZydisMnemonic sized[] = {
     ZYDIS_MNEMONIC_VCVTSI2SD, ZYDIS_MNEMONIC_VCVTSI2SS, ZYDIS_MNEMONIC_VCVTUSI2SD,
     ZYDIS_MNEMONIC_VCVTUSI2SS};
 
-/* What these read is as wide as no register of theirs. */
+/* The width of their source differs from the width of every register operand. */
 static const ZydisMnemonic narrowing[] = {
     ZYDIS_MNEMONIC_VCVTPD2DQ, ZYDIS_MNEMONIC_VCVTTPD2DQ, ZYDIS_MNEMONIC_VCVTPD2PS,
     ZYDIS_MNEMONIC_VCVTPD2UDQ, ZYDIS_MNEMONIC_VCVTTPD2UDQ};
@@ -77,7 +77,7 @@ static const char *x87_letters(const char *name, const ZydisDecodedOperand *oper
         }
 }
 
-/* The name with the size of what is in memory, where it is told in no other way. */
+/* Appends the size suffix of the memory operand if nothing else determines the size. */
 static void sized_name(const ZydisDecodedInstruction *instruction,
                        const ZydisDecodedOperand *operands, char name[16])
 {
@@ -102,7 +102,7 @@ static void sized_name(const ZydisDecodedInstruction *instruction,
                         snprintf(name, 16, "%s%c", bare, size_letter(memory->size));
 }
 
-/* st(i) is the destination of what is encoded with these bytes. */
+/* st(i) is the destination of instructions with these opcode bytes. */
 static void swapped_name(const ZydisDecodedInstruction *instruction, char name[16])
 {
         if ((instruction->opcode != 0xdc && instruction->opcode != 0xde) ||
@@ -113,9 +113,9 @@ static void swapped_name(const ZydisDecodedInstruction *instruction, char name[1
                         snprintf(name, 16, "%s", swapped[i].name);
 }
 
-/* What string instructions access, which Zydis's name of them implies: the name, and the
- * order of operands from left to right, 'a' the accumulator, 's' and 'd' memory at rsi
- * (rbx for xlat) and rdi. */
+/* Implied operands of string instructions. Fields: the name, and the operands from left
+ * to right. 'a' is the accumulator; 's' and 'd' are memory at rsi (rbx for xlat) and
+ * rdi. */
 static const struct string_instruction {
         ZydisMnemonic mnemonic;
         const char *name;

@@ -11,8 +11,8 @@
 void att_name(const ZydisDecodedInstruction *instruction,
               const ZydisDecodedOperand *operands, char name[16]);
 
-/* What a string instruction accesses, to TEXT of BYTES (at least 32): Zydis has no text
- * of it. "" for others. */
+/* Writes the operands of a string instruction to TEXT of BYTES (at least 32): Zydis does
+ * not print them. "" for other instructions. */
 void att_string_operands(const ZydisDecodedInstruction *instruction,
                          const ZydisDecodedOperand *operands, char *text, size_t bytes);
 

@@ -12,8 +12,8 @@ enum { BUILD_ID_MAX_BYTES = 64 };
  * file is none, has none, or cannot be read. */
 size_t build_id_read(const char *path, uint8_t id[BUILD_ID_MAX_BYTES]);
 
-/* The same of the file that the kernel maps into every 64-bit process ("[vdso]"); 0: it
- * maps none. */
+/* Does the same for the file that the kernel maps into every 64-bit process ("[vdso]");
+ * 0: it maps none. */
 size_t build_id_read_vdso(uint8_t id[BUILD_ID_MAX_BYTES]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Formatting by Zydis, whose mnemonics are Intel's first names; binutils and perf, and
- * whoever reads their output, use others. */
+/* Formats instructions with Zydis. Zydis prints Intel's first mnemonics; this file
+ * replaces them by the mnemonics of binutils and perf. */
 #include "disassembly.h"
 
 #include <Zycore/Format.h>
@@ -43,7 +43,7 @@ static void drop_width(const ZydisDecodedInstruction *instruction,
                 mnemonic[length] = '\0';
 }
 
-/* The same of conditions, in both syntaxes. MNEMONIC is Zydis's. */
+/* Does the same for conditions, in both syntaxes. MNEMONIC is Zydis's name. */
 static void condition_name(const char *mnemonic, size_t length, char name[16])
 {
         static const char *const families[] = {"cmov", "set", "j"};
@@ -60,8 +60,8 @@ static void condition_name(const char *mnemonic, size_t length, char name[16])
         }
 }
 
-/* Registers of the x87 stack are "st(i)", and the top of it is "st" where the instruction
- * does not tell it. USER_DATA of CONTEXT: Zydis's own function. */
+/* Prints registers of the x87 stack as "st(i)", and its top as "st" for an implied
+ * operand. USER_DATA of CONTEXT: Zydis's function. */
 static ZyanStatus print_register(const ZydisFormatter *formatter,
                                  ZydisFormatterBuffer *buffer,
                                  ZydisFormatterContext *context, ZydisRegister number)
@@ -112,8 +112,8 @@ static void prepare(ZydisFormatter *formatter, enum disassembly_style style,
         memcpy(registers, &callback, sizeof(callback));
 }
 
-/* Where a branch leads to: an address is no number, and AT&T's syntax has a star before
- * what holds one. */
+/* Returns the prefix of a branch target: in AT&T's syntax "*" for an indirect target.
+ * Removes the "0x" of a direct target. */
 static const char *branch_operand(const ZydisDecodedInstruction *instruction,
                                   const ZydisDecodedOperand *operand,
                                   enum disassembly_style style, const char **text)
@@ -130,8 +130,7 @@ static const char *branch_operand(const ZydisDecodedInstruction *instruction,
         return "";
 }
 
-/* The operands begin in a column of their own, and no blank parts them, nor what is in
- * braces from its operand. */
+/* Aligns the operands in a column. Removes blanks after commas and before braces. */
 static void lay_out(const char *name, const char *star, const char *operands, char *text)
 {
         size_t at = (size_t)snprintf(text, DISASSEMBLY_TEXT_BYTES,

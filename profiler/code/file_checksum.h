@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tells whether a file without a build-id is the same: the checksum of its bytes. */
+/* Identifies a file without a build-id by the checksum of its bytes. */
 #ifndef MEMLAG_CODE_FILE_CHECKSUM_H
 #define MEMLAG_CODE_FILE_CHECKSUM_H
 

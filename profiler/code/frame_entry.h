@@ -67,7 +67,7 @@ static inline void frame_skip(struct frame_bytes *bytes, uint64_t size)
         bytes->at += size < left ? size : left;
 }
 
-/* What DW_EH_PE_... says of a pointer: its format, and what it is relative to. */
+/* DW_EH_PE_... parts of a pointer's encoding: its format, and its base. */
 enum {
         FRAME_POINTER_FORMAT = 0x0f,
         FRAME_POINTER_RELATION = 0x70,
@@ -115,7 +115,7 @@ struct frame_entry {
         struct frame_bytes common; /* instructions that several functions share */
         struct frame_bytes own;    /* the function's, which follow them */
         bool of_signal;
-        bool has_letters; /* the length of what they stand for precedes OWN */
+        bool has_letters; /* the length of the augmentation data precedes OWN */
         uint8_t pointer_encoding;
 };
 
@@ -136,7 +136,7 @@ static inline struct frame_bytes frame_entry_at(uint64_t address, const uint8_t 
         return bytes;
 }
 
-/* What the letters of a common entry's augmentation stand for. */
+/* Interprets the letters of a common entry's augmentation. */
 static inline void frame_augmentation(struct frame_entry *entry,
                                       struct frame_bytes *bytes, const char *letter)
 {
@@ -159,7 +159,7 @@ static inline void frame_augmentation(struct frame_entry *entry,
                 else if (*letter == 'S')
                         entry->of_signal = true;
                 else
-                        return; /* what follows is not known; all that counts came */
+                        return; /* unknown data follows; the needed letters came before */
         }
         bytes->overrun |= data.overrun;
 }
@@ -183,7 +183,7 @@ static inline bool frame_common(struct frame_entry *entry, struct frame_bytes by
         return !bytes.overrun && return_register == FRAME_RETURN_REGISTER;
 }
 
-/* What follows, in BYTES, the way to the common part, which ENTRY has. */
+/* Parses BYTES after the pointer to the common part, which ENTRY already has. */
 static inline void frame_own(struct frame_entry *entry, struct frame_bytes bytes)
 {
         entry->function = frame_pointer(&bytes, entry->pointer_encoding);

@@ -38,7 +38,7 @@ static int number_of(ZydisRegister reg)
         return INSTRUCTION_NO_REGISTER;
 }
 
-/* The first operand in memory that the instruction does one of these ACTIONS to. */
+/* Returns the first memory operand with one of these ACTIONS. */
 static const ZydisDecodedOperand *
 operand_in_memory(const ZydisDecodedInstruction *decoded,
                   const ZydisDecodedOperand *operands, ZydisOperandActions actions)
@@ -152,9 +152,10 @@ static size_t length_of(const ZydisDecoder *decoder, const uint8_t *code, size_t
                    : 0;
 }
 
-/* Of LENGTH starts, how many in the first half lead to each last instruction: the one
- * that three of four of them lead to, if half of them lead anywhere. LENGTH: there is
- * none. LAST: for each start, where the last instruction begins; LENGTH: nowhere. */
+/* Elects the last instruction's start from LENGTH decoding starts. The starts in the
+ * first half vote. The winner needs three of four votes, and half of the starts must
+ * vote. Returns LENGTH without a winner. LAST: for each start, where the last
+ * instruction begins; LENGTH: nowhere. */
 static size_t elected(const uint8_t *last, size_t length)
 {
         uint8_t votes[INSTRUCTION_BEFORE_BYTES + 1] = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What one x86-64 instruction reads or writes of memory. Pure: bytes and registers in. */
+/* Memory accesses of one x86-64 instruction. Pure: bytes and registers in. */
 #ifndef MEMLAG_CODE_INSTRUCTION_H
 #define MEMLAG_CODE_INSTRUCTION_H
 
@@ -27,7 +27,7 @@ struct instruction {
 
 /* Decodes CODE, whose first byte begins an instruction, up to the instruction that ends
  * with its last byte. False when there is none: the bytes are no code, or an instruction
- * goes on behind the end. */
+ * crosses the end. */
 bool instruction_last(const uint8_t *code, size_t length,
                       struct instruction *instruction);
 
@@ -35,10 +35,11 @@ bool instruction_last(const uint8_t *code, size_t length,
  * decoding meets the instructions that run. */
 enum { INSTRUCTION_BEFORE_BYTES = 128 };
 
-/* Decodes the instruction that ends with the last byte of CODE, where nothing tells at
- * which bytes instructions begin: the one that decoding from most of the bytes in the
- * first half leads to. x86 code synchronises itself: decoders that begin at wrong bytes
- * soon meet the right ones. False when these disagree, or none ends there. */
+/* Decodes the instruction that ends with the last byte of CODE, without a known
+ * instruction boundary. Returns the instruction to which decoding from most bytes in the
+ * first half leads. x86 code is self-synchronising: decoders that begin at wrong bytes
+ * soon find the right boundaries. False when the results disagree, or no instruction
+ * ends there. */
 bool instruction_before(const uint8_t *code, size_t length,
                         struct instruction *instruction);
 

@@ -30,7 +30,7 @@ static bool unit_names(Dwarf_Die *unit, const char *base, const struct stat *sou
         return false;
 }
 
-/* Compilers may leave out the table of which unit has an address: each is asked. */
+/* Compilers may omit the address table of units: each unit is queried. */
 static bool names(Dwarf *dwarf, uint64_t address, const char *base,
                   const struct stat *source)
 {

@@ -7,10 +7,9 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* Whether the unit of debug information in the ELF file PATH that has the code at ADDRESS
- * (ELF virtual address) names the file SOURCE, which is called BASE, without its
- * directory.
- */
+/* Returns true if a unit of debug information in the ELF file PATH names the file
+ * SOURCE. The unit must contain the code at ADDRESS (ELF virtual address); BASE is
+ * SOURCE's name without its directory. */
 bool source_is_named(const char *path, uint64_t address, const char *base,
                      const struct stat *source);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of AMD's events. Codes are those of the Processor Programming References of
+/* The table of AMD's events. The codes come from the Processor Programming References of
  * the families ("Core Performance Monitor Counters"). */
 #include "amd_events.h"
 

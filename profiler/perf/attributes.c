@@ -4,7 +4,7 @@
 
 #include <asm/perf_regs.h>
 
-/* What unwinding needs, all of which PEBS records itself: the general registers, the
+/* Registers for unwinding, all recorded by PEBS itself: the general registers, the
  * instruction pointer and the flags. */
 #define GENERAL_REGISTERS                                                                \
         (((1ULL << (PERF_REG_X86_FLAGS + 1)) - 1) | 0xffULL << PERF_REG_X86_R8)

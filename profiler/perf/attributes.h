@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The attributes that the events of every plan have in common: what a sample holds, whom
- * it is of, and how counters are read. Knows no CPU. */
+/* Common attributes of the events of every plan: sample contents, sampled privilege
+ * levels, and the form of counter values. Knows no CPU. */
 #ifndef MEMLAG_PERF_ATTRIBUTES_H
 #define MEMLAG_PERF_ATTRIBUTES_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The times of perf records in CLOCK_MONOTONIC. Records can have that clock themselves
- * (use_clockid), but Intel's CPUs then stop the program for each sample; without it they
- * have perf's own clock, whose relation to the processor's time stamp counter the
- * kernel tells in a ring's control page. */
+/* Converts times of perf records to CLOCK_MONOTONIC. Records can use that clock directly
+ * (use_clockid), but Intel's CPUs then interrupt the program for each sample. Without
+ * use_clockid, records have perf's clock; a ring's control page relates it to the time
+ * stamp counter. */
 #ifndef MEMLAG_PERF_CLOCK_H
 #define MEMLAG_PERF_CLOCK_H
 
@@ -19,8 +19,8 @@ struct perf_clock {
 /* Whether the kernel tells the relation in PAGE. */
 bool perf_clock_is_told(const struct perf_event_mmap_page *page);
 
-/* Measures how far the clocks are apart now: they drift by what NTP corrects. A pair of
- * readings is right to less than a microsecond. */
+/* Measures the current offset between the clocks: they drift by NTP's corrections. The
+ * error of a pair of readings is less than a microsecond. */
 void perf_clock_measure(struct perf_clock *clock);
 
 int64_t perf_clock_to_monotonic(const struct perf_clock *clock, uint64_t time_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A matching of events and counters by augmenting paths (Kuhn's algorithm): an event
- * takes a free counter, or one whose event can move to another. */
+/* Matches events to counters by augmenting paths (Kuhn's algorithm): an event takes a
+ * free counter, or a counter whose event can move to another. */
 #include "counter_fit.h"
 
 enum { COUNTERS = 64, NOBODY = -1 };

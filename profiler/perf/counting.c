@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps for each opening what was read last, and for each event of the plan what all its
- * openings have gained, and how much of that was reported. Events
- * with the same name and the same code are the same source: estimates of one rate. The
- * sources of a name are added up. */
+/* Stores the last reading of each opening, and for each event of the plan the sum of
+ * increments of all its openings and the reported part. Events with the same name and
+ * the same code are one source: estimates of one rate. The sources of a name are added
+ * up. */
 #include "counting.h"
 
 #include <errno.h>
@@ -162,7 +162,7 @@ int counting_open(struct counting *counting, size_t group, size_t *opening)
         return 0;
 }
 
-/* Counts only rise; of one that does not, nothing is known. */
+/* Counters only rise; the increment of a fallen counter is unknown. */
 static uint64_t risen(uint64_t now, uint64_t before)
 {
         return now > before ? now - before : 0;
@@ -222,7 +222,7 @@ uint64_t counting_scaled(uint64_t count, uint64_t time_there, uint64_t time_runn
         return scaled < 0x1p63 ? (uint64_t)(scaled + 0.5) : count;
 }
 
-/* What a source gained; false when it did not run although it could have. */
+/* Increment of a source; false when it did not run although it could have. */
 static bool gain_of_source(const struct counting *counting, size_t source,
                            uint64_t *value)
 {
@@ -256,7 +256,7 @@ static bool source_was_read(const struct counting *counting, size_t source)
         return false;
 }
 
-/* What a name gained: the sum of its sources; false when none of them is counted here. */
+/* Increment of a name: the sum of its sources; false when no source is counted here. */
 static bool gain_of_name(const struct counting *counting, size_t name, uint64_t *value)
 {
         bool counted = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses lists of CPUs: through a set, so that order and repetition do not matter. */
+/* Parses lists of CPUs through a set: order and repetition do not matter. */
 #include "cpu_list.h"
 
 #include <ctype.h>

@@ -7,9 +7,9 @@
 
 enum { CPU_LIST_MAX = 1 << 16 }; /* more CPUs than Linux can have */
 
-/* The CPUs of TEXT, which may end with a newline, ascending and each once, in *CPUS,
- * which the caller frees. -EINVAL when TEXT is no such list, -ENOMEM. An empty TEXT is an
- * empty list. */
+/* Parses TEXT, which may end with a newline, into *CPUS, ascending and without
+ * repetition; the caller frees the array. -EINVAL when TEXT is no CPU list, -ENOMEM. An
+ * empty TEXT is an empty list. */
 int cpu_list_parse(const char *text, int **cpus, size_t *count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of Intel's CPUs by what memlag uses them for. The facts are in
- * intel_events.inc, which make_intel_events.py makes; this only finds them. */
+/* The events of Intel's CPUs by their use in memlag. make_intel_events.py generates the
+ * facts in intel_events.inc; this file only looks them up. */
 #ifndef MEMLAG_PERF_EVENT_TABLE_H
 #define MEMLAG_PERF_EVENT_TABLE_H
 
@@ -9,7 +9,7 @@
 
 enum core_kind { CORE_P, CORE_E, CORE_UNCORE };
 
-/* Each is a counter, except the first three. What M17 makes of them is in method.md. */
+/* Each is a counter, except the first three. method.md describes how M17 uses them. */
 enum event_role {
         ROLE_LOADS,        /* sampled by latency */
         ROLE_STORES,       /* sampled */
@@ -24,11 +24,11 @@ enum event_role {
         ROLE_FB_FULL,      /* waits for a free fill buffer */
         ROLE_SQ_FULL,      /* cycles with the queue to L3 full */
         ROLE_STALLS,       /* cycles without execution */
-        ROLE_STALLS_L1D,   /* of these, those with an L1D miss outstanding */
-        ROLE_STALLS_L2,    /* of these, those with an L2 miss outstanding */
-        ROLE_STALLS_L3,    /* of these, those with an L3 miss outstanding */
+        ROLE_STALLS_L1D,   /* stall cycles with an L1D miss outstanding */
+        ROLE_STALLS_L2,    /* stall cycles with an L2 miss outstanding */
+        ROLE_STALLS_L3,    /* stall cycles with an L3 miss outstanding */
         ROLE_STORE_BUFFER, /* cycles stalled because the store buffer is full */
-        ROLE_CANDIDATE,    /* said to count one of these, or like it: to be validated */
+        ROLE_CANDIDATE,    /* a possible alternative to the above: to be validated */
         ROLE_DRAM_READ,    /* of 64 bytes, in a memory controller */
         ROLE_DRAM_WRITE,
         ROLE_COUNT
@@ -45,7 +45,7 @@ struct event {
 
 struct event_platform {
         const char *name;    /* Intel's short name, "SKX" */
-        enum core_kind core; /* of a CPU whose cores are all alike */
+        enum core_kind core; /* for a CPU whose cores are all alike */
 };
 
 /* The platform of a CPU by its family, model and stepping; NULL when the table has
@@ -53,9 +53,9 @@ struct event_platform {
 const struct event_platform *event_platform_find(int64_t family, int64_t model,
                                                  int64_t stepping);
 
-/* The event that plays ROLE on cores of kind CORE of PLATFORM (event_platform.name); NULL
- * when there is none. Further ones, by INDEX: of a core those that are said to count the
- * same, which only a validation can put in its place; of a memory controller those that
+/* Returns the event for ROLE on cores of kind CORE of PLATFORM (event_platform.name);
+ * NULL when there is none. INDEX selects further events. Further core events are
+ * alternatives that only a validation can select. Further events of a memory controller
  * must be added up. */
 const struct event *event_find(const char *platform, enum core_kind core,
                                enum event_role role, size_t index);
@@ -64,7 +64,7 @@ const struct event *event_find(const char *platform, enum core_kind core,
  * known. */
 unsigned event_counters(const char *platform, enum core_kind core);
 
-/* What a role's counts are: "cycles", "events" or, for DRAM, "bytes". */
+/* Unit of a role's counts: "cycles", "events" or, for DRAM, "bytes". */
 const char *event_role_unit(enum event_role role);
 
 #endif

@@ -14,8 +14,8 @@ static enum core_kind kind_of(const struct machine_pmu *pmu,
         return CORE_E;
 }
 
-/* The counters that a group can have. The NMI watchdog keeps fixed counter 1, that of the
- * cycles, for itself. */
+/* The counters available to a group. The NMI watchdog occupies fixed counter 1, the
+ * cycle counter. */
 static uint64_t free_counters(const struct machine *machine,
                               const struct intel_core *core, unsigned general)
 {

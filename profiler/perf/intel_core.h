@@ -30,8 +30,8 @@ struct intel_core intel_core_describe(const struct machine *machine,
 const struct event *intel_core_usual_event(const struct intel_core *core,
                                            enum event_role role);
 
-/* The one that a validation prefers for ROLE, else the usual one; NULL when that is not
- * known or unusable. */
+/* Returns the event that a validation prefers for ROLE, else the usual event; NULL when
+ * the event is unknown or unusable. */
 const struct event *intel_core_event(const struct intel_core *core, enum event_role role);
 
 /* The free counters that EVENT can be on; NULL: any. */

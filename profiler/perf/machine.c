@@ -306,7 +306,7 @@ const struct machine_pmu *machine_large_core_pmu(const struct machine *machine)
 void machine_ask_cpu(struct machine *machine)
 {
         unsigned eax, ebx, ecx, edx;
-        /* Kinds of core differ, and this runs on only one of them. */
+        /* Kinds of core differ, and CPUID describes only the current core. */
         if (strcmp(machine->vendor, "GenuineIntel") == 0 && machine->pmu_count == 1 &&
             __get_cpuid(0xa, &eax, &ebx, &ecx, &edx))
                 machine->counters = eax >> 8 & 0xff;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What /proc and /sys say of this machine's ability to sample memory accesses. Only
- * reads: it knows neither what memlag makes of the facts nor how to change them. */
+/* Capabilities of this machine for sampling memory accesses, from /proc and /sys. Only
+ * reads: it neither interprets nor changes the settings. */
 #ifndef MEMLAG_PERF_MACHINE_H
 #define MEMLAG_PERF_MACHINE_H
 
@@ -10,7 +10,7 @@
 
 #include "pmu.h"
 
-#define MACHINE_UNKNOWN INT64_MIN /* what is not told */
+#define MACHINE_UNKNOWN INT64_MIN /* not reported */
 
 enum { MACHINE_PMUS_MAX = 4 }; /* one for each kind of core that Linux names */
 
@@ -73,7 +73,7 @@ struct machine {
         struct machine_imc *imcs;
         /* General counters of each CPU, as the CPU tells; 0: it does not. */
         unsigned counters;
-        bool nmi_watchdog; /* it keeps one of them */
+        bool nmi_watchdog; /* it occupies a counter */
         double base_mhz;   /* the clock without turbo; 0: not told */
         double clock_mhz;  /* the clock when it was read; 0: not told */
         int64_t perf_event_paranoid;
@@ -84,16 +84,17 @@ struct machine {
         bool debug_files; /* /usr/lib/debug/.build-id is there */
 };
 
-/* Reads the facts below the directory ROOT ("" for this machine). What cannot be read
- * is as if it were not there. */
+/* Reads the facts below the directory ROOT ("" for this machine). Unreadable files count
+ * as absent. */
 void machine_read(const char *root, struct machine *machine);
 void machine_free(struct machine *machine);
 
-/* The PMU of the cores, on a hybrid CPU that of the large ones; NULL: there is none. */
+/* Returns the PMU of the cores, on a hybrid CPU the PMU of the large cores; NULL: there
+ * is none. */
 const struct machine_pmu *machine_large_core_pmu(const struct machine *machine);
 
-/* Asks the CPU that runs this for what no file tells (CPUID leaves 0xA and 0x16, SDM
- * vol. 2). */
+/* Queries the current CPU for facts that no file contains (CPUID leaves 0xA and 0x16,
+ * SDM vol. 2). */
 void machine_ask_cpu(struct machine *machine);
 
 #endif

@@ -32,7 +32,7 @@ static struct finding *add(struct list *list, const char *topic,
 #define REMEDY(finding, ...)                                                             \
         snprintf((finding)->remedy, sizeof((finding)->remedy), __VA_ARGS__)
 
-/* A source's problem: what is so; what to do. */
+/* Reports a source's problem: fact; remedy. */
 static void say_problem(struct finding *finding, const char *problem)
 {
         const char *remedy = strstr(problem, "; ");
@@ -163,7 +163,7 @@ static void say_counters(struct finding *finding, const struct plan *plan)
             plan->counters_rotate ? " that take turns: counts are estimates" : "");
 }
 
-/* What is counted on Intel's CPUs; elsewhere there are cycles and instructions. */
+/* Reports the counters on Intel's CPUs; other CPUs count cycles and instructions. */
 static void about_counters(struct list *list, const struct machine *machine)
 {
         static const struct plan_options options = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the facts about a machine mean for recording on it, and what to do. Pure: it
- * looks at no file and changes nothing. */
+/* Interprets the facts about a machine for recording, with remedies. Pure: it reads no
+ * file and changes nothing. */
 #ifndef MEMLAG_PERF_MACHINE_FINDINGS_H
 #define MEMLAG_PERF_MACHINE_FINDINGS_H
 
@@ -21,7 +21,7 @@ struct finding {
         char remedy[256]; /* empty when there is none */
 };
 
-/* How it went to do what cannot be read from a file. */
+/* Results of probes for facts that no file contains. */
 struct machine_trial {
         int perf_event_error; /* errno of opening a timer event on ourselves, or 0 */
         /* Why a source does not work, as its probe says it; NULL: it does. */

@@ -27,7 +27,7 @@ struct order {
         void *context;
         size_t limit_bytes;
         struct arena arena;
-        struct arena spare; /* for what stays when the rest was delivered */
+        struct arena spare; /* for records that remain after a delivery */
         struct entry *entries;
         struct entry *merged; /* as large: room for sorting */
         size_t count;

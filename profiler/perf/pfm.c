@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks libpfm4 for events. Its stores are not asked for: version 4.13 has
- * a wrong code for those of Sapphire Rapids. */
+/* Queries libpfm4 for events. Not for its stores: version 4.13 has a wrong code for
+ * stores of Sapphire Rapids. */
 #include "pfm.h"
 
 #include <ctype.h>

@@ -19,36 +19,38 @@ enum plan_use {
         PLAN_COUNTER    /* read at the interval */
 };
 
-/* ATTR says what to measure and the form of its samples: type, config, config1, config2,
- * precise_ip, sample_period or freq, sample_type, sample_regs_user, sample_stack_user,
- * exclude_*, pinned, and for counters read_format with GROUP and both times. How to run
- * it (disabled, enable_on_exec, inherit, task, comm, mmap, mmap2, sample_id_all, wake-up,
- * further bits of read_format) is the session's.
+/* ATTR defines the measured event and the form of its samples: type, config, config1,
+ * config2, precise_ip, sample_period or freq, sample_type, sample_regs_user,
+ * sample_stack_user, exclude_*, pinned. For counters it also has read_format with GROUP
+ * and both times. The session sets the run-time attributes (disabled, enable_on_exec,
+ * inherit, task, comm, mmap, mmap2, sample_id_all, wake-up, further bits of
+ * read_format).
  *
- * NAME is the counter's in the database. Events of the same NAME and code may stand in
- * several groups; each is then an estimate of the same rate, and what they gained between
- * two readings is
- *         time there * (sum of gains) / (sum of times running),
- * where the time there is that in which they could have run. Events of the same NAME and
- * different codes count different things, such as two memory controllers, and are added
- * up. A counter that was not running at all between two readings gained an unknown
- * amount, not nothing: its reading spans on to the next at which it ran. */
+ * NAME is the counter's name in the database. Events with the same NAME and code may be
+ * in several groups. Each is then an estimate of the same rate. Their increment between
+ * two readings is time there * (sum of gains) / (sum of times running). The time there
+ * is the time in which they could have run.
+ *
+ * Events with the same NAME and different codes count different things, such as two
+ * memory controllers, and are added up. A counter that did not run between two readings
+ * has an unknown increment, not zero. Its interval extends to the next reading at which
+ * it ran. */
 struct plan_event {
         struct perf_event_attr attr;
         enum plan_use use;
         const char *name; /* static */
         const char *unit; /* static: "cycles", "bytes" ... of SCALE counts */
-        /* The usual event in whose place a validation put this one; NULL: none. Static.
-         */
+        /* The usual event that a validation replaced by this event; NULL: none.
+         * Static. */
         const char *stands_for;
         uint64_t scale; /* multiply the count by this */
 };
 
 enum { PLAN_GROUP_EVENTS_MAX = 16 }; /* more than any CPU has counters for */
 
-/* Events that are always on the PMU together; events[0] is the leader. A group whose
- * leader is pinned never waits for counters: when it cannot have them, its event reads as
- * end of file. */
+/* Events that are always on the PMU together; events[0] is the leader. A pinned leader's
+ * group never waits for counters: if it cannot have them, its event reads as end of
+ * file. */
 struct plan_group {
         struct plan_event events[PLAN_GROUP_EVENTS_MAX];
         size_t count;
@@ -56,15 +58,15 @@ struct plan_group {
          * ascending; cpu_count 0: on every CPU. Owned by the plan. */
         int *cpus;
         size_t cpu_count;
-        /* Counts whatever runs there: open it on each of its CPUs with pid -1 also when
-         * the others follow a task. When that is forbidden the run goes on without it. */
+        /* Counts all tasks: open it on each of its CPUs with pid -1, even if the other
+         * groups follow a task. If that is forbidden, the run continues without it. */
         bool system_wide;
 };
 
 enum { PLAN_LEFT_OUT_MAX = 32 };
 
 struct plan {
-        struct plan_group *groups; /* in the order in which to open them */
+        struct plan_group *groups; /* in opening order */
         size_t group_count;
         /* Counters that do not fit beside each other take turns; their readings are
          * estimates. */
@@ -76,10 +78,10 @@ struct plan {
         size_t left_out_count;
 };
 
-/* What the user asks for. */
+/* The user's options. */
 struct plan_options {
         uint64_t period;       /* events from sample to sample; 0: by frequency */
-        uint64_t store_period; /* the same of stores; 0: by frequency */
+        uint64_t store_period; /* period of stores; 0: by frequency */
         uint64_t frequency_hz; /* samples a second that the kernel should aim at */
         uint32_t ldlat_cycles;
         bool stores; /* sample them too */
@@ -89,11 +91,11 @@ struct plan_options {
         bool data_page_size;
         bool counters;
         struct validated_counters validated;
-        bool whole_cpus; /* whatever runs there is recorded, and no task alone */
+        bool whole_cpus; /* records all tasks on the CPUs, no single task */
 };
 
-/* Adds an empty group, on all CPUs or on those of the list; NULL when there is no memory.
- */
+/* Adds an empty group, on all CPUs or on the listed CPUs; NULL when there is no
+ * memory. */
 struct plan_group *plan_add_group(struct plan *plan);
 struct plan_group *plan_add_group_on(struct plan *plan, const int *cpus,
                                      size_t cpu_count);

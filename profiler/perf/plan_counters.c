@@ -111,8 +111,8 @@ static void leave_out(const struct intel_core *core, const enum event_role *set,
         }
 }
 
-/* A pack of SET alone. L1_MISS beside L1_MISS_ANY is for a metric of its own: where both
- * do not fit beside the samples, it goes. */
+/* Makes a pack with SET alone. L1_MISS beside L1_MISS_ANY only serves a separate metric:
+ * if both do not fit beside the samples, L1_MISS is dropped. */
 static struct pack pack_of_set(const struct intel_core *core, const enum event_role *set,
                                struct plan *plan)
 {
@@ -128,14 +128,14 @@ static struct pack pack_of_set(const struct intel_core *core, const enum event_r
         return smaller;
 }
 
-/* Loads in all make no metric alone, and where loads wait is told by others too: not
- * worth taking turns. */
+/* The count of all loads makes no metric alone, and other counters also locate stalls:
+ * not worth multiplexing. */
 static bool is_extra(const enum event_role *set)
 {
         return set[0] == ROLE_ALL_LOADS || set[0] == ROLE_STALLS_L2;
 }
 
-/* Puts each set into the first pack that has room for it, or into one of its own. */
+/* Puts each set into the first pack that has room, or into a new pack. */
 static size_t pack_sets(const struct intel_core *core, struct pack packs[SETS],
                         struct plan *plan)
 {

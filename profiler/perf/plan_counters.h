@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The groups of counters on one kind of Intel's cores, beside what is sampled there:
- * those of LMRL (H20) and of the stalls (M17), cycles and instructions. Pure. */
+/* The groups of counters on one kind of Intel's cores, beside the samples: counters for
+ * LMRL (H20) and for stalls (M17), cycles and instructions. Pure. */
 #ifndef MEMLAG_PERF_PLAN_COUNTERS_H
 #define MEMLAG_PERF_PLAN_COUNTERS_H
 

@@ -11,7 +11,7 @@
 enum {
         PERIOD_STEP = 16,
         PERIOD_MIN = 144,         /* 0x90, the least that kernels take */
-        PERIOD_MAX = 0xffff << 4, /* what every IBS has bits for */
+        PERIOD_MAX = 0xffff << 4, /* maximum that every IBS supports */
         LDLAT_STEP = 128,
         LDLAT_MAX = 2048
 };
@@ -25,7 +25,7 @@ static uint64_t allowed_period(uint64_t period)
         return period - period % PERIOD_STEP;
 }
 
-/* Whether what is asked for can be had; -EINVAL with the reason. */
+/* Checks whether IBS supports the latency threshold; -EINVAL with the reason. */
 static int check_ldlat(const struct machine_ibs *ibs, uint32_t cycles, struct diag *diag)
 {
         if (cycles && !ibs->ldlat.known)

@@ -47,8 +47,8 @@ static void add_imc_table(const struct machine_imc *imc, const char *platform,
         }
 }
 
-/* Where the kernel has names for the events of some, the others are copies of them (such
- * as counters that always run) and would be counted twice. */
+/* If the kernel names the events of some controllers, the others are copies (such as
+ * free-running counters) and would be counted twice. */
 static bool any_imc_named(const struct machine *machine)
 {
         for (size_t i = 0; i < machine->imc_count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the events that Intel's CPUs sample; what is counted beside them is chosen
- * elsewhere. The facts of each CPU are in the table; there is one way for all of them. */
+/* Chooses the sampled events of Intel's CPUs; plan_counters.c chooses the counters
+ * beside them. The table has the facts of each CPU; the code is the same for all
+ * CPUs. */
 #include "plan_pebs.h"
 
 #include <errno.h>
@@ -122,7 +123,7 @@ static int plan_stores(struct intel_core *core, const struct plan_options *optio
         return 0;
 }
 
-/* Plans what is sampled on CORE. -ENODEV with the reason when it cannot sample loads. */
+/* Plans the samples on CORE. -ENODEV with the reason when it cannot sample loads. */
 static int plan_samples(const struct machine *machine, struct intel_core *core,
                         const struct plan_options *options,
                         const struct pebs_limits *limits, struct plan *plan,
@@ -149,7 +150,7 @@ static int plan_samples(const struct machine *machine, struct intel_core *core,
         return options->stores ? plan_stores(core, options, limits, plan, diag) : 0;
 }
 
-/* Samples that take turns with nobody keep their counters whoever else wants them. */
+/* Samples that are not multiplexed retain their counters against other users. */
 static void pin_samples(struct plan *plan)
 {
         for (size_t i = 0; i < plan->group_count; i++) {

@@ -21,9 +21,9 @@ static int open_disabled(const struct plan_event *event, pid_t pid, int cpu, int
         return fd < 0 ? -errno : (int)fd;
 }
 
-/* Opens GROUP and, as more of its members, the events of BESIDE (or NULL): the kernel
- * refuses with EINVAL what can never be on the PMU together. On this thread, or on one of
- * the group's CPUs. */
+/* Opens GROUP with the events of BESIDE (or NULL) as further members: the kernel refuses
+ * impossible combinations with EINVAL. Opens on this thread, or on one of the group's
+ * CPUs. */
 static int try_group(const struct plan_group *group, const struct plan_group *beside,
                      bool whole_cpu)
 {
@@ -117,7 +117,8 @@ static int try_samples(const struct plan *plan, bool whole_cpus)
         return code;
 }
 
-/* The kernel understood the attributes and has not got what they ask for. */
+/* Returns true if the kernel understood the attributes and lacks the requested
+ * feature. */
 static bool is_refusal_of_form(int error)
 {
         return error == -EINVAL || error == -EOPNOTSUPP || error == -ENOENT;
@@ -134,7 +135,7 @@ static int explain_samples(int error, const struct machine *machine,
         return explain(error, machine, options, "the load latency event", diag);
 }
 
-/* The most precise of what is accepted, with the fuller weight if possible. Never
+/* Finds the highest accepted precision, with the three-part weight if possible. Never
  * imprecise. */
 static int settle_samples(const struct machine *machine,
                           const struct plan_options *options, struct pebs_limits *limits,

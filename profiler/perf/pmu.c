@@ -79,7 +79,7 @@ void pmu_set_field(struct pmu_code *code, const struct pmu_field *field, uint64_
 
 /* ---- aliases ---- */
 
-/* One term of an alias: "event=0xcd", or a flag such as "edge". */
+/* Applies one term of an alias: "event=0xcd", or a flag such as "edge". */
 static bool apply_term(const char *root, const char *pmu, const char *term,
                        struct pmu_code *code)
 {

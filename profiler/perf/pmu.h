@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What sysfs says of one PMU (Linux, Documentation/ABI/testing/
- * sysfs-bus-event_source-devices-*): where an event's parameters lie in its
- * configuration, and the events that the kernel has names for. Knows no CPU. */
+/* The sysfs description of one PMU (Linux, Documentation/ABI/testing/
+ * sysfs-bus-event_source-devices-*): the location of an event's parameters in its
+ * configuration, and the events that the kernel names. Knows no CPU. */
 #ifndef MEMLAG_PERF_PMU_H
 #define MEMLAG_PERF_PMU_H
 
@@ -22,9 +22,9 @@ struct pmu_field {
         uint64_t mask;
 };
 
-/* Each reads below the directory ROOT ("" for this machine), and is false when the file
- * is not there or not of its form. An alias may say less than its event needs
- * ("ldlat=?"): such a parameter stays zero. */
+/* Each function reads below the directory ROOT ("" for this machine), and returns false
+ * when the file is absent or malformed. An alias may leave a parameter open ("ldlat=?"):
+ * such a parameter stays zero. */
 bool pmu_read_field(const char *root, const char *pmu, const char *name,
                     struct pmu_field *field);
 bool pmu_read_alias(const char *root, const char *pmu, const char *event,
@@ -38,7 +38,7 @@ bool pmu_read_cpus(const char *root, const char *pmu, int **cpus, size_t *count)
 /* Sets FIELD's bits in CODE to VALUE, whose higher bits must be zero. */
 void pmu_set_field(struct pmu_code *code, const struct pmu_field *field, uint64_t value);
 
-/* The format's text, such as "config1:0-15" or "config:0-7,32-35". */
+/* Parses the format's text, such as "config1:0-15" or "config:0-7,32-35". */
 bool pmu_parse_field(const char *text, struct pmu_field *field);
 
 #endif

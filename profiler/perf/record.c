@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes perf_event records. The order of a sample's fields is that of
+/* Decodes perf_event records. The fields of a sample have the order of
  * PERF_RECORD_SAMPLE in linux/perf_event.h. */
 #include "record.h"
 
@@ -76,7 +76,7 @@ static void take_pair(struct cursor *cursor, uint32_t *first, uint32_t *second)
         *second = halves[1];
 }
 
-/* BYTES, and what pads them to whole values. */
+/* Takes BYTES and their padding to whole values. */
 static const uint8_t *take_bytes(struct cursor *cursor, uint64_t bytes)
 {
         uint64_t values = bytes / 8 + (bytes % 8 != 0);
@@ -471,7 +471,8 @@ bool record_identifier(const void *bytes, size_t size, uint64_t *id)
 bool record_time(const struct record_layout *layout, const void *bytes, size_t size,
                  uint64_t *time)
 {
-        /* What stands before the time in a sample, and from the time on in a trailer. */
+        /* The fields before the time in a sample, and the fields from the time on in a
+         * trailer. */
         const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;
         const uint64_t behind = id_bits & ~(uint64_t)PERF_SAMPLE_TID;
         uint64_t type = layout->sample_type;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes the records that the kernel's perf_event interface writes (perf_event_open(2),
+/* Decodes the records of the kernel's perf_event interface (perf_event_open(2),
  * linux/perf_event.h). Pure functions from bytes to structures: no I/O, no state, every
- * length checked. Records may come from a ring or a file, in this machine's byte order;
- * what they say is not trusted, and what they mean is the caller's business. */
+ * length checked. Records may come from a ring or a file, in this machine's byte order.
+ * Their contents are untrusted, and the caller interprets them. */
 #ifndef MEMLAG_PERF_RECORD_H
 #define MEMLAG_PERF_RECORD_H
 
@@ -12,7 +12,7 @@
 
 struct perf_event_attr;
 
-/* What an event's attributes say about the shape of its records. */
+/* The attributes of an event that define the layout of its records. */
 struct record_layout {
         uint64_t sample_type;
         uint64_t branch_sample_type;
@@ -22,10 +22,10 @@ struct record_layout {
         bool sample_id_all;
 };
 
-/* The layout of ATTR's records. -ENOTSUP when they cannot be told apart into fields:
- * bits of sample_type, branch_sample_type or read_format that are newer than this code,
- * WEIGHT together with WEIGHT_STRUCT, or STACK_USER with size 0, whose samples the
- * kernel writes with fields out of place. */
+/* Gets the layout of ATTR's records. -ENOTSUP when their fields cannot be located.
+ * Causes: bits of sample_type, branch_sample_type or read_format that are newer than
+ * this code; WEIGHT together with WEIGHT_STRUCT; or STACK_USER with size 0, where the
+ * kernel misplaces fields. */
 int record_layout(const struct perf_event_attr *attr, struct record_layout *layout);
 
 enum record_kind {
@@ -38,7 +38,7 @@ enum record_kind {
         RECORD_LOST_SAMPLES,
         RECORD_THROTTLE,
         RECORD_UNTHROTTLE,
-        RECORD_OTHER,  /* a known type whose body is not decoded, such as AUX */
+        RECORD_OTHER,  /* a known type without a decoder, such as AUX */
         RECORD_UNKNOWN /* a type that is newer than this code, or not the kernel's */
 };
 
@@ -175,13 +175,14 @@ struct record {
         };
 };
 
-/* The size in bytes of the record that begins at BYTES, of which SIZE are there; 0 when
- * they cannot begin a record. It may be larger than SIZE: the rest is to come. */
+/* Returns the size in bytes of the record that begins at BYTES, with SIZE bytes
+ * available; 0 when they cannot begin a record. The result may exceed SIZE: the rest has
+ * not arrived. */
 size_t record_size(const void *bytes, size_t size);
 
-/* The id of the event that wrote the record of SIZE bytes at BYTES, where all events have
- * PERF_SAMPLE_IDENTIFIER, which stands at the same place in the records of all; false
- * when the record is too short. */
+/* Gets the id of the event that wrote the record of SIZE bytes at BYTES. All events must
+ * have PERF_SAMPLE_IDENTIFIER, which is at the same position in all records. Returns
+ * false when the record is too short. */
 bool record_identifier(const void *bytes, size_t size, uint64_t *id);
 
 /* The record's time, without decoding the rest; false when LAYOUT has none or the record
@@ -190,8 +191,8 @@ bool record_time(const struct record_layout *layout, const void *bytes, size_t s
                  uint64_t *time);
 
 /* Decodes the record of exactly SIZE bytes at BYTES, which must be aligned to 8, into
- * RECORD; the pointers in it live as long as BYTES. -EBADMSG when it is damaged: shorter
- * or longer than its type and LAYOUT ask for, or with a name that does not end. */
+ * RECORD; its pointers live as long as BYTES. -EBADMSG when it is damaged: shorter or
+ * longer than its type and LAYOUT require, or with an unterminated name. */
 int record_decode(const struct record_layout *layout, const void *bytes, size_t size,
                   struct record *record);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the ring buffer of a perf event (perf_event_open(2), "MMAP layout"): whole
- * records in the order in which they were written, also where they wrap. Knows where
- * a record ends, and not what it says. */
+ * records in write order, including wrapped records. Knows a record's size, not its
+ * contents. */
 #ifndef MEMLAG_PERF_RING_H
 #define MEMLAG_PERF_RING_H
 
@@ -13,10 +13,10 @@
 struct perf_event_mmap_page;
 struct ring;
 
-/* Maps the ring of the event FD, which stays the caller's, with DATA_PAGES (a power of
- * two) pages for records. The kernel never overwrites what has not been released: what
- * finds no room is lost, and told of by a LOST record later. -EPERM or -ENOMEM when the
- * pages are more than may be locked. */
+/* Maps the ring of the event FD, which the caller still owns, with DATA_PAGES (a power
+ * of two) pages for records. The kernel never overwrites unreleased records: it drops
+ * new records, and reports them later in a LOST record. -EPERM or -ENOMEM when the pages
+ * exceed the lock limit. */
 int ring_open(int fd, size_t data_pages, struct ring **ring, struct diag *diag);
 
 /* A ring over memory of the caller: the control page, and DATA_BYTES (a power of two) at
@@ -24,7 +24,7 @@ int ring_open(int fd, size_t data_pages, struct ring **ring, struct diag *diag);
 int ring_over(struct perf_event_mmap_page *page, const uint8_t *data, size_t data_bytes,
               struct ring **ring, struct diag *diag);
 
-/* Unmaps what ring_open mapped. NULL is allowed. */
+/* Unmaps the ring. NULL is allowed. */
 void ring_close(struct ring *ring);
 
 /* The next record that is complete, aligned to 8; NULL when there is none. It stays

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording session: opens and closes its parts, hands over what their rings hold in
- * the order of time, and counts what was lost. */
+/* A recording session: opens and closes its parts, delivers the records of their rings
+ * in time order, and counts losses. */
 #include "session_parts.h"
 
 #include <errno.h>
@@ -206,8 +206,8 @@ int session_add(struct session *session, int64_t time_ns, const void *bytes, siz
         return rc == -ENOMEM ? diag_no_memory(diag) : rc;
 }
 
-/* Reads at most what fits into the ring at once, so that no ring waits for ever for
- * another that is filled as fast as it is read. */
+/* Reads at most one ring's worth at once: a ring that fills as fast as it is read must
+ * not starve the others. */
 static int read_ring(struct session *session, struct ring *ring)
 {
         size_t left = session->ring_pages * (size_t)sysconf(_SC_PAGESIZE);
@@ -262,14 +262,15 @@ int session_drain(struct session *session, bool whole, struct diag *diag)
                 rc = read_rings(session);
         if (rc == 0 && whole)
                 rc = order_round(session->order);
-        /* Behind the records: those in hand have the times of the measure before. */
+        /* After the records: pending records use the previous measurement. */
         perf_clock_measure(&session->clock);
         return rc == -ENOMEM ? diag_no_memory(diag) : rc;
 }
 
 /* ---- the end ---- */
 
-/* What the events of all rings together have lost; 0 when the kernel does not know. */
+/* Counts the lost records of all events and rings; 0 when the kernel does not report
+ * them. */
 static uint64_t count_lost(const struct session *session)
 {
         uint64_t lost = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens the events of a plan on tasks or CPUs, reads what they write into their rings in
- * the order of time, and the counters at each interval. Knows the kernel's interface, and
- * neither what the events are for nor what becomes of them.
+/* Opens the events of a plan on tasks or CPUs, reads records from their rings in time
+ * order, and reads the counters at each interval. Knows the kernel's interface, but
+ * neither the purpose of the events nor the use of the data.
  *
- * The rule of opening: the kernel lets a ring of inherited events belong to one CPU only.
- * So on tasks each event is opened for each task on each CPU, and inherited by the
- * threads and processes that they start; on CPUs, once on each. Either way each CPU has
- * one ring for all of its events, and counters are those of a CPU. */
+ * Opening: the kernel allows a ring of inherited events only on a single CPU. Therefore
+ * each event is opened for each task on each CPU; threads and processes that the tasks
+ * start inherit it. On CPUs, each event is opened once per CPU. In both cases each CPU
+ * has one ring for all its events, and counters are per CPU. */
 #ifndef MEMLAG_PERF_SESSION_H
 #define MEMLAG_PERF_SESSION_H
 
@@ -20,27 +20,27 @@
 #include "plan.h"
 #include "record.h"
 
-/* An event whose records come. */
+/* An event that delivers records. */
 struct session_stream {
         struct record_layout layout;
         size_t index;                   /* from 0, below session_streams */
         const struct plan_event *event; /* NULL: it tells of tasks and mappings */
 };
 
-/* Gets what is read. Times are nanoseconds of CLOCK_MONOTONIC. Anything but 0 ends the
- * reading and is passed on. */
+/* Receives the data. Times are nanoseconds of CLOCK_MONOTONIC. A nonzero result ends the
+ * reading and is returned. */
 struct session_handler {
         void *context;
         int (*record)(void *context, int64_t time_ns, const struct session_stream *stream,
                       const struct record *record, struct diag *diag);
-        /* What session_add was given, in its place between the records. */
+        /* Receives the arguments of session_add, in time order between the records. */
         int (*added)(void *context, int64_t time_ns, const void *bytes, size_t size,
                      struct diag *diag);
         /* COUNT bytes or records that could not be understood. */
         int (*damaged)(void *context, uint64_t count, const char *unit,
                        struct diag *diag);
-        /* Gains on CPU that all began at the first's start; MISSED_NS: time in which
-         * groups of counters did not run, summed over groups. */
+        /* Increments on CPU with a common start; MISSED_NS: time in which groups of
+         * counters did not run, summed over groups. */
         int (*counters)(void *context, int64_t end_ns, int cpu,
                         const struct counting_gain *gains, size_t count,
                         uint64_t missed_ns, struct diag *diag);
@@ -49,7 +49,7 @@ struct session_handler {
 struct session_options {
         const struct plan *plan; /* must outlive the session */
         const pid_t *tasks;      /* threads, by their ids */
-        size_t task_count;       /* 0: whatever runs on the CPUs */
+        size_t task_count;       /* 0: all tasks on the CPUs */
         bool on_exec;            /* begin when the only task executes a program */
         const int *cpus;
         size_t cpu_count;
@@ -73,13 +73,13 @@ int session_begin(struct session *session, struct diag *diag);
 /* Polls readable when a ring fills up or an interval has passed. */
 int session_fd(const struct session *session);
 
-/* Reads what is there: records go to the handler as soon as none that is earlier can
- * come (perf/order.h). WHOLE: all was added that others had told of before the drain;
- * until it is, records wait. */
+/* Reads available data. Records go to the handler once no earlier record can come
+ * (perf/order.h). WHOLE: all external events from before the drain were added; until
+ * then records wait. */
 int session_drain(struct session *session, bool whole, struct diag *diag);
 
-/* Puts an event of another origin between the records, by its time: before the drain in
- * which a round of that origin was read. */
+/* Inserts an external event between the records, by its time. Call it before the drain
+ * that ends the external source's round. */
 int session_add(struct session *session, int64_t time_ns, const void *bytes, size_t size,
                 struct diag *diag);
 
@@ -100,8 +100,8 @@ size_t session_ring_pages(const struct session *session);
  * records with times of the latter interrupt the program, though the plan wants large
  * PEBS. */
 bool session_forgoes_large_pebs(const struct session *session);
-/* Groups of the whole machine that were not permitted, and those of events that the
- * kernel does not know: neither is counted on any CPU. */
+/* Counts system-wide groups without permission, and groups with events that the kernel
+ * does not know: neither is counted on any CPU. */
 size_t session_groups_refused(const struct session *session);
 size_t session_groups_unknown(const struct session *session);
 /* Groups that had lost their counters to another program when they were last read. */
@@ -109,7 +109,7 @@ size_t session_groups_stopped(const struct session *session);
 /* Records and added events that came when later ones had been handed over already: they
  * were handed over behind them. */
 uint64_t session_late(const struct session *session);
-/* Time in which loads were not sampled because counters had the PMU. */
+/* Time in which loads were not sampled because counters occupied the PMU. */
 uint64_t session_samples_missed_ns(const struct session *session);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a session's counters at each interval, and hands over what they gained. */
+/* Reads a session's counters at each interval, and delivers their increments. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +28,8 @@ int session_start_timer(struct session *session, struct diag *diag)
         return session_watch(session, session->timer_fd, diag);
 }
 
-/* What read(2) of a group's leader gives: with PERF_FORMAT_GROUP the number of values
- * comes first and the values last, else the value comes first. */
+/* Result of read(2) on a group's leader. With PERF_FORMAT_GROUP the value count comes
+ * first and the values last; otherwise the value comes first. */
 struct group_values {
         uint64_t first;
         uint64_t time_enabled;
@@ -63,7 +63,8 @@ static void read_group(struct session *session, const struct event *event)
                      group.time_running, event->grouped ? group.values : &group.first);
 }
 
-/* Hands over what was gained on a CPU; gains that began together go together. */
+/* Delivers the increments on a CPU; increments with the same start are delivered
+ * together. */
 static int hand_over_gains(struct session *session, const struct counted *counted,
                            int64_t now_ns)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a session's events: the form of their records, which ring they write into, and
- * what the kernel says when it refuses. */
+/* Opens a session's events: their record layout, the ring that they write into, and the
+ * kernel's refusals. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void set_tracking(struct perf_event_attr *attr)
         };
 }
 
-/* What the session decides of any event's attributes. */
+/* Sets the session's part of any event's attributes. */
 static void set_common(const struct session *session, struct perf_event_attr *attr,
                        bool leads)
 {
@@ -92,7 +92,7 @@ static size_t default_ring_pages(void)
         return pages;
 }
 
-/* ---- what the kernel can do ---- */
+/* ---- kernel capabilities ---- */
 
 /* Whether a kernel with the attributes ATTR lets us open an event on ourselves. */
 static bool accepts(struct perf_event_attr *attr)
@@ -330,7 +330,7 @@ static int open_member(struct session *session, const struct place *place, size_
         bool writes = planned->use == PLAN_LOADS || planned->use == PLAN_STORES;
         bool leads = member == 0;
         set_common(session, &attr, leads);
-        /* What is of no task runs from the beginning: no exec is its own. */
+        /* A system-wide event runs from the beginning; it waits for no exec. */
         if (plan->groups[group].system_wide)
                 attr.inherit = attr.enable_on_exec = attr.disabled = 0;
         if (writes)
@@ -421,8 +421,8 @@ static int open_on_cpu(struct session *session, struct cpu *cpu, pid_t task,
         return rc;
 }
 
-/* Closes the events and forgets the openings beyond the first so many. What counting
- * knows of them adds nothing when they are never read. */
+/* Closes the events and forgets the openings beyond the given counts. Unread openings
+ * add nothing to the counting. */
 static void close_beyond(struct session *session, size_t events, size_t openings)
 {
         while (session->event_count > events)
@@ -430,8 +430,8 @@ static void close_beyond(struct session *session, size_t events, size_t openings
         session->opening_count = openings;
 }
 
-/* A group that counts whatever runs; without permission the run goes on, as a part of
- * the machine's counts would be taken for all of them. */
+/* Opens a system-wide group. Without permission the run continues without the group: the
+ * counts of a part of the machine would be mistaken for its total. */
 static int open_system_wide(struct session *session, size_t group, struct diag *diag)
 {
         const struct plan_group *planned = &session->options.plan->groups[group];
@@ -458,7 +458,7 @@ static int open_on_task(struct session *session, pid_t task, struct diag *diag)
         return rc;
 }
 
-/* One that has ended is left out; -ESRCH when all have. */
+/* Skips a task that has ended; -ESRCH when all have ended. */
 static int open_on_tasks(struct session *session, struct diag *diag)
 {
         const struct session_options *options = &session->options;

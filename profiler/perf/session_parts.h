@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of a session share, and nobody else: session_events.c opens events and
- * rings, session_counters.c reads the counters, session.c hands over what is read. */
+/* Private declarations that the session's files share: session_events.c opens events and
+ * rings, session_counters.c reads the counters, session.c delivers the data. */
 #ifndef MEMLAG_PERF_SESSION_PARTS_H
 #define MEMLAG_PERF_SESSION_PARTS_H
 
@@ -18,11 +18,11 @@
 struct event {
         int fd;
         size_t group;   /* of the plan; SIZE_MAX: it tells of tasks and mappings */
-        bool leads;     /* its group, and is switched on and off for all of it */
+        bool leads;     /* group leader; enabled and disabled for the whole group */
         bool writes;    /* records into the CPU's ring */
         bool grouped;   /* is read with all of its group */
         size_t opening; /* index, of leaders */
-        size_t counted; /* likewise: what counting calls it */
+        size_t counted; /* likewise: its identifier in counting */
 };
 
 struct cpu {
@@ -34,7 +34,7 @@ struct cpu {
 /* The plan's groups as they are open for one task, or for all, on one CPU. */
 struct opening {
         size_t counted;    /* index of the CPU's counters */
-        int tracking_fd;   /* runs whenever the task is there; -1: whatever runs there */
+        int tracking_fd;   /* runs whenever the task is there; -1: all tasks */
         uint64_t there_ns; /* how long that was, as read last */
 };
 
@@ -69,11 +69,11 @@ struct session {
         int epoll_fd;
         int timer_fd;
         bool can_tell_lost;      /* the kernel knows PERF_FORMAT_LOST */
-        bool can_tell_build_ids; /* and, since 5.12, the build-ids of what is mapped */
+        bool can_tell_build_ids; /* also, since 5.12, the build-ids of mapped files */
         struct diag *diag;       /* of the call in progress */
 };
 
-/* session_events.c: learns what the kernel can do, and how large rings may be. */
+/* session_events.c: detects the kernel's capabilities and the maximum ring size. */
 void session_look_at_kernel(struct session *session);
 bool session_wants_large_pebs(const struct plan *plan);
 /* All of the plan's events on all tasks and CPUs, disabled. */

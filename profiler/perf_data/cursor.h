@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A cursor over bytes of others that never passes their end. Knows nothing of what they
- * mean. */
+/* A bounds-checked cursor over foreign bytes. Does not interpret them. */
 #ifndef MEMLAG_PERF_DATA_CURSOR_H
 #define MEMLAG_PERF_DATA_CURSOR_H
 

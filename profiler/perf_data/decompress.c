@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Unpacks piece by piece: what is unpacked and not yet taken is never more than one
- * buffer, however much the packed bytes become. */
+/* Decompresses piece by piece: decompressed, unconsumed bytes never exceed one buffer,
+ * however large the output. */
 #include "decompress.h"
 
 #include <errno.h>

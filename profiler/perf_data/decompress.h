@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What perf record -z packs: one zstd stream, cut into the bodies of COMPRESSED and
- * COMPRESSED2 records; inside of it are records as they would stand in the file, which
- * may pass from one body to the next. The memory that it takes does not depend on how
- * much it unpacks. */
+/* Decompresses the output of perf record -z: one zstd stream, split over the bodies of
+ * COMPRESSED and COMPRESSED2 records. The stream contains normal records, which may
+ * cross body boundaries. Its memory does not depend on the output's size. */
 #ifndef MEMLAG_PERF_DATA_DECOMPRESS_H
 #define MEMLAG_PERF_DATA_DECOMPRESS_H
 

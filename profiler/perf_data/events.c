@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a record has its id is told by the first event, as in perf: all events of one
- * recording put it at the same place. */
+/* The first event determines the position of the id in a record, as in perf: all events
+ * of one recording use the same position. */
 #include "events.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of a recording: their attributes, whatever size the recording perf had for
- * them, their names, and which event an id in a record means. */
+/* The events of a recording: their attributes (of any size that the recording perf
+ * used), their names, and the map from record ids to events. */
 #ifndef MEMLAG_PERF_DATA_EVENTS_H
 #define MEMLAG_PERF_DATA_EVENTS_H
 
@@ -13,7 +13,7 @@
 #include "diag.h"
 
 struct perf_data_event {
-        struct perf_event_attr attr; /* what it does not have is zero */
+        struct perf_event_attr attr; /* missing fields are zero */
         struct record_layout layout;
         bool unreadable; /* its samples have fields that are newer than memlag */
         char *name;      /* as perf names it; NULL: not told */
@@ -45,8 +45,9 @@ int events_set_name(struct events *events, size_t index, const char *text, size_
 /* Finds the event of ID; false when there is none. */
 bool events_find(const struct events *events, uint64_t id, size_t *index);
 
-/* The event that the kernel's record of SIZE bytes belongs to: by its id, and the first
- * one where there is none. NULL for a sample whose id is unknown, or without events. */
+/* Returns the event of the kernel's record of SIZE bytes: by its id, or the first
+ * event for a record without an id. NULL for a sample with an unknown id, or without
+ * events. */
 const struct perf_data_event *events_of_record(const struct events *events,
                                                const void *record, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording that is a file has in sections: its events, where its records are, and
- * the features behind them. Reads no record. */
+/* Reads the sections of a recording in a file: its events, the location of its records,
+ * and the features after them. Reads no record. */
 #include "perf_data_internal.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffered reading from a file or a pipe. A file is read by position, so that the place
- * of its descriptor, which may be the caller's standard input, does not matter. */
+/* Buffered reading from a file or a pipe. A file is read by position: the offset of its
+ * descriptor, which may be the caller's standard input, does not matter. */
 #include "input.h"
 
 #include <errno.h>
@@ -173,7 +173,7 @@ static int write_all(int fd, const uint8_t *bytes, size_t count)
         return 0;
 }
 
-/* The input up to its end, with what the buffer holds of it first. */
+/* Copies the rest of the input, beginning with the buffered bytes. */
 static int copy_rest(struct input *input, int fd, uint64_t *size_bytes, struct diag *diag)
 {
         size_t got = 1;

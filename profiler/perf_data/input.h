@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of a recording, read once from front to back through a buffer of fixed size,
- * whether they come from a file or a pipe. Knows where it is, nothing of what it reads.
- */
+/* The bytes of a recording from a file or a pipe, read once from front to back through a
+ * buffer of fixed size. Knows its position, not the contents. */
 #ifndef MEMLAG_PERF_DATA_INPUT_H
 #define MEMLAG_PERF_DATA_INPUT_H
 
@@ -20,7 +19,7 @@ struct input {
         uint64_t offset_bytes; /* of the next byte */
         uint64_t end_bytes; /* reading stops here; UINT64_MAX: at the end of the input */
         uint8_t *buffer;
-        size_t begin; /* of what the buffer holds */
+        size_t begin; /* start of the buffered bytes */
         size_t end;
 };
 
@@ -28,8 +27,8 @@ struct input {
 int input_open(struct input *input, int fd, struct diag *diag);
 void input_close(struct input *input);
 
-/* Replaces a pipe by a copy of its rest in an unnamed file in $TMPDIR (/var/tmp), so that
- * it can be read at any place; *FD is then the caller's to close. */
+/* Replaces a pipe by an unnamed file in $TMPDIR (/var/tmp) with the rest of the input;
+ * it can then be read at any position. The caller closes *FD. */
 int input_spool(struct input *input, int *fd, struct diag *diag);
 
 /* Goes on at OFFSET_BYTES of a seekable input, up to END_BYTES. */
@@ -40,7 +39,7 @@ void input_seek(struct input *input, uint64_t offset_bytes, uint64_t end_bytes);
 int input_peek(struct input *input, size_t wanted, const uint8_t **bytes, size_t *count,
                struct diag *diag);
 
-/* Passes over COUNT bytes; *MISSING is how many of them the input did not have. */
+/* Skips COUNT bytes; *MISSING is the number of bytes beyond the end of input. */
 int input_skip(struct input *input, uint64_t count, uint64_t *missing, struct diag *diag);
 
 /* Reads COUNT bytes at OFFSET_BYTES of a seekable input, and does not move. -EBADMSG when

@@ -167,7 +167,7 @@ void perf_data_close(struct perf_data *data)
 
 /* ---- perf's own records ---- */
 
-/* What perf's records are made of. */
+/* Reads a 32-bit field of perf's records. */
 static uint32_t u32_at(const uint8_t *bytes, size_t offset)
 {
         uint32_t value;
@@ -250,7 +250,7 @@ static int take_compressed(struct perf_data *data, uint32_t type, const uint8_t 
         return decompress_feed(data->compressed, bytes + at, count, diag);
 }
 
-/* Passes over what follows a record, which is not part of its size. */
+/* Skips data that follows a record and is not part of its size. */
 static int pass_over(struct perf_data *data, uint64_t count, struct diag *diag)
 {
         uint64_t missing;
@@ -345,9 +345,9 @@ static int next_compressed(struct perf_data *data, struct perf_data_item *item,
         return 0;
 }
 
-/* The record at the front of the input, copied to where it is aligned; *SIZE 0 at the
- * end. What follows a pipe's records and is no whole record of a known type is not perf's
- * data: its messages get there when both its outputs go to one file. */
+/* Takes the first record of the input, copied to an aligned address; *SIZE 0 at the end.
+ * In a pipe, trailing bytes that form no complete record of a known type are not perf's
+ * data. They are perf's messages, if both its outputs go to one file. */
 static int take_record(struct perf_data *data, size_t *size, struct diag *diag)
 {
         struct perf_event_header header;
@@ -431,7 +431,7 @@ int perf_data_next(struct perf_data *data, struct perf_data_item *item, struct d
         return rc;
 }
 
-/* ---- what was read ---- */
+/* ---- results ---- */
 
 const struct events *perf_data_events(const struct perf_data *data)
 {

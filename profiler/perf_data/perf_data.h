@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what perf record writes: a file (perf.data), or the form that it writes into a
- * pipe. Gives the kernel's records in the order of the recording, and keeps what perf
- * says about events and the machine. Memory does not depend on the recording's size.
- * Knows no sink; what the records mean is the caller's business.
- * (Format: tools/perf/Documentation/perf.data-file-format.txt in Linux.) */
+/* Reads the output of perf record: a file (perf.data), or the form for a pipe. Returns
+ * the kernel's records in recording order, and stores perf's description of events and
+ * machine. Memory does not depend on the recording's size. Knows no sink; the caller
+ * interprets the records. (Format: tools/perf/Documentation/perf.data-file-format.txt in
+ * Linux.) */
 #ifndef MEMLAG_PERF_DATA_H
 #define MEMLAG_PERF_DATA_H
 
@@ -25,15 +25,15 @@ enum perf_data_kind {
 
 struct perf_data_item {
         enum perf_data_kind kind;
-        /* Of a record: its bytes, aligned to 8, until the next call; and the event
-         * whose layout it has, NULL when its id is of no known event. */
+        /* For a record: its bytes, aligned to 8, valid until the next call; and the
+         * event that defines its layout, NULL when its id belongs to no known event. */
         const void *bytes;
         size_t size;
         const struct perf_data_event *event;
         uint64_t offset_bytes; /* of the record, or of the compressed one around it */
 };
 
-/* What the recording holds that is not read as records. */
+/* Parts of the recording that are not returned as records. */
 struct perf_data_counts {
         uint64_t unknown_records; /* of types that this code does not know */
         uint64_t aux_bytes;       /* of hardware traces (Intel PT, Arm SPE) */
@@ -50,11 +50,11 @@ void perf_data_close(struct perf_data *data);
 int perf_data_next(struct perf_data *data, struct perf_data_item *item,
                    struct diag *diag);
 
-/* What tells, before records are read, that the recording is not whole: it was not
- * finished, or cut off; NULL: nothing. What is there of it can be read. */
+/* Returns the reason why the recording is incomplete (not finished, or truncated), if
+ * known before reading records; NULL: none. The existing part can be read. */
 const char *perf_data_damage(const struct perf_data *data);
 
-/* Features that could not be decoded, and what was wrong with the first. */
+/* Counts features that could not be decoded; *FIRST is the first error. */
 uint64_t perf_data_bad_features(const struct perf_data *data, const char **first);
 
 /* In a pipe they grow while it is read. */

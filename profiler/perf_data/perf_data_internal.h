@@ -36,7 +36,7 @@ struct perf_data {
         bool pipe;
         bool has_damage;
         struct diag damage;
-        struct diag bad_feature; /* the first of them */
+        struct diag bad_feature; /* the first error */
         uint64_t bad_features;
         struct events events;
         uint64_t id_bytes_left; /* no file has more ids of events than bytes */
@@ -49,14 +49,15 @@ struct perf_data {
         uint64_t aligned[INPUT_PEEK_MAX_BYTES / 8];
 };
 
-/* Puts "offset N: " before what DIAG says; returns CODE. */
+/* Prepends "offset N: " to the message in DIAG; returns CODE. */
 int perf_data_at_offset(struct diag *diag, uint64_t offset_bytes, int code);
 
 /* Keeps the first damage that does not end the reading. */
 void perf_data_note_damage(struct perf_data *data, const struct diag *diag);
 
-/* Decodes a feature, whose SIZE bytes stand at OFFSET. Records can be read without: what
- * cannot be decoded is only noted. An empty one is one that perf could not find out. */
+/* Decodes a feature of SIZE bytes at OFFSET. Records can be read without features;
+ * therefore an undecodable feature is only counted. An empty feature is a value that
+ * perf could not determine. */
 int perf_data_take_feature(struct perf_data *data, unsigned number, const void *bytes,
                            size_t size, uint64_t offset, struct diag *diag);
 

@@ -223,7 +223,7 @@ static int decode_numa(struct features *features, struct cursor *cursor,
         return builder_put(&builder, cursor->failed, features, "numa_nodes", diag);
 }
 
-/* Data and unified caches of one core; sizes are texts such as "32K". */
+/* Stores the data and unified caches of one core; sizes are texts such as "32K". */
 static int put_cache(struct features *features, uint32_t level, struct text kind,
                      struct text size, uint32_t line_bytes, struct diag *diag)
 {
@@ -332,7 +332,8 @@ static struct build_id *room_for_build_id(struct features *features)
                    : &features->build_ids[features->build_id_count];
 }
 
-/* Header, pid, 20 bytes of id and 4 more, of which the first may be its length, path. */
+/* Layout: header, pid, 20 bytes of id, 4 more bytes (the first may be the id's length),
+ * path. */
 int features_add_build_id(struct features *features, const void *bytes, size_t size,
                           struct diag *diag)
 {
@@ -381,9 +382,9 @@ static int decode_build_ids(struct features *features, struct cursor *cursor,
         return rc;
 }
 
-/* ---- which section is what ---- */
+/* ---- section numbers ---- */
 
-/* Those that are read, by perf's names (tools/perf/util/header.h). */
+/* Decoded sections, by perf's names (tools/perf/util/header.h). */
 enum {
         FEATURE_BUILD_ID = 2,
         FEATURE_HOSTNAME = 3,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes the feature sections of a recording: what perf wrote down of the machine and of
- * itself (tools/perf/Documentation/perf.data-file-format.txt). Pure functions over bytes;
- * every length is checked. */
+/* Decodes the feature sections of a recording: perf's description of the machine and of
+ * itself (tools/perf/Documentation/perf.data-file-format.txt). Pure functions over
+ * bytes; every length is checked. */
 #ifndef MEMLAG_PERF_FEATURES_H
 #define MEMLAG_PERF_FEATURES_H
 
@@ -14,7 +14,7 @@
 
 enum { FEATURE_COUNT = 256 }; /* as many as a header has bits */
 
-/* The ones that are treated apart; the others are only decoded here. */
+/* Features with special treatment by callers; the others are only decoded here. */
 enum { FEATURE_AUXTRACE = 18, FEATURE_DIR_FORMAT = 24 };
 
 struct fact {
@@ -47,12 +47,12 @@ void features_free(struct features *features);
 /* The text of the fact KEY; "" when there is none. */
 const char *features_text(const struct features *features, const char *key);
 
-/* Decodes section NUMBER; names and ids of events go to EVENTS. Sections that memlag has
- * no use for are left alone. -EBADMSG with what is wrong, or -ENOMEM. */
+/* Decodes section NUMBER; names and ids of events go to EVENTS. Ignores unused sections.
+ * -EBADMSG with the error, or -ENOMEM. */
 int features_decode(struct features *features, struct events *events, unsigned number,
                     const void *bytes, size_t size, struct diag *diag);
 
-/* Takes one entry of the build-id section, which is a record of its own in a pipe. */
+/* Takes one entry of the build-id section; in a pipe each entry is a separate record. */
 int features_add_build_id(struct features *features, const void *bytes, size_t size,
                           struct diag *diag);
 
