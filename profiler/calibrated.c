@@ -112,7 +112,7 @@ static int store(struct db *db, const json_t *document, struct diag *diag)
         return rc;
 }
 
-/* Why DOCUMENT may be far from the truth goes into TEXT; false: it is good. */
+/* Writes the reason why DOCUMENT may be inaccurate into TEXT; false: it is good. */
 static bool describe_poor(const json_t *document, char *text, size_t size)
 {
         const json_t *noise = json_object_get(document, "noise");

@@ -129,7 +129,7 @@ static int open_counts(struct recording *recording, struct diag *diag)
         return rc == 0 ? sink_count_places(recording->sink, diag) : rc;
 }
 
-/* Which CPU is simulated when the user named none, and why. */
+/* Reports which CPU is simulated by default, and why. */
 static void tell_default_model(const struct recording *recording)
 {
         const char *cpu = recording->options->source.sim_cpu;
@@ -234,7 +234,7 @@ struct watched {
 
 static int finish_source(struct recording *recording, struct diag *diag);
 
-/* The time is over: a command goes on without being recorded. */
+/* The time limit has passed: a command continues without being recorded. */
 static void end_recording(struct recording *recording)
 {
         struct diag diag;
@@ -256,15 +256,14 @@ static void note_end(struct recording *recording)
         note_failure(recording, &diag);
 }
 
-/* Whether the user waits for processes that the command, which has ended, left running.
- */
+/* Returns true if the user waits for processes that survive the command. */
 static bool waits_for_rest(const struct recording *recording)
 {
         return recording->options->wait && recording->source &&
                !recording->ops->all_ended(recording->source);
 }
 
-/* The command has ended. True: recording goes on. */
+/* The command has ended. True: recording continues. */
 static bool go_on_without_command(struct recording *recording,
                                   const struct watched *watched)
 {
@@ -277,8 +276,8 @@ static bool go_on_without_command(struct recording *recording,
         return true;
 }
 
-/* Until the target ends, or without a command until recording is to end. Closing the
- * source's descriptor ends its watch. */
+/* Runs until the target ends, or without a command until the end of recording is
+ * requested. Closing the source's descriptor ends its watch. */
 static void follow_until_end(struct recording *recording, const struct watched *watched)
 {
         bool has_command = recording->options->command != NULL;
@@ -319,7 +318,7 @@ static int open_duration(double seconds, int *fd, struct diag *diag)
         return 0;
 }
 
-/* The end of the command, or of the process that is recorded. */
+/* Opens a descriptor for the end of the command, or of the recorded process. */
 static int open_end(const struct recording *recording, int *fd, struct diag *diag)
 {
         pid_t pid = recording->options->source.pid;
@@ -533,7 +532,7 @@ static int status_of(const struct recording *recording, bool shown)
         return status == EXIT_OK && !shown ? EXIT_FAILED : status;
 }
 
-/* Removes a database that holds nothing. */
+/* Removes an empty database. */
 static void drop_recording(struct recording *recording)
 {
         bool created = recording->db != NULL;
@@ -606,10 +605,10 @@ static int record(struct recording *recording)
         return status_of(recording, recording->complete);
 }
 
-/* ---- a first run of the command, as it is ---- */
+/* ---- a native first run of the command ---- */
 
-/* Runs it under timer samples, which stay in FIRST. Returns the status to end with,
- * unless it is EXIT_OK. */
+/* Runs the command under timer samples, which stay in FIRST. Returns the exit status for
+ * a failure; EXIT_OK: continue. */
 static int run_first(struct recording *first)
 {
         struct diag diag;
@@ -759,7 +758,7 @@ int cmd_record(int argc, char **argv)
                 return EXIT_FAILED;
         }
         if ((status = check_model(&options)) != EXIT_OK) {
-                /* it has said why */
+                /* the parser has printed the error */
         } else if (options.action != RECORD_RUN) {
                 status = print_lists(&options);
         } else {

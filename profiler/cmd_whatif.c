@@ -19,8 +19,8 @@
 
 static const char name[] = "whatif";
 
-/* Of the run's cycles: with less to gain from perfect memory there is nothing to look
- * for, and a fix that is estimated to gain less is not tried. */
+/* Share of the run's cycles. If perfect memory gains less, no fix is tried. A fix with a
+ * smaller estimated gain is not tried. */
 static const double MEMORY_GAIN_MIN = 0.02;
 static const double FIX_GAIN_MIN = 0.01;
 
@@ -30,7 +30,7 @@ enum { LINES = 3 };
 struct whatif {
         const struct record_options *options;
         struct whatif_setting setting;
-        struct sim_preset preset; /* of the machine as it is */
+        struct sim_preset preset; /* of the unchanged machine */
         struct db *db;            /* the baseline's */
         struct whatif_run *runs;  /* of this round */
         size_t count;
@@ -206,7 +206,7 @@ static int plan_estimate(void *context, const char *fix)
                    : plan(planning->whatif, fix, planning->diag);
 }
 
-/* The command names the line, not the user: one that cannot be tried is left out. */
+/* The user did not ask for this line: without it the other fixes are still tried. */
 static int plan_line(void *context, const char *fix)
 {
         struct planning *planning = context;
@@ -217,8 +217,8 @@ static int plan_line(void *context, const char *fix)
         return 0;
 }
 
-/* Fixes that need each other: with bandwidth alone latency limits loads, and behind a
- * full path or full buffers the next limit is near. */
+/* Pairs of fixes that need each other. With more bandwidth alone, latency limits loads;
+ * behind a full path or full buffers the next limit is near. */
 static int plan_pairs(struct whatif *whatif, struct diag *diag)
 {
         static const char *const pairs[][2] = {{"dram-bandwidth", "dram-latency"},

@@ -13,8 +13,9 @@
 #define TRACKER_DIRECTORY "valgrind"
 #define TRACKER_NAME      "vgpreload_memlag-amd64-linux.so"
 
-/* The tracker's path as LD_PRELOAD can say it: the dynamic linker splits that at spaces
- * and colons, and then finds it through a descriptor of ours. */
+/* Stores the tracker's path in a form for LD_PRELOAD. The dynamic linker splits
+ * LD_PRELOAD at spaces and colons; a path with such characters is replaced by a path
+ * through a descriptor. */
 static int name_path(struct heap_preload *preload, const char *directory)
 {
         if (!strpbrk(directory, " \t\n:"))
@@ -64,7 +65,7 @@ int heap_preload_environment(struct heap_preload *preload, char *channel,
                 if (strncmp(environment[count], name, strlen(name)) == 0)
                         users = environment[count] + strlen(name);
         char **all = calloc(count + 3, sizeof(*all));
-        /* Also an empty value of the user's comes back as it was. */
+        /* An empty value of the user's is restored, too. */
         if (!all || asprintf(&preload->variable, "%s%s%s%s", name, preload->path,
                              users ? ":" : "", users ? users : "") < 0) {
                 free(all);

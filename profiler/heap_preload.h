@@ -14,8 +14,8 @@ struct heap_preload {
         char **environment;
 };
 
-/* Into PRELOAD, which is empty but for a directory of -1. -ENOENT: a part of memlag is
- * missing; -ENOMEM. heap_preload_free is needed after both. */
+/* Fills PRELOAD, which is empty but for a directory of -1. -ENOENT: a part of memlag is
+ * missing; -ENOMEM. Call heap_preload_free after both. */
 int heap_preload_find(struct heap_preload *preload, struct diag *diag);
 void heap_preload_free(struct heap_preload *preload);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table with linear probing. The stacks themselves stay where they are, one behind
- * the other, and go together. Deep ones are mostly of a recursion: a frame takes the
- * bytes that it differs in from the one before, seven bits in each, the sign in the
- * lowest. */
+/* A hash table with linear probing. The stacks themselves do not move; they are stored
+ * consecutively and freed together. Deep stacks are mostly recursive: each frame is
+ * stored as the difference from the previous frame, seven bits per byte, with the sign
+ * in the lowest bit. */
 #include "heap_stacks.h"
 
 #include <errno.h>
@@ -63,8 +63,8 @@ static int grow(struct heap_stacks *stacks)
         return 0;
 }
 
-/* A chunk more, with room for BYTES at least; each has twice as many as the one before,
- * up to whole large pages. */
+/* Adds a chunk with room for at least BYTES. Each chunk is twice as large as the
+ * previous one, up to whole large pages. */
 static int add_chunk(struct heap_stacks *stacks, size_t bytes)
 {
         struct heap_stack_chunk *chunk;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The call stacks that the tracker told of one image, each once, by the hash that stands
- * for it in later records. */
+/* The call stacks that an image's tracker sent, each once, by the hash that later
+ * records use. */
 #ifndef MEMLAG_HEAP_STACKS_H
 #define MEMLAG_HEAP_STACKS_H
 
@@ -22,15 +22,15 @@ struct heap_stacks {
         uint64_t latest_hash;
 };
 
-/* The stack HASH, NULL where there is none. */
+/* Returns the stack HASH; NULL: unknown. */
 struct heap_stack *heap_stacks_find(const struct heap_stacks *stacks, uint64_t hash);
 
 /* The frames of STACK: return addresses, innermost first. */
 void heap_stack_frames(const struct heap_stack *stack,
                        uint64_t frames[HEAP_STACK_FRAMES]);
 
-/* Adds the stack HASH of DEPTH FRAMES, innermost first, that image NUMBER told, unless it
- * is there. Deeper ones are cut off at the outer end. 0 or -ENOMEM. */
+/* Adds the stack HASH of DEPTH FRAMES, innermost first, from image NUMBER, unless it
+ * exists. Deeper stacks lose their outermost frames. 0 or -ENOMEM. */
 int heap_stacks_add(struct heap_stacks *stacks, uint64_t hash, size_t number,
                     const uint64_t *frames, uint32_t depth);
 

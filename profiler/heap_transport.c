@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes the heap tracker's records out of the rings of a target that runs as it is. */
+/* Reads the heap tracker's records from the rings of a native target. */
 #include "heap_transport.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 /* Bytes to consume before the producers are notified. */
 #define RELEASE_BYTES (SIMPMU_RING_BYTES / 16)
 
-/* Image number k lies in slice k. */
+/* Image number k uses slice k. */
 struct image {
         struct sim_ring ring; /* slice NULL: it has ended */
         uint32_t pid;         /* 0: not yet known */
@@ -48,7 +48,7 @@ struct heap_transport {
         struct tick_clock clock;       /* of these */
         struct context_intern *latest; /* (0, pid) → its latest image + 1 */
         uint64_t damaged;
-        void *record; /* the one in hand */
+        void *record; /* the current record */
 };
 
 /* ---- opening and closing ---- */
@@ -199,7 +199,8 @@ void heap_event_release(struct heap_transport *transport, const struct heap_even
                 heap_stacks_free(&image->stacks);
 }
 
-/* Whether nothing more can come: the process has ended or become another program. */
+/* Returns true if no further record can come: the process has ended or has executed
+ * another program. */
 static bool has_ended(const struct heap_transport *transport, size_t number)
 {
         const struct image *image = &transport->images[number];
@@ -275,7 +276,8 @@ static int begin(struct heap_transport *transport, size_t number,
         return 0;
 }
 
-/* The record in hand as an event. 1: it is one; 0: it is none; negative: no memory. */
+/* Converts the current record to an event. 1: an event; 0: another record; negative: no
+ * memory. */
 static int read_event(struct heap_transport *transport, size_t number,
                       struct heap_event *event, struct diag *diag)
 {
@@ -365,7 +367,7 @@ bool heap_transport_awaits(const struct heap_transport *transport)
         return false;
 }
 
-/* A round goes on until all is taken that was in the rings when it began. */
+/* A round continues until all records from before its start are taken. */
 static void begin_round(struct heap_transport *transport)
 {
         if (heap_transport_awaits(transport))

@@ -17,7 +17,7 @@ struct heap_transport;
 
 /* Where a block was allocated: heap_stacks.h knows its frames. */
 struct heap_stack {
-        size_t number;   /* of the image that told it */
+        size_t number;   /* of the image that sent it */
         image_key image; /* its key in the sink for ID */
         int64_t id;
         uint32_t depth;
@@ -93,7 +93,7 @@ struct heap_transport_losses {
         uint64_t damaged;
         uint64_t beyond_capacity;
         uint64_t cut_off;
-        uint64_t refused; /* programs that cannot take the tracker */
+        uint64_t refused; /* programs that cannot load the tracker */
         uint64_t untold;  /* calls after a call that a signal handler left by longjmp */
 };
 struct heap_transport_losses

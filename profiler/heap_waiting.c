@@ -5,8 +5,8 @@
 
 #include "thread_gone.h"
 
-/* A thread that lives, and does not come back to the record that it is writing, leaves
- * the others to wait for room in vain: not longer than this. */
+/* A living thread that never finishes its record makes the other threads wait for room
+ * in vain. Limits that wait. */
 #define STUCK_NS INT64_C(2000000000)
 
 bool heap_waiting_passes_over(const struct heap_waiting *waiting, struct sim_ring *ring,

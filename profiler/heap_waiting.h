@@ -21,9 +21,9 @@ struct heap_waiting {
 bool heap_waiting_passes_over(const struct heap_waiting *waiting, struct sim_ring *ring,
                               uint32_t pid, bool ended);
 
-/* Whether a record that was begun has kept all others waiting for so long that nothing
- * more is to be expected. Where records come, MOVED, the producers only tell faster than
- * they are listened to. */
+/* Returns true if an unfinished record has blocked all others for so long that no
+ * progress is likely. MOVED: records arrive; the producers are then only faster than the
+ * reader. */
 bool heap_waiting_is_stuck(struct heap_waiting *waiting, const struct sim_ring *ring,
                            bool moved);
 

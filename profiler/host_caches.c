@@ -15,7 +15,7 @@
 
 enum { CACHES_MAX = 8 };
 
-/* The first line of a file of CPU 0's cache INDEX; false: there is none. */
+/* Reads the first line of a file of CPU 0's cache INDEX; false: it does not exist. */
 static bool read_line(const char *root, int index, const char *file, char *line,
                       size_t size)
 {

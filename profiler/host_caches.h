@@ -13,16 +13,16 @@
 enum { HOST_CACHE_LEVELS = 3 };
 
 struct host_cache {
-        uint64_t size_bytes; /* 0: not told */
-        unsigned ways;       /* 0: not told */
+        uint64_t size_bytes; /* 0: unknown */
+        unsigned ways;       /* 0: unknown */
 };
 
-/* CPU 0's caches of data, CACHES[0] for level 1, as told below the directory ROOT ("" for
+/* Reads CPU 0's data caches, CACHES[0] for level 1, below the directory ROOT ("" for
  * this machine). */
 void host_caches_read(const char *root, struct host_cache caches[HOST_CACHE_LEVELS]);
 
-/* Stores in DB and through SINK which machine records under the model CPU, unless that is
- * made of the machine itself, or of the user's own file. */
+/* Stores in DB and through SINK which machine records under the model CPU, unless the
+ * model describes the machine itself, or is the user's file. */
 int host_caches_tell(struct db *db, struct sink *sink, const char *cpu,
                      struct diag *diag);
 

@@ -251,7 +251,7 @@ static void close_import(struct import *import)
                 close(import->fd);
 }
 
-/* An older database stays until the new one is whole. */
+/* An older database stays until the new one is complete. */
 static int choose_place(const struct import_options *options, char **place,
                         struct diag *diag)
 {
@@ -286,7 +286,7 @@ static int create(struct import *import, const char *place, struct diag *diag)
         return rc;
 }
 
-/* Whether --partial would have given samples. */
+/* Returns true if --partial would have given samples. */
 static bool partial_helps(const struct import *import, int rc)
 {
         return rc == -EBADMSG && !import->options->partial && import->data &&

@@ -28,8 +28,8 @@ struct import_result {
         struct diag warning; /* about something that does not cost records */
 };
 
-/* Makes the database options->output. On error it is not there, unless an older one
- * could not be replaced. DIAG names the input, and where in it damage is. */
+/* Makes the database options->output. On error it does not exist, unless an older
+ * database could not be replaced. DIAG names the input, and the position of damage. */
 int import_run(const struct import_options *options, struct import_result *result,
                struct diag *diag);
 

@@ -111,7 +111,8 @@ static int set_events(const struct perf_data *data, struct db *db, struct diag *
         return rc;
 }
 
-/* perf lists them apart from the mappings, in a file behind them. */
+/* perf lists build-ids apart from the mappings; in a file the list follows the
+ * records. */
 static int set_build_ids(const struct perf_data *data, struct db *db, struct diag *diag)
 {
         const struct features *features = perf_data_features(data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Removes the files of an import that a signal ends. All names are made before: a handler
- * may not ask for memory. */
+/* Removes the files of an import that a signal ends. All names are made in advance: a
+ * handler may not allocate memory. */
 #include "import_interrupt.h"
 
 #include <errno.h>
@@ -27,7 +27,8 @@ static bool is_handler(void (*handler)(int))
         return handler != SIG_IGN && handler != SIG_DFL;
 }
 
-/* Whether the signal is another's, which it is once. */
+/* Calls the previous handler of the signal, once. Returns false without such a
+ * handler. */
 static bool hand_on(int number)
 {
         for (size_t i = 0; i < SIGNALS; i++) {
@@ -51,7 +52,7 @@ static void remove_and_end(int number)
                 unlink(interrupt.files[i]);
         (void)!write(STDERR_FILENO, message, sizeof(message) - 1);
         signal(number, SIG_DFL);
-        raise(number); /* comes when this function has ended */
+        raise(number); /* takes effect when this function has ended */
 }
 
 int import_interrupt_begin(const char *path, struct diag *diag)

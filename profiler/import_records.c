@@ -63,7 +63,7 @@ static bool ends_an_image(const struct record *record)
                (record->kind == RECORD_COMM && record->comm.exec);
 }
 
-/* The entry of PATH in the recording's list of build-ids, NULL when there is none yet. */
+/* Finds the entry of PATH in the recording's list of build-ids; NULL: not listed. */
 static int find_build_id(struct import_records *records, const char *path,
                          const struct build_id **found)
 {
@@ -148,7 +148,7 @@ static int deliver(void *context, uint64_t time, const void *tag,
                    : rc;
 }
 
-/* When RECORD happened; 0: it does not say. */
+/* Returns the time of RECORD; 0: it has none. */
 static uint64_t time_of(const struct record *record)
 {
         if (record->id.present & PERF_SAMPLE_TIME)
@@ -213,7 +213,7 @@ int import_records_flush(struct import_records *records, struct diag *diag)
         return rc == 0 ? sink_finish(records->sink, diag) : rc;
 }
 
-/* On a terminal: how far it is. */
+/* Shows the progress on a terminal. */
 static void show_progress(const struct import_records *records)
 {
         uint64_t read_bytes, all_bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The way of a recording's records, through the queue that orders them to perf_deliver.
- * Knows neither the format of the recording nor the rows. */
+/* Passes a recording's records through the ordering queue to perf_deliver. Knows neither
+ * the format of the recording nor the rows. */
 #ifndef MEMLAG_IMPORT_RECORDS_H
 #define MEMLAG_IMPORT_RECORDS_H
 
@@ -33,8 +33,8 @@ struct import_records {
         bool has_samples;     /* before the damage, if there is any */
 };
 
-/* Records of DATA are to go to SINK. SYMFS: where the recorded machine's files are, NULL:
- * here. import_records_close in any case. */
+/* Prepares records of DATA for SINK. SYMFS: where the recorded machine's files are,
+ * NULL: here. Call import_records_close in any case. */
 int import_records_open(struct import_records *records, struct perf_data *data,
                         struct sink *sink, const char *symfs, uint64_t interval_ns,
                         struct diag *diag);

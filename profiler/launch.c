@@ -16,8 +16,8 @@
 static const int forwarded_signals[] = {SIGINT,  SIGTERM, SIGHUP,   SIGQUIT, SIGUSR1,
                                         SIGUSR2, SIGALRM, SIGWINCH, SIGCONT, SIGTSTP};
 
-/* These would end memlag when a reader goes away or a file grows too large; it
- * wants the error instead. */
+/* By default these end memlag when a reader goes away or a file grows too large; memlag
+ * handles the error instead. */
 static const int ignored_signals[] = {SIGPIPE, SIGXFSZ};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -28,7 +28,7 @@ struct launch {
         int signal_fd;
         int end_fd;
         int go;     /* a byte lets the waiting process execute the program */
-        int report; /* where it tells why it could not */
+        int report; /* where the child reports its exec error */
         const char *program;
         pid_t pid; /* 0: none */
         int early_signal;
@@ -78,7 +78,7 @@ void launch_close(struct launch *launch)
 {
         if (!launch)
                 return;
-        /* Signals that came too late, or too early, must not end memlag now. */
+        /* Late or early signals must not end memlag now. */
         struct signalfd_siginfo info;
         while (read(launch->signal_fd, &info, sizeof(info)) > 0)
                 ;
@@ -168,7 +168,7 @@ bool launch_ends_program(int signal_number)
                signal_number == SIGHUP || signal_number == SIGQUIT;
 }
 
-/* A signal that has come and would have ended the target; 0: none. */
+/* Returns a pending signal that would have ended the target; 0: none. */
 static int early_signal(void)
 {
         sigset_t pending;

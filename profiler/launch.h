@@ -14,7 +14,7 @@
 
 struct launch;
 
-/* From here on signals are held for the target. */
+/* From here on, signals are retained for the target. */
 int launch_open(struct launch **launch, struct diag *diag);
 
 /* Makes the process that will run ARGV[0], looked up in $PATH. It inherits our working
@@ -23,19 +23,21 @@ int launch_open(struct launch **launch, struct diag *diag);
 int launch_prepare(struct launch *launch, char *const argv[], char *const envp[],
                    struct diag *diag);
 
-/* The waiting process; also the target's later. 0: there is none. */
+/* Returns the waiting process, later the target's process; 0: there is none. */
 pid_t launch_pid(const struct launch *launch);
 
-/* Lets it execute the program. -EINTR: a signal that ends programs had come before. */
+/* Lets the process execute the program. -EINTR: a terminating signal had arrived
+ * before. */
 int launch_start(struct launch *launch, struct diag *diag);
 
-/* That signal; 0: there was none. NULL is allowed. */
+/* Returns that signal; 0: none. NULL is allowed. */
 int launch_early_signal(const struct launch *launch);
 
-/* Whether it asks a program to end: SIGINT, SIGTERM, SIGHUP or SIGQUIT. */
+/* Returns true if the signal asks a program to end: SIGINT, SIGTERM, SIGHUP or
+ * SIGQUIT. */
 bool launch_ends_program(int signal_number);
 
-/* Polls readable when a signal came. */
+/* Polls readable when a signal arrived. */
 int launch_signal_fd(const struct launch *launch);
 
 /* Polls readable when the target has ended; -1 before launch_prepare. */

@@ -89,7 +89,7 @@ static void hold_standard_descriptors(void)
         }
 }
 
-/* Help that did not arrive is no success. Commands that failed have said why. */
+/* Undelivered help is an error. Failed commands have printed the reason. */
 static void check_output(int status, void *unused)
 {
         (void)unused;

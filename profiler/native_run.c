@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See native_run.h. A module of the first run is the one of the second run that has the
- * same path and build-id. */
+/* See native_run.h. Modules of the two runs correspond if they have the same path and
+ * build-id. */
 #include "native_run.h"
 
 #include <errno.h>
@@ -90,7 +90,8 @@ static void bind_identity(const struct storing *storing, sqlite3_stmt *statement
         sqlite3_bind_value(statement, 2, sqlite3_column_value(storing->identity, 1));
 }
 
-/* The module of the second run that the first run calls ID; made where it has none. */
+/* Finds the second run's module for module ID of the first run; makes a missing
+ * module. */
 static int find_module(struct storing *storing, int64_t id, int64_t *found)
 {
         int rc = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The first of two runs of a command (record --with-clock): as it is, under timer
- * samples. Whether its input allows a second run, and how its samples come into the
- * recording of that one. */
+/* The first of two runs of a command (record --with-clock): native, under timer samples.
+ * Checks whether the input allows a second run, and stores the samples in the second
+ * run's recording. */
 #ifndef MEMLAG_NATIVE_RUN_H
 #define MEMLAG_NATIVE_RUN_H
 
@@ -16,13 +16,14 @@
 int native_run_input(off_t *offset, struct diag *diag);
 
 struct native_run {
-        const struct sink *sink; /* counted places */
+        const struct sink *sink; /* sample counts by location */
         struct db *db;           /* the database that owns the sink's modules */
         struct launch_end end;
         uint64_t frequency_hz; /* of the samples */
 };
 
-/* Adds its samples to DB, which nobody writes now, and the keys clock_* of its run. */
+/* Adds its samples to DB, which has no other writer now, and the keys clock_* of its
+ * run. */
 int native_run_store(const struct native_run *run, struct db *db, struct diag *diag);
 
 #endif

@@ -13,7 +13,7 @@
  * batch scripts and shells a rank: scripts without the number of processes, shells
  * with 1. */
 static const struct {
-        const char *rank, *processes; /* NULL: each rank is one of a job */
+        const char *rank, *processes; /* NULL: no process count, assume several */
         bool processes_always;
 } launchers[] = {{"OMPI_COMM_WORLD_RANK", NULL, false},
                  {"PMIX_RANK", NULL, false},

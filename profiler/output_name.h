@@ -10,7 +10,7 @@
 
 /* The default pattern without a rank. */
 #define OUTPUT_NAME_DEFAULT "memlag.db"
-/* The default with one. */
+/* The default for a process with a rank. */
 #define OUTPUT_NAME_OF_RANK "memlag.%r.db"
 
 /* The rank of this process in its job, as decimal digits from the environment, and the

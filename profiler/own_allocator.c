@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks for the names of allocators among the symbols of dynamically linked programs.
- * Others take no tracker, which is counted elsewhere. */
+ * Other programs cannot load the tracker, which is counted elsewhere. */
 #include "own_allocator.h"
 
 #include <fcntl.h>

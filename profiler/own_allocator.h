@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that bring an allocator in their own file: the dynamic linker then gives it to
- * everybody in place of the heap tracker, and their blocks are not seen. */
+/* Programs with an allocator in their own file. The dynamic linker prefers it to the
+ * heap tracker; their blocks are not recorded. */
 #ifndef MEMLAG_OWN_ALLOCATOR_H
 #define MEMLAG_OWN_ALLOCATOR_H
 

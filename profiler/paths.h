@@ -6,8 +6,8 @@
 
 #include "diag.h"
 
-/* The absolute path of NAME below libexec/memlag or share/memlag; the caller
- * frees it. NULL with a message when it is not there: NAME is expected to exist. */
+/* Returns the absolute path of NAME below libexec/memlag or share/memlag; the caller
+ * frees it. NULL with a message when it is missing: NAME is expected to exist. */
 char *path_libexec(const char *name, struct diag *diag);
 char *path_data(const char *name, struct diag *diag);
 

@@ -18,8 +18,8 @@
 #define CPUS_IMAGE    UINT64_MAX /* the process that CPUs are threads of */
 #define FIRST_CONTEXT ((uint64_t)PERF_CONTEXT_MAX) /* the markers are from here on */
 
-/* The fields that CPUs have for it are of 16 bits, POWER's stands for up to 127 * 2^14;
- * and no wait for memory takes milliseconds. */
+/* CPUs store latencies in 16 bits, POWER up to 127 * 2^14; and no memory access takes
+ * milliseconds. */
 #define LATENCY_MOST_CYCLES (INT64_C(1) << 24)
 /* The most that a kernel can be made for (MAXSMP, NR_CPUS). */
 #define CPUS_MOST 8192
@@ -39,7 +39,7 @@ struct perf_deliver {
         struct keyed throttles; /* by (event id, stream id) */
         bool cpus_begun;
         struct context_intern *cpu_index; /* (0, CPU) → 1 */
-        uint64_t *frames;                 /* of the sample in hand */
+        uint64_t *frames;                 /* of the current sample */
         uint64_t *cfas;                   /* of FRAMES; 0: not known */
         size_t frame_capacity;            /* of both */
 };
@@ -98,7 +98,7 @@ void perf_deliver_set_amend(struct perf_deliver *deliver, perf_deliver_amend ame
 
 /* ---- counters ---- */
 
-/* The first reading on a CPU gives it its name. */
+/* At a CPU's first values, begins its thread, and the process of all CPUs. */
 static int begin_cpu(struct perf_deliver *deliver, uint32_t cpu, int64_t start_ns,
                      struct diag *diag)
 {
@@ -134,11 +134,12 @@ int perf_deliver_cpu_counters(struct perf_deliver *deliver, int64_t start_ns,
 
 /* ---- the heap tracker ---- */
 
-/* Frames from the clock's function in the vdso to the tracker, by way of the C library.
- */
+/* Frames between the clock function in the vdso and the tracker, through the C
+ * library. */
 enum { CLOCK_CALLERS = 3 };
 
-/* Whether the tracker was at work: itself, or the clock that it had called. */
+/* Returns true if the tracker was running: its code, or the clock function that it had
+ * called. */
 static bool is_of_tracker(const struct perf_process *process,
                           const struct event_sample *event)
 {
@@ -281,7 +282,7 @@ static void set_memory(const struct perf_deliver *deliver,
         if (latency > 0)
                 event->latency_cycles =
                     latency <= INT64_MAX ? (int64_t)latency : INT64_MAX;
-        /* Stores are sampled with a period of their own. */
+        /* Stores are sampled with a separate period. */
         if (deliver->has_retire_latency && type & PERF_SAMPLE_WEIGHT_STRUCT &&
             event->data_source && strcmp(row->op, "load") == 0)
                 event->retire_latency_cycles = weight.retire_latency_cycles;

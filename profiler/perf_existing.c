@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads /proc/PID (proc(5)) and says it to perf_tasks.h. */
+/* Reads /proc/PID (proc(5)) and passes it to perf_tasks.h. */
 #include "perf_existing.h"
 
 #include <dirent.h>
@@ -198,7 +198,7 @@ int perf_existing_stack(struct perf_tasks *tasks, int64_t time_ns, pid_t pid,
         return tell_mappings(tasks, time_ns, pid, pid, true, diag);
 }
 
-/* -1: it is gone, or a thread of the kernel. */
+/* Returns -1 for an ended process or a kernel thread. */
 static ssize_t read_executable(pid_t pid, char path[PATH_MAX])
 {
         char link[64];

@@ -12,16 +12,16 @@
  * no such process. */
 int perf_existing_threads(pid_t pid, pid_t **threads, size_t *count, struct diag *diag);
 
-/* Tells of PID with its threads and mappings. */
+/* Delivers PID with its threads and mappings. */
 int perf_existing_process(struct perf_tasks *tasks, int64_t time_ns, pid_t pid,
                           struct diag *diag);
 
-/* Tells of all processes, but for memlag itself. */
+/* Delivers all processes except memlag itself. */
 int perf_existing_all(struct perf_tasks *tasks, int64_t time_ns, struct diag *diag);
 
-/* Tells of the main thread's stack, which the kernel makes without a record. It grows
- * downwards, and so its mapping is as large as the process's limit lets it become:
- * nothing else is mapped there. */
+/* Delivers the main thread's stack, which the kernel makes without a record. It grows
+ * downwards. Its mapping is as large as the process's limit permits: nothing else is
+ * mapped there. */
 int perf_existing_stack(struct perf_tasks *tasks, int64_t time_ns, pid_t pid,
                         struct diag *diag);
 

@@ -19,7 +19,7 @@
 #define PERF_RECORD_MISC_FORK_EXEC (1 << 13)
 #endif
 
-/* Code in a process's memory; of no length: there is none. */
+/* Code in a process's memory; length 0: none. */
 struct code_range {
         uint64_t start_addr;
         uint64_t length_bytes;
@@ -35,12 +35,12 @@ struct thread {
 struct perf_process {
         uint32_t pid;
         image_key image;  /* 0: none was begun yet */
-        image_key parent; /* of the image that is to begin */
+        image_key parent; /* of the pending image */
         bool ended;
         bool pending; /* an image begins when its executable is known */
         int64_t pending_ns;
         char *name;         /* the pending image's name if no other is known */
-        bool holds_mapping; /* the pending image's stack, told of before its executable */
+        bool holds_mapping; /* the pending image's stack came before its executable */
         struct event_mapping held;
         size_t threads_alive;
         struct code_range tracker; /* of the image */
@@ -218,8 +218,8 @@ static const char *thread_name(const struct perf_tasks *tasks, uint32_t tid)
         return thread ? thread->name : NULL;
 }
 
-/* Begins thread TID of PROCESS, which may have been another's before. NAME may be the one
- * that TID had until now. */
+/* Begins thread TID of PROCESS; TID may have belonged to another process before. NAME
+ * may be the name that TID had until now. */
 static int begin_thread(struct perf_tasks *tasks, struct perf_process *process,
                         uint32_t tid, const char *name, int64_t time_ns,
                         struct diag *diag)
@@ -375,7 +375,7 @@ static int take_exit(struct perf_tasks *tasks, int64_t time_ns,
                    : rc;
 }
 
-/* All threads but one end by exec; that one goes on under the process's id. */
+/* exec ends all threads but one, which continues under the process's id. */
 static int take_exec(struct perf_tasks *tasks, int64_t time_ns,
                      const struct record_comm *comm, struct diag *diag)
 {
@@ -472,7 +472,7 @@ int perf_tasks_mapping(struct perf_tasks *tasks, int64_t time_ns, uint32_t pid,
 static void set_protection(const struct record_mmap *map, char protection[4])
 {
         uint32_t bits = map->protection;
-        if (!map->has_protection) /* MMAP tells whether it can be executed, no more */
+        if (!map->has_protection) /* MMAP records only whether it is executable */
                 bits = map->is_data ? PROT_READ : PROT_READ | PROT_EXEC;
         protection[0] = bits & PROT_READ ? 'r' : '-';
         protection[1] = bits & PROT_WRITE ? 'w' : '-';
@@ -529,7 +529,7 @@ static int take_mmap(struct perf_tasks *tasks, int64_t time_ns,
         return perf_tasks_mapping(tasks, time_ns, map->pid, &event, diag);
 }
 
-/* Tells the sink of the kernel's mapping at IP, once an image. */
+/* Delivers the kernel's mapping at IP to the sink, once an image. */
 int perf_tasks_tell_kernel(struct perf_tasks *tasks, struct perf_process *process,
                            int64_t time_ns, uint64_t ip, struct diag *diag)
 {

@@ -34,7 +34,7 @@ int perf_tasks_record(struct perf_tasks *tasks, int64_t time_ns,
 
 /* ---- state from other sources, such as processes that exist already ---- */
 
-/* A process; EXECUTABLE may be NULL. A known PID gives way to it. */
+/* Begins a process; EXECUTABLE may be NULL. It replaces a known process PID. */
 int perf_tasks_process(struct perf_tasks *tasks, int64_t time_ns, uint32_t pid,
                        uint32_t parent_pid, const char *executable, struct diag *diag);
 /* NAME may be NULL. */
@@ -44,8 +44,8 @@ int perf_tasks_thread(struct perf_tasks *tasks, int64_t time_ns, uint32_t pid,
 int perf_tasks_mapping(struct perf_tasks *tasks, int64_t time_ns, uint32_t pid,
                        struct event_mapping *event, struct diag *diag);
 
-/* The kind of mapping (enum mapping_kind) that perf's name for it tells of. *PATH becomes
- * NULL where it is no file. */
+/* Returns the kind of mapping (enum mapping_kind) for perf's name. *PATH becomes NULL if
+ * it is no file. */
 int perf_tasks_mapping_kind(const char **path);
 
 /* Returns the sink's current key for process PID; 0: unknown. */
@@ -58,17 +58,18 @@ image_key perf_tasks_image(const struct perf_tasks *tasks, uint32_t pid);
 int perf_tasks_running(struct perf_tasks *tasks, uint32_t pid, int64_t time_ns,
                        struct perf_process **process, struct diag *diag);
 image_key perf_process_image(const struct perf_process *process);
-/* Whether the heap tracker was loaded into it, and whether ADDR lies in the tracker's
- * code, or in the kernel's that every program has. */
+/* Gets whether the heap tracker was loaded into the process, and whether ADDR is in the
+ * tracker's code, or in the kernel's code that every program has (the vdso). */
 bool perf_process_has_tracker(const struct perf_process *process);
 bool perf_process_in_tracker(const struct perf_process *process, uint64_t addr);
 bool perf_process_in_vdso(const struct perf_process *process, uint64_t addr);
 
-/* Tells the sink of the kernel's mapping at IP, once an image. */
+/* Delivers the kernel's mapping at IP to the sink, once an image. */
 int perf_tasks_tell_kernel(struct perf_tasks *tasks, struct perf_process *process,
                            int64_t time_ns, uint64_t ip, struct diag *diag);
 
-/* Processes that live on: no record told of their end, and the kernel knows them. */
+/* Counts surviving processes: no record reported their end, and the kernel knows
+ * them. */
 size_t perf_tasks_alive(const struct perf_tasks *tasks);
 
 /* No more records come. */

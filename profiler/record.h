@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The profiler stage's commands that take samples. */
+/* The recording commands of the profiler stage. */
 #ifndef MEMLAG_RECORD_H
 #define MEMLAG_RECORD_H
 
@@ -16,10 +16,9 @@ int cmd_whatif(int argc, char **argv);
 /* The last stage of a recording. */
 enum record_end { RECORD_FINDINGS, RECORD_REPORT };
 
-/* Records as OPTIONS say, and names and judges; with RECORD_REPORT also prints the short
- * report. Returns the exit status of `memlag record`; *RECORDED: the database is
- * complete.
- */
+/* Records as OPTIONS request, symbolizes and analyses; with RECORD_REPORT also prints
+ * the short report. Returns the exit status of `memlag record`; *RECORDED: the database
+ * is complete. */
 int record_run(struct record_options *options, enum record_end end, bool *recorded);
 
 #endif

@@ -155,7 +155,7 @@ static int set_taken_back(struct db *db, const struct sink *sink, struct diag *d
                    : rc;
 }
 
-/* Where the program ran as it is: under the simulated PMU its CPU time is Valgrind's. */
+/* Only for native runs: under the simulated PMU the CPU time includes Valgrind. */
 static int set_cpu_time(struct db *db, const struct launch_end *end, struct diag *diag)
 {
         char *numbers = db_run_text(db, "numbers");

@@ -16,13 +16,13 @@ struct record_options {
         bool wait;               /* also wait for processes that the command leaves
                                     running */
         bool all_counters;       /* also counters that validation found unusable */
-        bool with_clock;         /* first run the command as it is, under timer samples */
+        bool with_clock;         /* first run the command natively, under timer samples */
         double duration_s;       /* 0: until the end */
         struct source_options source;
         const char **sim_set; /* storage of source.sim_set */
         size_t sim_set_count;
         char **command;     /* NULL-terminated, in ARGV */
-        const char **fixes; /* of whatif, as asked for */
+        const char **fixes; /* of whatif, as given */
         size_t fix_count;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Gains wait until their interval is over, because the sink takes a thread's readings in
- * the order of time and one interval's at once. */
+/* Increments wait until their interval is over, because the sink expects a thread's
+ * values in time order and one interval at once. */
 #include "sampled_counters.h"
 
 #include <ctype.h>
@@ -24,10 +24,10 @@ struct counter {
         const char *unit;
 };
 
-/* An event's attributes and name, as they came, and the counter that it is. */
+/* An event's original attributes and name, and its counter. */
 struct known_event {
         const struct perf_event_attr *attr;
-        size_t counter; /* index + 1; 0: it is none */
+        size_t counter; /* index + 1; 0: none */
 };
 
 /* The values of an id when they were last read. */
@@ -56,7 +56,7 @@ struct sampled_counters {
         size_t event_count;
         struct keyed reads;                /* struct last_read, by (tid or 0, id) */
         struct context_intern *gain_index; /* (counter, pid and tid) → index + 1 */
-        struct gain *gains;                /* of the interval under way */
+        struct gain *gains;                /* of the current interval */
         size_t gain_count, gain_capacity;
         int64_t start_ns; /* start of the interval of the gains */
         int64_t ended_ns; /* end of the delivered intervals */
@@ -254,7 +254,8 @@ static int add_gain(struct sampled_counters *counters, const struct record *reco
             context_intern_place(counters->gain_index, counter, task);
         if (!node)
                 return diag_no_memory(diag);
-        /* Places of intervals before point to gains of others, or behind the last. */
+        /* Stale indices of earlier intervals refer to other threads' increments, or
+         * beyond the end. */
         struct gain *gain = node->id && (size_t)node->id <= counters->gain_count
                                 ? &counters->gains[node->id - 1]
                                 : NULL;
@@ -351,7 +352,7 @@ static int by_task(const void *left, const void *right)
         return a->counter < b->counter ? -1 : a->counter > b->counter;
 }
 
-/* Hands the gains of one task on; *COUNT is how many they were. */
+/* Delivers the increments of one task; *COUNT is their number. */
 static int tell_task(struct sampled_counters *counters, const struct gain *gains,
                      size_t left, int64_t end_ns, size_t *count, struct diag *diag)
 {
@@ -399,8 +400,7 @@ int sampled_counters_advance(struct sampled_counters *counters, int64_t time_ns,
                 return end_interval(counters, end_ns, diag);
         if (!ends)
                 return 0;
-        /* Where a clock had jumped ahead, records that come too late were counted there.
-         */
+        /* After a clock's jump forward, late records were counted there. */
         return end_interval(counters, time_ns > counters->start_ns ? time_ns : end_ns,
                             diag);
 }

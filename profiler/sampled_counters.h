@@ -36,8 +36,8 @@ int sampled_counters_add(struct sampled_counters *counters, int64_t time_ns,
                          const struct sampled_event *event, const struct record *record,
                          sampled_event_find *find, void *context, struct diag *diag);
 
-/* Call it before any record of TIME_NS is delivered: ends the intervals before, and, when
- * ENDS (a process is about to end or to begin anew), the one under way. */
+/* Call it before any record of TIME_NS is delivered. Ends the previous intervals; with
+ * ENDS (a process is about to end or to execute a program) also the current one. */
 int sampled_counters_advance(struct sampled_counters *counters, int64_t time_ns,
                              bool ends, struct diag *diag);
 

@@ -14,7 +14,7 @@
 
 enum { ORIGIN_BYTES = sizeof(((struct sim_preset *)0)->name) + 32 };
 
-/* Where the value of parameter KEY ("": none) comes from. */
+/* Describes the source of the value of parameter KEY ("": none). */
 static void write_origin(const struct sim_preset *preset, const char *key, char *origin)
 {
         size_t i = 0;
@@ -30,7 +30,7 @@ static void write_origin(const struct sim_preset *preset, const char *key, char 
                          known && preset->assumed[i] ? ", assumed" : "");
 }
 
-/* The most that stores write: a line that is written is read first, and a channel turns
+/* Maximum write bandwidth of stores. A written line is read first, and a channel turns
  * round for each batch of writes (model/dram.h). A byte takes 1 ns at 1 GB/s. */
 static double dram_write_bandwidth_gbs(const struct simpmu_params *p)
 {
@@ -50,7 +50,7 @@ int sim_deliver_machine(struct sink *sink, const struct sim_preset *preset,
                 const char *name;
                 double value;
                 const char *unit;
-                const char *key; /* of the parameter that it comes from */
+                const char *key; /* of the parameter that provides it */
         } facts[] = {
             {"clock_mhz", p->clock_mhz, "MHz", "core.clock_mhz"},
             {"cores", p->cores, "cores", "core.count"},

@@ -15,7 +15,7 @@
 
 enum image_state { IMAGE_CLAIMED, IMAGE_RUNNING, IMAGE_DAMAGED, IMAGE_ENDED };
 
-/* Image number k lies in slice k; its key for the sink is k + 1. */
+/* Image number k uses slice k; its key for the sink is k + 1. */
 struct image {
         struct sim_ring ring; /* slice NULL: not mapped (yet, or any more) */
         enum image_state state;
@@ -38,7 +38,7 @@ struct sim_images {
         size_t active_count;
         size_t active_capacity;
         uint64_t started;
-        void *record; /* the one in hand */
+        void *record; /* the current record */
 };
 
 struct sim_images *sim_images_new(struct sim_memory *memory, struct sink *sink, bool heap)
@@ -188,7 +188,7 @@ static int handle_record(struct sim_images *images, size_t number, struct diag *
         return sim_deliver(images->sink, number + 1, record, diag);
 }
 
-/* Takes the next record of a running image. 1: one was taken; 0: there is none. */
+/* Takes the next record of a running image. 1: one was taken; 0: the ring is empty. */
 static int take_record(struct sim_images *images, size_t number, struct diag *diag)
 {
         struct image *image = &images->images[number];
@@ -222,7 +222,7 @@ static int take_records(struct sim_images *images, size_t number, struct diag *d
 
 /* ---- the beginning of an image ---- */
 
-/* By exec the image NUMBER has given way to another in the same process. */
+/* After exec, a new image has replaced image NUMBER in the same process. */
 static int end_replaced(struct sim_images *images, size_t number, struct diag *diag)
 {
         int rc = 0;
@@ -263,7 +263,7 @@ static bool awaits_fork(const struct sim_images *images, size_t number,
         return state == IMAGE_CLAIMED || state == IMAGE_RUNNING;
 }
 
-/* Hands over the image's first record, in hand. */
+/* Delivers the image's first record, the current record. */
 static int begin_image(struct sim_images *images, size_t number, struct diag *diag)
 {
         const struct simpmu_process *process = images->record;
@@ -298,7 +298,7 @@ static int try_to_begin(struct sim_images *images, size_t number, struct diag *d
         uint64_t before = forked ? 0 : origin_of(images, number, process);
         if (before && images->images[before - 1].state != IMAGE_ENDED) {
                 int rc = end_replaced(images, before - 1, diag);
-                /* Its records have overwritten the one in hand. */
+                /* Its records have overwritten the current record. */
                 return rc < 0 ? rc : try_to_begin(images, number, diag);
         }
         if (before)
@@ -349,7 +349,7 @@ static int take_last(struct sim_images *images, size_t number, struct diag *diag
 {
         enum image_state before;
         int rc;
-        do { /* once more if it has just begun, for until then it holds no lock */
+        do { /* repeated if the image has just begun: before, it has no lock */
                 before = images->images[number].state;
                 images->images[number].lived = sim_memory_lives(images->memory, number);
                 rc = take(images, number, diag);
@@ -369,7 +369,7 @@ static int take_rest(struct sim_images *images, struct diag *diag)
         return rc;
 }
 
-/* Whether the image's process is between two images. */
+/* Returns true if the image's process is between two images. */
 static bool executes(const struct image *image)
 {
         return image->header_kept ||

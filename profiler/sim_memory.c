@@ -39,7 +39,7 @@ static int set_size(struct sim_memory *memory, struct diag *diag)
                 rc = diag_set(diag, -errno, "cannot make room for the simulated PMU: %s",
                               strerror(errno));
         setrlimit(RLIMIT_FSIZE, &before);
-        /* The target can reach the file. A smaller one would end memlag by SIGBUS. */
+        /* The target can access the file. Shrinking it would kill memlag by SIGBUS. */
         if (rc == 0 && fcntl(memory->fd, F_ADD_SEALS,
                              F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
                 rc = diag_set(diag, -errno, "cannot seal a memory file: %s",
@@ -119,7 +119,7 @@ void sim_memory_unmap(struct simpmu_slice *slice)
         munmap(slice, SIMPMU_SLICE_BYTES);
 }
 
-/* A file system that cannot punch keeps the memory until the end: no harm. */
+/* If the file system cannot punch holes, the memory stays allocated until the end. */
 static void punch(struct sim_memory *memory, uint64_t offset, uint64_t length)
 {
         (void)!fallocate(memory->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,

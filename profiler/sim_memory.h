@@ -17,8 +17,8 @@ struct sim_memory {
         struct simpmu_control *control;
 };
 
-/* Makes the file, as large as the limit on file sizes (ulimit -f) lets it be. While it
- * is open, its lock tells the processes that we live. */
+/* Makes the file, as large as the limit on file sizes (ulimit -f) permits. While it is
+ * open, its lock shows the processes that memlag lives. */
 int sim_memory_open(struct sim_memory *memory, struct diag *diag);
 void sim_memory_close(struct sim_memory *memory);
 
@@ -27,11 +27,12 @@ struct simpmu_slice *sim_memory_map(struct sim_memory *memory, uint64_t number,
                                     struct diag *diag);
 void sim_memory_unmap(struct simpmu_slice *slice);
 
-/* Whether the process that claimed slice NUMBER lives; false for this process itself. */
+/* Returns true if the process that claimed slice NUMBER lives; false for this process
+ * itself. */
 bool sim_memory_lives(const struct sim_memory *memory, uint64_t number);
 
-/* Gives back the memory of a slice's ring, or of its header. An image that exec began
- * looks for the header of the one before it. */
+/* Frees the memory of a slice's ring, or of its header. An image begun by exec reads the
+ * header of its predecessor. */
 void sim_memory_drop_ring(struct sim_memory *memory, uint64_t number);
 void sim_memory_drop_header(struct sim_memory *memory, uint64_t number);
 

@@ -22,7 +22,7 @@ static size_t count_of_list(const char *list)
         return count;
 }
 
-/* 0: not told. */
+/* 0: unknown. */
 static double node_count(const char *root)
 {
         char online[256];
@@ -32,7 +32,7 @@ static double node_count(const char *root)
                    : 0;
 }
 
-/* Cores of all nodes, not hardware threads. 0: not told. */
+/* Cores of all nodes, not hardware threads. 0: unknown. */
 static double core_count(const char *root)
 {
         char online[4096], siblings[256];
@@ -47,8 +47,8 @@ static double core_count(const char *root)
         return threads ? (double)(count_of_list(online) / threads) : 0;
 }
 
-/* The clock in MHz: the nominal one, else the greatest, else the present one; 0: not
- * told. */
+/* Returns the clock in MHz: the nominal clock, else the greatest, else the present
+ * clock; 0: unknown. */
 static double clock_mhz(const char *root)
 {
         struct machine machine;

@@ -8,8 +8,8 @@
 
 #include "diag.h"
 
-/* TEXT is "on", "off" or names separated by commas; *ON gets a bit of each enum
- * simpmu_prefetcher that is meant. -EINVAL with a line in DIAG for anything else. */
+/* Parses TEXT: "on", "off" or names separated by commas. *ON gets a bit for each
+ * selected enum simpmu_prefetcher. -EINVAL with a line in DIAG for anything else. */
 int sim_prefetch_parse(const char *text, uint32_t *on, struct diag *diag);
 
 /* Stores the names of the prefetchers in ON, NULL-terminated, in NAMES, which has

@@ -114,7 +114,7 @@ static struct span last_part(struct span key)
 
 enum { TYPING_ERRORS = 2, TELLING_LETTERS = 3, FAR = INT_MAX };
 
-/* Whether TEXT begins like PART, which is long enough to tell something. */
+/* Returns true if TEXT begins with PART, and PART is long enough to be significant. */
 static bool begins_like(const char *text, struct span part)
 {
         return part.length >= TELLING_LETTERS &&
@@ -222,7 +222,7 @@ struct reading {
 static int load_preset(const char *name, struct sim_preset *preset, unsigned depth,
                        struct diag *diag);
 
-/* The preset that this one differs from. */
+/* Parses the preset that this preset derives from. */
 static int parse_base(struct span value, const char *where, struct sim_preset *preset,
                       struct reading *reading, unsigned depth, struct diag *diag)
 {
@@ -507,8 +507,8 @@ static int load(const char *name, struct sim_preset *preset, struct diag *diag)
         return load_preset(name, preset, 0, diag);
 }
 
-/* A calibration that is poor, or that no CPU can be made of, is worse than the preset of
- * the nearest microarchitecture. */
+/* The preset of the nearest microarchitecture is better than a poor or incomplete
+ * calibration. */
 const char *sim_preset_default(void)
 {
         struct diag ignored;

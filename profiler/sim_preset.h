@@ -13,7 +13,8 @@
 #include "simpmu/protocol.h"
 
 #define SIM_PRESET_HOST    "host"    /* this machine, by its calibration */
-#define SIM_PRESET_NEAREST "nearest" /* the same without one (sim_nearest.h) */
+#define SIM_PRESET_NEAREST "nearest" /* the same without a calibration (sim_nearest.h)   \
+                                      */
 
 #define SIM_PRESET_COUNT_ONE(field, key, unit, minimum, maximum) +1
 enum { SIM_PARAMETER_COUNT = 0 SIMPMU_PARAMETERS(SIM_PRESET_COUNT_ONE) };
@@ -31,12 +32,12 @@ extern const struct sim_parameter sim_parameters[SIM_PARAMETER_COUNT];
 struct sim_preset {
         char name[64]; /* "skylake-sp", or the file's name without ".conf" */
         struct simpmu_params params;
-        bool assumed[SIM_PARAMETER_COUNT]; /* the preset says so: '# assumed' */
+        bool assumed[SIM_PARAMETER_COUNT]; /* marked in the preset: '# assumed' */
         bool from_command_line[SIM_PARAMETER_COUNT];
         bool from_machine[SIM_PARAMETER_COUNT]; /* as this machine's system reports */
         bool fitted;                            /* some may be: SIM_PRESET_NEAREST */
-        /* Fitted: why the preset is not of this machine's microarchitecture; NULL: it is.
-         */
+        /* Fitted: why the preset does not match this machine's microarchitecture; NULL:
+         * it does. */
         const char *unlike;
 };
 
@@ -54,18 +55,18 @@ int sim_preset_set(struct sim_preset *preset, const char *assignment, struct dia
  * the parameter's range is ignored. */
 void sim_preset_replace(struct sim_preset *preset, const char *key, double value);
 
-/* Whether the parameters fit together (a cache's size is a whole number of sets,
+/* Checks that the parameters are consistent (a cache's size is a whole number of sets,
  * latencies grow from level to level, ...). */
 int sim_preset_check(const struct sim_preset *preset, struct diag *diag);
 
-/* The CPU to simulate when the user names none: SIM_PRESET_HOST if this machine has a
- * calibration that is sound, otherwise SIM_PRESET_NEAREST. */
+/* The default CPU to simulate: SIM_PRESET_HOST if this machine has a sound calibration,
+ * otherwise SIM_PRESET_NEAREST. */
 const char *sim_preset_default(void);
 
-/* Reads the preset CPU: one of the installation by its name, this machine's
+/* Reads the preset CPU: an installed preset by its name, this machine's
  * (SIM_PRESET_HOST, SIM_PRESET_NEAREST), a file when it has a '/' or ends in ".conf", or
  * for NULL the default. Applies SETTINGS (NULL-terminated, or NULL) and checks the
- * outcome. */
+ * result. */
 int sim_preset_build(const char *cpu, const char *const *settings,
                      struct sim_preset *preset, struct diag *diag);
 
@@ -75,14 +76,14 @@ void sim_preset_print(const struct sim_preset *preset, FILE *out);
 /* The CPU's name in reports: "zen3 with this machine's caches". */
 void sim_preset_label(const struct sim_preset *preset, char *label, size_t size);
 
-/* Whether CPU is this machine's (SIM_PRESET_HOST, SIM_PRESET_NEAREST), or a file of the
- * user's. */
+/* Returns true if CPU is this machine's (SIM_PRESET_HOST, SIM_PRESET_NEAREST), or a
+ * user's file. */
 bool sim_preset_is_own(const char *cpu);
 
-/* Whether this machine has a calibration that SIM_PRESET_HOST can be made of. */
+/* Returns true if this machine has a calibration that suffices for SIM_PRESET_HOST. */
 bool sim_preset_has_host(void);
 
-/* The names of the presets that there are, one a line. */
+/* Prints the names of the available presets, one a line. */
 int sim_preset_list(FILE *out, struct diag *diag);
 
 #endif

@@ -32,7 +32,7 @@ static uint64_t ring_head(const struct sim_ring *ring)
                    : __atomic_load_n(&ring->slice->head, __ATOMIC_ACQUIRE);
 }
 
-/* Looks at the start of the next record; 0: there is none. */
+/* Reads the start of the next record; 0: there is none. */
 static int next_start(const struct sim_ring *ring, struct record_start *start,
                       const char **fault)
 {
@@ -126,7 +126,7 @@ void sim_ring_release(struct sim_ring *ring)
                 __atomic_store_n(&slice->taken, ring->tail, __ATOMIC_SEQ_CST);
                 clear(ring, before);
         }
-        /* Pairs with the producer, which says that it waits before it looks again. */
+        /* Pairs with the producer, which announces its wait before it checks again. */
         __atomic_store_n(&slice->tail, ring->tail, __ATOMIC_SEQ_CST);
         if (!__atomic_exchange_n(&slice->producer_waits, 0, __ATOMIC_SEQ_CST))
                 return;
@@ -142,7 +142,7 @@ void sim_ring_discard(struct sim_ring *ring)
 
 /* ---- records ---- */
 
-/* Whether the text at OFFSET ends within the record. */
+/* Returns true if the text at OFFSET ends within the record. */
 static bool has_text(const struct simpmu_record *record, size_t size, size_t offset)
 {
         return size > offset &&

@@ -18,7 +18,7 @@
 struct sim_ring {
         struct simpmu_slice *slice; /* the mapped slice, ring included */
         uint64_t tail;              /* how far records were taken */
-        bool many_producers;        /* of a target that runs as it is: see protocol.h */
+        bool many_producers;        /* of a native target: see protocol.h */
 };
 
 /* Copies the next record to BUFFER (SIM_RECORD_MAX_BYTES, 8-byte aligned) and leaves it
@@ -32,15 +32,14 @@ void sim_ring_pop(struct sim_ring *ring, const void *buffer);
 /* Gives the producer the room of the records taken, and wakes it if it waits. */
 void sim_ring_release(struct sim_ring *ring);
 
-/* Drops all that is in the ring, and wakes a waiting producer. */
+/* Drops all records in the ring, and wakes a waiting producer. */
 void sim_ring_discard(struct sim_ring *ring);
 
-/* Who keeps the reader waiting: the writer of the next record, of several producers. Tid
- * 0: nobody does, or the ring is empty. */
+/* Returns the thread that blocks the reader: with several producers, the writer of the
+ * next record. Tid 0: no thread, or the ring is empty. */
 struct owner sim_ring_owner(const struct sim_ring *ring);
 
-/* Passes over the place of OWNER, who keeps the reader waiting, and never writes there
- * any more. */
+/* Skips the record of OWNER, who blocks the reader and never writes there any more. */
 void sim_ring_pass_over(struct sim_ring *ring, const struct owner *owner);
 
 /* Checks a record of SIZE bytes. Returns NULL if its type is known, its parts fit and

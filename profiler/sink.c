@@ -148,7 +148,7 @@ static int note_thread_pointer(struct sink *sink, struct thread *thread, uint64_
         return writer_thread_pointer(sink->writer, thread->thread_id, address, diag);
 }
 
-/* As views.sql tells them. */
+/* The same definition as in views.sql. */
 static bool is_memory_sample(const struct event_sample *event)
 {
         const struct data_source_row *source = event->data_source;
@@ -181,7 +181,7 @@ static int count_place(struct sink *sink, const struct event_sample *event,
 int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *event,
                 struct diag *diag)
 {
-        /* The kernel samples a task for some time after it told of its end. */
+        /* The kernel samples a task for some time after it reported its end. */
         struct image *image = sink_find_image(sink, event->image);
         if (!image)
                 return sink_image_of_event(sink, event->image, &image, diag);

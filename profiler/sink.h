@@ -7,9 +7,9 @@
 #include "db.h"
 #include "source.h"
 
-/* An instruction that the source could not run, and where it stands. */
+/* An instruction that the source could not execute, and its location. */
 struct unhandled_instruction {
-        uint64_t count; /* 0: there was none; the rest tells of the first */
+        uint64_t count; /* 0: none; the rest describes the first one */
         uint32_t pid;
         uint64_t ip;
         const char *module; /* the sink's; NULL: in no file */
@@ -29,8 +29,8 @@ void sink_set_imported(struct sink *sink);
 /* Ignores the counters NAMES (NULL-terminated, or NULL). NAMES must outlive the sink. */
 void sink_set_unusable_counters(struct sink *sink, const char *const *names);
 
-/* From here on samples have no rows: they are counted by the place of their instruction.
- */
+/* From here on samples have no rows: they are counted by the location of their
+ * instruction. */
 int sink_count_places(struct sink *sink, struct diag *diag);
 
 struct sink_place_count {
@@ -48,7 +48,7 @@ int sink_finish(struct sink *sink, struct diag *diag);
 /* Writes the sink's losses into the ledger, as stage "record" or "import". */
 int sink_write_ledger(const struct sink *sink, struct db *db, struct diag *diag);
 
-/* The same, of a recording that goes on, if that has changed since. */
+/* The same for a recording in progress, if the losses have changed since. */
 int sink_update_ledger(struct sink *sink, struct db *db, struct diag *diag);
 
 /* The latest time of any event. */
@@ -59,7 +59,7 @@ uint64_t sink_samples(const struct sink *sink);
 uint64_t sink_memory_samples(const struct sink *sink);
 /* Returns the sum of sink_loss calls with KIND. */
 uint64_t sink_lost(const struct sink *sink, const char *kind);
-/* Program images that have been told of. */
+/* Counts known program images. */
 size_t sink_images(const struct sink *sink);
 const struct unhandled_instruction *sink_unhandled_instruction(const struct sink *sink);
 

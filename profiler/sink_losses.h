@@ -16,7 +16,7 @@ struct loss {
         uint64_t count;
 };
 
-/* All zero: none. */
+/* Zeroed: no losses. */
 struct sink_losses {
         struct loss *items;
         size_t count;

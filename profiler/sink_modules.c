@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the module of a mapping. Looks at files of this machine to tell them apart and to
- * read their build-ids, and knows nothing of processes. */
+/* Finds the module of a mapping. Opens files of this machine to identify them and to
+ * read their build-ids; knows nothing of processes. */
 #include "sink_modules.h"
 
 #include <fcntl.h>
@@ -95,7 +95,7 @@ static struct file_identity identify(const char *path)
                                         : (struct file_identity){0};
 }
 
-/* Whether FD is still the file of IDENTITY, as it was. */
+/* Returns true if FD is still the unchanged file of IDENTITY. */
 static bool is_unchanged(int fd, const struct file_identity *identity)
 {
         struct stat status;
@@ -106,7 +106,7 @@ static bool is_unchanged(int fd, const struct file_identity *identity)
 }
 
 enum {
-        /* A larger one takes so long to read, from a slow disk some 20 ms, that samples
+        /* Reading a larger file takes so long, on a slow disk some 20 ms, that samples
          * could be lost meanwhile. */
         CHECKSUM_AT_ONCE_BYTES = 4 << 20,
         /* Limit of held descriptors; further files are read at once. */

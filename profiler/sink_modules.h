@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The modules of a recording: each file that was mapped, as it was then, has one row. For
- * the sink only. */
+/* The modules of a recording: each version of a mapped file has one row. For the sink
+ * only. */
 #ifndef MEMLAG_SINK_MODULES_H
 #define MEMLAG_SINK_MODULES_H
 
@@ -16,8 +16,8 @@ void sink_modules_free(struct sink_modules *modules);
 /* Marks the mappings as imported, maybe from another machine: no file is opened. */
 void sink_modules_set_imported(struct sink_modules *modules);
 
-/* The module that EVENT maps, 0 for none. A file that has changed since it was mapped
- * before is another module. */
+/* Finds the module that EVENT maps; 0: none. A file that has changed since an earlier
+ * mapping is another module. */
 int sink_modules_find(struct sink_modules *modules, const struct event_mapping *event,
                       int64_t *module_id, struct diag *diag);
 

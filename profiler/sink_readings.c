@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes readings that follow each other. Knows nothing of processes. */
+/* Writes consecutive counter values. Knows nothing of processes. */
 #include "sink_readings.h"
 
 #include <stdlib.h>
@@ -40,8 +40,8 @@ void sink_readings_leave_out(struct sink_readings *readings, const char *const *
         readings->left_out = names;
 }
 
-/* Whether the thread's reading of a counter that begins at START_NS follows the one
- * before, in *FOLLOWS; its end is noted then. */
+/* Sets *FOLLOWS if the thread's value of a counter that begins at START_NS follows the
+ * previous value; then stores its end. */
 static int note(struct sink_readings *readings, int64_t thread_id, int64_t counter_id,
                 int64_t start_ns, int64_t end_ns, bool *follows, struct diag *diag)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The readings of counters, in the order of time for each thread and counter. For the
- * sink only. */
+/* Counter values, in time order for each thread and counter. For the sink only. */
 #ifndef MEMLAG_SINK_READINGS_H
 #define MEMLAG_SINK_READINGS_H
 
@@ -17,8 +16,8 @@ void sink_readings_free(struct sink_readings *readings);
  * readings. */
 void sink_readings_leave_out(struct sink_readings *readings, const char *const *names);
 
-/* One interval of a thread. *DISORDERED becomes the number of readings that were left out
- * because they overlap the one before, or are of no time. */
+/* Adds one interval of a thread. *DISORDERED becomes the count of values that were left
+ * out because they overlap the previous value, or have no duration. */
 int sink_readings_add(struct sink_readings *readings, int64_t start_ns, int64_t end_ns,
                       int64_t thread_id, const struct event_counter *counters,
                       size_t count, uint64_t *disordered, struct diag *diag);

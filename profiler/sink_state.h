@@ -12,8 +12,8 @@
 #include "sink_places.h"
 #include "sink_readings.h"
 
-/* A fork's child may be heard of only after its parent's end; so the state of the
- * images that ended last is kept. */
+/* A forked child may become known only after its parent's end. Therefore the state of
+ * the last ended images is retained. */
 #define ENDED_IMAGES_KEPT 4
 
 struct thread {
@@ -65,7 +65,8 @@ struct sink {
 /* The live image of KEY, or NULL. */
 struct image *sink_find_image(const struct sink *sink, image_key key);
 
-/* The same in *IMAGE; an event without one (NULL) is counted, and to be dropped. */
+/* The same in *IMAGE. An event without an image (NULL) is counted, and the caller drops
+ * it. */
 int sink_image_of_event(struct sink *sink, image_key key, struct image **image,
                         struct diag *diag);
 
@@ -81,8 +82,8 @@ void sink_saw_time(struct sink *sink, struct image *image, int64_t time_ns);
 /* The time of something that changes the image. */
 int64_t sink_time_of_change(struct sink *sink, struct image *image, int64_t time_ns);
 
-/* Ends the open threads, and the rows of blocks that live to the end. Mappings that
- * live to the end of their process keep no end of their own. */
+/* Ends the open threads, and the rows of blocks that live to the end. Mappings that live
+ * to the end of their process have no separate end. */
 int sink_end_image(struct sink *sink, struct image *image, int64_t time_ns,
                    struct diag *diag);
 
@@ -94,7 +95,7 @@ void sink_forget_state(struct image *image);
 int sink_write_mappings(struct sink *sink, struct image *image, int64_t time_ns,
                         struct diag *diag);
 
-/* The row of the block that ADDR fell into; blocks without samples have none. */
+/* Writes the row of the block that contains ADDR; blocks without samples have no row. */
 int sink_write_block(struct sink *sink, struct image *image, uint64_t addr,
                      struct diag *diag);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where samples come from. Every source (the simulated PMU, hardware, timers, recordings
+/* The sources of samples. Every source (the simulated PMU, hardware, timers, recordings
  * of perf) delivers the same events to one sink; none knows the database. */
 #ifndef MEMLAG_SOURCE_H
 #define MEMLAG_SOURCE_H
@@ -57,8 +57,8 @@ struct event_sample {
         /* Index from 1 in FRAMES of the stack frame that contains addr; 0: unknown, or
          * not on the stack. */
         uint32_t stack_frame;
-        /* Where addr is on the stack of another thread: the frame that it lies in, by its
-         * instruction, and that frame's callers; of no depth where it is not known. */
+        /* If addr is on another thread's stack: the instruction of the frame that
+         * contains addr, and the frame's callers; depth 0 if unknown. */
         const uint64_t *other_frames;
         size_t other_depth;
         /* In either frame: addr less the frame's canonical frame address. */
@@ -67,8 +67,8 @@ struct event_sample {
         uint64_t phys_addr;      /* of addr; 0: unknown */
         int64_t page_bytes;      /* of addr's page; 0: unknown */
         int64_t few_sets;        /* of L1, that the load missed with others; 0: of many */
-        /* Of a page fault: how many this one stands for (0: it is none), the cycles of
-         * all these in the kernel, and the bytes of the page that became one. */
+        /* For a page fault: the count of faults (0: not a page fault), their cycles in
+         * the kernel, and the size of the new page in bytes. */
         int64_t faults;
         int64_t kernel_cycles;
         int64_t fault_page_bytes;
@@ -88,7 +88,7 @@ struct sink;
 int sink_machine(struct sink *sink, const char *key, double value, const char *unit,
                  const char *origin, struct diag *diag);
 
-/* The counter NAME, of UNIT, counts in place of the event STANDS_FOR. */
+/* The counter NAME, of UNIT, replaces the event STANDS_FOR. */
 int sink_substitute(struct sink *sink, const char *name, const char *unit,
                     const char *stands_for, struct diag *diag);
 int sink_process(struct sink *sink, int64_t time_ns, const struct event_process *event,
@@ -100,7 +100,7 @@ int sink_process_end(struct sink *sink, int64_t time_ns, image_key image,
                      struct diag *diag);
 int sink_thread(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
                 const char *name, struct diag *diag);
-/* The thread has another name from now on; the last one stays. */
+/* Renames the thread from now on; the last name is stored. */
 int sink_thread_name(struct sink *sink, image_key image, uint32_t tid, const char *name,
                      struct diag *diag);
 int sink_thread_end(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
@@ -172,7 +172,7 @@ struct event_place {
  * file. */
 bool sink_place(const struct sink *sink, image_key image, uint64_t addr,
                 struct event_place *place);
-/* The path of a module; NULL: it is no file. */
+/* Returns the path of a module; NULL: it is no file. */
 const char *sink_module_path(const struct sink *sink, int64_t module_id);
 
 struct simpmu_in_time;
@@ -180,7 +180,7 @@ struct simpmu_in_time;
 struct source_options {
         uint64_t interval_ns;
         uint64_t period_loads;
-        uint64_t period_stores; /* with STORES, unless loads' samples hold them too */
+        uint64_t period_stores; /* with STORES, unless loads' samples include stores */
         uint64_t frequency_hz;  /* samples a second of each CPU; 0: by the period */
         uint32_t ldlat_cycles;  /* 0: the source's default, and afterwards: all */
         enum call_graph call_graph;
@@ -195,7 +195,7 @@ struct source_options {
         size_t ring_pages;   /* of each CPU; 0: as many as may be locked */
         const char *sim_cpu; /* NULL: the source's default */
         const char *const *sim_set; /* "key=value", NULL-terminated */
-        uint32_t sim_prefetch;      /* a bit of each simpmu_prefetcher that is on */
+        uint32_t sim_prefetch;      /* a bit for each active simpmu_prefetcher */
         bool sim_prefetch_given;    /* otherwise all are on */
         bool sim_caches_only;       /* without data flow: nothing waits for values */
         bool sim_branches;          /* that are predicted wrongly cost their time */
@@ -226,15 +226,15 @@ struct source_ops {
          * *ARGV and *ENVP by arrays that the source owns. */
         int (*start)(struct source *source, char ***argv, char ***envp,
                      struct diag *diag);
-        /* The process TARGET waits to execute the command; 0: there is none. NULL where
-         * nothing is to be done then. */
+        /* The process TARGET waits to execute the command; 0: there is none. NULL: no
+         * action needed. */
         int (*attach)(struct source *source, pid_t target, struct diag *diag);
         /* A descriptor that polls readable when there is something to drain. */
         int (*poll_fd)(struct source *source);
         /* Delivers pending events to the sink. */
         int (*drain)(struct source *source, struct diag *diag);
-        /* Whether the command and all processes that it started have ended; asked after
-         * the command's own end. */
+        /* Returns true if the command and all its descendants have ended; called after
+         * the command's end. */
         bool (*all_ended)(struct source *source);
         /* Recording ends: delivers the rest, and counts surviving processes as
          * LOSS_LEFT_RUNNING. */

@@ -11,7 +11,7 @@
 #include "step_back.h"
 
 #define NS_A_SECOND  UINT64_C(1000000000)
-#define FREQUENCY_HZ 4000 /* when the user does not say */
+#define FREQUENCY_HZ 4000 /* unless the user sets it */
 #define STACK_BYTES  8192 /* that a sample copies for unwinding */
 
 /* The registers that addresses are made of. */
@@ -87,8 +87,8 @@ static int clock_probe(const struct source_options *options, struct diag *diag)
         return 0;
 }
 
-/* Only when asked for: without frame pointers a stack by them is wrong, and a copy of
- * the stack is large. */
+/* Only on request: without frame pointers such a stack is wrong, and a copy of the stack
+ * is large. */
 static void add_call_graph(struct perf_event_attr *attr, enum call_graph mode)
 {
         if (mode == CALL_GRAPH_FRAME_POINTERS) {

@@ -28,7 +28,7 @@ static struct plan_options wishes_of(const struct source_options *options)
             .validated = options->validated,
             .whole_cpus = options->system_wide || options->cpus,
         };
-        /* Any stack costs an interrupt for each sample: only when it is asked for. */
+        /* Any stack costs an interrupt for each sample: only on request. */
         if (options->call_graph == CALL_GRAPH_FRAME_POINTERS)
                 wishes.stack = PLAN_STACK_FRAME_POINTERS;
         else if (options->call_graph == CALL_GRAPH_DWARF)

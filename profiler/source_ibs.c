@@ -6,7 +6,7 @@
 #include "source_perf.h"
 
 /* Operations between two samples; some 15000 samples a second of a busy core. A multiple
- * of 16, as the hardware wants it; it varies the period by itself. */
+ * of 16, as the hardware requires; the hardware randomises the period. */
 enum { PERIOD_OPERATIONS = 250000 };
 
 static void ibs_set_defaults(struct source_options *options)

@@ -17,7 +17,7 @@
 #include "perf_existing.h"
 #include "user_stack.h"
 
-/* Of the samples of one event. */
+/* Sampling periods of one event. */
 struct periods {
         uint64_t first;
         uint64_t samples;
@@ -32,7 +32,7 @@ struct source {
         struct sink *sink;
         struct perf_deliver *deliver;
         struct session *session;         /* NULL before source_perf_attach */
-        struct user_stacks *user_stacks; /* NULL: samples copy none */
+        struct user_stacks *user_stacks; /* NULL: samples have no stack copy */
         struct heap_transport *heap;     /* NULL: allocations are not followed */
         struct perf_stream *streams;
         struct periods *periods;            /* of each stream */
@@ -97,7 +97,7 @@ static int64_t run_time(const struct source *source, int64_t time_ns)
         return time_ns > source->start_ns ? time_ns - source->start_ns : 0;
 }
 
-/* The kernel tells of all that is mapped into a new image but its stack. */
+/* The kernel reports all mappings of a new image but its stack. */
 static int tell_stack(struct source *source, int64_t time_ns, uint32_t pid,
                       struct diag *diag)
 {
@@ -114,7 +114,8 @@ static int tell_stack(struct source *source, int64_t time_ns, uint32_t pid,
                                    (pid_t)pid, diag);
 }
 
-/* Where the kernel chooses the period, a sample may stand for more loads than another. */
+/* With a frequency, the kernel varies the period: samples represent different numbers of
+ * loads. */
 static void note_period(struct periods *periods, const struct record_sample *sample)
 {
         if (periods->samples++ == 0)
@@ -141,7 +142,7 @@ static int take_record(void *context, int64_t time_ns,
         return rc;
 }
 
-/* An allocation, which the tracker in the target told of. */
+/* Delivers an allocation from the target's tracker. */
 static int deliver_heap_event(struct source *source, int64_t time_ns,
                               const struct heap_event *event, struct diag *diag)
 {
@@ -219,7 +220,7 @@ static int online_cpus(int **cpus, size_t *count, struct diag *diag)
                         "/sys/devices/system/cpu/online");
 }
 
-/* The kernel only says that a CPU's event cannot be opened. */
+/* The kernel's error does not name the offline CPU. */
 static int check_online(const char *chosen, const int *cpus, size_t count,
                         struct diag *diag)
 {
@@ -296,7 +297,8 @@ static int open_on_threads(struct source *source, struct session_options *option
         return rc;
 }
 
-/* Until no thread is born while it is done: then all have the events, or inherit them. */
+/* Repeats until no thread begins meanwhile: then all threads have the events, or inherit
+ * them. */
 static int open_on_process(struct source *source, struct session_options *options,
                            struct diag *diag)
 {

@@ -26,7 +26,7 @@
 #define HEAP_TRACKER "valgrind/vgpreload_memlag-amd64-linux.so"
 #define LAUNCHER     "valgrind/simpmu-launch"
 
-#define PERIOD_LOADS 997 /* when the user does not say */
+#define PERIOD_LOADS 997 /* unless the user sets it */
 #define NS_A_SECOND  UINT64_C(1000000000)
 /* Where Valgrind's core looks for its files. */
 #define PLACE_VARIABLE "VALGRIND_LIB="
@@ -54,12 +54,12 @@ struct source {
         struct sink *sink;
         int bell[2];
         int log;
-        int place;                      /* the engine's directory */
+        int place;                      /* Valgrind's directory */
         int inherited[INHERITED_COUNT]; /* duplicates that Valgrind inherits */
         bool heap;
-        char **envp; /* of the engine; the last string is place_variable */
+        char **envp; /* for Valgrind; the last string is place_variable */
         char *place_variable;
-        char **argv; /* of the engine; each string is owned up to argv_owned */
+        char **argv; /* for Valgrind; each string is owned up to argv_owned */
         size_t argv_owned;
 };
 
@@ -289,7 +289,8 @@ static int build_argv(struct source *source, char **command, struct diag *diag)
             /* Blocks that follow jumps translate cold code several times. */
             "--vex-guest-chase=no", "-q",
             "--main-stacksize=0",           /* written to by the launcher */
-            "--image=00000000000000000000", /* none before; the digits are written to */
+            "--image=00000000000000000000", /* no previous image; the digits are
+                                               overwritten */
         };
         enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), OWNED = FIXED + 5 };
         size_t count = count_strings(command);
@@ -373,8 +374,7 @@ static int sim_drain(struct source *source, struct diag *diag)
         return sim_images_drain(source->images, diag);
 }
 
-/* Each simulated process inherits the bell: when nobody but memlag had it, all have
- * ended. */
+/* Each simulated process inherits the bell: when only memlag has it, all have ended. */
 static bool sim_all_ended(struct source *source)
 {
         int *const ours[] = {&source->bell[1], &source->inherited[INHERITED_BELL]};
@@ -387,7 +387,7 @@ static bool sim_all_ended(struct source *source)
         return poll(&bell, 1, 0) == 1 && (bell.revents & POLLHUP);
 }
 
-/* The end of the engine's log; the caller frees it. */
+/* Returns the end of Valgrind's log; the caller frees it. */
 static char *end_of_log(struct source *source)
 {
         struct stat status;

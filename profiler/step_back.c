@@ -12,7 +12,7 @@
 #include "code/module_code.h"
 #include "intern.h"
 
-enum { DECODED_BYTES_MAX = 65536 }; /* from a boundary; further ones are too far */
+enum { DECODED_BYTES_MAX = 65536 }; /* from a boundary; more distant ones are useless */
 static const uint64_t PAGE_BYTES = 4096;
 /* Of all processes. A JIT compiler's hot code is in far fewer. */
 enum { PAGES_MOST = 2048 };
@@ -139,8 +139,9 @@ static void forget_pages(struct step_back *step_back)
                 free(step_back->pages[--step_back->page_count]);
 }
 
-/* The page at ADDRESS of IMAGE, which is process PID: as it is now, or where that cannot
- * be read, as when it has ended, as it last was. NULL: it never could be read. */
+/* Returns the page at ADDRESS of IMAGE, process PID: its present content, or its last
+ * known content if the process has ended or is unreadable. NULL: it was never
+ * readable. */
 static const uint8_t *read_page(struct step_back *step_back, image_key image,
                                 uint32_t pid, uint64_t address)
 {

@@ -134,8 +134,8 @@ static bool is_executable_file(const char *file)
                access(file, X_OK) == 0;
 }
 
-/* The first executable file of that name in PATH, or else the first of that name at
- * all, which says why it cannot run; NULL when there is none. The caller frees it. */
+/* Returns the first executable file of that name in PATH, or else the first file of that
+ * name, which determines the error; NULL: not found. The caller frees it. */
 static char *search(const char *command)
 {
         const char *path = getenv("PATH");

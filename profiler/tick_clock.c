@@ -7,7 +7,7 @@
 #include <time.h>
 #include <x86intrin.h>
 
-/* Further behind the last point nothing can have been noted. */
+/* No point can lie further after the last point. */
 enum { AHEAD_NS_MAX = 1000000000 };
 
 enum { TRIALS = 3 };
@@ -74,7 +74,7 @@ void tick_clock_note(struct tick_clock *clock, uint64_t ticks, int64_t ns)
         add(clock, ticks, ns > before_ns ? ns : before_ns);
 }
 
-/* The reading that was least disturbed is the best of several. */
+/* The least disturbed of several readings is the best. */
 void tick_clock_measure(struct tick_clock *clock)
 {
         uint64_t ticks = 0, shortest = UINT64_MAX;

@@ -17,14 +17,15 @@ struct tick_point {
 
 /* All 0 in the beginning. */
 struct tick_clock {
-        struct tick_point points[TICK_CLOCK_POINTS]; /* rising; the latest ones */
+        struct tick_point points[TICK_CLOCK_POINTS]; /* rising; the latest points */
         size_t count;
         struct tick_point first; /* for the rate */
-        uint64_t furthest;       /* ticks behind the last point that were converted */
+        uint64_t furthest;       /* the greatest converted value, in ticks after the last
+                                    point */
 };
 
-/* Whether the counters of all CPUs run evenly and together: the kernel, which watches
- * them, has the time from them itself. */
+/* Returns true if the time stamp counters of all CPUs are constant and synchronised: the
+ * kernel checks them, and uses them as its clock source. */
 bool tick_clock_is_trusted(void);
 
 /* Records that TICKS corresponds to NS. Ignores points that are not later than all
@@ -34,8 +35,8 @@ void tick_clock_note(struct tick_clock *clock, uint64_t ticks, int64_t ns);
 /* Reads both now, and notes them. */
 void tick_clock_measure(struct tick_clock *clock);
 
-/* The time of TICKS. Of two the later one never has an earlier time; before the first
- * point that is kept, and far behind the last, it is the time of that point. */
+/* Returns the time of TICKS. It never decreases with TICKS. Before the first stored
+ * point, and far after the last, it is the time of that point. */
 int64_t tick_clock_ns(struct tick_clock *clock, uint64_t ticks);
 
 #endif

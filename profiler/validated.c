@@ -11,7 +11,8 @@
 #include "sim_preset.h"
 #include "validation.h"
 
-/* Why the event is not to be recorded; NULL: it is, or nobody would. */
+/* Returns the objection to a recorded event; NULL: there is none, or the event is not
+ * recorded. */
 static const char *objection(const struct validated *validated, const json_t *event)
 {
         return json_is_true(json_object_get(event, "recorded"))

@@ -12,7 +12,8 @@
 
 struct validated {
         json_t *document;                   /* NULL: nothing has been validated */
-        bool without_prefetch;              /* the run has none, the validation had */
+        bool without_prefetch;              /* the run has no prefetchers, the validation
+                                               had */
         struct validated_counters counters; /* their names are the document's */
 };
 

@@ -59,7 +59,7 @@ struct levels {
         double ns_per_cycle;
 };
 
-/* A level must be a little farther than the one before it. */
+/* The latency of a level must exceed the previous level's latency by a margin. */
 static const double FARTHER_CYCLES = 1;
 
 static struct levels levels_of(const struct simpmu_params *params, bool near_l2,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The fixes that `memlag whatif` tries: each is the simulated machine without one cost.
- * Knows the parameters of the machine, and no recording. */
+/* The fixes of `memlag whatif`: each is the simulated machine without one cost. Knows
+ * the parameters of the machine, not recordings. */
 #ifndef MEMLAG_WHATIF_FIX_H
 #define MEMLAG_WHATIF_FIX_H
 

@@ -20,8 +20,8 @@
 
 /* ---- one run ---- */
 
-/* A file that is read from where it stands is opened anew: runs must not share the place.
- */
+/* Reopens a file that is read from its current offset: runs must not share the
+ * offset. */
 static int input_of_run(off_t place)
 {
         int fd = place < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC)

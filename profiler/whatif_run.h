@@ -21,7 +21,7 @@ struct whatif_run {
 /* How the runs are made. */
 struct whatif_setting {
         const struct record_options *options; /* of the first recording */
-        off_t input_place; /* where its standard input stood, a file; -1: it is none */
+        off_t input_place; /* initial offset of its standard input, a file; -1: no file */
         size_t at_once;    /* runs at a time */
         struct sigaction on_pipe; /* what SIGPIPE did before the first recording */
 };
@@ -33,7 +33,7 @@ struct whatif_setting {
 int whatif_run_all(const struct whatif_setting *setting, struct whatif_run *runs,
                    size_t count, struct diag *diag);
 
-/* The last line that RUN said for itself, which the caller frees; NULL: none. */
+/* Returns the last line of RUN's own messages, which the caller frees; NULL: none. */
 char *whatif_run_complaint(const struct whatif_run *run);
 
 /* Removes the file too. */

@@ -50,7 +50,7 @@ static int join_settings(const struct whatif_fix *fix, char **joined, struct dia
         return fclose(text) == 0 ? 0 : diag_no_memory(diag);
 }
 
-/* SQLite takes some relative names for something other than a file. */
+/* SQLite does not treat some relative names as files. */
 static int attach(struct db *db, const char *file, struct diag *diag)
 {
         char *path = sqlite3_mprintf("%s%s", *file == '/' ? "" : "./", file);

@@ -15,8 +15,8 @@ int whatif_store(struct db *db, const struct whatif_run *run, struct diag *diag)
 double whatif_recorded_gain(struct db *db, const char *fix);
 double whatif_estimated_gain(struct db *db, const char *fix);
 
-/* Calls TAKE for each fix of the machine that is estimated to gain at least LEAST of the
- * run's cycles, the largest gain first, until that returns an error. */
+/* Calls TAKE for each fix of the machine with an estimated gain of at least LEAST of the
+ * run's cycles, the largest gain first, until TAKE returns an error. */
 int whatif_each_estimate(struct db *db, double least,
                          int (*take)(void *context, const char *fix), void *context,
                          struct diag *diag);
@@ -27,8 +27,8 @@ int whatif_each_line(struct db *db, double least, int count,
                      int (*take)(void *context, const char *fix), void *context,
                      struct diag *diag);
 
-/* Adds to FIX the instructions of its line that the baseline has samples of. -ENOENT: it
- * has none. */
+/* Adds to FIX the sampled instructions of its line in the baseline. -ENOENT: it has
+ * none. */
 int whatif_find_line(struct db *db, struct whatif_fix *fix, struct diag *diag);
 
 #endif

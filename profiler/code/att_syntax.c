@@ -31,8 +31,8 @@ static const ZydisMnemonic narrowing[] = {
     ZYDIS_MNEMONIC_VCVTPD2DQ, ZYDIS_MNEMONIC_VCVTTPD2DQ, ZYDIS_MNEMONIC_VCVTPD2PS,
     ZYDIS_MNEMONIC_VCVTPD2UDQ, ZYDIS_MNEMONIC_VCVTTPD2UDQ};
 
-/* AT&T's assembler has these the wrong way round where st(i) is the destination, and so
- * has all that is to be read by it. */
+/* AT&T's assembler exchanges these mnemonics if st(i) is the destination; all its output
+ * follows that error. */
 static const struct {
         ZydisMnemonic mnemonic;
         const char *name;
@@ -46,7 +46,7 @@ static char size_letter(ZyanU16 bits)
         return bits == 8 ? 'b' : bits == 16 ? 'w' : bits == 32 ? 'l' : 'q';
 }
 
-/* The operand of INSTRUCTION that is in memory; NULL: there is none. */
+/* Returns the memory operand of INSTRUCTION; NULL: there is none. */
 static const ZydisDecodedOperand *
 memory_operand(const ZydisDecodedInstruction *instruction,
                const ZydisDecodedOperand *operands)
@@ -87,7 +87,7 @@ static void sized_name(const ZydisDecodedInstruction *instruction,
                 return;
         if (instruction->meta.isa_ext == ZYDIS_ISA_EXT_X87)
                 snprintf(name, 16, "%s%s", bare, x87_letters(bare, memory));
-        /* Of two operands that are not a count, one is a register of that size. */
+        /* One of two operands that are not a count is a register of that size. */
         if (instruction->mnemonic == ZYDIS_MNEMONIC_IMUL &&
             instruction->operand_count_visible > 1)
                 return;

@@ -6,8 +6,8 @@
 #include <Zydis/Zydis.h>
 #include <stddef.h>
 
-/* The name of INSTRUCTION where that is another than Zydis's, without prefixes; "": it is
- * not. */
+/* Gets the AT&T name of INSTRUCTION, without prefixes, if it differs from Zydis's name;
+ * "": it does not. */
 void att_name(const ZydisDecodedInstruction *instruction,
               const ZydisDecodedOperand *operands, char name[16]);
 

@@ -8,8 +8,8 @@
 
 enum { BUILD_ID_MAX_BYTES = 64 };
 
-/* Copies the build-id of the ELF file PATH to ID and returns its length; 0 when the
- * file is none, has none, or cannot be read. */
+/* Copies the build-id of the ELF file PATH to ID and returns its length; 0 when it is no
+ * ELF file, lacks a build-id, or is unreadable. */
 size_t build_id_read(const char *path, uint8_t id[BUILD_ID_MAX_BYTES]);
 
 /* Does the same for the file that the kernel maps into every 64-bit process ("[vdso]");

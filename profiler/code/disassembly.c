@@ -31,8 +31,8 @@ static bool has_vector_register(const ZydisDecodedInstruction *instruction,
         return false;
 }
 
-/* Vector registers tell the width: Zydis's letter for it is no part of the name. Of
- * integers that are converted att_name tells it. */
+/* Removes Zydis's width letter from names of vector instructions: their registers show
+ * the width. att_name adds the width of converted integers. */
 static void drop_width(const ZydisDecodedInstruction *instruction,
                        const ZydisDecodedOperand *operands, char *mnemonic)
 {
@@ -183,7 +183,7 @@ static void rename_mnemonic(const ZydisDecodedInstruction *instruction,
                 snprintf(text, bytes, "%s", name);
 }
 
-/* Adds the displacement to OPERANDS where it is encoded though it is 0. */
+/* Adds a displacement of 0 to OPERANDS if it is encoded. */
 static void add_zero(const ZydisDecodedInstruction *instruction,
                      enum disassembly_style style, char *operands, size_t bytes)
 {

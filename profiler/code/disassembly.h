@@ -15,8 +15,8 @@ enum disassembly_style { DISASSEMBLY_ATT, DISASSEMBLY_INTEL };
 
 enum { DISASSEMBLY_TEXT_BYTES = 256, DISASSEMBLY_CODE_BYTES = 15 };
 
-/* Writes the instruction at the beginning of CODE, which is at ADDRESS, to TEXT, and
- * returns its length in bytes; 0 when there is none. */
+/* Writes the instruction at the start of CODE, which is at ADDRESS, to TEXT. Returns its
+ * length in bytes; 0: no instruction. */
 size_t disassembly_text(const uint8_t *code, size_t length, uint64_t address,
                         enum disassembly_style style, char text[DISASSEMBLY_TEXT_BYTES]);
 

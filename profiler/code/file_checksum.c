@@ -25,7 +25,7 @@ int file_checksum_open_elf(const char *path, uint64_t most_bytes)
 {
         char magic[SELFMAG];
         struct stat status;
-        /* Not to be held up by a pipe. */
+        /* O_NONBLOCK: a pipe must not block. */
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
         if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&

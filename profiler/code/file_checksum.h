@@ -10,8 +10,8 @@
  * cannot be read. */
 bool file_checksum(int fd, uint32_t *checksum);
 
-/* Opens the ELF file PATH for that; -1 when it is none, cannot be read, or is larger than
- * MOST_BYTES. */
+/* Opens the ELF file PATH for the checksum; -1 when it is no ELF file, unreadable, or
+ * larger than MOST_BYTES. */
 int file_checksum_open_elf(const char *path, uint64_t most_bytes);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The entries of an unwind table (.eh_frame; LSB, "Exception Frames"; DWARF 4, section
- * 6.4): which function each is of, and where its instructions are. Part of the heap
- * tracker too, which has nothing else of memlag in it: takes no memory, calls nothing,
- * and reads nothing outside of the bounds that it is given. */
+ * 6.4): each entry's function and the location of its instructions. Also part of the
+ * heap tracker, which has no other code of memlag: allocates nothing, calls nothing, and
+ * reads nothing outside the given bounds. */
 #ifndef MEMLAG_CODE_FRAME_ENTRY_H
 #define MEMLAG_CODE_FRAME_ENTRY_H
 

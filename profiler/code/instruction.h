@@ -12,7 +12,7 @@ enum { INSTRUCTION_NO_REGISTER = -1 };
 struct instruction {
         size_t offset; /* from the first byte that was decoded */
         size_t length;
-        bool continues; /* the next one in memory may come after it */
+        bool continues; /* execution may continue at the next instruction in memory */
         bool loads;
         bool stores; /* and does not load */
         /* The address that it accesses is base + index * scale + displacement; known
@@ -43,12 +43,12 @@ enum { INSTRUCTION_BEFORE_BYTES = 128 };
 bool instruction_before(const uint8_t *code, size_t length,
                         struct instruction *instruction);
 
-/* Gives the value of register NUMBER; false: it is not known. */
+/* Gets the value of register NUMBER; false: unknown. */
 typedef bool (*instruction_register)(const void *context, unsigned number,
                                      uint64_t *value);
 
-/* The address that INSTRUCTION, which stood at IP, has accessed, by the registers
- * after it. False when they do not tell. */
+/* Computes the address that INSTRUCTION at IP has accessed, from the register values
+ * after it. False when the registers do not determine it. */
 bool instruction_address(const struct instruction *instruction, uint64_t ip,
                          instruction_register read_register, const void *context,
                          uint64_t *address);

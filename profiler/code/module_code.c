@@ -57,7 +57,7 @@ struct module_code *module_code_open(const char *path)
                 return NULL;
         struct stat status;
         elf_version(EV_CURRENT);
-        /* Not to be held up by a pipe. */
+        /* O_NONBLOCK: a pipe must not block. */
         module->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (module->fd >= 0 && fstat(module->fd, &status) == 0 && S_ISREG(status.st_mode))
                 module->elf = elf_begin(module->fd, ELF_C_READ, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The code of ELF files, by the place in the file that was mapped: its bytes, and where
- * instructions are known to begin. Files are hostile and may change meanwhile. */
+/* The code of ELF files, by file offset: its bytes, and known instruction boundaries.
+ * Files are hostile and may change meanwhile. */
 #ifndef MEMLAG_CODE_MODULE_CODE_H
 #define MEMLAG_CODE_MODULE_CODE_H
 
@@ -10,22 +10,22 @@
 
 struct module_code;
 
-/* Opens PATH; NULL when it is no ELF file for x86-64, cannot be read, or there is no
+/* Opens PATH; NULL when it is no ELF file for x86-64, is unreadable, or there is no
  * memory. */
 struct module_code *module_code_open(const char *path);
 void module_code_close(struct module_code *module);
 
-/* The file address (ELF virtual address) of the byte at FILE_OFFSET; false when it is in
- * no segment that can be executed. */
+/* Converts FILE_OFFSET to the file address (ELF virtual address); false when it is in no
+ * executable segment. */
 bool module_code_address(const struct module_code *module, uint64_t file_offset,
                          uint64_t *address);
 
-/* The latest place at or before ADDRESS where an instruction is known to begin, as the
- * file's unwind table (.eh_frame) or its symbols tell; false when there is none. */
+/* Finds the last known instruction boundary at or before ADDRESS, from the file's unwind
+ * table (.eh_frame) or its symbols; false when there is none. */
 bool module_code_boundary(struct module_code *module, uint64_t address,
                           uint64_t *boundary);
 
-/* Whether a function is known to begin at ADDRESS. */
+/* Returns true if a function is known to begin at ADDRESS. */
 bool module_code_is_entry(struct module_code *module, uint64_t address);
 
 /* Reads LENGTH bytes at ADDRESS; false when they are not all there. */

@@ -6,7 +6,7 @@
 const uint8_t *own_vdso_bytes(size_t *length)
 {
         const Elf64_Ehdr *image = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
-        /* Its sections' headers come last. */
+        /* The section headers come last. */
         *length =
             image ? image->e_shoff + (size_t)image->e_shnum * image->e_shentsize : 0;
         return (const uint8_t *)image;

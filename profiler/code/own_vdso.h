@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Its bytes, and how many to *LENGTH; NULL: the kernel maps none. */
+/* Returns its bytes, and their number in *LENGTH; NULL: the kernel maps none. */
 const uint8_t *own_vdso_bytes(size_t *length);
 
 /* The same for libelf, to be closed by elf_end; NULL, too, without memory. */

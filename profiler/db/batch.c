@@ -19,13 +19,13 @@ struct batch {
         sqlite3_stmt *commit;
         sqlite3_stmt **statements;
         size_t statement_count;
-        size_t row; /* the statement of the row under way */
+        size_t row; /* the statement of the current row */
         struct room room;
         uint64_t rows_a_commit;
         int64_t begin_ns; /* when the open transaction began */
         uint64_t rows;    /* in the open transaction */
         bool in_transaction;
-        size_t sample;    /* the statement that writes one */
+        size_t sample;    /* the statement that writes samples */
         uint64_t samples; /* written; the next field: committed, retained after an
                              error */
         uint64_t committed_samples;
@@ -35,7 +35,7 @@ struct batch {
 
 /* ---- transactions ---- */
 
-/* Cheap, and a few milliseconds exact: it is asked for every row. */
+/* Cheap, with a precision of a few milliseconds: it is called for every row. */
 static int64_t now_ns(void)
 {
         struct timespec now;

@@ -29,13 +29,13 @@ int batch_flush(struct batch *batch, struct diag *diag);
 int batch_begin_row(struct batch *batch, size_t statement, struct sqlite3_stmt **row,
                     struct diag *diag);
 
-/* Writes the row that was begun last, and gives its key in *ID unless that is NULL. A row
- * that breaks a constraint is refused alone (-EINVAL). After any other error the open
- * transaction is lost, and with it rows that later ones may refer to: every later call
- * gives the same error. */
+/* Writes the current row, and stores its key in *ID unless ID is NULL. A row that
+ * breaks a constraint is refused alone (-EINVAL). After any other error the open
+ * transaction is lost, with rows that later rows may refer to: every later call
+ * returns the same error. */
 int batch_end_row(struct batch *batch, int64_t *id, struct diag *diag);
 
-/* The same for a statement that writes COUNT rows, or one as large as these. */
+/* The same for a statement that writes COUNT rows, or a row of equal size. */
 int batch_end_rows(struct batch *batch, uint64_t count, struct diag *diag);
 
 #endif

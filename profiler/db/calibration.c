@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a machine's calibration lies, and how it is read and written. */
+/* Locates, reads and writes a machine's calibration. */
 #include "calibration.h"
 
 #include <cpuid.h>

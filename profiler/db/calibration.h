@@ -44,7 +44,8 @@ int calibration_write(const char *path, const char *text, struct diag *diag);
  * Otherwise the read error. */
 int calibration_load(json_t **document, struct diag *diag);
 
-/* DOCUMENT as it is kept and exported, which the caller frees; NULL: no memory. */
+/* Returns DOCUMENT in its stored and exported form, which the caller frees; NULL: no
+ * memory. */
 char *calibration_text(const json_t *document);
 
 /* Returns the number at the dot-separated PATH, such as "dram.0.latency_ns"; NAN:

@@ -9,14 +9,16 @@
 
 enum { LEVELS = 3 };
 
-/* Loads of L1 take 3 to 6 cycles on all x86-64; the clock is measured too. */
+/* Loads that hit L1 take 3 to 6 cycles on all x86-64; the measured clock adds an
+ * error. */
 static const double L1_CYCLES_LEAST = 2.5, L1_CYCLES_MOST = 8;
 
-/* A curve's steps tell sizes about so well; the last cache may be shared with others, and
- * then is smaller. */
+/* Precision of sizes from a curve's steps; the last-level cache may be shared with
+ * others, and then looks smaller. */
 static const double SIZE_FACTOR = 2.5;
 
-/* A cache that the latency leaves at less than this part of its size is none. */
+/* If the latency rises at less than this part of a cache's size, the cache is
+ * implausible. */
 static const double PLATEAU_PART = 0.25;
 
 static double level_number(const json_t *document, int level, const char *key)

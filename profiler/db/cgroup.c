@@ -37,8 +37,8 @@ static bool has_word(const char *list, const char *word)
         return false;
 }
 
-/* This process's path in the hierarchy that has CONTROLLER: one of version 1, or else the
- * one of version 2. */
+/* Finds this process's path in the hierarchy with CONTROLLER: a version 1 hierarchy, or
+ * else the version 2 hierarchy. */
 static bool find_path(const char *root, const char *controller, char *path, size_t size,
                       bool *unified)
 {
@@ -65,7 +65,7 @@ static bool find_path(const char *root, const char *controller, char *path, size
         return found;
 }
 
-/* Where the hierarchy is mounted, and which of its directories that is. */
+/* Finds the mount point of the hierarchy, and the directory that is mounted. */
 static bool find_mount(const char *root, const char *controller, bool unified,
                        char *mounted, char *point)
 {
@@ -117,7 +117,8 @@ static bool cgroup_up(struct cgroup *cgroup)
         return true;
 }
 
-/* The numbers at the beginning of the group's FILE; how many there are. "max" is none. */
+/* Reads the numbers at the start of the group's FILE; returns their count. "max" is no
+ * number. */
 static int read_numbers(const struct cgroup *cgroup, const char *file, double *first,
                         double *second)
 {

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* How many CPUs' time this process may use; NAN: no limit, or none that can be read. */
+/* CPU limit of this process, in CPUs; NAN: no limit, or it is unreadable. */
 double cgroup_cpus(const char *root);
 
 /* How much more memory it may have, in bytes, cached files being given up for it;

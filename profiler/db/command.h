@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The subcommands, as one table in main.c. A command that goes on with other
- * commands (record: symbolize, analyze, report) does so by name. */
+/* The subcommands, as one table in main.c. A command that continues with other commands
+ * (record: symbolize, analyze, report) calls them by name. */
 #ifndef MEMLAG_COMMAND_H
 #define MEMLAG_COMMAND_H
 

@@ -17,7 +17,7 @@
 
 /* ---- errors that getopt would print ---- */
 
-/* Whether it takes all options. */
+/* Returns true if getopt accepts all options. */
 static bool is_understood(int argc, char **argv, const char *short_options,
                           const struct option *long_options)
 {

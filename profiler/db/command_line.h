@@ -14,7 +14,7 @@ struct option;
 enum argument_order {
         ARGUMENTS_ANYWHERE, /* nothing */
         ARGUMENTS_IN_ORDER, /* such options belong to the argument */
-        ARGUMENTS_LAST      /* from the first one on all is another program's */
+        ARGUMENTS_LAST      /* all from the first one on belong to another program */
 };
 
 /* Parses the arguments of the command called NAME ("memlag report") into INPUT. Ends the
@@ -33,8 +33,8 @@ void command_line_prepare(int argc, char **argv, const char *short_options,
 _Noreturn void usage_error(const struct argp_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The value TEXT of OPTION ("--period"), as option_number.h reads it; ends the process
- * when it is none from LEAST to MOST. */
+/* Parses the value TEXT of OPTION ("--period") like option_number.h; ends the process
+ * when it is no number from LEAST to MOST. */
 double usage_number(const struct argp_state *state, const char *option, const char *text,
                     double least, double most);
 uint64_t usage_whole(const struct argp_state *state, const char *option, const char *text,

@@ -118,7 +118,7 @@ static int reserve(struct contexts *contexts, size_t more)
                    : 0;
 }
 
-/* PATH goes on with a call from IP. */
+/* Extends PATH by a call from IP. */
 static uint64_t path_through(uint64_t path, uint64_t ip)
 {
         path = (path ^ ip) * 0xff51afd7ed558ccdu;
@@ -238,7 +238,7 @@ int contexts_find(struct contexts *contexts, int64_t process_id, const uint64_t 
                 return diag_no_memory(diag);
         size_t same = enter_levels(contexts, process_id, ips, depth, sampled);
         prefetch(contexts, same, depth);
-        if (use == CONTEXT_OF_NEW_ALLOCATION) /* nobody will look for its leaf either */
+        if (use == CONTEXT_OF_NEW_ALLOCATION) /* no later lookup finds its leaf */
                 contexts->met[unknown++] = &leaf;
         for (; unknown < depth; unknown++) {
                 struct level *level = &contexts->levels[depth - 1 - unknown];

@@ -17,7 +17,7 @@
 
 #include "room.h"
 
-/* It stands in schema.sql too; a new database that disagrees does not open. */
+/* Also in schema.sql; a new database that disagrees does not open. */
 enum { APPLICATION_ID = 0x6d6c6167, OLDEST_VERSION = 1 };
 
 enum { BUSY_TIMEOUT_MS = 5000 };
@@ -149,8 +149,8 @@ void db_free(struct db *db)
 
 struct db *db_new(const char *path, enum db_access access)
 {
-        /* Before SQLite is used first, and refused later. Nobody asks how much memory it
-         * has; to keep account of that takes a lock for each row. */
+        /* Must precede the first use of SQLite; refused later. Memory statistics are
+         * unused, and take a lock for each row. */
         sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
         struct db *db = calloc(1, sizeof(*db));
         if (!db)
@@ -176,14 +176,14 @@ int db_connect(struct db *db, char *name, int flags)
         if (rc)
                 return rc;
         sqlite3_busy_timeout(db->sqlite, BUSY_TIMEOUT_MS);
-        /* The file may come from anybody: its schema gets no special rights. */
+        /* The file is untrusted: its schema gets no special rights. */
         sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
         sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
         sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
         return SQLITE_OK;
 }
 
-/* The integer that the one-row query SQL gives. */
+/* Gets the integer result of the one-row query SQL. */
 static int query_int(struct db *db, const char *sql, int64_t *value)
 {
         sqlite3_stmt *statement;
@@ -197,7 +197,7 @@ static int query_int(struct db *db, const char *sql, int64_t *value)
         return rc == SQLITE_ROW ? end : rc;
 }
 
-/* Whether a log lies beside the file that DB is connected to. */
+/* Returns true if a log exists beside DB's file. */
 static bool has_wal(const struct db *db)
 {
         const char *name = sqlite3_db_filename(db->sqlite, "main");

@@ -20,11 +20,10 @@ enum db_access { DB_READ_ONLY, DB_READ_WRITE };
  * or a database that another process is writing (-EBUSY). */
 int db_create(const char *path, bool replace, struct db **db, struct diag *diag);
 
-/* Creates a database without a name, on the disk where it is large, which is gone when it
- * is closed. */
+/* Creates an unnamed temporary database, on disk if it is large. Closing deletes it. */
 int db_create_unnamed(struct db **db, struct diag *diag);
 
-/* Whether db_create would make PATH now: 0 or its error. */
+/* Checks whether db_create would succeed for PATH now: 0 or its error. */
 int db_may_create(const char *path, bool replace, struct diag *diag);
 
 /* Returns true if the file at PATH is marked as the remainder of a killed import.
@@ -43,11 +42,11 @@ extern const char *const db_file_suffixes[DB_FILES];
 /* Removes the closed database at PATH and SQLite's side files. */
 int db_remove(const char *path, struct diag *diag);
 
-/* Whether the database that db_create made still has its name. */
+/* Returns true if the database of db_create still has its name. */
 bool db_is_in_place(const struct db *db);
 
-/* Puts the closed database FROM in the place of TO, which db_may_replace. There is one of
- * the two at TO at any time. */
+/* Renames the closed database FROM to TO, which db_may_replace. At any time TO is one of
+ * the two databases. */
 int db_move(const char *from, const char *to, struct diag *diag);
 
 /* Opens an existing database. Migrates an older database when ACCESS permits, else
@@ -60,10 +59,10 @@ int db_open(const char *path, enum db_access access, struct db **db, struct diag
  * a write transaction, nobody else adds to the committed data. */
 int db_open_beside(const struct db *db, struct db **reader);
 
-/* Whether each view of DB that memlag makes, SQL or the schema says how, is made so. */
+/* Checks whether each memlag view of DB is defined as in SQL or in the schema. */
 int db_views_are_ours(struct db *db, const char *sql, bool *are, struct diag *diag);
 
-/* Lets SQLite keep more of DB in memory, for queries that anybody may write. */
+/* Lets SQLite cache more of DB, for arbitrary queries. */
 int db_keep_more(struct db *db, struct diag *diag);
 
 /* Closes DB (NULL is allowed). Committed data stays; a written database becomes one
@@ -119,7 +118,7 @@ int db_module_build_id(struct db *db, const char *path, const uint8_t *build_id,
  * samples. */
 struct writer;
 
-/* DB must hold no recording yet (-EEXIST). */
+/* DB must not yet contain a recording (-EEXIST). */
 int writer_open(struct db *db, struct writer **writer, struct diag *diag);
 int writer_flush(struct writer *writer, struct diag *diag);
 /* Commits the rest and frees the writer, also on error. */
@@ -143,7 +142,8 @@ int writer_thread_name(struct writer *writer, int64_t thread_id, const char *nam
 int writer_thread_end(struct writer *writer, int64_t thread_id, int64_t end_ns,
                       struct diag *diag);
 
-/* The module row of PATH with this build-id (LENGTH 0: none known), made when new. */
+/* Returns the module row of PATH with this build-id (LENGTH 0: unknown); makes a new
+ * row. */
 int writer_module(struct writer *writer, const char *path, const uint8_t *build_id,
                   size_t length, int64_t *id, struct diag *diag);
 
@@ -226,7 +226,7 @@ struct sample_row {
         uint64_t phys_addr;       /* of addr; 0: unknown */
         int64_t page_bytes;       /* 0: unknown */
         int64_t few_sets;         /* of L1, that it missed with others; 0: of many */
-        int64_t faults;           /* page faults that it stands for; 0: it is none */
+        int64_t faults;           /* page faults in this sample; 0: not a page fault */
         int64_t kernel_cycles;    /* of all these */
         int64_t fault_page_bytes;
 };

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <sqlite3.h>
 
-/* The samples are most of a file: who writes reads them all in the same transaction,
- * which is rolled back when it cannot. */
+/* Samples are most of a file. A writer reads them all in the same transaction, which is
+ * rolled back on a read error. */
 static const char check_sql[] =
     "SELECT 1 FROM sqlite_schema AS t, pragma_quick_check(t.name) AS c"
     " WHERE t.type = 'table' AND t.name <> 'sample' AND t.name NOT LIKE 'sqlite%'"

@@ -112,8 +112,8 @@ static int remove_existing(const char *path, size_t count, struct diag *diag)
         return code;
 }
 
-/* A file that takes the place of another may be used by the same users. Its owner writes
- * it in any case, as SQLite does by its name. */
+/* A file that replaces another gets its permissions. The owner can always read and write
+ * the new file. */
 static mode_t mode_after(const struct stat *before)
 {
         return (before->st_mode & (S_IRWXU | S_IRWXG | S_IRWXO)) | S_IRUSR | S_IWUSR;
@@ -131,7 +131,7 @@ int db_move(const char *from, const char *to, struct diag *diag)
         return code;
 }
 
-/* Whether FD is the file that is called PATH now. */
+/* Returns true if FD is the file that PATH names now. */
 static bool is_file(int fd, const char *path)
 {
         struct stat named, opened;

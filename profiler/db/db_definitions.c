@@ -15,14 +15,14 @@ static const char definitions_sql[] =
 
 enum { TYPE, NAME, SQL };
 
-/* Whether SQL, as SQLite keeps it, is a statement of TEXT word for word. */
+/* Returns true if SQL, as SQLite stores it, equals a statement of TEXT word for word. */
 static bool is_statement_of(const char *text, const char *sql)
 {
         const char *made = strstr(text, sql);
         return made && made[strlen(sql)] == ';';
 }
 
-/* Whether TEXT makes a TYPE, "TABLE" or "VIEW", of this name. */
+/* Returns true if TEXT creates a TYPE, "TABLE" or "VIEW", of this name. */
 static bool makes(const char *text, const char *type, const char *name)
 {
         char *start = sqlite3_mprintf("\nCREATE %s %s (", type, name);
@@ -33,7 +33,7 @@ static bool makes(const char *text, const char *type, const char *name)
 
 /* ---- tables and indices ---- */
 
-/* Whether QUERY gives a row for NAME. Returns SQLite's result. */
+/* Sets *GIVES if QUERY returns a row for NAME. Returns SQLite's result. */
 static int gives_row(struct db *db, const char *query, const char *name, bool *gives)
 {
         sqlite3_stmt *statement = NULL;

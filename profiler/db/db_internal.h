@@ -9,7 +9,7 @@ struct db {
         struct sqlite3 *sqlite;
         char *path; /* as the caller named it, for messages */
         enum db_access access;
-        int lock; /* the file, locked against being replaced; -1: it is not ours */
+        int lock; /* the file, locked against replacement; -1: not ours */
 };
 
 /* The file's first bytes, which are written atomically, record whether the database has
@@ -17,7 +17,7 @@ struct db {
  * killed process would leave it behind. */
 #define DB_WITHOUT_JOURNAL "PRAGMA journal_mode = MEMORY"
 
-/* The negative errno value that stands for SQLite's result RC. */
+/* Converts SQLite's result RC to a negative errno value. */
 int db_errno(int rc);
 
 /* Returns the remedy for a process limit that the errno value CODE indicates, "" for
@@ -27,11 +27,11 @@ const char *db_limit_remedy(int code);
 /* A database without a connection yet, to be freed by db_free; NULL: no memory. */
 struct db *db_new(const char *path, enum db_access access);
 
-/* Ends the connection of DB (NULL is allowed) as it is, and frees it. */
+/* Closes DB's connection (NULL is allowed) without further writes, and frees it. */
 void db_free(struct db *db);
 
-/* The name to give to SQLite, freed by sqlite3_free: it would take some relative names
- * for something other than a file (":memory:", "file:..."). NULL: no memory. */
+/* Returns the file name for SQLite, freed by sqlite3_free. SQLite would not treat some
+ * relative names (":memory:", "file:...") as files. NULL: no memory. */
 char *db_file_name(const char *path);
 
 /* Opens NAME for DB and frees it; a connection that DB had before is closed. Returns
@@ -59,7 +59,7 @@ int db_check_definitions(struct db *db, struct diag *diag);
  * time. */
 int db_prepare_for_writing(struct db *db, struct diag *diag);
 
-/* Hands DB over to the caller, or frees it when CODE says that opening failed. */
+/* Passes DB to the caller, or frees it if CODE is an error of opening. */
 int db_hand_over(struct db *db, int code, struct db **result);
 
 /* This memlag's schema version; schema.sql contains it too, and a new database that

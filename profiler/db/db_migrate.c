@@ -57,7 +57,7 @@ static const char take_over_1[] =
     "DROP TABLE location_1; DROP TABLE inline_frame_1; DROP TABLE stack_location_1;"
     "DROP TABLE attribution_1;";
 
-/* Until version 4 nothing said where functions without a name begin. */
+/* Until version 4 the start addresses of unnamed functions were not stored. */
 #define DROP_LOCATION "DROP VIEW IF EXISTS location;"
 
 /* Until version 7 the source of a sample's type was not stored. */
@@ -65,7 +65,7 @@ static const char take_over_1[] =
         "ALTER TABLE attribution ADD COLUMN type_source_id INTEGER REFERENCES "          \
         "type_source;"
 
-/* In version 2 nothing said why a sample has no type: names made before do not. */
+/* Version 2 did not store why a sample has no type; older names lack the reason. */
 static const char put_aside_2[] =
     "ALTER TABLE attribution ADD COLUMN untyped_id INTEGER "
     "REFERENCES untyped;" TYPE_SOURCES DROP_LOCATION ROWS_UNTIL_8 LOCATIONS_UNTIL_8;
@@ -123,13 +123,13 @@ static const char drop_views[] =
 
 static const char present_version[] = "PRAGMA user_version = 9;";
 
-/* The columns of the table or view ?1, NULL where there is none. */
+/* The columns of the table or view ?1; NULL: it does not exist. */
 static const char columns_sql[] =
     "SELECT group_concat(name || ' ' || type || ' ' || \"notnull\" || ' ' || pk, ',')"
     " FROM pragma_table_info(?1)";
 
-/* Puts the columns of NAME into COLUMNS, a text of SQLite's; NULL: there is none. Returns
- * SQLite's result. */
+/* Stores the columns of NAME in COLUMNS, a text of SQLite's; NULL: it does not exist.
+ * Returns SQLite's result. */
 static int read_columns(sqlite3 *sqlite, const char *name, char **columns)
 {
         sqlite3_stmt *row = NULL;
@@ -174,8 +174,8 @@ static int of_another_shape(const struct db *db, int64_t version, const char *na
                         db->path, version, name);
 }
 
-/* Has DB hold the table or view NAME as MODEL does: made by SQL where it lacks. Of the
- * present version one of another shape is its user's doing, and stays. */
+/* Creates the table or view NAME from MODEL in DB if it is missing. In a current
+ * database, a different definition is the user's, and stays. */
 static int bring(struct db *db, int64_t version, sqlite3 *model, const char *name,
                  const char *sql, struct diag *diag)
 {
@@ -223,8 +223,8 @@ static bool is_derived(const char *name)
                strcmp(name, "location") == 0;
 }
 
-/* Whether the table or view NAME lacks in DB, or is derived and of another shape. Returns
- * SQLite's result. */
+/* Checks whether the table or view NAME is missing in DB, or is derived and has another
+ * definition. Returns SQLite's result. */
 static int is_outdated(struct db *db, sqlite3 *model, const char *name, bool *outdated)
 {
         char *wanted, *present;
@@ -237,7 +237,7 @@ static int is_outdated(struct db *db, sqlite3 *model, const char *name, bool *ou
         return rc;
 }
 
-/* Whether SQL gives a row. Returns SQLite's result. */
+/* Sets *GIVES if SQL returns a row. Returns SQLite's result. */
 static int gives_row(struct db *db, const char *sql, bool *gives)
 {
         sqlite3_stmt *row = NULL;
@@ -322,12 +322,12 @@ static int migrate(struct db *db, int64_t version, sqlite3 *model, struct diag *
         return code ? code : db_exec(db, present_version, diag);
 }
 
-/* For some hours names stood once, as in version 2, in databases that said version 1:
- * there the table of locations is a view. */
+/* Some databases with version 1 have names as in version 2: there the table of locations
+ * is a view. */
 static const char second_in_truth[] =
     "SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = 'location'";
 
-/* Whether DB is to be brought up to date; its version goes into VERSION. */
+/* Checks whether DB must be migrated; VERSION receives its version. */
 static int is_to_migrate(struct db *db, sqlite3 *model, int64_t *version, bool *wanted,
                          struct diag *diag)
 {
@@ -376,8 +376,8 @@ static int64_t count_made(void)
         return count;
 }
 
-/* Whether DB has all that schema.sql makes, word for word, as SQLite keeps it: so nothing
- * is to be looked at more closely. Returns SQLite's result. */
+/* Checks whether DB has all definitions of schema.sql, word for word, as SQLite stores
+ * them. Further checks are then unnecessary. Returns SQLite's result. */
 static int is_present(struct db *db, bool *present)
 {
         sqlite3_stmt *rows = NULL;

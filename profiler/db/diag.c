@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of one line. They often hold names that others chose (paths, SQL), so
- * control characters never reach the terminal. */
+/* One-line messages. They often contain foreign names (paths, SQL); control characters
+ * never reach the terminal. */
 #include "diag.h"
 
 #include <errno.h>

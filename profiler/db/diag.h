@@ -15,14 +15,14 @@ struct diag {
 int diag_set(struct diag *diag, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for -ENOMEM, with a message that says so. */
+/* The same for -ENOMEM, with a suitable message. */
 int diag_no_memory(struct diag *diag);
 
-/* The bytes of the control character at TEXT, in UTF-8 or not: C0, DEL, C1, or a mark that
- * turns the direction of the text behind it. 0: there is another one, or the end. */
+/* Returns the length in bytes of the control character at TEXT, valid UTF-8 or not: C0,
+ * DEL, C1, or a bidirectional control character. 0: another character, or the end. */
 size_t diag_control(const char *text);
 
-/* Puts blanks in place of control characters. */
+/* Replaces control characters by blanks. */
 void diag_clean(char *text);
 
 /* Prints "memlag COMMAND: MESSAGE" as one line on stderr. */

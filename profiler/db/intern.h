@@ -13,15 +13,14 @@ struct intern;
 struct intern *intern_new(void); /* NULL: no memory */
 void intern_free(struct intern *table);
 
-/* The place for the id of the LENGTH bytes at KEY, which are copied: 0 in it says
- * that the key is new, and the caller stores the id. It stays valid until the
- * next call. NULL: no memory. */
+/* Returns the id slot of the LENGTH bytes at KEY, which are copied. A slot of 0 means a
+ * new key, and the caller stores the id. Valid until the next call. NULL: no memory. */
 int64_t *intern_place(struct intern *table, const void *key, size_t length);
 
 /* Nodes of calling-context trees to ids; made for millions of look-ups. */
 struct context_intern;
 
-/* CONTEXT is any value that tells the parents of nodes apart. */
+/* CONTEXT is any value that distinguishes the parents of nodes. */
 struct context_node {
         uint64_t context;
         uint64_t ip;
@@ -31,12 +30,13 @@ struct context_node {
 struct context_intern *context_intern_new(void); /* NULL: no memory */
 void context_intern_free(struct context_intern *table);
 
-/* The node (CONTEXT, IP); its id is 0 when it is new, and the caller has to store
- * one. Valid until the next call. NULL: no memory. */
+/* Returns the node (CONTEXT, IP). An id of 0 means a new node, and the caller stores its
+ * id. Valid until the next call. NULL: no memory. */
 struct context_node *context_intern_place(struct context_intern *table, uint64_t context,
                                           uint64_t ip);
 
-/* The id of the node (CONTEXT, IP), 0 when there is none; makes nothing. */
+/* Returns the id of the node (CONTEXT, IP), 0 when it does not exist; creates
+ * nothing. */
 int64_t context_intern_find(const struct context_intern *table, uint64_t context,
                             uint64_t ip);
 

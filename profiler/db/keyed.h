@@ -25,10 +25,10 @@ void keyed_close(struct keyed *keyed);
 /* Item number INDEX, below count. */
 void *keyed_at(const struct keyed *keyed, size_t index);
 
-/* The item under the key (A, B); NULL: there is none. */
+/* Finds the item under the key (A, B); NULL: not found. */
 void *keyed_find(const struct keyed *keyed, uint64_t a, uint64_t b);
 
-/* The same; when there is none, one is made of zeroes, and *NEW says so. Items may move
+/* Finds or creates the item; a new item is zeroed, and *NEW is true. Items may move
  * then. NULL: no memory. */
 void *keyed_place(struct keyed *keyed, uint64_t a, uint64_t b, bool *new);
 

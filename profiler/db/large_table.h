@@ -11,7 +11,7 @@
 
 #define LARGE_TABLE_PAGE ((size_t)2 << 20)
 
-/* Whole large pages for BYTES; 0: small ones do. */
+/* Rounds BYTES up to whole large pages; 0: small pages suffice. */
 static inline size_t large_table_bytes(size_t bytes)
 {
         return bytes < 2 * LARGE_TABLE_PAGE

@@ -10,7 +10,7 @@
 
 enum { NUMBER_TEXT_WIDTH = 20 };
 
-/* A text that grows. Zeroes are an empty one. */
+/* A growing text. A zeroed struct is empty. */
 struct number_text {
         char *text; /* not ended by a 0 */
         size_t length, capacity;
@@ -26,7 +26,7 @@ int number_text_add_wide(struct number_text *text, int64_t number);
 
 /* Ends the array; nothing may be added until number_text_clear. 0 or -ENOMEM. */
 int number_text_end(struct number_text *text);
-/* Makes it empty again, and keeps the memory. */
+/* Empties the text, and retains its memory. */
 void number_text_clear(struct number_text *text);
 
 /* Takes the next number from *AT, before END. Returns false if none is left. Skips text

@@ -30,7 +30,7 @@ int option_number(const char *option, const char *text, double least, double mos
                         option, text, least, most);
 }
 
-/* Digits, and behind them *END; false: none, or too many. */
+/* Reads digits up to *END; false: none, or too many. */
 static bool read_digits(const char *text, const char **end, uint64_t *value)
 {
         char *behind;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that the user types, read the same for all options: decimal digits, with a
- * point where fractions have a meaning, and a unit behind numbers of bytes. No sign, no
- * exponent, nothing in hexadecimal and no blanks. */
+/* Numbers in options, parsed the same for all options: decimal digits, a point where
+ * fractions are allowed, and a unit after byte counts. No sign, exponent, hexadecimal
+ * digits or blanks. */
 #ifndef MEMLAG_OPTION_NUMBER_H
 #define MEMLAG_OPTION_NUMBER_H
 
@@ -11,7 +11,7 @@
 
 #include "diag.h"
 
-/* The number that the LENGTH bytes at TEXT are; false: they are none. */
+/* Parses the LENGTH bytes at TEXT; false: not a number. */
 bool number_parse(const char *text, size_t length, double *value);
 
 /* The value TEXT of OPTION ("--period"), from LEAST to MOST. 0, or -EINVAL with a

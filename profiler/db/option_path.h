@@ -6,11 +6,11 @@
 
 #include "diag.h"
 
-/* Whether PATH, the value of OPTION ("--symfs"), is a directory that can be searched. 0,
- * or a negative errno value with a message. */
+/* Checks that PATH, the value of OPTION ("--symfs"), is a searchable directory. 0, or a
+ * negative errno value with a message. */
 int option_directory(const char *option, const char *path, struct diag *diag);
 
-/* Whether it is a file that can be read, or an ELF file. */
+/* Checks that it is a readable file, or an ELF file. */
 int option_file(const char *option, const char *path, struct diag *diag);
 int option_elf_file(const char *option, const char *path, struct diag *diag);
 

@@ -18,9 +18,9 @@
 #define LOG_PARTS           4
 #define RESERVE_PARTS       8
 #define RESERVE_LEAST_BYTES (UINT64_C(256) << 10)
-/* More takes long where room is memory (tmpfs), and only spares checkpoints. */
+/* More takes long if the disk is memory (tmpfs), and only saves checkpoints. */
 #define RESERVE_MOST_BYTES (UINT64_C(8) << 20)
-/* A row takes some hundred bytes with all that comes with it. */
+/* A row takes some hundred bytes including its index entries. */
 #define ROOM_BYTES_A_ROW 4096
 #define ROWS_LEAST       100
 #define LEAST_BYTES      (ROWS_LEAST * ROOM_BYTES_A_ROW)
@@ -37,8 +37,8 @@ static uint64_t clamped(uint64_t value, uint64_t least, uint64_t most)
         return value < least ? least : value > most ? most : value;
 }
 
-/* Opens the file for the reserve, once. It has a name only for a moment, and only where
- * the file system knows no file without one. */
+/* Opens the reserve's file, once. It has a name only for a moment, and only if the file
+ * system does not support unnamed files. */
 static void open_reserve(struct room *room, const char *path)
 {
         if (room->opened)
@@ -73,7 +73,7 @@ static void take_reserve(struct room *room, const char *path, uint64_t free_byte
                 (void)!posix_fallocate(room->reserve, 0, (off_t)room->reserved_bytes);
 }
 
-/* Whether the disk has room for a transaction of the least size. */
+/* Returns true if the disk has room for the smallest transaction. */
 static bool takes_more(const struct room *room)
 {
         if (room->reserve < 0)

@@ -16,12 +16,11 @@ struct room {
 };
 
 struct room_limits {
-        uint64_t rows; /* of one transaction, which is lost when it has no room */
+        uint64_t rows; /* in one transaction, which is lost when the disk is full */
         int log_pages; /* of the log, before its pages go into the file */
 };
 
-/* Of a disk with more room than matters: one checkpoint for about every two million
- * samples. */
+/* With ample disk space: one checkpoint for about every two million samples. */
 enum { ROOM_ROWS = 100000, ROOM_LOG_PAGES = 8192 };
 
 void room_init(struct room *room);

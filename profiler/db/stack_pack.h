@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes of the calling-context tree as one row of stack_pack, while it is being filled.
- */
+/* A stack_pack row under construction: nodes of the calling-context tree. */
 #ifndef MEMLAG_STACK_PACK_H
 #define MEMLAG_STACK_PACK_H
 
@@ -30,7 +29,7 @@ struct packed_ips {
         uint8_t slots[2 * PACK_IPS]; /* number + 1; 0: free */
 };
 
-/* Zeroes are an empty one. */
+/* A zeroed struct is an empty pack. */
 struct stack_pack {
         int64_t first_id;
         int64_t process_id;

@@ -24,9 +24,9 @@ struct simulated_counters {
  * NULL with a message when there is no home. */
 char *validation_path(const struct simulated_counters *counters, struct diag *diag);
 
-/* 0 with *DOCUMENT, which the caller json_decrefs; -ENOENT when there is none, -EBADMSG
- * when the file is damaged or from a newer memlag, else why it cannot be read: *DOCUMENT
- * stays as it was. */
+/* Loads a validation. 0 with *DOCUMENT, which the caller json_decrefs; -ENOENT: there is
+ * none; -EBADMSG: the file is damaged or from a newer memlag; else the read error. On
+ * error *DOCUMENT is unchanged. */
 int validation_load(const struct simulated_counters *counters, json_t **document,
                     struct diag *diag);
 
@@ -40,7 +40,7 @@ struct validated_counters {
         const char *const *preferred; /* better than the usual counters */
 };
 
-/* Whether NAMES (NULL-terminated, or NULL) has EVENT. */
+/* Returns true if NAMES (NULL-terminated, or NULL) contains EVENT. */
 bool validation_lists(const char *const *names, const char *event);
 
 #endif

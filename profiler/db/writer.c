@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes raw rows, and gives one row each to things that many rows share: modules, data
- * sources, counters, calling contexts. Knows the schema and nothing of sources. */
+/* Writes raw rows, and de-duplicates shared objects: modules, data sources, counters,
+ * calling contexts. Knows the schema, not the sources. */
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -303,8 +303,8 @@ static int insert_module(struct writer *writer, const char *path, const uint8_t 
         return batch_end_row(writer->batch, id, diag);
 }
 
-/* Where the id of the module stands that PATH and the LENGTH bytes at BUILD_ID tell from
- * others; NULL: no memory. */
+/* Returns the id slot of the module identified by PATH and the LENGTH bytes at BUILD_ID;
+ * NULL: no memory. */
 static int64_t *module_place(struct writer *writer, const char *path,
                              const uint8_t *build_id, size_t length)
 {

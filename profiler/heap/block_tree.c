@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes are split when full and given back when empty, never merged: a tree takes no more
- * memory than its fullest moment needed. A tree and its copies share nodes until one of
- * them changes something below: then it gets its own copy of the way there. */
+/* Full nodes are split and empty nodes freed, but nodes are never merged: a tree takes
+ * no more memory than at its peak. A tree and its copies share nodes. A change copies
+ * the shared nodes on the path from the root. */
 #include "block_tree.h"
 
 #include <errno.h>
@@ -10,30 +10,30 @@
 
 enum { FANOUT = BLOCK_TREE_FANOUT };
 
-/* What leaves and inner nodes begin with. */
+/* Common header of leaves and inner nodes. */
 struct node {
         uint32_t references; /* from nodes above, or as root */
         uint32_t count;
 };
 
-/* Blocks stay where they are while others come and go: to move them would touch most of
- * the leaf's memory. */
+/* Blocks do not move when others are inserted or removed: moving would touch most of the
+ * leaf's memory. */
 struct block_leaf {
         struct node node;
-        uint64_t heap; /* whose blocks these are; for all others they are inherited */
-        /* What begins from the first to the last of these belongs here, and maybe more,
-         * where leaves beside this one have gone. */
+        uint64_t heap; /* owner of these blocks; others inherit them */
+        /* Blocks that begin between these addresses belong to this leaf. Its range may
+         * be wider if neighbouring leaves were freed. */
         uint64_t first_addr;
         uint64_t last_addr;
-        uint64_t free;          /* a bit for each block that is none */
+        uint64_t free;          /* a bit for each free slot */
         uint8_t order[FANOUT];  /* of the blocks, by address */
         uint64_t addrs[FANOUT]; /* in that order, together: a search reads few lines */
         struct heap_block blocks[FANOUT];
 };
 _Static_assert(FANOUT == 64, "as many bits as blocks");
 
-/* Child i holds the blocks from keys[i] to below keys[i + 1]; the first child also
- * those below keys[0]. */
+/* Child i holds the blocks from keys[i] to below keys[i + 1]. The first child also holds
+ * blocks below keys[0]. */
 struct block_inner {
         struct node node;
         uint64_t keys[FANOUT];
@@ -53,9 +53,9 @@ struct heap_block *block_tree_at(const struct block_place *place)
         return &place->leaf->blocks[place->leaf->order[place->slot]];
 }
 
-/* How many of the sorted NUMBERS are at most LIMIT. Without a branch, which would mostly
- * be foretold wrongly; the numbers are mostly in memory, from where all lines come at
- * once, not one after another as the search finds out that it needs them. */
+/* Counts the sorted NUMBERS that are at most LIMIT. Branch-free, because a branch would
+ * mostly be mispredicted. The numbers are mostly in memory; the prefetches load all
+ * lines in parallel, not one after another during the search. */
 static uint32_t count_until(const uint64_t *numbers, uint32_t count, uint64_t limit)
 {
         enum { LINE_BYTES = 64 };
@@ -84,7 +84,8 @@ static size_t recent_index(uint64_t addr)
         return addr / PAGE_BYTES % BLOCK_TREE_RECENT;
 }
 
-/* As descend, without the way; false: the leaf was not met lately. */
+/* Like descend, without recording the path; false: the leaf is not in the cache of
+ * recent leaves. */
 static bool is_in_recent_leaf(const struct block_tree *tree, uint64_t addr,
                               struct block_place *place)
 {
@@ -97,7 +98,7 @@ static bool is_in_recent_leaf(const struct block_tree *tree, uint64_t addr,
         return place->is_recent;
 }
 
-/* The place where a block at ADDR is or would be inserted. */
+/* Finds the position at which a block at ADDR is or would be inserted. */
 static void descend(const struct block_tree *tree, uint64_t addr,
                     struct block_place *place)
 {
@@ -112,7 +113,7 @@ static void descend(const struct block_tree *tree, uint64_t addr,
         place->is_recent = false;
 }
 
-/* Moves PLACE from beyond its leaf to the first block of the next one. */
+/* Moves PLACE from beyond its leaf to the first block of the next leaf. */
 static bool to_next_leaf(const struct block_tree *tree, struct block_place *place)
 {
         unsigned level = tree->height;
@@ -133,7 +134,7 @@ static bool to_next_leaf(const struct block_tree *tree, struct block_place *plac
         return true;
 }
 
-/* Moves PLACE from the start of its leaf to the last block of the one before. */
+/* Moves PLACE from the start of its leaf to the last block of the previous leaf. */
 static bool to_last_of_previous_leaf(const struct block_tree *tree,
                                      struct block_place *place)
 {
@@ -193,7 +194,7 @@ bool block_tree_seek_start(const struct block_tree *tree, uint64_t addr,
 bool block_tree_seek_overlap(const struct block_tree *tree, uint64_t first, uint64_t last,
                              struct block_place *place)
 {
-        /* The blocks before and behind must be in the leaf, or the way is needed. */
+        /* The neighbouring blocks must be in the leaf, otherwise the path is needed. */
         if (!is_in_recent_leaf(tree, first, place) || place->slot == 0 ||
             place->slot == place->leaf->node.count)
                 descend(tree, first, place);
@@ -215,7 +216,7 @@ bool block_tree_seek_overlap(const struct block_tree *tree, uint64_t first, uint
 
 /* ---- changes ---- */
 
-/* Ends one reference to NODE, which is HEIGHT levels above the leaves. */
+/* Drops one reference to NODE, which is HEIGHT levels above the leaves. */
 static void release_node(struct node *node, unsigned height)
 {
         if (--node->references > 0)
@@ -228,7 +229,7 @@ static void release_node(struct node *node, unsigned height)
         free(node);
 }
 
-/* Makes the inner node at *SLOT one that only this heap refers to. NULL: no memory. */
+/* Makes the inner node at *SLOT private to this heap. NULL: no memory. */
 static struct block_inner *own_inner(void **slot, unsigned height)
 {
         struct block_inner *shared = *slot;
@@ -246,8 +247,8 @@ static struct block_inner *own_inner(void **slot, unsigned height)
         return own;
 }
 
-/* The same for a leaf; its blocks are then of TREE's heap: inherited, and without rows, when they
- * were another's. */
+/* The same for a leaf; its blocks are then of TREE's heap: inherited, and without rows,
+ * when they were another's. */
 static struct block_leaf *own_leaf(const struct block_tree *tree, void **slot)
 {
         struct block_leaf *leaf = *slot;
@@ -268,7 +269,7 @@ static struct block_leaf *own_leaf(const struct block_tree *tree, void **slot)
         return leaf;
 }
 
-/* ADDR belongs into LEAF, which is, as all above it, the tree's alone. */
+/* ADDR belongs to LEAF, which only this tree refers to, as to all nodes above. */
 static void note_recent(struct block_tree *tree, uint64_t addr, struct block_leaf *leaf)
 {
         if (addr < leaf->first_addr)
@@ -305,7 +306,7 @@ int block_tree_own(struct block_tree *tree, struct block_place *place)
         return 0;
 }
 
-/* Moves the upper half of the full leaf FROM into a new one. NULL: no memory. */
+/* Moves the upper half of the full leaf FROM into a new leaf. NULL: no memory. */
 static struct block_leaf *split_leaf(struct block_leaf *from)
 {
         const uint32_t half = FANOUT / 2;
@@ -366,8 +367,8 @@ static int split_child(struct block_inner *parent, uint32_t index, bool child_is
         return 0;
 }
 
-/* Child INDEX of the own node INNER, which is HEIGHT levels above the leaves, made own.
- */
+/* Makes child INDEX of the private node INNER, HEIGHT levels above the leaves,
+ * private. */
 static struct node *own_child(struct block_tree *tree, struct block_inner *inner,
                               uint32_t index, unsigned height)
 {
@@ -415,7 +416,7 @@ static void insert_into_leaf(struct block_leaf *leaf, uint32_t slot,
         leaf->node.count++;
 }
 
-/* Every full node on the way is split first, so that the node above always has room. */
+/* Splits every full node on the path first: the node above always has room. */
 static int insert_from_root(struct block_tree *tree, const struct heap_block *block)
 {
         struct node *node = own_root(tree);
@@ -488,7 +489,7 @@ static void remove_from_leaf(struct block_leaf *leaf, uint32_t slot)
         leaf->node.count--;
 }
 
-/* A root of inner nodes has at least two children, so a child that goes leaves one. */
+/* A root of inner nodes has at least two children: one remains after a removal. */
 void block_tree_remove(struct block_tree *tree, struct block_place *place)
 {
         bool empties = place->leaf->node.count == 1 && tree->height > 0;
@@ -522,7 +523,8 @@ void block_tree_close(struct block_tree *tree)
         release_node(tree->root, tree->height);
 }
 
-/* Nothing that both refer to may be written to without a look at the way there. */
+/* Shared nodes must not be written to without checking the path: the caches of recent
+ * leaves are cleared. */
 void block_tree_copy(struct block_tree *tree, struct block_tree *copy, uint64_t heap)
 {
         memset(tree->recent, 0, sizeof(tree->recent));

@@ -14,8 +14,8 @@
 
 enum listener heap_listener;
 
-/* The calls since then, this one apart, were taken for nested ones; those before it that
- * were are among them. */
+/* Reports calls that were wrongly taken for nested calls since the abandoned call,
+ * except the current call. The count includes earlier calls that really were nested. */
 static void forget_call(uint32_t untold)
 {
         if (current_listener() == ENGINE)
@@ -34,8 +34,8 @@ __attribute__((cold)) bool call_was_left(void)
         return true;
 }
 
-/* A word in another page is looked at by the first few calls, and by each of so many: it
- * takes a system call, as it may have been on a stack that is gone. */
+/* A word in another page may be on an unmapped stack; checking it takes a system call.
+ * Therefore only the first few calls, and then one in LOOK_EVERY, check it. */
 #define LOOK_EVERY 16
 
 static bool is_time_to_look(uint32_t nested)
@@ -43,10 +43,10 @@ static bool is_time_to_look(uint32_t nested)
         return (nested & (nested - 1)) == 0 || nested % LOOK_EVERY == 0;
 }
 
-/* The kernel compares, half of it. False also where it cannot be asked. */
+/* The kernel compares the lower half. False also if the system call is impossible. */
 static bool differs(const void *const *word, const void *expected)
 {
-        /* Wakes nobody. */
+        /* Wakes no thread. */
         long result =
             calls_do(SYS_futex, (long)word, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE_FLAG, 0, 0,
                      (long)word, (uint32_t)(uintptr_t)expected);

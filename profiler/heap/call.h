@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A call of a tracked function: whether it is told of, and what.
+/* A call of a tracked function: whether it is recorded, and which event.
  *
- * Order. An end is told before the real function gives the memory back, because
- * another thread may get the same address at once; a beginning is told afterwards.
- * What realloc copies is read from the old block: that one is told of before and after.
+ * Order. An end is recorded before the real function frees the memory, because another
+ * thread may get the same address at once. A beginning is recorded afterwards. realloc
+ * copies from the old block, therefore it records an event before and an event after.
  *
- * Nesting. Allocators call each other (operator new calls malloc, malloc may call
- * mmap); only the outermost call, the one that the target made, is told. A nested call
- * has its frame below the outermost one's. */
+ * Nesting. Allocators call each other (operator new calls malloc, malloc may call mmap).
+ * Only the outermost call, made by the target, is recorded. A nested call has its frame
+ * below the outermost call's frame. */
 #ifndef MEMLAG_HEAP_CALL_H
 #define MEMLAG_HEAP_CALL_H
 
@@ -22,10 +22,11 @@
 #include "thread.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
-/* Kept in the exported function, so that the engine has one frame to leave out. */
+/* Inlined into the exported function: Valgrind then has one frame to skip. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* Who is told; nobody when the tracker was loaded by somebody else. Atomic. */
+/* Receiver of the events; NOBODY if something other than memlag loaded the tracker.
+ * Atomic. */
 enum listener { NOBODY, ENGINE, MEMLAG };
 extern enum listener heap_listener HIDDEN;
 
@@ -36,15 +37,16 @@ INLINE enum listener current_listener(void)
 
 enum { CALL_PAGE_BYTES = 4096 };
 
-/* A call with a frame above the one that is under way: that one was left in the middle,
- * by a longjmp out of a signal's handler, unless a handler has a stack of its own. */
+/* For a call whose frame is above the current call's frame. The current call was
+ * abandoned, by a longjmp out of a signal handler, unless a handler runs on an alternate
+ * stack. */
 bool call_was_left(void) HIDDEN;
 
-/* Whether the call that is under way, by all signs, was left in the middle: this one has
- * a FRAME below, but where the other's return address was, there is something else. */
+/* Returns true if the current call was probably abandoned. The new call has a FRAME
+ * below, but the current call's return address was overwritten. */
 bool call_is_overwritten(const void *frame) HIDDEN;
 
-/* An allocator's own calls within one of the program's are few, and mostly near. */
+/* An allocator's calls within a call of the program are few, and mostly near. */
 INLINE bool was_left_above(const void *frame)
 {
         const void *const *word = (const void *const *)heap_thread.call + 1;
@@ -62,10 +64,10 @@ INLINE bool call_stands(const void *frame, const void *returns)
         return stands && heap_thread.call == frame;
 }
 
-/* The call with FRAME, which RETURNS there, is under way. A signal's handler may come
- * between any two of the stores. As long as they do not fit together its calls are told
- * as the program's own, and afterwards no call is under way and RETURNS is theirs: then
- * this is done again. */
+/* Marks the call with FRAME, which RETURNS there, as current. A signal handler may
+ * interrupt between any two stores. While the stores are inconsistent, the handler's
+ * calls are recorded as calls of the program. Afterwards no call is current and RETURNS
+ * is the handler's: then the stores are repeated. */
 INLINE void set_call(const void *frame, const void *returns)
 {
         do {
@@ -79,7 +81,7 @@ INLINE void set_call(const void *frame, const void *returns)
         } while (__builtin_expect(!call_stands(frame, returns), 0));
 }
 
-/* Whether this call is to be told of: then it ends with leave(). */
+/* Returns true if this call must be recorded: then it ends with leave(). */
 INLINE bool enter(void)
 {
         const void *frame = __builtin_frame_address(0);
@@ -97,8 +99,8 @@ INLINE void leave(void)
         heap_thread.call = NULL;
 }
 
-/* As the engine's header makes a request; its own macro takes stack of the function for
- * each one in it. Tests have a function in its place. */
+/* Makes a request like Valgrind's header, whose macro takes stack space of the function
+ * for each use. Tests replace it by a function. */
 #ifndef HEAP_REQUEST
 #define HEAP_REQUEST(words)                                                              \
         do {                                                                             \
@@ -119,8 +121,8 @@ INLINE void request(enum heap_request number, uintptr_t first, uintptr_t second,
         HEAP_REQUEST(words);
 }
 
-/* These are called between enter and leave: what a signal's handler does meanwhile is
- * not told, and cannot come into the middle of a record. */
+/* These are called between enter and leave. Calls of a signal handler meanwhile are not
+ * recorded, and cannot corrupt a record. */
 INLINE void tell_alloc(enum heap_function function, const void *block, size_t size_bytes)
 {
         if (current_listener() == ENGINE)
@@ -138,7 +140,7 @@ INLINE void tell_free(const void *block)
                 channel_free((uintptr_t)block);
 }
 
-/* The block OLD (NULL: none) is given another size. */
+/* The block OLD (NULL: none) is being resized. */
 INLINE void tell_resize(const void *old)
 {
         if (!old)
@@ -167,7 +169,7 @@ INLINE void tell_unmap(const void *start, size_t length_bytes)
                 channel_unmap((uintptr_t)start, length_bytes, false);
 }
 
-/* What was there is gone, and another mapping is there now. */
+/* Another mapping has replaced the old contents. */
 INLINE void tell_replaced(const void *start, size_t length_bytes)
 {
         if (current_listener() == ENGINE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* System calls in somebody else's program. */
+/* System calls in a foreign program. */
 #include "calls.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 
 #include "thread.h"
 
-/* How long and how often to wait for threads that are in a system call: for some of
- * them, as one that has gone in the middle of it never comes back. */
+/* Interval and maximum number of waits for threads in a system call. The wait is
+ * bounded, because an abandoned system call never finishes. */
 #define HOLD_NS    100000
 #define HOLD_TURNS 10000
 
@@ -38,7 +38,7 @@ static long system_call(long number, long a, long b, long c, long d, long e, lon
         return result;
 }
 
-/* Counted first and looked at afterwards: whoever holds the calls sees this one, or it
+/* Increments first and checks afterwards: either calls_hold sees this call, or this call
  * sees the hold. */
 static bool begin_call(void)
 {
@@ -57,7 +57,7 @@ static void end_call(void)
 
 long calls_do(long number, long a, long b, long c, long d, long e, long f)
 {
-        if (!under_way) /* there is one thread yet, or the engine runs the program */
+        if (!under_way) /* there is only one thread yet, or Valgrind runs the program */
                 return system_call(number, a, b, c, d, e, f);
         long result = begin_call() ? system_call(number, a, b, c, d, e, f) : -EPERM;
         end_call();
@@ -95,7 +95,7 @@ bool calls_on_signal_stack(bool *on)
         return true;
 }
 
-/* Twice what the tracker takes at the most. */
+/* Twice the tracker's maximum stack use. */
 enum { SIGNAL_STACK_LEAST_BYTES = 2560 };
 
 __attribute__((noinline)) bool calls_have_little_stack(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The target is sacred: whatever goes wrong here ends the telling, not the program. Calls
- * no function of the C library on the way of an event: samples in its code would pass for
- * the program's, while those in this library's own are known. */
+/* The target is sacred: any error here ends recording, not the program. Calls no C
+ * library function while recording an event. Samples in the C library would be
+ * attributed to the program; samples in this library are recognised. */
 #include "channel.h"
 
 #include <fcntl.h>
@@ -17,21 +17,21 @@
 #include "thread.h"
 #include "unwinder.h"
 
-/* Stacks that memlag has been told of; beyond these they are told with each block. */
+/* Number of stacks sent once; further stacks are sent with each block. */
 #define STACKS_TOLD  (1u << 17) /* a power of two */
 #define STACK_PROBES 8
 
-/* What a fork must not leave to the child: the kernel zeroes it there. */
+/* State that a forked child must not inherit: the kernel zeroes it there. */
 struct own {
-        uint32_t image; /* 0: none yet, 1: one is being begun, 2: it is there */
+        uint32_t image; /* 0: none yet, 1: being begun, 2: ready */
         int32_t calls;  /* atomic: system calls that its threads are in */
         uint32_t pid;   /* of the process that has begun the image, as it sees itself */
         uint64_t stacks[STACKS_TOLD]; /* hashes */
 };
 
 static struct own *own;
-static struct simpmu_slice *slice; /* atomic; NULL: nothing is told */
-static uint16_t image_count;       /* of this process and those that it was forked from */
+static struct simpmu_slice *slice; /* atomic; NULL: recording is off */
+static uint16_t image_count;       /* number of forks up to this process */
 __thread union heap_thread heap_thread;
 
 static void *stop_telling(void)
@@ -50,7 +50,7 @@ static void *reserve(struct simpmu_slice *ring, uint64_t size_bytes)
 
 /* ---- images ---- */
 
-/* As memlag sees it, whose /proc this is. */
+/* Returns the pid in memlag's namespace, because /proc belongs to memlag's namespace. */
 static uint32_t own_pid(void)
 {
         char text[32] = "";
@@ -62,9 +62,9 @@ static uint32_t own_pid(void)
         return pid;
 }
 
-/* As memlag wants it. The counter is read here, behind all that the program did before:
- * a function of the C library would be in samples, and nobody could tell that it was not
- * the program that called it. */
+/* Returns the time in memlag's format. The counter is read inline, after the program's
+ * earlier instructions. A C library function would appear in samples, indistinguishable
+ * from a call by the program. */
 static uint64_t now(void)
 {
         if (link_control->time_in_ticks) {
@@ -76,7 +76,7 @@ static uint64_t now(void)
         return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* 0: it cannot be asked for any more. */
+/* Returns 0 if the system call is impossible now. */
 static uint32_t own_tid(void)
 {
         if (heap_thread.image != image_count) {
@@ -85,8 +85,8 @@ static uint32_t own_tid(void)
                         return 0;
                 heap_thread.tid = (uint32_t)tid;
                 heap_thread.image = image_count;
-                heap_thread.writes =
-                    false; /* what it did, its parent did before a fork */
+                heap_thread.writes = false; /* a record in progress belonged to the
+                                               parent, before a fork */
         }
         return heap_thread.tid;
 }
@@ -126,8 +126,8 @@ static struct simpmu_slice *begin_image(void)
         return ring;
 }
 
-/* The ring of this process; NULL: nothing is told. A fork's child begins its own with
- * the first thing that it has to tell. */
+/* Returns the ring of this process; NULL: recording is off. A forked child claims a
+ * separate ring at its first event. */
 static struct simpmu_slice *current_ring(void)
 {
         if (__builtin_expect(__atomic_load_n(&own->image, __ATOMIC_ACQUIRE) == 2, 1))
@@ -148,8 +148,8 @@ static struct simpmu_slice *current_ring(void)
 
 /* ---- stacks ---- */
 
-/* The place of HASH among the stacks told, or an empty one for it; NULL: there is no
- * more room near it. */
+/* Returns the slot of HASH among the stacks sent, or an empty slot; NULL: no free slot
+ * near it. */
 static uint64_t *place_of(uint64_t hash)
 {
         for (uint64_t i = 0; i < STACK_PROBES; i++) {
@@ -176,14 +176,14 @@ __attribute__((noinline)) static bool tell_stack(struct simpmu_slice *ring, uint
         record->depth = (uint32_t)depth;
         record->reserved = 0;
         size_t found = unwind(caller, record->frames, depth);
-        while (found < depth) /* somebody has written over the stack */
+        while (found < depth) /* the stack was overwritten meanwhile */
                 record->frames[found++] = 0;
         ring_commit(ring, SIMPMU_STACK);
         return true;
 }
 
-/* The hash of the stack above the tracked function with FRAME, told before it is used; 0
- * where there is no room to tell it. Two threads may tell of the same one. */
+/* Returns the hash of the stack above the tracked function with FRAME, after sending the
+ * stack; 0 if the ring has no room. Two threads may send the same stack. */
 static uint64_t stack_above(struct simpmu_slice *ring, const void *frame)
 {
         uint32_t limit = link_control->stack_frames;
@@ -204,7 +204,7 @@ static uint64_t stack_above(struct simpmu_slice *ring, const void *frame)
         return hash;
 }
 
-/* ---- what is told ---- */
+/* ---- events ---- */
 
 void channel_alloc(enum heap_function function, uintptr_t addr, size_t size_bytes,
                    const void *frame)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How the heap tracker tells memlag of blocks when the target runs as it is, on the
- * processor: records in a ring in shared memory, one for each process image, into which
- * all of its threads write without a lock. Runs inside somebody else's program: it keeps
- * no descriptor open, allocates nothing and leaves errno alone. */
+/* Sends heap events to memlag from a target that runs natively. The records go to a ring
+ * in shared memory, one per process image. All threads write to the ring without a lock.
+ * Runs inside a foreign program: it keeps no descriptor open, allocates nothing and
+ * leaves errno alone. */
 #ifndef MEMLAG_HEAP_CHANNEL_H
 #define MEMLAG_HEAP_CHANNEL_H
 
@@ -12,19 +12,19 @@
 
 #include "event.h"
 
-/* Opens the memory file that VALUE, of CHANNEL_VARIABLE, names. False: there is none, or
- * memlag has gone; nothing is told then. */
+/* Opens the memory file named by VALUE, the value of CHANNEL_VARIABLE. False: there is
+ * none, or memlag has gone; recording is then off. */
 bool channel_open(const char *value);
 
-/* Nothing is told any more, which is counted; no system call is made. */
+/* Ends recording, and counts the loss; makes no system call. */
 void channel_close(void);
 
-/* For a channel that is open: whether this is the child of a vfork, in the memory of
- * another process, to which the channel belongs. */
+/* For an open channel: returns true in the child of a vfork. It runs in its parent's
+ * memory, and the channel belongs to the parent. */
 bool channel_is_borrowed(void);
 
-/* The thread has left a tracked function in the middle: what it was writing is void, and
- * keeps nobody waiting. */
+/* The thread has abandoned a tracked function: its unfinished record becomes void, and
+ * blocks nobody. */
 void channel_abandon(void);
 
 /* FRAME: the frame address (__builtin_frame_address(0)) of the tracked function. */

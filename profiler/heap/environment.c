@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Removes variables, and stands in for the functions that execute programs. These run
- * also in the child of a vfork, on its parent's memory: they change nothing but their
- * own stack, and a count that memlag has. */
+/* Removes variables, and replaces the functions that execute programs. The functions
+ * also run in the child of a vfork, in its parent's memory: they change only their
+ * stack, and a counter in memlag's memory. */
 #include "environment.h"
 
 #include <alloca.h>
@@ -29,9 +29,9 @@
 
 static const char own_file[] = "/vgpreload_memlag-amd64-linux.so";
 
-/* ---- what was added ---- */
+/* ---- added variables ---- */
 
-/* What follows "NAME=" in ENTRY, or NULL when it is another variable. */
+/* Returns the text after "NAME=" in ENTRY, or NULL when it is another variable. */
 static char *value_of(char *entry, const char *name)
 {
         size_t length = strlen(name);
@@ -40,8 +40,8 @@ static char *value_of(char *entry, const char *name)
                    : NULL;
 }
 
-/* The end of the entries that were put in front of LD_PRELOAD: the engine's own and,
- * last, ours; NULL when they are not there. */
+/* Returns the end of the entries added in front of LD_PRELOAD: Valgrind's entries and,
+ * last, ours; NULL when they are absent. */
 static char *end_of_own_entries(char *value)
 {
         char *own = strstr(value, own_file);
@@ -59,7 +59,7 @@ const char *environment_channel(char **environment)
         return NULL;
 }
 
-/* Moves TEXT to TO, before it, and leaves nothing behind. */
+/* Moves TEXT down to TO, and clears the rest. */
 static void move_to(char *to, char *text)
 {
         size_t length = strlen(text);
@@ -68,8 +68,8 @@ static void move_to(char *to, char *text)
         memset(to + length, 0, (size_t)(old_end - (to + length)));
 }
 
-/* The variables that were added go, and LD_PRELOAD gets back what the user had in it.
- * VALGRIND_LIB is the engine's, or the user's where the program runs without it. */
+/* Removes the added variables, and restores the user's value of LD_PRELOAD. VALGRIND_LIB
+ * belongs to Valgrind, or to the user if the program runs natively. */
 void environment_restore(char **environment)
 {
         char **kept = environment;
@@ -91,9 +91,9 @@ void environment_restore(char **environment)
         *kept = NULL;
 }
 
-/* ---- what executed programs get ---- */
+/* ---- environment of executed programs ---- */
 
-/* Longer ones are not followed. */
+/* Longer values are not passed on. */
 #define VALUE_BYTES     4096
 #define VARIABLES_LIMIT 16384
 
@@ -160,7 +160,7 @@ static size_t count(char *const strings[])
         return total;
 }
 
-/* The user's LD_PRELOAD; NULL: there is none. */
+/* Returns the user's LD_PRELOAD; NULL: unset. */
 static const char *users_preload(char *const variables[])
 {
         for (char *const *variable = variables; variable && *variable; variable++)
@@ -169,8 +169,7 @@ static const char *users_preload(char *const variables[])
         return NULL;
 }
 
-/* The room that followed() needs for VARIABLES; 0: they are to be passed on as they
- * are. */
+/* Returns the memory that followed() needs for VARIABLES; 0: pass them on unchanged. */
 static size_t followed_bytes(char *const variables[])
 {
         size_t variable_count = count(variables);
@@ -215,8 +214,8 @@ static bool counted(bool takes)
         return takes;
 }
 
-/* VARIABLES for a program that is executed, on the stack of the function that uses it.
- * TAKES: whether it can make use of them. */
+/* VARIABLES for an executed program, on the caller's stack. TAKES: whether the program
+ * can load the tracker. */
 #define FOLLOWED(variables, takes)                                                       \
         __extension__({                                                                  \
                 char *const *given = (variables);                                        \
@@ -272,7 +271,7 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file,
             FOLLOWED(variables, program_in_path_takes_preload(file)));
 }
 
-/* ---- arguments one by one ---- */
+/* ---- argument lists ---- */
 
 /* Copies the arguments after FIRST up to NULL; returns how many there are, with FIRST. */
 static size_t collect(const char *first, va_list *rest, const char **arguments)
@@ -289,8 +288,8 @@ static size_t collect(const char *first, va_list *rest, const char **arguments)
         return total;
 }
 
-/* Makes ARGUMENTS an array of FIRST and what follows it, and leaves REST after the NULL.
- */
+/* Makes ARGUMENTS an array of FIRST and the following arguments, and leaves REST after
+ * the NULL. */
 #define COLLECT(first, rest, arguments)                                                  \
         va_list counted;                                                                 \
         va_start(rest, first);                                                           \
@@ -325,7 +324,7 @@ EXPORT int execle(const char *path, const char *first, ...)
         return execve(path, (char *const *)arguments, variables);
 }
 
-/* ---- the shell, which the C library executes by itself ---- */
+/* ---- the shell, which the C library executes internally ---- */
 
 static bool shell_takes_preload(void)
 {
@@ -347,8 +346,8 @@ struct shell_environment {
         size_t bytes;
 };
 
-/* popen takes the program's own environment, of which other threads may read meanwhile:
- * so only a thread that is alone changes it, and until the shell has been started or a
+/* popen uses the program's environment, which other threads may read meanwhile.
+ * Therefore only a single-threaded process changes it, until the shell has started or a
  * handler has left popen. */
 static void follow_shell(struct shell_environment *shell_environment)
 {

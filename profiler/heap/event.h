@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the heap tracker tells: one event for each block that begins or ends.
- * Inside the simulated PMU the tracker hands events over by client request, so
- * that they get the model's time and the engine's call stack, in order with the
- * samples. In a target that runs as it is they go through shared memory (channel.h).
- * Only layout and names; nothing here needs a C library. */
+/* Events of the heap tracker: one for each block that begins or ends. Inside the
+ * simulated PMU the tracker delivers events by client request. They then have the
+ * model's time and Valgrind's call stack, in order with the samples. In a native target
+ * they go through shared memory (channel.h). Only layout and names; nothing here needs a
+ * C library. */
 #ifndef MEMLAG_HEAP_EVENT_H
 #define MEMLAG_HEAP_EVENT_H
 
@@ -43,21 +43,21 @@ enum heap_request {
         /* (addr, 0, 0, 0, 0): the block at addr ends. */
         HEAP_REQUEST_FREE = 2,
         /* (addr, length_bytes, 0, 0, 0): all blocks, or parts of blocks, in the range
-         * end. A source that sees mappings end by itself may ignore it. */
+         * end. A source that sees unmapping directly may ignore it. */
         HEAP_REQUEST_UNMAP = 3,
         /* (addr, 0, 0, 0, 0): the thread gives the block at addr another size. It lives
          * until the next request, or until another block begins there. */
         HEAP_REQUEST_RESIZE = 4,
-        /* (addr, 0, 0, 0, 0): the block at addr ends, if it is the one of this thread's
-         * latest HEAP_REQUEST_RESIZE. Does not come when the allocator refused. */
+        /* (addr, 0, 0, 0, 0): the block at addr ends, if it is the block of this
+         * thread's latest HEAP_REQUEST_RESIZE. Not sent after a failed resize. */
         HEAP_REQUEST_RESIZED = 5,
-        /* (calls, 0, 0, 0, 0): at most so many calls were not told of. */
+        /* (calls, 0, 0, 0, 0): at most this many calls were not recorded. */
         HEAP_REQUEST_UNTOLD = 6
 };
 
-/* The environment variable that tells the tracker of a target that runs as it is where
- * memlag is: "PID:FILE:BELL", its process and two of its descriptors there, the memory
- * file (simpmu/protocol.h) and a pipe to ring. */
+/* The environment variable that connects the tracker of a native target to memlag. Its
+ * value "PID:FILE:BELL" has memlag's process and two of its descriptors: the memory file
+ * (simpmu/protocol.h) and a notification pipe. */
 #define CHANNEL_VARIABLE "MEMLAG_HEAP"
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens the memory file and the bell by their names in /proc whenever they are wanted, so
- * that the program has no descriptor of ours. */
+/* Opens the memory file and the bell by their names in /proc for each use: the program
+ * has no descriptor of memlag. */
 #include "link.h"
 
 #include <errno.h>
@@ -37,8 +37,7 @@ static void *map(long fd, uint64_t offset, size_t bytes)
         return address < 0 ? NULL : (void *)address;
 }
 
-/* Opens the memory file; negative when it is not there any more, as after memlag's end.
- */
+/* Opens the memory file; negative when it no longer exists, as after memlag's end. */
 static long open_memory(void)
 {
         struct stat status;
@@ -71,14 +70,15 @@ bool link_is_gone(void)
 
 void link_ring(void)
 {
-        long fd = open_file(bell_path); /* for reading too: then it raises no SIGPIPE */
+        long fd = open_file(bell_path); /* opened for reading too: then it raises no
+                                           SIGPIPE */
         if (fd < 0)
                 return;
         calls_do(SYS_write, fd, (long)"", 1, 0, 0, 0);
         close_file(fd);
 }
 
-/* Reads digits up to END (':' or '\0') into *NUMBER; NULL: there are none. */
+/* Reads digits up to END (':' or '\0') into *NUMBER; NULL: no digits. */
 static const char *read_digits(const char *text, char end, uint32_t *number)
 {
         uint64_t value = 0;

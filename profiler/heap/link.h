@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tracker's way to memlag: the memory file with the control page and the slices
- * (simpmu/protocol.h), and the pipe to ring. */
+/* The tracker's connection to memlag: the memory file with the control page and the
+ * slices (simpmu/protocol.h), and the notification pipe. */
 #ifndef MEMLAG_HEAP_LINK_H
 #define MEMLAG_HEAP_LINK_H
 
@@ -12,29 +12,29 @@
 /* Of the memory file; NULL before link_open. */
 extern struct simpmu_control *link_control __attribute__((visibility("hidden")));
 
-/* Opens the memory file that VALUE, of CHANNEL_VARIABLE, names. False: there is none, or
- * memlag has gone, or wants to hear nothing. */
+/* Opens the memory file named by VALUE, the value of CHANNEL_VARIABLE. False: there is
+ * none, or memlag has gone or stopped recording. */
 bool link_open(const char *value);
 
-/* Claims a slice and maps it. NULL: there is no more room, or memlag is out of reach,
- * which is counted. */
+/* Claims a slice and maps it. NULL: no slice is left, or memlag is inaccessible; the
+ * loss is counted. */
 struct simpmu_slice *link_map_slice(void);
 
-/* Whether memlag is gone, or out of this process's reach: it has changed its user or its
- * root. */
+/* Returns true if memlag is gone, or inaccessible because this process has changed its
+ * user or root. */
 bool link_is_gone(void);
 
 /* Has memlag look at the rings. */
 void link_ring(void);
 
-/* Counts this process among those that cannot tell of their heap to the end, unless
- * memlag has ended. */
+/* Counts this process as a process with incomplete heap events, unless memlag has
+ * ended. */
 void link_note_cut_off(void);
 
-/* So many calls of tracked functions were not told of. */
+/* Counts calls of tracked functions that were not recorded. */
 void link_count_untold(uint32_t calls);
 
-/* A program is executed that cannot take the tracker. */
+/* Counts an executed program that cannot load the tracker. */
 void link_count_refused(void);
 
 #endif

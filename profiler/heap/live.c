@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The live blocks of a process: what begins, ends and overlaps. */
+/* The live blocks of a process: beginnings, ends and overlaps. */
 #include "live.h"
 
 #include <errno.h>
@@ -122,7 +122,7 @@ int heap_live_end_resized(struct heap_live *live, uint64_t addr, uint32_t resize
         return found ? end_block(live, &place, block) : 0;
 }
 
-/* What is left of BLOCK before FIRST and behind LAST goes on as blocks of their own. */
+/* The parts of BLOCK before FIRST and after LAST continue as separate blocks. */
 static int keep_rest(struct heap_live *live, const struct heap_block *block,
                      uint64_t first, uint64_t last, int64_t now_ns)
 {

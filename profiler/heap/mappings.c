@@ -10,9 +10,9 @@ void *mmap64(void *addr, size_t length, int protection, int flags, int fd, off_t
 
 enum { PAGE_BYTES = 4096 };
 
-/* Mappings of files are known as such; anonymous ones get an allocation site. A fixed
- * mapping takes the place of what was there, and nobody else can get its addresses
- * before that is told. */
+/* File mappings are known from elsewhere; anonymous mappings get an allocation site. A
+ * fixed mapping replaces the old contents. Nobody else can get its addresses before the
+ * event is recorded. */
 EXPORT void *mmap(void *addr, size_t length, int protection, int flags, int fd,
                   off_t offset)
 {
@@ -45,8 +45,8 @@ EXPORT int munmap(void *addr, size_t length)
         return code;
 }
 
-/* Told afterwards: a call that fails, as growing in place often does, changes nothing,
- * and the block there could not be told of again. */
+/* Recorded afterwards: a failing call, such as growing in place, changes nothing, and
+ * the old block could not be recorded again. */
 EXPORT void *mremap(void *old, size_t old_length, size_t length, int flags, ...)
 {
         start();

@@ -4,9 +4,9 @@
 
 #include "real.h"
 
-/* An exception (std::bad_alloc) that leaves an operator new passes by its leave(). The
- * unwinder runs this for each frame that names it as its personality; a nested call has
- * none any more, as it ends with a jump to the real function. */
+/* An exception (std::bad_alloc) that leaves an operator new skips its leave(). The
+ * unwinder calls this function for each frame with this personality. A nested call has
+ * no frame any more, as it ends with a jump to the real function. */
 __attribute__((visibility("hidden"), used)) _Unwind_Reason_Code memlag_leave_by_exception(
     int version, _Unwind_Action actions, _Unwind_Exception_Class class,
     struct _Unwind_Exception *exception, struct _Unwind_Context *context);
@@ -25,7 +25,7 @@ _Unwind_Reason_Code memlag_leave_by_exception(int version, _Unwind_Action action
         return _URC_CONTINUE_UNWIND;
 }
 
-/* 0x1b: the routine's address is relative to its own place, in 4 bytes. */
+/* 0x1b: the routine's address is relative to the field itself, in 4 bytes. */
 #define LEAVE_BY_EXCEPTION() __asm__(".cfi_personality 0x1b, memlag_leave_by_exception")
 
 #define DEFINE_NEW(mangled, function, parameters, arguments)                             \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks for the interpreter in a program's headers and at what it is, and at the first
- * library that the program needs. */
+/* Reads a program's headers for its interpreter, checks the interpreter, and checks the
+ * first library that the program needs. */
 #include "program.h"
 
 #include <elf.h>
@@ -13,17 +13,18 @@
 #include <unistd.h>
 
 #define NAME_BYTES 16
-/* Somebody else's program waits for what is read of a file here. The kernel executes no
- * file with more headers than this. */
+/* A foreign program waits while its file is read here. The kernel executes no file with
+ * more headers than this. */
 #define HEADERS_LIMIT (65536 / sizeof(Elf64_Phdr))
-/* Those that need hundreds of libraries have a tenth. */
+/* Programs with hundreds of libraries need a tenth. */
 #define DYNAMIC_LIMIT 4096
-/* A C library has one for each of its releases that added to the dynamic linker. */
+/* A C library has one version for each release that extended the dynamic linker. */
 #define VERSIONS_LIMIT 64
-/* Of a small stack. The longest that package managers make take some 100. */
+/* Limited by a small stack. The longest paths of package managers have some 100
+ * bytes. */
 #define LINKER_PATH_BYTES 512
 
-/* A program's headers are read one by one: who executes it may have a stack of a few
+/* Headers are read one by one: the stack of the caller of exec may have only a few
  * KiB. */
 struct program {
         int fd;
@@ -76,16 +77,16 @@ static uint64_t file_offset(const struct program *program, uint64_t address)
         return 0;
 }
 
-/* What the dynamic section says, of a program or of the dynamic linker. */
+/* Fields of the dynamic section of a program or of the dynamic linker. */
 struct dynamic {
         uint64_t strings;  /* the address of its strings; 0: it has none */
-        uint64_t versions; /* of what it defines; 0: none */
+        uint64_t versions; /* of the definitions; 0: none */
         uint64_t own_name; /* among the strings */
-        uint64_t needed;   /* the first library's name there, unless it needs none */
+        uint64_t needed;   /* the first library's name there, if NEEDS */
         bool needs;
 };
 
-/* False: it is longer than anybody's. */
+/* False: the section exceeds DYNAMIC_LIMIT. */
 static bool read_dynamic(const struct program *program, struct dynamic *dynamic)
 {
         Elf64_Phdr header;
@@ -115,8 +116,8 @@ static bool read_dynamic(const struct program *program, struct dynamic *dynamic)
         return true;
 }
 
-/* Whether the library that is needed first may be a sanitizer's runtime: it ends a
- * process in which another one stands before it. */
+/* Returns true if the first needed library may be a sanitizer's runtime: it aborts a
+ * process that loads another library before. */
 static bool may_have_sanitizer(const struct program *program)
 {
         static const char *const runtimes[] = {"libasan.so", "libtsan.so", "liblsan.so",
@@ -135,8 +136,8 @@ static bool may_have_sanitizer(const struct program *program)
         return false;
 }
 
-/* Whether the dynamic linker defines the version of the GNU C library whose
- * _dl_find_object the tracker calls: an older one ends a program for that. */
+/* Returns true if the dynamic linker has the GNU C library version that defines
+ * _dl_find_object, which the tracker calls. An older linker aborts the program. */
 static bool is_new_enough(const struct program *linker, uint64_t versions)
 {
         const Elf64_Word glibc_2_35 = 0x069691b5; /* the name's hash in ELF */
@@ -152,8 +153,8 @@ static bool is_new_enough(const struct program *linker, uint64_t versions)
         return false;
 }
 
-/* Whether the file at FD is the GNU C library's dynamic linker for 64-bit programs, which
- * says so itself: another one would complain about what was built for this one. */
+/* Returns true if the file at FD is the GNU C library's dynamic linker for 64-bit
+ * programs, by the name in the file. Other linkers would reject the tracker. */
 static bool is_our_linker(int fd)
 {
         static const char ours[] = "ld-linux-x86-64.so.2";
@@ -185,8 +186,8 @@ static bool has_our_linker(const struct program *program)
         return ours;
 }
 
-/* Whether the file at FD, if it is a program and not a script or one that the kernel
- * refuses, takes a library. */
+/* Returns true if the file at FD accepts a preloaded library, or is a script or a file
+ * that the kernel refuses. */
 static bool file_takes_preload(int fd)
 {
         Elf64_Ehdr header;

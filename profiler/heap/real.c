@@ -12,7 +12,7 @@ extern char etext[] HIDDEN;
 struct real_functions real;
 bool real_started;
 
-/* What comes after this object in the order of look-up. */
+/* Finds the next definition after this object in lookup order. */
 static void find_next(void **function, const char *name)
 {
         *function = dlsym(RTLD_NEXT, name);
@@ -38,7 +38,7 @@ __attribute__((cold)) void real_find(void)
                 NEW_OPERATORS(FIND_NEW)
                 DELETE_OPERATORS(FIND_DELETE)
         }
-        if (engine) /* from here on: what the look-up allocates is not the target's */
+        if (engine) /* from here on: allocations of the lookup are not the target's */
                 heap_listener = ENGINE;
         errno = saved_errno;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that the tracker takes the place of, and where the real ones are. */
+/* The functions that the tracker replaces, and the addresses of the real functions. */
 #ifndef MEMLAG_HEAP_REAL_H
 #define MEMLAG_HEAP_REAL_H
 
@@ -32,7 +32,7 @@
         X(dlclose, int, (void *))
 
 /* X(mangled, function, parameters, arguments): C++'s operators new. SIZE is always the
- * first parameter; the last one stands for a std::nothrow_t const & or is not there. */
+ * first parameter; a further one is a placeholder for std::nothrow_t const &. */
 #define NEW_OPERATORS(X)                                                                 \
         X(_Znwm, NEW, (size_t size), (size))                                             \
         X(_Znam, NEW_ARRAY, (size_t size), (size))                                       \
@@ -83,8 +83,8 @@ DELETE_OPERATORS(DELETE_PROTOTYPE)
 extern bool real_started HIDDEN;
 void real_find(void) HIDDEN;
 
-/* The first call of a tracked function comes from the dynamic linker or from a
- * constructor, before there is a second thread. */
+/* The first call of a tracked function comes from the dynamic linker or a constructor,
+ * before a second thread exists. */
 INLINE void start(void)
 {
         if (!real_started)

@@ -13,7 +13,7 @@
 #include "link.h"
 #include "thread.h"
 
-/* memlag is told once the ring is this full. */
+/* Fill level at which memlag is notified. */
 #define BELL_BYTES (SIMPMU_RING_BYTES / 4)
 /* How long to wait for room before asking whether memlag still lives. */
 #define WAIT_NS 100000000
@@ -31,7 +31,7 @@ static uint64_t head_of(const struct simpmu_slice *ring)
         return owner_head(ring, __atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST));
 }
 
-/* False when nobody will make room. */
+/* False when no reader will make room. */
 static bool wait_for_room(struct simpmu_slice *ring, uint64_t bytes)
 {
         const struct timespec limit = {.tv_nsec = WAIT_NS};
@@ -48,7 +48,7 @@ static bool wait_for_room(struct simpmu_slice *ring, uint64_t bytes)
         }
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
 static uint64_t *word_at(struct simpmu_slice *ring, uint64_t position)
 {
@@ -68,8 +68,9 @@ static uint64_t padding_at(uint64_t position, uint64_t size_bytes)
         return size_bytes <= to_end ? 0 : to_end;
 }
 
-/* Claims the latest place for its OWNER, where that is another thread whose record does
- * not count yet. A claim is never late: others have then been written there. */
+/* Claims the latest record for its OWNER, if the owner is another thread and the record
+ * is uncommitted. A late claim does no harm: other records have overwritten the position
+ * by then. */
 static void claim_for(struct simpmu_slice *ring, struct owner owner)
 {
         if (owner.tid == 0 || owner.tid == heap_thread.tid ||
@@ -84,7 +85,7 @@ static void claim_for(struct simpmu_slice *ring, struct owner owner)
                 ;
 }
 
-/* Notes the place that the thread is about to take. */
+/* Notes the record that the thread is about to reserve. */
 static void want_place(uint64_t position, uint64_t size_bytes)
 {
         heap_thread.writes = false;
@@ -123,7 +124,7 @@ void *ring_reserve(struct simpmu_slice *ring, uint64_t size_bytes)
         return word_at(ring, head + bytes - size_bytes);
 }
 
-/* Padding counts last: the reader comes to it first. */
+/* Padding is committed last: the reader reaches it first. */
 static void publish_with_padding(struct simpmu_slice *ring, enum simpmu_record_type type)
 {
         uint64_t position = heap_thread.position;
@@ -140,8 +141,9 @@ void ring_commit(struct simpmu_slice *ring, enum simpmu_record_type type)
         heap_thread.writes = false;
 }
 
-/* Whether the thread has the place that it wanted, and nothing counts there. What looks
- * so may have been read already; then memlag has said so before. */
+/* Returns true if the thread owns its reserved record, and the record is uncommitted.
+ * The position of a read record may look uncommitted, but memlag has advanced `taken`
+ * before. */
 static bool has_unwritten_place(struct simpmu_slice *ring)
 {
         uint64_t position = heap_thread.position;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the unwinder found for addresses of code, one word for each. Shared by all threads
- * without a lock: a row's words may be of different writers, and count only when both are
- * of the same, which their exclusive or shows. Takes no memory of its own and calls
- * nothing; knows nothing of rules. */
+/* A cache of unwind rules: one word per code address. Shared by all threads without a
+ * lock. A row's two words may come from different writers. Their exclusive or shows
+ * whether they belong together. Takes no memory of its own and calls nothing; does not
+ * interpret rules. */
 #ifndef MEMLAG_HEAP_RULE_MEMORY_H
 #define MEMLAG_HEAP_RULE_MEMORY_H
 
@@ -10,9 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A set is one line of the cache. An address has its set by a hash, in which those of
- * libraries that lie at the same distance in each run may meet in each run: then there is
- * room for so many. */
+/* A set is one cache line, selected by a hash of the address. Libraries at a fixed
+ * distance may collide in each run. The number of ways absorbs such collisions. */
 enum { RULE_MEMORY_WAYS = 4, RULE_MEMORY_SET_BITS = 13 };
 
 struct rule_memory_row {
@@ -39,19 +38,19 @@ static inline struct rule_memory_row *rule_memory_set(struct rule_memory *memory
         return memory->sets[hash >> (64 - RULE_MEMORY_SET_BITS)];
 }
 
-/* Another one, as soon as nothing is found any more. */
+/* Changes whenever the cache is invalidated. */
 static inline uint64_t rule_memory_generation(const struct rule_memory *memory)
 {
         return __atomic_load_n(&memory->generation, __ATOMIC_RELAXED);
 }
 
-/* So that a row of zeros is of nothing. */
+/* Makes a row of zeros match no address. */
 static inline uint64_t rule_memory_key(const struct rule_memory *memory, uint64_t hash)
 {
         return hash ^ ~rule_memory_generation(memory);
 }
 
-/* Whether the word kept for ADDRESS is still there; then it is *WORD. */
+/* Finds the cached word for ADDRESS and stores it in *WORD; false: not cached. */
 static inline bool rule_memory_find(struct rule_memory *memory, uint64_t address,
                                     uint64_t *word)
 {
@@ -66,8 +65,8 @@ static inline bool rule_memory_find(struct rule_memory *memory, uint64_t address
         return false;
 }
 
-/* Keeps WORD for ADDRESS; of a full set the word that was kept first is lost. A thread
- * that is taken out of this leaves rows that do not count. */
+/* Caches WORD for ADDRESS; a full set drops its oldest word. An interrupted writer
+ * leaves invalid rows. */
 static inline void rule_memory_keep(struct rule_memory *memory, uint64_t address,
                                     uint64_t word)
 {
@@ -84,7 +83,7 @@ static inline void rule_memory_keep(struct rule_memory *memory, uint64_t address
         __atomic_store_n(&set[0].check, key ^ word, __ATOMIC_RELAXED);
 }
 
-/* Nothing that was kept is found any more. */
+/* Invalidates all cached words. */
 static inline void rule_memory_forget(struct rule_memory *memory)
 {
         __atomic_fetch_add(&memory->generation, UINT64_C(1) << 48, __ATOMIC_RELAXED);

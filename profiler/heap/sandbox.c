@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that forbid themselves system calls (seccomp), or to read the time stamp
- * counter: with the tracker's next one they would be killed for something that they did
- * not do. What one thread forbids may hold for all, and holds for the threads that it
- * starts; so the whole process tells nothing afterwards. */
+/* Handles programs that forbid themselves system calls (seccomp), or reading the time
+ * stamp counter. The tracker's next forbidden call would kill the program. A thread's
+ * restriction may hold for all threads, and holds for the threads that it starts.
+ * Therefore the whole process stops recording. */
 #include <dlfcn.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -15,8 +15,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Without a filter (or anything in its place) the kernel is asked what it knows, and
- * refuses. */
+/* A NULL filter only probes the kernel, which refuses it. */
 static bool forbids(long option, long mode, long filter)
 {
         return (option == PR_SET_SECCOMP &&
@@ -45,8 +44,8 @@ EXPORT int prctl(int option, ...)
         return result;
 }
 
-/* ---- syscall, which has any number of arguments and may be a vfork: it is passed on
- * with a jump ---- */
+/* ---- syscall has a variable argument count and may be a vfork: forwarded with a jump
+ * ---- */
 
 __attribute__((visibility("hidden"))) long (*memlag_real_syscall)(long, ...);
 

@@ -15,7 +15,7 @@
 
 const char shell_path[] = "/bin/sh";
 
-/* The program may have functions of its own with these names. */
+/* The program may define functions with these names. */
 static struct {
         int (*sigaction)(int, const struct sigaction *, struct sigaction *);
         int (*sigprocmask)(int, const sigset_t *, sigset_t *);
@@ -25,7 +25,8 @@ static struct {
 /* From 2.38 on the C library's shell gets "--" before the command, which ps(1) shows. */
 static bool ends_options;
 
-/* A handler may call system too: the outermost call keeps what it ignores. */
+/* A handler may call system too: the outermost call retains the ignored signals'
+ * actions. */
 static unsigned under_way;
 static struct sigaction on_interrupt, on_quit;
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* system(3) with variables of our choice: the C library's own takes the process's, which
- * would have to be changed for as long as the shell runs, and a signal's handler may
- * leave it then. Knows nothing of blocks. */
+/* system(3) with a given environment. The C library's system uses the process's
+ * environment, which would have to be changed while the shell runs. A signal handler may
+ * leave the function meanwhile. Knows nothing of blocks. */
 #ifndef MEMLAG_HEAP_SHELL_H
 #define MEMLAG_HEAP_SHELL_H
 
 #include <pthread.h>
 #include <spawn.h>
 
-/* The C library's own, of which its header has only the type: a longjmp that leaves the
- * frame of BUFFER calls ROUTINE, as the end of the thread does (unlike what
- * pthread_cleanup_push was given). */
+/* C library functions; its header declares only the type. A longjmp that leaves the
+ * frame of BUFFER calls ROUTINE, as does the thread's end. pthread_cleanup_push does not
+ * handle longjmp. */
 void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer,
                            void (*routine)(void *), void *argument);
 void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *buffer, int execute);

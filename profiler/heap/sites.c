@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An array of sites, and one of the first site of each stack: stacks are numbered without
- * gaps, and few functions allocate at one. */
+/* An array of sites, and an array of the first site of each stack. Stacks are numbered
+ * without gaps, and few functions allocate at one stack. */
 #include "sites.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ struct heap_sites {
         struct heap_site *sites;
         size_t count;
         size_t capacity;
-        uint32_t *first; /* of each stack: the index of its first site + 1; 0: none */
+        uint32_t *first; /* for each stack: the index of its first site + 1; 0: none */
         size_t stack_count;
         uint64_t heaps; /* numbered so far */
 };
@@ -59,8 +59,8 @@ void heap_sites_free(struct heap_sites *sites)
         free(sites);
 }
 
-/* Where the index + 1 of the site of FUNCTION stands, or is to stand, among those that
- * begin at LINK. */
+/* Finds the link to the site of FUNCTION in the list at LINK: index + 1, or the empty
+ * end of the list. */
 static uint32_t *find_link(const struct heap_sites *sites, uint32_t *link,
                            const char *function)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What each allocation site of a run did in all: how much it allocated, and the most of
- * it that was live at once. Keeps memory only; knows no single block. */
+/* Totals of each allocation site of a run: the allocated amount, and the peak of its
+ * live bytes. In memory only; knows no single block. */
 #ifndef MEMLAG_HEAP_SITES_H
 #define MEMLAG_HEAP_SITES_H
 
@@ -24,9 +24,9 @@ struct heap_site {
 struct heap_sites *heap_sites_new(void); /* NULL: no memory */
 void heap_sites_free(struct heap_sites *sites);
 
-/* The number *SITE of a site, made when new. Stacks are numbered from 1, without large
- * gaps; 0: none. FUNCTION is compared by content and must live as long as SITES. -ENOMEM.
- */
+/* Finds or creates a site; *SITE is its number. Stacks are numbered from 1, without
+ * large gaps; 0: none. FUNCTION is compared by content and must outlive SITES.
+ * -ENOMEM. */
 int heap_sites_find(struct heap_sites *sites, int64_t stack_id, const char *function,
                     uint32_t *site);
 

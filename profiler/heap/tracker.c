@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The heap tracker: a shared object that is loaded before the target's libraries,
- * takes the place of every function that begins or ends a block, calls the real one
- * and tells of it (event.h). It runs inside somebody else's program: it never
- * allocates, and leaves results, errno, output and environment as they would be.
+/* The heap tracker: a shared object that is loaded before the target's libraries. It
+ * replaces every function that begins or ends a block, calls the real function and
+ * records an event (event.h). It runs inside a foreign program: it never allocates, and
+ * preserves results, errno, output and environment.
  *
- * Here are its start, and the C library's heap. */
+ * Contains its start, and the C library's heap functions. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ void free_aligned_sized(void *block, size_t align, size_t size);
 
 /* ---- before the real functions are known ---- */
 
-/* The dynamic linker may allocate while it looks the real functions up. Such blocks
- * are few and are never given back. */
+/* The dynamic linker may allocate while it looks the real functions up. Such blocks are
+ * few and are never freed. */
 static char early_memory[16384] __attribute__((aligned(16)));
 static size_t early_used;
 
@@ -202,7 +202,7 @@ EXPORT void *pvalloc(size_t size)
         return block;
 }
 
-/* C23: the same as free, with what the caller knows of the block. */
+/* C23: the same as free, with the caller's size of the block. */
 EXPORT void free_sized(void *block, size_t size)
 {
         (void)size;

@@ -14,10 +14,10 @@
 
 enum { REGISTER_BP = 6, REGISTER_SP = 7 };
 
-/* What DW_EH_PE_... says of the header's table as linkers make it. */
+/* DW_EH_PE_... encoding of the header's table, as linkers make it. */
 enum { POINTER_DATA_RELATIVE_32 = 0x3b };
 
-/* The address of the entry for PC in the header's table, which is sorted; 0: none. */
+/* Finds the address of PC's entry in the header's table, which is sorted; 0: none. */
 static uint64_t search_table(uintptr_t pc, const uint8_t *header, const uint8_t *end)
 {
         struct frame_bytes bytes = {header, end, false};
@@ -109,8 +109,8 @@ static void set_initial(struct machine *machine, uint64_t number)
         }
 }
 
-/* The expression "bp + offset", then with the word there when MEMORY is set; false: it is
- * another. */
+/* Parses the expression "bp + offset", with a dereference when MEMORY is set; false:
+ * another expression. */
 static bool read_bp_expression(struct frame_bytes bytes, bool memory, int64_t *offset)
 {
         enum { OP_BREG6 = 0x76, OP_DEREF = 0x06 };
@@ -167,13 +167,13 @@ static void restore(struct machine *machine)
                 machine->state = machine->remembered[--machine->depth];
 }
 
-/* An offset, which is told as a multiple of the entry's unit. */
+/* An offset in units of the entry's data alignment. */
 static int64_t factored(uint64_t offset, const struct frame_entry *entry)
 {
         return (int64_t)(offset * (uint64_t)entry->data_align);
 }
 
-/* Instructions whose operand is not in the opcode, by their numbers in DWARF. */
+/* Instructions with a separate operand, by their numbers in DWARF. */
 static void run_extended(struct machine *machine, const struct frame_entry *entry,
                          uint8_t opcode, struct frame_bytes *bytes)
 {
@@ -311,7 +311,7 @@ struct unwind_rule unwind_rule_find(uintptr_t pc, const void *header, const void
         return machine.failed || machine.state.no_caller ? stop : machine.state.rule;
 }
 
-/* ---- what is remembered ---- */
+/* ---- cached rules ---- */
 
 static struct rule_memory remembered;
 
@@ -320,7 +320,7 @@ void unwind_forget(void)
         rule_memory_forget(&remembered);
 }
 
-/* Not inlined: the way of rules that are remembered needs little stack. */
+/* Not inlined: the path of cached rules needs little stack. */
 __attribute__((noinline)) static struct unwind_rule rule_of_object(uintptr_t pc,
                                                                    bool *known)
 {
@@ -332,8 +332,8 @@ __attribute__((noinline)) static struct unwind_rule rule_of_object(uintptr_t pc,
                                 object.dlfo_map_end);
 }
 
-/* To look a rule up takes more stack than a small signal stack may have: a call stack
- * ends there. */
+/* A rule lookup takes more stack than a small signal stack may have: a call stack ends
+ * there. */
 __attribute__((noinline)) static struct unwind_rule rule_not_remembered(uintptr_t pc,
                                                                         bool *known)
 {
@@ -360,13 +360,13 @@ static inline __attribute__((always_inline)) struct unwind_rule rule_at(uintptr_
         return found.rule;
 }
 
-/* ---- the walk ---- */
+/* ---- stack walk ---- */
 
 extern void *__libc_stack_end;
 
-/* Where the stack that SP is on ends, as far as that can be told at no cost: the first
- * thread's is known, others end at their control block, and of one that the program
- * made itself only this much is read. */
+/* Estimates the end of the stack that contains SP, at no cost. The first thread's end is
+ * known. Other threads' stacks end at their control block. For a stack that the program
+ * made, the limit is a fixed size. */
 static uintptr_t stack_end(uintptr_t sp)
 {
         const uintptr_t plausible_bytes = UINT64_C(1) << 30;
@@ -379,14 +379,14 @@ static uintptr_t stack_end(uintptr_t sp)
         return sp + own_stack_bytes;
 }
 
-/* What a walk goes over. */
+/* State of a stack walk. */
 struct stack {
-        uintptr_t low; /* below it nothing is of this walk any more */
+        uintptr_t low; /* lower bound of this walk's addresses */
         uintptr_t end;
-        struct walk *walk; /* where what is read is noted; NULL: nowhere */
+        struct walk *walk; /* records the words read; NULL: recording is off */
         bool is_known;     /* no rule was missing for now */
-        bool has_left_bp;  /* the frame pointer is not that of the start any more */
-        bool needs_bp;     /* that of the start was looked at */
+        bool has_left_bp;  /* the frame pointer differs from the start's */
+        bool needs_bp;     /* the start's frame pointer was used */
 };
 
 static inline __attribute__((always_inline)) bool
@@ -401,12 +401,12 @@ read_word(const struct stack *stack, uintptr_t address, uintptr_t *word)
         return true;
 }
 
-/* From a frame to its caller's; false: there is none. Inlined: each allocation takes it
- * for each frame. */
+/* Moves from a frame to its caller; false: there is none. Inlined, because each
+ * allocation runs it for each frame. */
 static inline __attribute__((always_inline)) bool step(struct unwind_frame *frame,
                                                        struct stack *stack)
 {
-        /* Of the call, not of what follows. */
+        /* The rule of the call, not of its return address. */
         struct unwind_rule rule = rule_at(frame->pc - 1, &stack->is_known);
         uintptr_t cfa = frame->sp + (uintptr_t)rule.cfa_offset;
         if (rule.cfa_base == UNWIND_STOP)
@@ -456,7 +456,8 @@ size_t unwind(const struct unwind_frame *first, uint64_t *frames, size_t limit)
 
 static struct walk_memory walks;
 
-/* The frames that calls of one loop mostly do not share: they are walked each time. */
+/* Innermost frames that mostly differ between calls of one loop: these are unwound each
+ * time. */
 enum { FRAMES_APART = 2 };
 
 static inline uint64_t hash_frame(uint64_t hash, uint64_t pc)
@@ -465,7 +466,7 @@ static inline uint64_t hash_frame(uint64_t hash, uint64_t pc)
         return hash ^ hash >> 32;
 }
 
-/* Whether the walk from FRAME on was made before; else it is noted from here on. */
+/* Looks up the cached walk from FRAME on; if it is missing, recording starts here. */
 static inline __attribute__((always_inline)) bool
 is_remembered(const struct unwind_frame *frame, struct stack *stack, uint64_t *hash,
               size_t *depth)
@@ -479,7 +480,7 @@ is_remembered(const struct unwind_frame *frame, struct stack *stack, uint64_t *h
         return false;
 }
 
-/* One function with one loop: the stack that it takes counts. */
+/* One function with one loop, to save stack. */
 uint64_t unwind_hash(const struct unwind_frame *first, size_t limit, size_t *depth)
 {
         struct unwind_frame frame = *first;

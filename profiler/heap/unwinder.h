@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Call stacks inside the target, cheap enough for every allocation: the call frame
- * information of compilers (.eh_frame), reduced to one rule for each return address and
- * remembered. Takes no lock, allocates nothing and makes no system call, so that it may
- * run in any thread at any moment. Knows nothing of allocations. */
+/* Call stacks inside the target, cheap enough for every allocation. Reduces compilers'
+ * call frame information (.eh_frame) to one cached rule for each return address. Takes
+ * no lock, allocates nothing and makes no system call: any thread may call it at any
+ * moment. Knows nothing of allocations. */
 #ifndef MEMLAG_HEAP_UNWINDER_H
 #define MEMLAG_HEAP_UNWINDER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* How to get from a function to its caller. The return address is always the word below
- * the canonical frame address (CFA), which is the caller's stack pointer. */
+/* How to unwind from a function to its caller. The return address is always the word
+ * below the canonical frame address (CFA), which is the caller's stack pointer. */
 struct unwind_rule {
         uint64_t cfa_base : 2; /* enum unwind_base */
         uint64_t bp_place : 2; /* enum unwind_bp */
@@ -19,7 +19,7 @@ struct unwind_rule {
 };
 
 enum unwind_base {
-        UNWIND_STOP, /* outermost, or in no way that we know */
+        UNWIND_STOP, /* outermost, or unsupported */
         UNWIND_CFA_FROM_SP,
         UNWIND_CFA_FROM_BP,
         UNWIND_CFA_IN_MEMORY /* of realigned stacks: the word at bp + offset */
@@ -28,8 +28,8 @@ enum unwind_base {
 /* Where the caller's frame pointer is. */
 enum unwind_bp { UNWIND_BP_SAME, UNWIND_BP_NEAR_CFA, UNWIND_BP_NEAR_BP, UNWIND_BP_LOST };
 
-/* The rule for the instruction at PC, out of the .eh_frame_hdr section at HEADER in an
- * object that is loaded at [START, END); nothing outside of these bounds is read. */
+/* Finds the rule for the instruction at PC in the .eh_frame_hdr section at HEADER. The
+ * object is loaded at [START, END); nothing outside these bounds is read. */
 struct unwind_rule unwind_rule_find(uintptr_t pc, const void *header, const void *start,
                                     const void *end);
 
@@ -48,7 +48,7 @@ size_t unwind(const struct unwind_frame *first, uint64_t *frames, size_t limit);
  * know whether it was met before needs no room for them. LIMIT is always the same. */
 uint64_t unwind_hash(const struct unwind_frame *first, size_t limit, size_t *depth);
 
-/* Code was unmapped: what is remembered may be of another object. */
+/* Code was unmapped: cached rules may belong to another object. */
 void unwind_forget(void);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks up a stack that were made lately. A walk depends on where it began and on the
- * words of the stack that it read, each of which was found by those before it: where
- * these are the same, in the same order, so is what it found, and no other word is read
- * than the walk itself would read. Takes no memory of its own and calls nothing; shared
- * by all threads without a lock, and a thread that is taken out of the middle of writing
- * takes the row with it. */
+/* A cache of recent stack walks. A walk depends on its start and on the stack words that
+ * it read; earlier words determine the addresses of later words. If start and words are
+ * the same, in the same order, the result is the same. A lookup reads no other words
+ * than the walk itself.
+ *
+ * Takes no memory of its own and calls nothing; shared by all threads without a lock. A
+ * row is lost if its writer is interrupted for ever. */
 #ifndef MEMLAG_HEAP_WALK_MEMORY_H
 #define MEMLAG_HEAP_WALK_MEMORY_H
 
@@ -12,11 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A longer walk is not kept. */
+/* Longer walks are not cached. */
 enum { WALK_WORDS = 56, WALK_ROWS = 512 };
 
-/* What a walk begins with: all three registers, where the stack ends, and which rules
- * there are. */
+/* Start of a walk: all three registers, the stack's end, and the rule generation. */
 struct walk_start {
         uintptr_t pc;
         uintptr_t sp;
@@ -28,10 +28,10 @@ struct walk_start {
 struct walk {
         uint64_t version; /* odd: it is being written */
         struct walk_start start;
-        uint64_t hash; /* what was found */
+        uint64_t hash; /* the result */
         uint32_t depth;
-        uint16_t count; /* of words; 0: nothing is kept */
-        bool needs_bp;  /* the walk is of that frame pointer only */
+        uint16_t count; /* of words; 0: the row is empty */
+        bool needs_bp;  /* valid only for that frame pointer */
         struct {
                 uint64_t offset; /* from SP, in bytes */
                 uintptr_t word;
@@ -58,16 +58,16 @@ static inline bool walk_is_of(const volatile struct walk *walk,
                walk->start.end == start->end && walk->start.rules == start->rules;
 }
 
-/* Whether nobody has written there since VERSION was read: then what was read since is of
- * one writer. */
+/* Returns true if the row was not written since VERSION was read: the reads since then
+ * belong to one writer. */
 static inline bool walk_stands(const volatile struct walk *walk, uint64_t version)
 {
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
         return __atomic_load_n(&walk->version, __ATOMIC_RELAXED) == version;
 }
 
-/* Whether the walk from START would find what is kept for it; then that is *HASH and
- * *DEPTH. */
+/* Returns true if the cached walk from START is still valid; then *HASH and *DEPTH are
+ * its result. */
 static inline bool walk_find(struct walk_memory *memory, const struct walk_start *start,
                              uint64_t *hash, size_t *depth)
 {
@@ -91,7 +91,7 @@ static inline bool walk_find(struct walk_memory *memory, const struct walk_start
         return true;
 }
 
-/* A row to be written for the walk from START; NULL: somebody else is writing there. */
+/* Locks a row for the walk from START; NULL: another thread is writing the row. */
 static inline struct walk *walk_begin(struct walk_memory *memory,
                                       const struct walk_start *start)
 {
@@ -107,7 +107,7 @@ static inline struct walk *walk_begin(struct walk_memory *memory,
         return walk;
 }
 
-/* The walk has read WORD at ADDRESS, which is not below its start. */
+/* Records that the walk has read WORD at ADDRESS, which is not below its start. */
 static inline void walk_note(struct walk *walk, uintptr_t address, uintptr_t word)
 {
         if (walk->count >= WALK_WORDS) {
@@ -118,8 +118,8 @@ static inline void walk_note(struct walk *walk, uintptr_t address, uintptr_t wor
         walk->read[walk->count++].word = word;
 }
 
-/* The walk is over; it is not kept unless it is WHOLE. NEEDS_BP: the frame pointer that
- * it began with led somewhere. */
+/* Ends the walk, and caches it only if it is WHOLE. NEEDS_BP: the walk used the initial
+ * frame pointer. */
 static inline void walk_end(struct walk *walk, uint64_t hash, size_t depth, bool needs_bp,
                             bool whole)
 {

@@ -26,7 +26,7 @@ static void add_stack(struct perf_event_attr *attr, const struct plan_options *o
                 attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
                 attr->exclude_callchain_kernel = 1;
         }
-        /* With a size of 0 the kernel writes samples with their fields out of place. */
+        /* With a size of 0 the kernel writes samples with misplaced fields. */
         if (options->stack == PLAN_STACK_COPY && options->stack_bytes) {
                 attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
                 attr->sample_regs_user = GENERAL_REGISTERS;

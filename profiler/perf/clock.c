@@ -21,7 +21,7 @@ bool perf_clock_is_told(const struct perf_event_mmap_page *page)
         return page->cap_user_time_zero;
 }
 
-/* The page changes under our eyes: its lock is even when it is whole. */
+/* The page changes concurrently: its lock is even when it is consistent. */
 static int64_t perf_now(const volatile struct perf_event_mmap_page *page)
 {
         for (;;) {
@@ -40,7 +40,7 @@ static int64_t perf_now(const volatile struct perf_event_mmap_page *page)
         }
 }
 
-/* The reading that was least disturbed is the best of several. */
+/* The least disturbed of several readings is the best. */
 void perf_clock_measure(struct perf_clock *clock)
 {
         if (!clock->page)

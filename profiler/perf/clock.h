@@ -16,7 +16,7 @@ struct perf_clock {
         int64_t offset_ns;                       /* CLOCK_MONOTONIC - perf's clock */
 };
 
-/* Whether the kernel tells the relation in PAGE. */
+/* Returns true if PAGE contains the relation of the clocks. */
 bool perf_clock_is_told(const struct perf_event_mmap_page *page);
 
 /* Measures the current offset between the clocks: they drift by NTP's corrections. The

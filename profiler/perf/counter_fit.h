@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether events find a counter each. Pure. */
+/* Checks whether each event can have a counter. Pure. */
 #ifndef MEMLAG_PERF_COUNTER_FIT_H
 #define MEMLAG_PERF_COUNTER_FIT_H
 

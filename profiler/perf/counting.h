@@ -9,8 +9,7 @@
 
 #include "plan.h"
 
-/* A plan's groups on one CPU, each opened there once or once for each of several tasks.
- */
+/* A plan's groups on one CPU, each opened once, or once for each task. */
 struct counting;
 
 /* PLAN must outlive it. NULL: no memory. */

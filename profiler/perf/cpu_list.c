@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Reads a CPU's number and moves *AT behind it; -1 when there is none. */
+/* Parses a CPU's number and advances *AT; -1: no number. */
 static int parse_cpu(const char **at)
 {
         if (!isdigit((unsigned char)**at))

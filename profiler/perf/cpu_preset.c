@@ -6,10 +6,9 @@
 #include <string.h>
 
 /* Models of one vendor and family, and the preset of their microarchitecture. Intel:
- * Software Developer's Manual vol. 4, table 2-1; AMD: revision guides of each family. Of
- * a vendor's rows the last is the newest. UNLIKE: why the preset is of another
- * microarchitecture; NULL: it is of theirs. Of rows that hold a model the first counts.
- */
+ * Software Developer's Manual vol. 4, table 2-1; AMD: revision guides of each family. A
+ * vendor's last row is the newest. UNLIKE: why the preset belongs to another
+ * microarchitecture; NULL: it matches. The first row with a model counts. */
 #define OLDER       "this CPU is older than all presets"
 #define SMALL_CORES "there is no preset of its small cores (Atom)"
 #define NOT_KNOWN   "this CPU is not known"

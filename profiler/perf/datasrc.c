@@ -65,8 +65,8 @@ static bool is_remote(uint64_t raw)
         return FIELD(raw, REMOTE) || FIELD(raw, HOPS);
 }
 
-/* By mem_lvl_num; NULL when it says nothing. ANY_CACHE says less than mem_lvl: AMD
- * before Zen 4 has it for "L3 or another core's cache". */
+/* Decodes mem_lvl_num; NULL: no information. ANY_CACHE is less specific than mem_lvl:
+ * AMD before Zen 4 uses it for "L3 or another core's cache". */
 static const char *level_by_number(uint64_t raw)
 {
         bool remote = is_remote(raw);
@@ -99,7 +99,8 @@ static const char *level_by_number(uint64_t raw)
         }
 }
 
-/* By mem_lvl. The nearest first: AMD before Zen 4 says "L3 or another cache". */
+/* Decodes mem_lvl, the nearest level first: AMD before Zen 4 reports "L3 or another
+ * cache". */
 static const char *level_by_bits(unsigned level)
 {
         static const struct {

@@ -33,10 +33,10 @@ bool datasrc_decode(uint64_t raw, struct data_source_row *row);
 struct datasrc_weight {
         uint64_t latency_cycles;
         uint16_t instruction_latency_cycles;
-        uint16_t retire_latency_cycles; /* old kernels: garbage where the CPU has none */
+        uint16_t retire_latency_cycles; /* old kernels: undefined if the CPU has none */
 };
 
-/* RAW is the field as it stands in a sample of SAMPLE_TYPE, which has WEIGHT or
+/* RAW is the unchanged field of a sample of SAMPLE_TYPE, which has WEIGHT or
  * WEIGHT_STRUCT. */
 struct datasrc_weight datasrc_weight(uint64_t sample_type, uint64_t raw);
 

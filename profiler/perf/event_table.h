@@ -20,7 +20,7 @@ enum event_role {
         ROLE_PENDING,      /* L1D misses outstanding, summed over cycles */
         ROLE_L1_MISS,      /* retired loads that missed L1D and hit no fill buffer */
         ROLE_FB_HIT,       /* retired loads that hit a fill buffer */
-        ROLE_L1_MISS_ANY,  /* both in one */
+        ROLE_L1_MISS_ANY,  /* the sum of the two above */
         ROLE_FB_FULL,      /* waits for a free fill buffer */
         ROLE_SQ_FULL,      /* cycles with the queue to L3 full */
         ROLE_STALLS,       /* cycles without execution */
@@ -34,13 +34,13 @@ enum event_role {
         ROLE_COUNT
 };
 
-/* Bit 32 + n of an event's counters stands for fixed counter n. */
+/* Bit 32 + n of an event's counters represents fixed counter n. */
 #define EVENT_FIXED_SHIFT 32
 
 struct event {
         const char *name;  /* Intel's, in lower case */
         uint64_t config;   /* event, umask, edge, inv, cmask: perf_event_attr.config */
-        uint64_t counters; /* that can count it, one bit each; 0: any */
+        uint64_t counters; /* usable counters, one bit each; 0: any */
 };
 
 struct event_platform {
@@ -48,8 +48,7 @@ struct event_platform {
         enum core_kind core; /* for a CPU whose cores are all alike */
 };
 
-/* The platform of a CPU by its family, model and stepping; NULL when the table has
- * none. */
+/* Returns the platform of a CPU by its family, model and stepping; NULL: unknown. */
 const struct event_platform *event_platform_find(int64_t family, int64_t model,
                                                  int64_t stepping);
 

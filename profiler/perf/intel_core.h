@@ -14,19 +14,20 @@ struct intel_core {
         const struct machine_pmu *pmu; /* of the machine */
         const char *platform;          /* NULL: not in the table */
         enum core_kind kind;
-        uint64_t counters; /* that exist and are free, one bit each */
-        /* The counters that can take each of the sampled events. */
+        uint64_t counters; /* existing free counters, one bit each */
+        /* The usable counters of each sampled event. */
         uint64_t sampled[INTEL_CORE_SAMPLED_MAX];
         size_t sampled_count;
         struct validated_counters validated;
 };
 
-/* PMU is one of MACHINE's. GENERAL_COUNTERS: how many it has; 0: as many as it should. */
+/* PMU belongs to MACHINE. GENERAL_COUNTERS: its number of counters; 0: the expected
+ * number. */
 struct intel_core intel_core_describe(const struct machine *machine,
                                       const struct machine_pmu *pmu,
                                       unsigned general_counters);
 
-/* The event that plays ROLE there, validated or not; NULL when none is known. */
+/* Returns the default event for ROLE, validated or not; NULL: unknown. */
 const struct event *intel_core_usual_event(const struct intel_core *core,
                                            enum event_role role);
 

@@ -177,7 +177,7 @@ static const struct {
     {{"data_reads", NULL}, {"data_writes", NULL}},
 };
 
-/* Bytes that a count of the event stands for: its scale is to MiB. */
+/* Returns the bytes per count of the event: its scale is in MiB. */
 static double read_imc_scale(const char *root, const char *pmu, const char *event)
 {
         char file[64];

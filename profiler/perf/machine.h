@@ -14,7 +14,7 @@
 
 enum { MACHINE_PMUS_MAX = 4 }; /* one for each kind of core that Linux names */
 
-/* An event that the kernel has a name for, and a parameter's place. */
+/* An event that the kernel names, and a parameter's position. */
 struct machine_alias {
         bool known;
         struct pmu_code code;
@@ -52,12 +52,12 @@ struct machine_imc {
         size_t cpu_count;
         struct machine_alias reads[2]; /* to be added up */
         struct machine_alias writes[2];
-        double read_bytes; /* that a count stands for */
+        double read_bytes; /* bytes per count */
         double write_bytes;
 };
 
 struct machine {
-        char vendor[32]; /* GenuineIntel, AuthenticAMD; empty when not told */
+        char vendor[32]; /* GenuineIntel, AuthenticAMD; empty: unknown */
         char model_name[128];
         int64_t family;
         int64_t model;
@@ -71,11 +71,11 @@ struct machine {
         struct machine_pmu pmus[MACHINE_PMUS_MAX];
         size_t imc_count;
         struct machine_imc *imcs;
-        /* General counters of each CPU, as the CPU tells; 0: it does not. */
+        /* General counters of each CPU, as CPUID reports; 0: unknown. */
         unsigned counters;
         bool nmi_watchdog; /* it occupies a counter */
-        double base_mhz;   /* the clock without turbo; 0: not told */
-        double clock_mhz;  /* the clock when it was read; 0: not told */
+        double base_mhz;   /* the clock without turbo; 0: unknown */
+        double clock_mhz;  /* the clock when it was read; 0: unknown */
         int64_t perf_event_paranoid;
         int64_t perf_event_mlock_kb;
         int64_t kptr_restrict;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One function for each topic: facts in, at most one finding a core PMU out. */
+/* One function for each topic: turns facts into at most one finding per core PMU. */
 #include "machine_findings.h"
 
 #include <errno.h>
@@ -100,7 +100,7 @@ static void about_core_pmu(struct list *list, const struct machine *machine)
                                 "(dmesg), or use --source sim");
 }
 
-/* Load latency on one core PMU. */
+/* Reports load latency sampling on one core PMU. */
 static void about_pebs_on(struct list *list, const struct machine_pmu *pmu)
 {
         bool works = pmu->mem_loads.known && pmu->max_precise > 0 && pmu->ldlat.known;

@@ -24,7 +24,7 @@ struct finding {
 /* Results of probes for facts that no file contains. */
 struct machine_trial {
         int perf_event_error; /* errno of opening a timer event on ourselves, or 0 */
-        /* Why a source does not work, as its probe says it; NULL: it does. */
+        /* Why a source does not work, from its probe; NULL: it works. */
         const char *sim_problem;
         const char *pebs_problem;
         const char *ibs_problem;

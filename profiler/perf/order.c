@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ordering queue: records in one arena, and an array of their times that is sorted
- * when something is to be delivered. Each ring is nearly in order by itself, so a merge
- * sort of the runs that are there has little to do. */
+ * before a delivery. Each ring is almost sorted; a merge sort of the existing runs is
+ * therefore cheap. */
 #include "order.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 struct entry {
         uint64_t time;
-        size_t offset; /* in the arena; also tells equal times apart */
+        size_t offset; /* in the arena; also orders equal times */
         const void *tag;
         size_t size;
 };
@@ -141,7 +141,7 @@ static void drop(struct order *order, size_t count)
         order->spare = emptied;
 }
 
-/* The spare arena must hold all that may stay. */
+/* The spare arena must have room for all remaining records. */
 static int reserve_spare(struct order *order)
 {
         if (order->spare.capacity >= order->arena.used)

@@ -33,7 +33,7 @@ int order_round(struct order *order);
 /* Delivers everything. */
 int order_flush(struct order *order);
 
-/* Records that came after a later one had been delivered. */
+/* Counts records that came after a later record had been delivered. */
 uint64_t order_late(const struct order *order);
 
 #endif

@@ -70,8 +70,8 @@ static bool is_about_memory(const char *event)
         return false;
 }
 
-/* EVENT, with its unit MASK unless that is NULL, as Intel writes it, where libpfm4 finds
- * it by that name alone. */
+/* Adds EVENT, with its unit MASK unless that is NULL, in Intel's notation, if libpfm4
+ * finds it by that name alone. */
 static bool add_name(struct names *list, const char *event, const char *mask)
 {
         struct perf_event_attr attr = {0};

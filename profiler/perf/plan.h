@@ -15,7 +15,7 @@
 enum plan_use {
         PLAN_LOADS,     /* samples that are loads (ibs: any operation) */
         PLAN_STORES,    /* samples that are stores */
-        PLAN_AUXILIARY, /* a leader that the CPU wants, and that says nothing itself */
+        PLAN_AUXILIARY, /* a leader that the CPU requires, without data */
         PLAN_COUNTER    /* read at the interval */
 };
 
@@ -68,12 +68,12 @@ enum { PLAN_LEFT_OUT_MAX = 32 };
 struct plan {
         struct plan_group *groups; /* in opening order */
         size_t group_count;
-        /* Counters that do not fit beside each other take turns; their readings are
+        /* Counters that do not fit together are multiplexed; their values are
          * estimates. */
         bool counters_rotate;
-        /* The samples take turns with the counters too. */
+        /* The samples are multiplexed with the counters too. */
         bool samples_rotate;
-        /* Counters that found no place at all, by name (static). */
+        /* Counters that did not fit at all, by name (static). */
         const char *left_out[PLAN_LEFT_OUT_MAX];
         size_t left_out_count;
 };
@@ -104,8 +104,9 @@ struct plan_event *plan_add_event(struct plan_group *group, enum plan_use use,
                                   const struct perf_event_attr *attr);
 void plan_free(struct plan *plan);
 
-/* Why the kernel cannot collect many samples of ATTR with one interrupt (large PEBS), in
- * the form "... is asked for"; NULL when it can. Linux, arch/x86/events/intel/core.c. */
+/* Returns why the kernel cannot collect many samples of ATTR with one interrupt (large
+ * PEBS), in the form "... is asked for"; NULL: it can. Linux,
+ * arch/x86/events/intel/core.c. */
 const char *plan_large_pebs_obstacle(const struct perf_event_attr *attr);
 
 #endif

@@ -13,8 +13,8 @@
 static const struct event ARCHITECTURAL_CYCLES = {"cpu_clk_unhalted.thread", 0x3c, 0};
 static const struct event ARCHITECTURAL_INSTRUCTIONS = {"inst_retired.any", 0xc0, 0};
 
-/* Events that make one metric and are counted together or not at all; ROLE_COUNT ends a
- * set. In the order of importance. */
+/* Events of one metric, counted together or not at all; ROLE_COUNT ends a set. In order
+ * of importance. */
 enum { SET_EVENTS_MAX = 3 };
 static const enum event_role sets[][SET_EVENTS_MAX + 1] = {
     {ROLE_PENDING, ROLE_L1_MISS_ANY, ROLE_L1_MISS, ROLE_COUNT}, /* LMRL, from SPR on */
@@ -31,7 +31,7 @@ static const enum event_role LMRL_ANY_ALONE[] = {ROLE_PENDING, ROLE_L1_MISS_ANY,
 static const enum event_role L1_MISS_ALONE[] = {ROLE_L1_MISS, ROLE_COUNT};
 enum { SETS = sizeof(sets) / sizeof(sets[0]), SET_LMRL_ANY = 0, SET_LMRL = 1 };
 
-/* The counters that a group holds, as events of the table. */
+/* The counters of a group, as events of the table. */
 struct pack {
         const struct event *events[PLAN_GROUP_EVENTS_MAX];
         enum event_role roles[PLAN_GROUP_EVENTS_MAX];
@@ -97,7 +97,7 @@ static bool set_exists(const struct intel_core *core, size_t set)
                intel_core_event(core, sets[set][1]);
 }
 
-/* Notes the events of SET that are in none of the packs. */
+/* Notes the events of SET that no pack contains. */
 static void leave_out(const struct intel_core *core, const enum event_role *set,
                       const struct pack *packs, size_t count, struct plan *plan)
 {
@@ -174,7 +174,7 @@ static void add_cycles(const struct intel_core *core, struct pack *pack)
                     instructions ? instructions : &ARCHITECTURAL_INSTRUCTIONS);
 }
 
-/* The usual event of ROLE where EVENT is another; NULL where it is not. */
+/* Returns the usual event of ROLE if EVENT differs; NULL: it is EVENT. */
 static const char *replaced_by(const struct intel_core *core, enum event_role role,
                                const struct event *event)
 {

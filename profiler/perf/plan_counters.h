@@ -7,8 +7,8 @@
 #include "intel_core.h"
 #include "plan.h"
 
-/* Adds CORE's groups to PLAN. Events that make one metric are in one group, or left out
- * and named in the plan. -ENOMEM. */
+/* Adds CORE's groups to PLAN. Events of one metric are in one group, or left out and
+ * named in the plan. -ENOMEM. */
 int plan_counters(const struct intel_core *core, struct plan *plan);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of the PMU ibs_op (Linux, arch/x86/events/amd/ibs.c): which periods it takes,
- * and that it refuses to leave out a mode unless software filters. */
+/* The rules of the PMU ibs_op (Linux, arch/x86/events/amd/ibs.c): the accepted periods,
+ * and that it cannot exclude a CPU mode without software filtering. */
 #include "plan_ibs.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 enum {
         PERIOD_STEP = 16,
-        PERIOD_MIN = 144,         /* 0x90, the least that kernels take */
+        PERIOD_MIN = 144,         /* 0x90, the least that kernels accept */
         PERIOD_MAX = 0xffff << 4, /* maximum that every IBS supports */
         LDLAT_STEP = 128,
         LDLAT_MAX = 2048
@@ -40,7 +40,7 @@ static int check_ldlat(const struct machine_ibs *ibs, uint32_t cycles, struct di
         return 0;
 }
 
-/* The greatest threshold not above CYCLES; 0: none. */
+/* Returns the greatest valid threshold not above CYCLES; 0: none. */
 static uint64_t allowed_ldlat(uint32_t cycles)
 {
         return cycles > LDLAT_MAX ? LDLAT_MAX : cycles - cycles % LDLAT_STEP;

@@ -13,7 +13,7 @@ static void add_imc_event(const struct machine_imc *imc, enum event_role role,
                           const struct pmu_code *code, struct plan_group *group)
 {
         bool read = role == ROLE_DRAM_READ;
-        /* Uncore PMUs count all modes or none: they refuse to leave any out. */
+        /* Uncore PMUs count all CPU modes: they refuse to exclude any. */
         struct perf_event_attr attr = attributes_of_counter(imc->type, 0);
         attr.exclude_kernel = attr.exclude_hv = 0;
         attributes_set_code(&attr, code);

@@ -14,8 +14,9 @@
 #include "plan_imc.h"
 
 /* The bits of the load latency threshold, MSR 0x3F6, and its least value (SDM vol. 3B,
- * "Load Latency Performance Monitoring Facility"). Loads of more cycles are counted, and
- * no load takes less than 4: a smaller threshold would choose the same. */
+ * "Load Latency Performance Monitoring Facility"). Loads above the threshold are
+ * counted, and no load has less than 4 cycles: a smaller threshold selects the same
+ * loads. */
 enum { LDLAT_MIN = 3, LDLAT_MAX = 0xffff };
 static const struct pmu_field LDLAT_FIELD = {.word = 1, .mask = LDLAT_MAX};
 
@@ -37,8 +38,8 @@ static bool find_loads(const struct intel_core *core, struct pmu_code *code)
         return true;
 }
 
-/* The event that must lead the loads' group, if any. A kernel that has names for the one
- * and not for the other needs no leader. */
+/* Finds the event that must lead the loads' group, if any. A kernel that names the load
+ * event but not the leader needs no leader. */
 static bool find_auxiliary(const struct intel_core *core, struct pmu_code *code)
 {
         const struct event *event = intel_core_event(core, ROLE_AUXILIARY);

@@ -55,7 +55,7 @@ static bool samples(const struct plan_group *group)
 
 /* ---- reasons ---- */
 
-/* The reason and the remedy when opening EVENT failed with ERROR, which is returned. */
+/* Builds the reason and the remedy for ERROR from opening EVENT, and returns ERROR. */
 static int explain(int error, const struct machine *machine,
                    const struct plan_options *options, const char *event,
                    struct diag *diag)
@@ -193,8 +193,8 @@ static int try_counters(const struct plan *plan, bool whole_cpus)
         return code;
 }
 
-/* As many counters as the kernel finds for the groups; the CPU may have fewer than the
- * table says, or a hypervisor may keep some. */
+/* Finds how many counters the kernel grants the groups. The CPU may have fewer counters
+ * than in the table, or a hypervisor may reserve some. */
 static int settle_counters(const struct machine *machine,
                            const struct plan_options *options, struct pebs_limits *limits,
                            struct plan *plan, struct diag *diag)

@@ -16,7 +16,7 @@ struct pmu_code {
         uint64_t words[3];
 };
 
-/* Where a parameter goes: its bits, lowest first, fill the bits of MASK. */
+/* A parameter's position: its bits, lowest first, fill the bits of MASK. */
 struct pmu_field {
         unsigned word;
         uint64_t mask;
@@ -31,8 +31,8 @@ bool pmu_read_alias(const char *root, const char *pmu, const char *event,
                     struct pmu_code *code);
 bool pmu_read_number(const char *root, const char *pmu, const char *file, double *number);
 
-/* The CPUs of the PMU (cpumask of an uncore PMU, cpus of one of a hybrid's), which the
- * caller frees; none when the PMU is on every CPU. */
+/* Reads the CPUs of the PMU (cpumask of an uncore PMU, cpus of a hybrid CPU's PMU),
+ * which the caller frees; empty when the PMU is on every CPU. */
 bool pmu_read_cpus(const char *root, const char *pmu, int **cpus, size_t *count);
 
 /* Sets FIELD's bits in CODE to VALUE, whose higher bits must be zero. */

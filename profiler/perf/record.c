@@ -40,7 +40,7 @@ int record_layout(const struct perf_event_attr *attr, struct record_layout *layo
 struct cursor {
         const uint64_t *at;
         const uint64_t *end;
-        bool failed; /* something was asked for that is not there */
+        bool failed; /* a requested field was missing */
 };
 
 static size_t values_left(const struct cursor *cursor)
@@ -83,7 +83,7 @@ static const uint8_t *take_bytes(struct cursor *cursor, uint64_t bytes)
         return (const uint8_t *)take_values(cursor, values);
 }
 
-/* The text up to the end, which must hold its NUL. */
+/* Takes the text up to the end, which must contain its NUL. */
 static const char *take_text(struct cursor *cursor)
 {
         const char *text = (const char *)cursor->at;
@@ -114,7 +114,7 @@ static void take_read(struct cursor *cursor, uint64_t format, struct record_read
         if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
                 read->time_running = take(cursor);
         if (!group) {
-                /* The times stand between the value and its id. */
+                /* The times come between the value and its id. */
                 read->values = single;
                 if (take_values(cursor, read->stride - 1) && single)
                         read->stride = (size_t)(cursor->at - single);
@@ -333,7 +333,7 @@ static void take_trailer(struct cursor *cursor, const struct record_layout *layo
                 id->id = take(&trailer);
 }
 
-/* The 24 bytes of MMAP2 that hold either a build-id or the inode. */
+/* Decodes the 24 bytes of MMAP2 with either a build-id or the inode. */
 static void take_file_identity(struct cursor *cursor, bool build_id,
                                struct record_mmap *map)
 {

@@ -39,15 +39,15 @@ enum record_kind {
         RECORD_THROTTLE,
         RECORD_UNTHROTTLE,
         RECORD_OTHER,  /* a known type without a decoder, such as AUX */
-        RECORD_UNKNOWN /* a type that is newer than this code, or not the kernel's */
+        RECORD_UNKNOWN /* a type newer than this code, or not the kernel's */
 };
 
-/* Where and when: of a sample, or the trailer that sample_id_all adds to the others.
- * PRESENT holds the PERF_SAMPLE_ bits of the fields that are there; IDENTIFIER is
+/* Task, CPU and time: of a sample, or the trailer that sample_id_all adds to other
+ * records. PRESENT has the PERF_SAMPLE_ bits of the existing fields; IDENTIFIER is
  * stored as ID. */
 struct record_id {
         uint64_t present;
-        uint32_t pid; /* (uint32_t)-1: of a task that is gone */
+        uint32_t pid; /* (uint32_t)-1: of an ended task */
         uint32_t tid;
         uint64_t time;
         uint64_t id;
@@ -55,7 +55,7 @@ struct record_id {
         uint32_t cpu;
 };
 
-/* Counter values in the form that read_format asks for, as in read(2) of an event. */
+/* Counter values in the form of read_format, as in read(2) of an event. */
 struct record_read {
         uint64_t count; /* of values: 1 without PERF_FORMAT_GROUP */
         uint64_t time_enabled;
@@ -81,11 +81,10 @@ struct record_regs {
         const uint64_t *values; /* in the record, in order of their numbers */
 };
 
-/* Reads register NUMBER (PERF_REG_X86_...); false when it is not there. */
+/* Reads register NUMBER (PERF_REG_X86_...); false: not recorded. */
 bool record_register(const struct record_regs *regs, unsigned number, uint64_t *value);
 
-/* Fields that the sample type does not ask for are zero. Pointers lead into the
- * record. */
+/* Fields that are not in the sample type are zero. Pointers refer to the record. */
 struct record_sample {
         uint64_t ip;
         uint64_t addr;
@@ -100,8 +99,8 @@ struct record_sample {
         struct record_regs user_regs;
         const uint8_t *user_stack;
         size_t user_stack_bytes; /* that were really copied */
-        uint64_t weight;         /* as it is; see datasrc.h */
-        uint64_t data_src;       /* as it is; see datasrc.h */
+        uint64_t weight;         /* unchanged; see datasrc.h */
+        uint64_t data_src;       /* unchanged; see datasrc.h */
         uint64_t transaction;
         struct record_regs intr_regs;
         uint64_t phys_addr;
@@ -126,11 +125,11 @@ struct record_mmap {
         uint64_t inode;
         uint64_t inode_generation;
         uint8_t build_id[RECORD_BUILD_ID_BYTES];
-        size_t build_id_bytes; /* 0: none given */
+        size_t build_id_bytes; /* 0: none */
         bool has_protection;   /* MMAP2 */
         uint32_t protection;   /* PROT_ */
         uint32_t flags;        /* MAP_ */
-        bool is_data;          /* not executable; all that MMAP tells of protection */
+        bool is_data;          /* not executable; the only protection that MMAP records */
         const char *path;
 };
 
@@ -185,8 +184,8 @@ size_t record_size(const void *bytes, size_t size);
  * false when the record is too short. */
 bool record_identifier(const void *bytes, size_t size, uint64_t *id);
 
-/* The record's time, without decoding the rest; false when LAYOUT has none or the record
- * is too short. */
+/* Reads the record's time, without decoding the rest; false when LAYOUT has none or the
+ * record is too short. */
 bool record_time(const struct record_layout *layout, const void *bytes, size_t size,
                  uint64_t *time);
 

@@ -67,7 +67,7 @@ void ring_close(struct ring *ring)
         free(ring);
 }
 
-/* Goes on behind everything that was written. */
+/* Continues after all written data. */
 static void skip_damage(struct ring *ring)
 {
         ring->damaged_bytes += ring->head - ring->position;
@@ -109,7 +109,8 @@ const void *ring_next(struct ring *ring, size_t *size)
 
 void ring_release(struct ring *ring)
 {
-        /* The kernel may write there once it sees this: our reads come first. */
+        /* The kernel may overwrite the data once it sees this: the reads must come
+         * first. */
         __atomic_store_n(&ring->page->data_tail, ring->position, __ATOMIC_RELEASE);
 }
 

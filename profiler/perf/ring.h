@@ -27,8 +27,8 @@ int ring_over(struct perf_event_mmap_page *page, const uint8_t *data, size_t dat
 /* Unmaps the ring. NULL is allowed. */
 void ring_close(struct ring *ring);
 
-/* The next record that is complete, aligned to 8; NULL when there is none. It stays
- * until the next call for this ring. */
+/* Returns the next complete record, aligned to 8; NULL: there is none. Valid until the
+ * next call for this ring. */
 const void *ring_next(struct ring *ring, size_t *size);
 
 /* Gives the room of all records that ring_next has returned back to the kernel. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's files of text, below a directory that stands for "/": "" is the machine's
- * own. */
+/* Opens the kernel's text files below a root directory: "" is the machine's root. */
 #ifndef MEMLAG_PERF_ROOT_FILE_H
 #define MEMLAG_PERF_ROOT_FILE_H
 
@@ -8,7 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Opens PATH, which begins with '/', below ROOT for reading; NULL: it cannot be. */
+/* Opens PATH, which begins with '/', below ROOT for reading; NULL: it cannot be
+ * opened. */
 FILE *root_file_open(const char *root, const char *path);
 
 /* Reads the first line of the file into TEXT of SIZE bytes, without its end. False where

@@ -276,7 +276,8 @@ static uint64_t count_lost(const struct session *session)
         uint64_t lost = 0;
         for (size_t i = 0; session->can_tell_lost && i < session->event_count; i++) {
                 const struct event *event = &session->events[i];
-                /* Of a single event: value, times as asked for, and lost at the end. */
+                /* For a single event: value, the requested times, and the lost count at
+                 * the end. */
                 uint64_t values[4 + PLAN_GROUP_EVENTS_MAX * 2];
                 if (!event->writes)
                         continue;

@@ -24,7 +24,7 @@
 struct session_stream {
         struct record_layout layout;
         size_t index;                   /* from 0, below session_streams */
-        const struct plan_event *event; /* NULL: it tells of tasks and mappings */
+        const struct plan_event *event; /* NULL: task and mapping records */
 };
 
 /* Receives the data. Times are nanoseconds of CLOCK_MONOTONIC. A nonzero result ends the
@@ -83,22 +83,22 @@ int session_drain(struct session *session, bool whole, struct diag *diag);
 int session_add(struct session *session, int64_t time_ns, const void *bytes, size_t size,
                 struct diag *diag);
 
-/* Whether all tasks that events were opened on have ended, and all that inherited them.
- */
+/* Returns true if all tasks with events, and all tasks that inherited events, have
+ * ended. */
 bool session_ended(const struct session *session);
 
 /* Lets the session's descriptor poll readable also when FD does. */
 int session_watch(struct session *session, int fd, struct diag *diag);
 
-/* Ends the counting and hands over all that is left. *LOST: the records that found no
- * room and that no LOST record told of, where the kernel knows (Linux 6.0). */
+/* Ends the counting and delivers the rest. *LOST: the dropped records that no LOST
+ * record reported, if the kernel counts them (Linux 6.0). */
 int session_end(struct session *session, uint64_t *lost, struct diag *diag);
 
 size_t session_streams(const struct session *session);
 size_t session_ring_pages(const struct session *session);
-/* The kernel does not tell the relation of perf's own clock to CLOCK_MONOTONIC, and
- * records with times of the latter interrupt the program, though the plan wants large
- * PEBS. */
+/* Returns true if the plan wants large PEBS without effect. The kernel does not publish
+ * the relation of perf's clock to CLOCK_MONOTONIC; records with CLOCK_MONOTONIC times
+ * interrupt the program. */
 bool session_forgoes_large_pebs(const struct session *session);
 /* Counts system-wide groups without permission, and groups with events that the kernel
  * does not know: neither is counted on any CPU. */
@@ -106,8 +106,8 @@ size_t session_groups_refused(const struct session *session);
 size_t session_groups_unknown(const struct session *session);
 /* Groups that had lost their counters to another program when they were last read. */
 size_t session_groups_stopped(const struct session *session);
-/* Records and added events that came when later ones had been handed over already: they
- * were handed over behind them. */
+/* Counts records and added events that came after later ones had been delivered; these
+ * were delivered out of order. */
 uint64_t session_late(const struct session *session);
 /* Time in which loads were not sampled because counters occupied the PMU. */
 uint64_t session_samples_missed_ns(const struct session *session);

@@ -17,7 +17,7 @@
 #include "intern.h"
 #include "session_parts.h"
 
-#define RING_PAGES_MAX   1024 /* when the user does not say */
+#define RING_PAGES_MAX   1024 /* unless the user sets it */
 #define MLOCK_KB_UNKNOWN 516  /* the kernel's default */
 
 static int open_event(struct perf_event_attr *attr, pid_t task, int cpu, int group_fd)
@@ -94,7 +94,7 @@ static size_t default_ring_pages(void)
 
 /* ---- kernel capabilities ---- */
 
-/* Whether a kernel with the attributes ATTR lets us open an event on ourselves. */
+/* Checks whether the kernel accepts an event with attributes ATTR on this process. */
 static bool accepts(struct perf_event_attr *attr)
 {
         int fd = open_event(attr, 0, -1, -1);
@@ -115,8 +115,8 @@ bool session_wants_large_pebs(const struct plan *plan)
         return false;
 }
 
-/* Maps a control page for as long as the session lives, to convert perf's clock with;
- * NULL when the kernel does not tell its relation to others. */
+/* Maps a control page for the session's lifetime, to convert perf's clock; NULL: the
+ * kernel does not publish the clock's relation. */
 static const struct perf_event_mmap_page *map_clock_page(void)
 {
         struct perf_event_attr attr;
@@ -190,7 +190,7 @@ static int make_streams(struct session *session, struct diag *diag)
 
 /* ---- rings ---- */
 
-/* Where the user did not say how large, a smaller ring is better than none. */
+/* Without a size from the user, a smaller ring is better than none. */
 static int open_ring(struct session *session, int fd, struct ring **ring,
                      struct diag *diag)
 {
@@ -211,7 +211,7 @@ int session_watch(struct session *session, int fd, struct diag *diag)
                    : diag_set(diag, -errno, "cannot watch an event: %s", strerror(errno));
 }
 
-/* Lets the event FD write into the ring of CPU, which it makes when it is the first. */
+/* Lets the event FD write into the ring of CPU; the first event makes the ring. */
 static int connect_ring(struct session *session, struct cpu *cpu, int fd,
                         struct diag *diag)
 {
@@ -265,7 +265,7 @@ static int open_tracking(struct session *session, struct cpu *cpu, pid_t task,
 {
         struct perf_event_attr attr;
         set_tracking(&attr);
-        /* The file may be gone, or be another, when memlag comes to look at it. */
+        /* The file may be gone or replaced when memlag opens it. */
         attr.build_id = session->can_tell_build_ids;
         set_common(session, &attr, true);
         set_writing(session, &attr);

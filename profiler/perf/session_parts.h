@@ -17,7 +17,7 @@
 
 struct event {
         int fd;
-        size_t group;   /* of the plan; SIZE_MAX: it tells of tasks and mappings */
+        size_t group;   /* of the plan; SIZE_MAX: for task and mapping records */
         bool leads;     /* group leader; enabled and disabled for the whole group */
         bool writes;    /* records into the CPU's ring */
         bool grouped;   /* is read with all of its group */
@@ -31,7 +31,7 @@ struct cpu {
         int ring_fd;       /* the event that the ring belongs to */
 };
 
-/* The plan's groups as they are open for one task, or for all, on one CPU. */
+/* The open groups of the plan for one task, or for all, on one CPU. */
 struct opening {
         size_t counted;    /* index of the CPU's counters */
         int tracking_fd;   /* runs whenever the task is there; -1: all tasks */

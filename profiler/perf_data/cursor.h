@@ -21,7 +21,7 @@ struct text {
 /* The next COUNT bytes; NULL: there are fewer. */
 const uint8_t *cursor_bytes(struct cursor *cursor, uint64_t count);
 
-/* The next number; 0: there is none. */
+/* Reads the next number; 0: at the end. */
 uint32_t cursor_u32(struct cursor *cursor);
 uint64_t cursor_u64(struct cursor *cursor);
 

@@ -16,7 +16,7 @@ struct decompress {
         ZSTD_DStream *zstd;
         uint8_t packed[RECORD_MAX_BYTES];
         ZSTD_inBuffer in;
-        bool more; /* the buffer was full: zstd may hold more than IN tells */
+        bool more; /* the buffer was full: zstd may have more output than IN shows */
         size_t begin, end;
         uint64_t buffer[BUFFER_BYTES / 8];
         uint64_t aligned[RECORD_MAX_BYTES / 8];
@@ -71,7 +71,7 @@ static int unpack(struct decompress *stream, struct diag *diag)
         return 0;
 }
 
-/* The size of the record at the front of the buffer, 0 when it is not complete. */
+/* Gets the size of the first record in the buffer; 0: incomplete. */
 static int front_record(const struct decompress *stream, size_t *size, struct diag *diag)
 {
         struct perf_event_header header;

@@ -21,8 +21,8 @@ void decompress_free(struct decompress *stream);
 int decompress_feed(struct decompress *stream, const void *bytes, size_t count,
                     struct diag *diag);
 
-/* The next whole record; *SIZE 0 when there is none before more is fed. It is aligned to
- * 8 bytes and lives until the next call. -EBADMSG when the stream is damaged. */
+/* Returns the next whole record; *SIZE 0: more input is needed. It is aligned to 8 bytes
+ * and lives until the next call. -EBADMSG when the stream is damaged. */
 int decompress_next(struct decompress *stream, const void **record, size_t *size,
                     struct diag *diag);
 

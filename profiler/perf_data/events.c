@@ -89,7 +89,7 @@ static size_t count_bits(uint64_t bits)
         return (size_t)__builtin_popcountll(bits);
 }
 
-/* The place of a sample's id, in values from its beginning; 0: it has none. */
+/* Returns the position of a sample's id, in values from its start; 0: it has none. */
 static size_t id_place_in_sample(uint64_t type)
 {
         const uint64_t before =
@@ -99,7 +99,8 @@ static size_t id_place_in_sample(uint64_t type)
         return type & PERF_SAMPLE_ID ? 1 + count_bits(type & before) : 0;
 }
 
-/* The place of the id in the trailer of other records, in values from their end. */
+/* Returns the position of the id in the trailer of other records, in values from their
+ * end. */
 static size_t id_place_from_end(uint64_t type)
 {
         if (type & PERF_SAMPLE_IDENTIFIER)

@@ -16,7 +16,7 @@ struct perf_data_event {
         struct perf_event_attr attr; /* missing fields are zero */
         struct record_layout layout;
         bool unreadable; /* its samples have fields that are newer than memlag */
-        char *name;      /* as perf names it; NULL: not told */
+        char *name;      /* perf's name; NULL: unknown */
 };
 
 struct context_intern;
@@ -33,16 +33,15 @@ void events_close(struct events *events);
 /* Adds an event by the SIZE bytes of its attributes. -EBADMSG when they cannot be. */
 int events_add(struct events *events, const void *attr, size_t size, struct diag *diag);
 
-/* Says that records with one of the COUNT ids, of 8 bytes each, are of event INDEX. */
+/* Maps the COUNT ids, of 8 bytes each, to event INDEX. */
 int events_add_ids(struct events *events, size_t index, const void *ids, size_t count,
                    struct diag *diag);
 
-/* Names event INDEX; an index that is not there is left alone. TEXT has LENGTH bytes,
- * or ends before. */
+/* Names event INDEX; ignores an unknown index. TEXT has LENGTH bytes, or ends before. */
 int events_set_name(struct events *events, size_t index, const char *text, size_t length,
                     struct diag *diag);
 
-/* Finds the event of ID; false when there is none. */
+/* Finds the event of ID; false: unknown. */
 bool events_find(const struct events *events, uint64_t id, size_t *index);
 
 /* Returns the event of the kernel's record of SIZE bytes: by its id, or the first

@@ -93,8 +93,8 @@ static int read_feature(struct perf_data *data, unsigned number,
         return rc;
 }
 
-/* The table of sections follows the data: one entry for each bit that is set. Sections
- * that are not there are damage, which is only noted: records can be read without. */
+/* The table of sections follows the data: one entry for each set bit. Missing sections
+ * are damage, which is only noted: records can be read without them. */
 static int read_features(struct perf_data *data, const struct file_header *header,
                          struct diag *diag)
 {
@@ -115,7 +115,7 @@ static int read_features(struct perf_data *data, const struct file_header *heade
         return 0;
 }
 
-/* Where the records are; a recording that perf did not finish does not say how many. */
+/* Locates the records; a recording that perf did not finish lacks their size. */
 static void find_data(struct perf_data *data, const struct file_header *header)
 {
         uint64_t size = data->input.size_bytes, begin = header->data.offset;

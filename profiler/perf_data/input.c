@@ -193,8 +193,8 @@ static int copy_rest(struct input *input, int fd, uint64_t *size_bytes, struct d
         return 0;
 }
 
-/* A new file without a name in DIRECTORY; -1 with errno. Not every file system can make
- * one at once. */
+/* Creates an unnamed file in DIRECTORY; -1 with errno. Some file systems cannot do this
+ * in one call. */
 static int open_unnamed(const char *directory)
 {
         char path[4096];

@@ -182,7 +182,7 @@ static uint64_t u64_at(const uint8_t *bytes, size_t offset)
         return value;
 }
 
-/* The attributes, as many as they say themselves, and ids. */
+/* Takes the attributes, with their recorded size, and ids. */
 static int take_attr(struct perf_data *data, const uint8_t *bytes, size_t size,
                      struct diag *diag)
 {
@@ -203,7 +203,7 @@ static int take_attr(struct perf_data *data, const uint8_t *bytes, size_t size,
                        : rc;
 }
 
-/* A name that came after the attributes. */
+/* Takes an event's name that came after the attributes. */
 static int take_update(struct perf_data *data, const uint8_t *bytes, size_t size,
                        struct diag *diag)
 {
@@ -263,7 +263,7 @@ static int pass_over(struct perf_data *data, uint64_t count, struct diag *diag)
         return rc;
 }
 
-/* In a pipe a record in front says how long they are; in a file they are a feature. */
+/* In a pipe a record gives their size; in a file they are a feature. */
 static int take_tracing_data(struct perf_data *data, const uint8_t *bytes, size_t size,
                              struct diag *diag)
 {
@@ -321,7 +321,7 @@ static void hand_on(struct perf_data *data, const void *bytes, size_t size,
         item->offset_bytes = data->record_offset_bytes;
 }
 
-/* The next record that was compressed; in_compressed is false when there is none. */
+/* Takes the next compressed record; in_compressed becomes false at the end. */
 static int next_compressed(struct perf_data *data, struct perf_data_item *item,
                            struct diag *diag)
 {
@@ -395,8 +395,8 @@ static int at_end(struct perf_data *data, struct diag *diag)
         return 0;
 }
 
-/* Goes on by one record of the input; item->kind stays END when it was used up, with
- * *ENDED false. */
+/* Advances by one record of the input; item->kind stays END when the record was
+ * consumed, with *ENDED false. */
 static int step(struct perf_data *data, struct perf_data_item *item, bool *ended,
                 struct diag *diag)
 {

@@ -30,19 +30,19 @@ struct perf_data_item {
         const void *bytes;
         size_t size;
         const struct perf_data_event *event;
-        uint64_t offset_bytes; /* of the record, or of the compressed one around it */
+        uint64_t offset_bytes; /* of the record, or of the enclosing compressed record */
 };
 
 /* Parts of the recording that are not returned as records. */
 struct perf_data_counts {
         uint64_t unknown_records; /* of types that this code does not know */
         uint64_t aux_bytes;       /* of hardware traces (Intel PT, Arm SPE) */
-        uint64_t trailing_bytes;  /* behind the last record, and no record */
+        uint64_t trailing_bytes;  /* after the last record, in no record */
 };
 
-/* Reads the header, and of a file the events and the features. FD stays the caller's and
- * open. -EBADMSG when it is damaged, -EPROTO when it is none or of the other byte order;
- * messages name the offset. */
+/* Reads the header, and in a file the events and the features. FD stays open and the
+ * caller's. -EBADMSG when it is damaged, -EPROTO when it is no recording or has the
+ * other byte order; messages name the offset. */
 int perf_data_open(int fd, struct perf_data **data, struct diag *diag);
 void perf_data_close(struct perf_data *data);
 
@@ -57,7 +57,7 @@ const char *perf_data_damage(const struct perf_data *data);
 /* Counts features that could not be decoded; *FIRST is the first error. */
 uint64_t perf_data_bad_features(const struct perf_data *data, const char **first);
 
-/* In a pipe they grow while it is read. */
+/* In a pipe they grow during reading. */
 const struct events *perf_data_events(const struct perf_data *data);
 const struct features *perf_data_features(const struct perf_data *data);
 const struct perf_data_counts *perf_data_counts(const struct perf_data *data);

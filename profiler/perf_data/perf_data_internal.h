@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording that is being read, for the files that read it together. */
+/* Private declarations of the files that read a recording. */
 #ifndef MEMLAG_PERF_DATA_INTERNAL_H
 #define MEMLAG_PERF_DATA_INTERNAL_H
 
@@ -43,7 +43,7 @@ struct perf_data {
         struct features features;
         struct perf_data_counts counts;
         struct decompress *compressed; /* NULL: nothing was compressed */
-        bool in_compressed;            /* it may hold another record */
+        bool in_compressed;            /* it may contain another record */
         uint64_t record_offset_bytes;
         bool failed;
         uint64_t aligned[INPUT_PEEK_MAX_BYTES / 8];
@@ -52,7 +52,7 @@ struct perf_data {
 /* Prepends "offset N: " to the message in DIAG; returns CODE. */
 int perf_data_at_offset(struct diag *diag, uint64_t offset_bytes, int code);
 
-/* Keeps the first damage that does not end the reading. */
+/* Stores the first damage that does not end the reading. */
 void perf_data_note_damage(struct perf_data *data, const struct diag *diag);
 
 /* Decodes a feature of SIZE bytes at OFFSET. Records can be read without features;
@@ -61,8 +61,8 @@ void perf_data_note_damage(struct perf_data *data, const struct diag *diag);
 int perf_data_take_feature(struct perf_data *data, unsigned number, const void *bytes,
                            size_t size, uint64_t offset, struct diag *diag);
 
-/* Reads the events and features of a file, and goes to its first record. 0 or a negative
- * errno value. */
+/* Reads the events and features of a file, and seeks to its first record. 0 or a
+ * negative errno value. */
 int perf_data_read_header(struct perf_data *data, struct diag *diag);
 
 #endif

@@ -19,7 +19,7 @@ enum { BUILD_ID_BYTES = 20 };
 
 /* ---- facts ---- */
 
-/* The fact KEY, made when it is new; NULL: no memory. */
+/* Finds or makes the fact KEY; NULL: no memory. */
 static struct fact *place_fact(struct features *features, const char *key)
 {
         for (size_t i = 0; i < features->fact_count; i++)
@@ -45,7 +45,7 @@ static int put_number(struct features *features, const char *key, uint64_t numbe
         return 0;
 }
 
-/* Takes over TEXT, which is NULL when there was no memory for it. */
+/* Takes over TEXT; NULL: there was no memory for it. */
 static int put_owned(struct features *features, const char *key, char *text,
                      struct diag *diag)
 {
@@ -67,7 +67,7 @@ static int put_text(struct features *features, const char *key, struct text text
         return put_owned(features, key, strndup(text.bytes, (size_t)text.length), diag);
 }
 
-/* A text that is put together piece by piece. */
+/* A text under construction. */
 struct builder {
         FILE *out;
         char *text;
@@ -263,7 +263,7 @@ static int decode_caches(struct features *features, struct cursor *cursor,
         return rc;
 }
 
-/* "NAME=VALUE" pairs, as many as a count before them says. */
+/* Prints "NAME=VALUE" pairs; a count precedes them. */
 static void print_caps(struct cursor *cursor, FILE *out)
 {
         uint32_t count = cursor_u32(cursor);
@@ -323,7 +323,7 @@ static int decode_hybrid(struct features *features, struct cursor *cursor,
 
 /* ---- build-ids ---- */
 
-/* Room for one more; NULL: no memory. */
+/* Makes room for another build-id; NULL: no memory. */
 static struct build_id *room_for_build_id(struct features *features)
 {
         return array_reserve(&features->build_ids, &features->build_id_capacity,

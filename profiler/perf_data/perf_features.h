@@ -44,7 +44,7 @@ struct features {
 
 void features_free(struct features *features);
 
-/* The text of the fact KEY; "" when there is none. */
+/* Returns the text of the fact KEY; "" when it is unknown. */
 const char *features_text(const struct features *features, const char *key);
 
 /* Decodes section NUMBER; names and ids of events go to EVENTS. Ignores unused sections.

@@ -12,7 +12,7 @@
 
 enum { PAGE_BYTES = 4096 };
 
-/* Opens a regular file without blocking; -1: PATH is none. */
+/* Opens a regular file without blocking; -1: PATH is no regular file. */
 static int open_file(const char *path)
 {
         struct stat status;
@@ -34,7 +34,7 @@ static bool is_as_mapped(const struct code_file *file)
         return length == file->build_id_bytes && memcmp(id, file->build_id, length) == 0;
 }
 
-/* Tables are read at once: nothing is asked of the file later. */
+/* Reads the tables at once: the file is not needed later. */
 static void read_tables(struct code_file *file)
 {
         if (file->elf && keyed_open(&file->rules, sizeof(struct unwind_rule)) == 0)

@@ -27,14 +27,14 @@ struct code_file {
         Elf *elf;
         struct unwind_table *table; /* NULL: not there, or another file than was mapped */
         struct keyed rules;         /* struct unwind_rule by (0, address in the file) */
-        uint8_t *page;              /* of its code, the last one read */
+        uint8_t *page;              /* the page of its code that was read last */
         uint64_t page_offset;
 };
 
-/* Reads the tables of FILE, once; false: there are none. */
+/* Reads the tables of FILE, once; false: it has none. */
 bool code_file_read(struct code_file *file);
 
-/* The 8 bytes at OFFSET; zero where FILE has none, or cannot be read. */
+/* Returns the 8 bytes at OFFSET; zero if FILE is shorter, or unreadable. */
 uint64_t code_file_word(struct code_file *file, uint64_t offset);
 
 /* Frees the members of FILE. */

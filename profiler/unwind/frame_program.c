@@ -125,8 +125,8 @@ static bool skip_expression(struct frame_bytes *bytes)
         return expression_is_sound(expression);
 }
 
-/* Goes over the instruction at BYTES. *IS_OURS: it is about no other registers than the
- * general ones and the return address. */
+/* Skips the instruction at BYTES. *IS_OURS: it affects only general registers and the
+ * return address. */
 static bool skip_instruction(struct frame_bytes *bytes, bool *is_ours)
 {
         uint8_t instruction = (uint8_t)frame_fixed(bytes, 1);

@@ -8,11 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Copies the instructions at [START, END) to COPY, which has room for as many bytes, and
- * their length to *COPIED. Instructions about registers that x86-64 has no general
- * register for are left out. False: there is an instruction that is cut off, not known,
- * or refused: jumps and divisions in expressions, absolute addresses, registers out of
- * range. */
+/* Copies the instructions at [START, END) to COPY, which has the same size, and their
+ * length to *COPIED. Leaves out instructions for registers other than the x86-64 general
+ * registers. False: an instruction is truncated, unknown, or refused (jumps and
+ * divisions in expressions, absolute addresses, registers out of range). */
 bool frame_program_copy(const uint8_t *start, const uint8_t *end, uint8_t *copy,
                         size_t *copied);
 

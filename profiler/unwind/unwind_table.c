@@ -361,7 +361,7 @@ static bool put_program(struct unwind_table *table, const uint8_t *start,
         return sound;
 }
 
-/* Now that an entry that begins at START is complete, says how long it is. */
+/* Stores the length of the completed entry that begins at START. */
 static void put_length(struct unwind_table *table, size_t start)
 {
         uint32_t length = (uint32_t)(table->byte_count - start - sizeof(length));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The unwind tables of one ELF file for x86-64: .eh_frame, found through .eh_frame_hdr
- * where there is one, then .debug_frame. Entries are handed out rewritten in one plain
- * form that cannot harm their reader. Files are hostile and may change meanwhile. */
+ * if it exists, then .debug_frame. Entries are rewritten in one simple form that cannot
+ * harm their reader. Files are hostile and may change meanwhile. */
 #ifndef MEMLAG_UNWIND_TABLE_H
 #define MEMLAG_UNWIND_TABLE_H
 
@@ -22,9 +22,8 @@ void unwind_table_free(struct unwind_table *table);
 bool unwind_table_bias(const struct unwind_table *table, uint64_t start_addr,
                        uint64_t file_offset, uint64_t *bias);
 
-/* An entry: an FDE of .eh_frame (LSB, "Exception Frames") behind the CIE that it refers
- * to, at OFFSET of unwind_table_bytes. Its function's address is absolute
- * (DW_EH_PE_udata8). */
+/* An entry: an FDE of .eh_frame (LSB, "Exception Frames") after its CIE, at OFFSET of
+ * unwind_table_bytes. Its function's address is absolute (DW_EH_PE_udata8). */
 struct unwind_entry {
         bool known; /* it exists, and is sound */
         bool of_signal;
@@ -33,8 +32,8 @@ struct unwind_entry {
         uint64_t length_bytes;
 };
 
-/* The entry for the instruction at ADDRESS, a virtual address of the file. False: there
- * is none. */
+/* Finds the entry for the instruction at ADDRESS, a virtual address of the file. False:
+ * there is none. */
 bool unwind_table_find(struct unwind_table *table, uint64_t address,
                        struct unwind_entry *entry);
 

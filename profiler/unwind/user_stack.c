@@ -33,11 +33,12 @@ static const unsigned perf_register[] = {
     0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, PERF_IP};
 
 enum {
-        READS_MOST = 1 << 18, /* for one frame: ends work that tables make up */
+        READS_MOST = 1 << 18, /* for one frame: bounds the work that forged tables
+                                 cause */
 };
 
-/* The entries of file number N are at entries_addr + N * entries_room. At table_addr is a
- * binary search table of one entry, all zero: the search is over by then. */
+/* The entries of file number N are at entries_addr + N * entries_room. At table_addr is
+ * a binary search table of one entry, all zero: libunwind's search ends there. */
 static const uint64_t table_addr = UINT64_C(1) << 63;
 static const uint64_t entries_addr = UINT64_C(1) << 62;
 static const uint64_t entries_room = UINT64_C(1) << 36;
@@ -55,12 +56,12 @@ struct user_stacks {
         void **states;
         size_t state_count, state_capacity;
         unw_addr_space_t addr_space;
-        /* Of the sample in hand. */
+        /* Of the current sample. */
         const struct mapping_set *code;
         const struct record_sample *sample;
         uint64_t stack_addr;
         size_t reads_left;
-        /* Of the instruction in hand, while libunwind reads the entry for it. */
+        /* Of the current instruction, while libunwind reads its entry. */
         const struct unwind_entry *entry;
         uint64_t entry_addr, address, bias;
         void *state; /* the rule's state; NULL: none yet */
@@ -102,7 +103,8 @@ static int new_file(struct user_stacks *stacks, const struct event_mapping *even
         return 0;
 }
 
-/* The number of the file of EVENT, by its build-id and its path, none for the vdso. */
+/* Finds or makes the number of EVENT's file, by build-id and path; the vdso has no
+ * path. */
 static int place_file(struct user_stacks *stacks, const struct event_mapping *event,
                       int64_t *number)
 {
@@ -165,7 +167,7 @@ int user_stacks_map(struct user_stacks *stacks, const struct event_mapping *even
                 rc = place_file(stacks, event, &piece.module_id);
         if (rc == 0)
                 rc = mapping_set_add(code, &piece, &nobody);
-        return rc == -EINVAL ? 0 : rc; /* it is nowhere */
+        return rc == -EINVAL ? 0 : rc; /* an empty or wrapping mapping is ignored */
 }
 
 int user_stacks_fork(struct user_stacks *stacks, image_key parent_key,
@@ -342,7 +344,7 @@ static unw_addr_space_t addr_space_new(void)
         };
         unw_addr_space_t space = unw_create_addr_space(&accessors, 0);
         if (space)
-                unw_set_caching_policy(space, UNW_CACHE_NONE); /* rules are kept here */
+                unw_set_caching_policy(space, UNW_CACHE_NONE); /* rules are cached here */
         return space;
 }
 
@@ -367,7 +369,7 @@ struct user_stacks *user_stacks_new(const char *root, bool live)
 
 /* ---- rules ---- */
 
-/* The copy of STATE that is kept; equal ones are kept once. NULL: no memory. */
+/* Returns the stored copy of STATE; equal states are stored once. NULL: no memory. */
 static void *keep_state(struct user_stacks *stacks, const void *state, size_t length)
 {
         int64_t *place = intern_place(stacks->state_index, state, length);

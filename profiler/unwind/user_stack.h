@@ -20,7 +20,7 @@ int user_stacks_map(struct user_stacks *stacks, const struct event_mapping *even
 /* CHILD begins with the mappings of PARENT. -ENOMEM. */
 int user_stacks_fork(struct user_stacks *stacks, image_key parent, image_key child);
 
-/* No sample of IMAGE is to come. */
+/* No further sample of IMAGE comes. */
 void user_stacks_end(struct user_stacks *stacks, image_key image);
 
 enum { USER_STACK_FRAMES_MAX = 256 };
