@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which line of code had asked for the lines of the cache that another waits for. Of
- * loads from one line of the cache that is on its way the first has asked for it, and the
- * others, hits of a fill buffer, wait as long. No sample tells of the two together; but
- * which lines of a function ask for lines of a data object at the time is known from the
- * samples before it. Knows no names. */
+/* Finds the code line that first requested the cache lines that another code line waits
+ * for. The first load of an outstanding cache line requests it; later loads hit its fill
+ * buffer and wait as long. No sample names both loads. But earlier samples show which
+ * code lines of a function request cache lines of a data object. Knows no names. */
 #ifndef MEMLAG_ASKERS_H
 #define MEMLAG_ASKERS_H
 
@@ -12,50 +11,52 @@
 
 #include "pairs.h"
 
-/* How often a line or function asks, and waits for what was asked for. */
+/* How often a code line or function requests cache lines, and waits for outstanding ones.
+ */
 struct asking {
         int64_t asked;
         int64_t waited;
 };
 
-/* Made by askers_open. */
+/* Initialised by askers_open. */
 struct askers {
         const uint32_t *line_function;
-        struct pairs latest; /* of function and object: the line that asked, plus 1 */
-        struct pairs waits;  /* of a line and the one that asked last: samples */
+        struct pairs latest; /* (function, object) → line of the latest request, plus 1 */
+        struct pairs waits;  /* (waiting line, latest requesting line) → samples */
         struct asking *lines;
         size_t line_count;
         struct asking *functions;
 };
 
-/* For lines and functions with numbers below LINES and FUNCTIONS; LINE_FUNCTION is the
- * function of each line, not copied. 0, or -ENOMEM. Freed by askers_close in either case.
- */
+/* For line numbers below LINES and function numbers below FUNCTIONS. LINE_FUNCTION maps
+ * each line to its function; it is not copied. Returns 0 or -ENOMEM; askers_close frees
+ * in either case. */
 int askers_open(struct askers *askers, size_t lines, size_t functions,
                 const uint32_t *line_function);
 void askers_close(struct askers *askers);
 
-/* In the order of time, samples of LINE in OBJECT (0: not known): a load that asked for a
- * line of the cache and waited longer than a cache takes, and one that waited as long for
- * such a line. 0, or -ENOMEM. */
+/* Add one sample of LINE in OBJECT (0: unknown); call them in order of time.
+ * askers_add_ask: the load requested a cache line and waited longer than any cache takes.
+ * askers_add_wait: the load waited equally long for an outstanding line. Both return 0 or
+ * -ENOMEM. */
 int askers_add_ask(struct askers *askers, uint32_t object, uint32_t line);
 int askers_add_wait(struct askers *askers, uint32_t object, uint32_t line);
 
 enum { ASKER_ELSEWHERE = UINT32_MAX };
 
-/* A line of code that waited for what another asked for. */
+/* A code line that waits for cache lines, and their first requester. */
 struct asker {
         uint32_t line;
         uint32_t asker;  /* ASKER_ELSEWHERE: a line of another function */
-        int64_t samples; /* slow hits of LINE before which ASKER's load was the latest */
-        double share;    /* the same of all slow hits of LINE */
+        int64_t samples; /* slow hits of LINE that followed a request by ASKER */
+        double share;    /* samples over all slow hits of LINE */
 };
 
-/* Calls TAKE for each such pair with a twentieth of LINE's slow hits or more, by their
- * numbers, until it returns other than 0, which is returned then; -ENOMEM. Of a line that
- * asks for what it waits for there is none: even a loop over bytes asks with one load of
- * the 64 of a line of the cache. Where that holds of a function, a line that does not
- * ask waits for others of its function, else for another function's. */
+/* Calls TAKE for each pair with at least a twentieth of LINE's slow hits, in order of
+ * line numbers. Stops when TAKE returns non-zero, and returns that value; -ENOMEM without
+ * memory. Skips lines that request their own cache lines: even a loop over bytes requests
+ * one line in 64 loads. If the function requests its own cache lines, the requester is a
+ * line of this function. Otherwise another function made the requests. */
 int askers_each(struct askers *askers,
                 int (*take)(void *context, const struct asker *asker), void *context);
 

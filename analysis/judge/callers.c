@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The stacks of the raw rows are a tree of addresses; this one is of functions, so that
- * two calls in the same function are one node. Node 0 is above all outermost functions.
- */
+/* The raw rows store stacks as a tree of addresses. This tree has functions as nodes: two
+ * calls in one function share a node. Node 0 is the parent of all outermost functions. */
 #include "callers.h"
 
 #include <errno.h>
@@ -18,7 +17,7 @@
 
 enum { NONE = UINT32_MAX };
 
-/* A function at a location: the one of the machine code, or one inlined there. */
+/* A function at a location: the function of the machine code, or an inlined one. */
 struct frame {
         int64_t location_id;
         int64_t depth; /* 0: innermost */
@@ -28,14 +27,14 @@ struct frame {
 struct stack {
         int64_t stack_id;
         int64_t location_id;
-        uint32_t parent; /* index of an earlier one, or NONE */
-        uint32_t node;   /* of its innermost function; NONE: not asked for */
+        uint32_t parent; /* index of an earlier stack, or NONE */
+        uint32_t node;   /* of its innermost function; NONE: not yet looked up */
         bool needed;
 };
 
 struct sums {
         int64_t samples;
-        int64_t levels; /* samples whose level is known, and of these */
+        int64_t levels; /* samples with a known level, and among them DRAM samples */
         int64_t dram_samples;
         int64_t latencies;
         double latency_cycles;
@@ -45,7 +44,7 @@ struct sums {
 
 struct callers {
         double loads_per_sample; /* NAN: not known */
-        double loads_per_cycle;  /* that a sample stands for; NAN: not known */
+        double loads_per_cycle;  /* loads per sample over total cycles; NAN: not known */
         struct placing placing;
         struct data_sources sources;
         struct frame *frames; /* by location, innermost first */
@@ -58,16 +57,15 @@ struct callers {
         int64_t function_count;
         uint32_t *function_frame; /* some frame of each function */
         struct pairs tree;        /* pair I, of parent node and function, is node I + 1 */
-        struct sums *own;         /* of each node */
+        struct sums *own;         /* indexed by node */
         size_t own_capacity;
 };
 
 /* ---- reading ---- */
 
-/* Functions are the same when their names and their modules' paths are, and without a
- * name where they begin, marked by a bit that no name's number has. Each name is in the
- * database once, so that its number stands for it: sorting the names takes far longer
- * than all else here. */
+/* Functions are equal if their names and module paths are equal. Unnamed functions are
+ * equal if they begin at the same offset; a bit unused by name numbers marks them. The
+ * database stores each name once, so its number replaces it: sorting names is slow. */
 static const char frames_sql[] =
     "WITH path AS MATERIALIZED ("
     " SELECT module_id, dense_rank() OVER (ORDER BY path) AS number FROM module) "
@@ -110,7 +108,7 @@ static struct stack *find_stack(const struct callers *callers, int64_t stack_id)
                    : NULL;
 }
 
-/* A parent comes before its children; what a damaged file has else is no parent. */
+/* A parent precedes its children. In a damaged file, a later row is no parent. */
 static int take_stack(void *context, sqlite3_stmt *row)
 {
         struct callers *callers = context;
@@ -149,8 +147,8 @@ static int compare_frame(const void *id, const void *frame)
         return (a > b) - (a < b);
 }
 
-/* Goes down from NODE through the functions of the location, outermost first, and
- * makes what is new. NONE without memory. */
+/* Descends from NODE through the functions of the location, outermost first, and creates
+ * missing nodes. Returns NONE without memory. */
 static uint32_t descend(struct callers *callers, uint32_t node, int64_t location_id)
 {
         const struct frame *found =
@@ -219,8 +217,8 @@ static void add_cycles(sqlite3_stmt *row, int column, int64_t *count, double *su
         *sum += (double)cycles;
 }
 
-/* The sums of the node of ROW, whose PLACING_COLUMNS begin at PLACING. A sample without a
- * stack has no callers, only a place. NULL without memory. */
+/* The sums of ROW's node; its PLACING_COLUMNS begin at PLACING. A sample without a stack
+ * has a location but no callers. NULL without memory. */
 static struct sums *sums_of_row(struct callers *callers, sqlite3_stmt *row, int placing)
 {
         struct stack *stack =
@@ -265,7 +263,7 @@ static int take_sample(void *context, sqlite3_stmt *row)
         return 0;
 }
 
-/* As loads that held up as much. */
+/* Adds a page fault as loads that stalled for the same time. */
 static int take_fault(void *context, sqlite3_stmt *row)
 {
         struct callers *callers = context;
@@ -317,11 +315,11 @@ static int read_tree(struct db *db, struct callers *callers, struct diag *diag)
 
 /* ---- writing ---- */
 
-/* A node with what it sums, and where its children are in the list of nodes. */
+/* A node with its sums and the range of its children in the list of nodes. */
 struct node {
         uint32_t number;
         uint32_t parent;
-        struct sums all; /* its own and those below it */
+        struct sums all; /* the node and its descendants */
 };
 
 static void add(struct sums *to, const struct sums *from)
@@ -335,7 +333,7 @@ static void add(struct sums *to, const struct sums *from)
         to->retire_cycles += from->retire_cycles;
 }
 
-/* Children together, the most important first. */
+/* Groups siblings; the most important sibling comes first. */
 static int compare_nodes(const void *left, const void *right)
 {
         const struct node *a = left, *b = right;
@@ -359,9 +357,9 @@ static double stalled(const struct callers *callers, const struct sums *sums)
 struct writing {
         struct db *db;
         const struct callers *callers;
-        const struct node *nodes; /* as compare_nodes orders them; node 0 is not there */
-        const uint32_t *first;    /* child of each node, and one more */
-        double latency_cycles;    /* of all samples; of a timer's their time */
+        const struct node *nodes; /* in the order of compare_nodes, without node 0 */
+        const uint32_t *first;    /* first child of each node, and an end mark */
+        double latency_cycles;    /* over all samples; for timer samples: stall time */
         sqlite3_stmt *insert;
         struct diag *diag;
 };
@@ -404,14 +402,14 @@ static int write_node(const struct writing *writing, const struct node *node,
         return statement_run(writing->db, insert, writing->diag);
 }
 
-/* Where the walk is: the next child to write, and the last, at each level. */
+/* Traversal state at one level: the next child to write, and the end of the children. */
 struct step {
         uint32_t next;
         uint32_t end;
         int64_t caller_id;
 };
 
-/* Parents before their children: caller_id is the order in which a tree is read. */
+/* Writes parents before children: readers rely on ascending caller_id. */
 static int write_tree(const struct writing *writing, size_t node_count)
 {
         struct step *levels = calloc(node_count + 2, sizeof(*levels));
@@ -461,7 +459,7 @@ static const char insert_sql[] =
     " LEFT JOIN module AS m USING (module_id)"
     " LEFT JOIN inline_frame AS f ON f.location_id = ?4 AND f.depth = ?5";
 
-/* *NS stays as it is where the run has no samples of a timer. */
+/* Leaves NS unchanged if the run has no timer samples. */
 static int timed_ns(struct db *db, double *ns, struct diag *diag)
 {
         int64_t all_ns;

@@ -5,11 +5,11 @@
 
 #include "db.h"
 
-/* LOADS_PER_SAMPLE, and the run's TOTAL_CYCLES: NAN where not known.
- * Writes caller_finding, which is empty, from the memory samples, their stacks and the
- * names. Each sample counts once: at the function that it is in, at the end of the path
- * of its callers; functions that were inlined are steps of the path like others. The time
- * of page faults is in what was held up, and they are no samples. */
+/* LOADS_PER_SAMPLE and the run's TOTAL_CYCLES may be NAN (unknown). Fills the empty table
+ * caller_finding from the memory samples, their stacks and the names. Each sample counts
+ * once: in its innermost function, at the end of its call path. Inlined functions are
+ * nodes of the path like others. Stall time includes page faults, but page faults are no
+ * samples. */
 int callers_make(struct db *db, double loads_per_sample, double total_cycles,
                  struct diag *diag);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See certainty.h. The rules are asked, and not known here: each term is changed until
- * verdict_of gives another answer. */
+/* See certainty.h. This file knows no rules: it changes each term until verdict_of
+ * returns another verdict. */
 #include "certainty.h"
 
 #include <math.h>
@@ -8,10 +8,11 @@
 /* Halvings of CERTAINTY_MARGIN_MAX: to about half a percent. */
 enum { HALVINGS = 7 };
 
-/* Term I of the facts; those of a cause are one. */
+/* The terms. Numbers below CAUSE_COUNT are causes: latency and stall time of a cause
+ * change together. */
 enum {
         TERM_COST = CAUSE_COUNT,
-        TERM_CYCLES, /* of stalls, beside page faults */
+        TERM_CYCLES, /* for stalls, without page faults */
         TERM_FAULTS,
         TERM_OVERLAP,
         TERM_COUNT
@@ -36,7 +37,7 @@ static struct verdict_facts with_term(const struct verdict_facts *facts, int ter
         return changed;
 }
 
-/* Larger or smaller by MARGIN. */
+/* Scales a term up or down by MARGIN. */
 static double factor_of(double margin, bool larger)
 {
         return larger ? 1 + margin : 1 / (1 + margin);
@@ -49,7 +50,7 @@ static enum verdict verdict_with(const struct verdict_facts *facts, int term,
         return verdict_of(&changed);
 }
 
-/* Lets CERTAINTY know of TERM, if it decides sooner than those before. */
+/* Updates CERTAINTY if a change of TERM flips the verdict at a smaller margin. */
 static void try_term(const struct verdict_facts *facts, enum verdict verdict, int term,
                      bool larger, struct certainty *certainty)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores how sure the verdicts on lines, functions, objects and fields are. */
+/* Stores the certainty of the verdicts on lines, functions, objects and fields. */
 #include <sqlite3.h>
 
 #include "certainty.h"
@@ -14,8 +14,8 @@ struct storing {
         struct diag *diag;
 };
 
-/* The verdict on ID, which has TALLY. Too few samples are no verdict, and timer samples
- * have none. */
+/* The verdict on ID from TALLY. Skips timer samples and too few samples: neither gives a
+ * verdict. */
 static int store(const struct storing *storing, int64_t id, const struct tally *tally)
 {
         const struct findings_input *input = storing->pass->input;
@@ -37,7 +37,7 @@ static int store(const struct storing *storing, int64_t id, const struct tally *
         return statement_run(storing->db, storing->insert, storing->diag);
 }
 
-/* Row I of an array of tallies is finding I. */
+/* Element I of the array belongs to finding I. */
 static int store_all(struct storing *storing, const char *subject,
                      const struct tally *tallies, size_t count)
 {

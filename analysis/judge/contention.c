@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules for one interval. doc/method.md explains each of them and where its
- * number comes from; change both together. */
+/* The rules for one interval. doc/method.md explains each rule and the source of its
+ * constants; change both together. */
 #include "contention.h"
 
 #include <math.h>
@@ -13,9 +13,9 @@ const double FB_FULL_RATIO = 0.25;
 const double FB_SHORT_RATIO = 0.05;
 static const double PATH_FULL_PART = 0.8;
 static const double HIDDEN_PHASE_PART = 0.1;
-/* H20: idle LMRL varies by up to 6.62 %, and is at least 1.5 times as much when DRAM is
- * saturated. A threshold within two of the former would flag noise, one of twice idle not
- * flag what is short. */
+/* H20: idle LMRL varies by up to 6.62 %, and grows at least by half when DRAM is
+ * saturated. A threshold within twice the idle variation would flag noise. A threshold of
+ * twice the idle LMRL would miss contended intervals. */
 static const double MEASURED_FACTOR_MIN = 1.13;
 static const double MEASURED_FACTOR_MAX = 2;
 static const double IDLE_USED_CORES = 0.05;
@@ -66,8 +66,8 @@ double uncontended_lmrl(const struct interval *interval, const bool known[CONCEP
         double lines_written = interval->gained[CONCEPT_DRAM_WRITE] / LINE_BYTES;
         if (!(loads > 0))
                 return NAN;
-        /* A line written back was first read to be owned, which no load waits
-         * for, unless the program loads it too: then it is among the misses. */
+        /* Before a write-back, the core read the line for ownership. No load waits for
+         * that read. If the program also loads the line, the misses include it. */
         double dram_lines =
             fmax(fmin(lines_read - lines_written, loads), fmin(lines_read, misses));
         double cache_lines = fmax(0, misses - dram_lines);
@@ -76,8 +76,8 @@ double uncontended_lmrl(const struct interval *interval, const bool known[CONCEP
                loads;
 }
 
-/* Below the knee no latency rises, and fewer cores than saturate the memory cannot keep
- * each other waiting: what makes their loads slow is in the core. */
+/* Below the knee, latency does not rise. Fewer cores than saturate the memory cannot
+ * delay each other: their loads are slow for a reason inside the core. */
 static bool is_too_few_cores(const struct interval_metrics *metrics, double moved_gbs,
                              const struct thresholds *thresholds)
 {
@@ -85,15 +85,15 @@ static bool is_too_few_cores(const struct interval_metrics *metrics, double move
                moved_gbs < thresholds->knee_gbs;
 }
 
-/* Traffic while there was any: phases may be shorter than the interval. */
+/* Bandwidth during the busy part: phases may be shorter than the interval. */
 static double busy_gbs(const struct interval_metrics *metrics)
 {
         double idle = isnan(metrics->idle_part) ? 0 : metrics->idle_part;
         return (metrics->read_gbs + metrics->write_gbs) / fmax(1 - idle, 1e-3);
 }
 
-/* A part of the traffic that contention needs may all be of such phases, if too few
- * samples tell when it was. */
+/* Too few samples may hide a short phase of contention: its traffic can be small in the
+ * average of the interval. */
 static bool may_hide_phases(const struct interval_metrics *metrics, double moved_gbs,
                             const struct thresholds *thresholds)
 {
@@ -132,8 +132,8 @@ static bool is_latency_bound(const struct interval_metrics *metrics)
                metrics->instructions_per_cycle < LATENCY_IPC;
 }
 
-/* The largest of M17's classes; its productive cycles and other stalls are compute, but
- * for the kernel's. */
+/* The largest class of M17. Productive cycles and other stalls count as compute, without
+ * the kernel's cycles. */
 static enum bound largest_class(const struct interval_metrics *metrics,
                                 enum answer contended)
 {
@@ -147,8 +147,8 @@ static enum bound largest_class(const struct interval_metrics *metrics,
         return contended == ANSWER_NO ? BOUND_IN_CORE : BOUND_UNKNOWN;
 }
 
-/* Full buffers hold loads up; but where the core waited for longer with places left than
- * without, as for translations, they are not what it waited for. */
+/* Full buffers stall loads. But if the core stalled longer while buffers were free (for
+ * example on translations), the buffers were not the cause. */
 static bool is_short_of_buffers(const struct interval_metrics *metrics)
 {
         double latency = metrics->memory_stall_ratio - metrics->bandwidth_stall_ratio;
@@ -156,8 +156,9 @@ static bool is_short_of_buffers(const struct interval_metrics *metrics)
                !(latency > metrics->bandwidth_stall_ratio);
 }
 
-/* The kernel's time is none of M17's classes: page faults and system calls took more than
- * any of them, or more than half where these are not known. */
+/* M17 has no class for kernel time. The kernel bounds the interval if page faults and
+ * system calls took longer than any class. If the classes are unknown, they must take
+ * more than half. */
 static bool is_kernel_bound(const struct interval_metrics *metrics)
 {
         double kernel = metrics->kernel_ratio, memory = metrics->memory_stall_ratio;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether an interval was short of DRAM bandwidth, and what bound it: the rules
- * of doc/method.md, with their thresholds. No database. */
+/* Rules of doc/method.md, with their thresholds: was an interval short of DRAM bandwidth,
+ * and what bound it? No database. */
 #ifndef MEMLAG_CONTENTION_H
 #define MEMLAG_CONTENTION_H
 
@@ -8,10 +8,9 @@
 
 #include "interval.h"
 
-enum { LINE_BYTES = 64 }; /* that DRAM is read and written by */
+enum { LINE_BYTES = 64 }; /* unit of DRAM transfers */
 
-/* What is known about the machine, by the keys of the table machine, which
- * doc/schema.md explains. */
+/* Known facts about the machine; names are the keys of table machine (doc/schema.md). */
 #define MACHINE_FACTS(X)                                                                 \
         X(clock_mhz)                                                                     \
         X(l1d_latency_cycles)                                                            \
@@ -40,57 +39,55 @@ struct machine_facts {
 #undef MACHINE_FACT
 };
 
-/* The values that the rules compare with; NAN where neither the machine's
- * facts nor the run gave one. */
+/* The thresholds of the rules; NAN if neither the machine's facts nor the run gave a
+ * value. */
 struct thresholds {
-        /* How many times its uncontended value LMRL must exceed. */
+        /* LMRL must exceed its uncontended value by this factor. */
         double lmrl_factor;
-        /* LMRL of the run's quiet intervals; used where the facts are missing. */
+        /* LMRL of the run's quiet intervals, for machines without facts. */
         double quiet_lmrl_cycles;
-        /* An interval that moves less is not contended, whatever its LMRL. */
+        /* An interval with less traffic is not contended, at any LMRL. */
         double bandwidth_gbs;
-        /* An interval that moves more, or writes more, has reached the limit, whatever
-         * its LMRL. */
+        /* An interval with more traffic, or more writes, is saturated, at any LMRL. */
         double saturated_gbs;
         double saturated_write_gbs;
-        /* Fewer cores cannot make memory short while less than the knee is moved. */
+        /* Fewer cores cannot saturate DRAM below the knee. */
         double knee_gbs;
         double saturating_cores;
-        /* A load that waits longer was slower than an uncontended DRAM load. */
+        /* A load with a longer latency was slower than an uncontended DRAM load. */
         double high_latency_cycles;
-        /* A load that waits longer cannot have been served by a cache. */
+        /* No cache can have served a load with a longer latency. */
         double cache_latency_cycles;
 };
 
-/* Fixed parts of the rules that other thresholds are made of or shown with. */
+/* Constants of the rules that other thresholds are derived from or printed with. */
 extern const double LMRL_FACTOR;
 extern const double CONTENDED_BANDWIDTH_PART;
 extern const double SATURATED_BANDWIDTH_PART;
 extern const double FB_FULL_RATIO;
 extern const double FB_SHORT_RATIO;
 
-/* The threshold of LMRL that a calibration measured, as a multiple of its idle LMRL; NAN
- * where it measured none, or one that cannot be right. */
+/* The calibrated LMRL threshold, as a multiple of the idle LMRL. NAN if calibration gave
+ * none, or an implausible one. */
 double measured_lmrl_factor(const struct machine_facts *facts);
 
-/* The LMRL of loads that all go to an idle DRAM: measured where the factor is, else
- * DRAM's latency. */
+/* The LMRL of loads that all read idle DRAM. Uses the calibrated idle LMRL if its factor
+ * is plausible, else the DRAM latency. */
 double idle_dram_lmrl(const struct machine_facts *facts);
 
-/* MACHINE with the idle latency of a mix of local and remote memory, in which REMOTE_PART
+/* Returns MACHINE with the idle latency of a mix of local and remote memory: REMOTE_PART
  * of the lines take REMOTE_CYCLES (NAN: not known). */
 struct machine_facts machine_of_mix(const struct machine_facts *machine,
                                     double remote_part, double remote_cycles);
 
-/* The LMRL that the loads of INTERVAL would have had on an idle memory, in
- * cycles: the lines that loads waited for, each at the idle latency of where it
- * came from, per load. NAN when a counter or FACTS is missing. */
+/* The LMRL of INTERVAL's loads on an idle memory, in cycles per load. Each missed line
+ * counts with the idle latency of its level. NAN if a counter or a fact is missing. */
 double uncontended_lmrl(const struct interval *interval, const bool known[CONCEPT_COUNT],
                         const struct machine_facts *facts);
 
 enum answer { ANSWER_NO, ANSWER_YES, ANSWER_UNKNOWN };
 
-/* UNCONTENDED_LMRL as above, or NAN. */
+/* UNCONTENDED_LMRL: result of uncontended_lmrl, or NAN. */
 enum answer interval_contended(const struct interval_metrics *metrics,
                                double uncontended_lmrl,
                                const struct thresholds *thresholds);
@@ -108,19 +105,19 @@ enum bound {
 enum bound interval_bound(const struct interval_metrics *metrics, enum answer contended,
                           const struct thresholds *thresholds);
 
-/* Whether DRAM had no bandwidth left for a load that was slow in the interval: it was
- * contended, or DRAM was at its limit while prefetches kept LMRL low. */
+/* Whether slow loads in the interval met exhausted DRAM bandwidth. The interval was
+ * contended, or DRAM was saturated while prefetches kept LMRL low. */
 enum answer bandwidth_short(enum answer contended, enum bound bound);
 
-/* Whether fill buffers or places in the queue beyond L2 ran out for a part of the
- * interval, whatever bound the rest of it. */
+/* Whether fill buffers or entries of the queue beyond L2 ran out for a part of the
+ * interval. The bound of the interval may be another. */
 bool interval_lacks_buffers(const struct interval_metrics *metrics);
 
-/* Whether they are known to have been free for nearly all of it. */
+/* Whether the buffers are known to have been free for nearly the whole interval. */
 bool interval_buffers_free(const struct interval_metrics *metrics);
 
-/* Whether lines came to the cores, from L3 and beyond, about as fast as the path from
- * there lets them, while DRAM had bandwidth left: more buffers would gain nothing. */
+/* Whether lines from L3 and beyond reached the cores at about the bandwidth of that path,
+ * while DRAM had bandwidth left. More buffers would gain nothing. */
 bool interval_path_full(const struct interval *interval, const bool known[CONCEPT_COUNT],
                         const struct machine_facts *machine);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The event names of every concept, as data: a new CPU generation adds rows and
- * nothing else. Names are Intel's, as in its perfmon event lists, and AMD's. */
+/* The event names of every concept, as data: a new CPU generation only adds rows. Names
+ * are from Intel's perfmon event lists and from AMD. */
 #include "counters.h"
 
 #include <stddef.h>
@@ -39,7 +39,7 @@ static const struct {
     {"mem_inst_retired.split_loads", CONCEPT_SPLIT_LOADS},
     {"mem_uops_retired.split_loads", CONCEPT_SPLIT_LOADS}, /* Haswell, Broadwell */
     {"ld_blocks_partial.address_alias", CONCEPT_ALIASED_LOADS},
-    {"page-faults", CONCEPT_PAGE_FAULTS}, /* of the kernel and the model */
+    {"page-faults", CONCEPT_PAGE_FAULTS}, /* of the kernel and the simulated PMU */
     {"kernel.fault_cycles", CONCEPT_KERNEL_FAULT},
     {"kernel.call_cycles", CONCEPT_KERNEL_CALL},
     {"ls_not_halted_cyc", CONCEPT_CYCLES}, /* Zen */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a counter means, whatever the CPU calls it. */
+/* The meaning of a counter, independent of its name on a CPU. */
 #ifndef MEMLAG_COUNTERS_H
 #define MEMLAG_COUNTERS_H
 
-/* The concepts that the interval metrics are made of (doc/method.md). */
+/* The inputs of the interval metrics (doc/method.md). */
 enum concept {
         CONCEPT_CYCLES,        /* unhalted core cycles */
         CONCEPT_INSTRUCTIONS,  /* retired */
@@ -15,18 +15,18 @@ enum concept {
         CONCEPT_DRAM_READ,     /* bytes */
         CONCEPT_DRAM_WRITE,    /* bytes */
         CONCEPT_SQ_FULL,       /* cycles the queue from L2 to L3 was full */
-        CONCEPT_STALLS_L1D,    /* cycles without execution beside a waiting L1D miss */
+        CONCEPT_STALLS_L1D,    /* cycles without execution during an L1D load miss */
         CONCEPT_STORE_BUFFER,  /* cycles stalled because the store buffer was full */
         CONCEPT_STALLS,        /* cycles without execution */
-        CONCEPT_STALLS_L2,     /* of these, beside a load that missed L2 */
-        CONCEPT_STALLS_L3,     /* of these, beside a load that missed the last cache */
-        CONCEPT_LOADS,         /* retired, from wherever they came */
-        CONCEPT_SPLIT_LOADS,   /* retired, across a line border */
-        CONCEPT_ALIASED_LOADS, /* with a store to another page */
+        CONCEPT_STALLS_L2,     /* part of CONCEPT_STALLS during an L2 load miss */
+        CONCEPT_STALLS_L3,     /* part of CONCEPT_STALLS during a last-level load miss */
+        CONCEPT_LOADS,         /* retired, served by any level */
+        CONCEPT_SPLIT_LOADS,   /* retired, crossing a line boundary */
+        CONCEPT_ALIASED_LOADS, /* false dependence on a store to another page */
         CONCEPT_PAGE_FAULTS,
-        CONCEPT_KERNEL_FAULT, /* cycles in the kernel for page faults, */
-        CONCEPT_KERNEL_CALL,  /* and for system calls; both are unhalted ones */
-        CONCEPT_OFFCORE,      /* lines asked for beyond L2, prefetches included */
+        CONCEPT_KERNEL_FAULT, /* unhalted cycles in the kernel for page faults */
+        CONCEPT_KERNEL_CALL,  /* unhalted cycles in the kernel for system calls */
+        CONCEPT_OFFCORE,      /* lines requested beyond L2, with prefetches */
         CONCEPT_COUNT,
         CONCEPT_NONE = CONCEPT_COUNT
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table data_source in memory, with its words as numbers: every sample asks for its
- * row. */
+/* The table data_source in memory, with its words as enum values: every sample looks up
+ * its row. */
 #include "data_sources.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "array.h"
 #include "statement.h"
 
-/* What perf_mem_data_src says of a load that could not have its data from the store
- * buffer (PERF_MEM_BLK_DATA of linux/perf_event.h). */
+/* perf_mem_data_src marks a load that could not take its data from the store buffer
+ * (PERF_MEM_BLK_DATA in linux/perf_event.h). */
 static bool is_unforwarded(uint64_t raw)
 {
         const unsigned blocked_shift = 40, blocked_data = 2;
@@ -33,7 +33,7 @@ static int take_source(void *context, sqlite3_stmt *row)
             .tlb_missed = strcmp(statement_text(row, 2), "miss") == 0,
             .tlb_second = strcmp(statement_text(row, 2), "stlb") == 0,
             .hit_modified = strcmp(statement_text(row, 3), "hitm") == 0 ||
-                            /* A store takes the line from the cores that have it. */
+                            /* A store invalidates the line in other cores. */
                             (strcmp(statement_text(row, 4), "store") == 0 &&
                              strcmp(statement_text(row, 3), "hit") == 0),
             .unforwarded = is_unforwarded((uint64_t)sqlite3_column_int64(row, 5)),

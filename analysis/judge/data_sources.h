@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the samples' data sources say, by data_source_id. */
+/* The decoded data source of each data_source_id. */
 #ifndef MEMLAG_DATA_SOURCES_H
 #define MEMLAG_DATA_SOURCES_H
 
@@ -10,7 +10,7 @@
 #include "db.h"
 #include "verdict.h"
 
-/* What a statement over samples s selects for data_sources_of_row, in SQL. */
+/* SQL columns of sample s for data_sources_of_row. */
 #define DATA_SOURCE_COLUMNS "s.data_source_id, s.addr IS NOT NULL"
 
 struct sqlite3_stmt;
@@ -18,10 +18,10 @@ struct sqlite3_stmt;
 struct data_source {
         int64_t id;
         enum level level;
-        bool of_memory; /* it does not say that there was no access */
+        bool of_memory; /* false: the sample states that it made no access */
         bool tlb_missed;
-        bool tlb_second; /* its second level had the translation */
-        bool unforwarded; /* a store before the load had only a part of its bytes */
+        bool tlb_second; /* the second TLB level had the translation */
+        bool unforwarded; /* an earlier store held only part of its bytes */
         bool hit_modified;
 };
 
@@ -32,22 +32,22 @@ struct data_sources {
         size_t capacity;
 };
 
-/* Reads the table. 0 or a negative errno value; freed by data_sources_free in any case.
- */
+/* Reads the table. Returns 0 or a negative errno value; data_sources_free frees in any
+ * case. */
 int data_sources_read(struct db *db, struct data_sources *sources, struct diag *diag);
 void data_sources_free(struct data_sources *sources);
 
-/* That of ID; where there is none, one that says nothing. Valid until the table is freed.
- */
+/* The data source ID; an unknown ID gives an empty data source. Valid until the table is
+ * freed. */
 const struct data_source *data_sources_find(const struct data_sources *sources,
                                             int64_t id);
 
-/* That of the sample whose DATA_SOURCE_COLUMNS begin at COLUMN of ROW; NULL: the sample
- * is none of memory, as STATEMENT_MEMORY_SAMPLES has them. */
+/* The data source of the sample whose DATA_SOURCE_COLUMNS begin at COLUMN of ROW. NULL:
+ * not a memory sample (see STATEMENT_MEMORY_SAMPLES). */
 const struct data_source *data_sources_of_row(const struct data_sources *sources,
                                               struct sqlite3_stmt *row, int column);
 
-/* Whether any is of LEVEL. */
+/* Whether any data source has LEVEL. */
 bool data_sources_have(const struct data_sources *sources, enum level level);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what analysis needs of the raw tables. Judges nothing. */
+/* Reads the raw tables for analysis. Judges nothing. */
 #include "facts.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 /* ---- the machine ---- */
 
-/* A fact by its key: where its value and its origin go. */
+/* A fact by its key, with the offsets of its value and origin. */
 struct machine_field {
         const char *key;
         size_t value, origin; /* offsets */
@@ -39,7 +39,7 @@ static char **origin_of(struct machine_origins *origins,
         return (char **)((char *)origins + field->origin);
 }
 
-/* One row: the first one of a key counts. */
+/* Takes one row; the first row of a key counts. */
 static int take_fact(sqlite3_stmt *row, struct machine_facts *machine,
                      struct machine_origins *origins, struct diag *diag)
 {
@@ -134,7 +134,7 @@ static enum concept meaning_of(const struct counter_meaning *meanings, size_t co
         return CONCEPT_NONE;
 }
 
-/* Adds READING, which is complete, to the series. */
+/* Adds READING, a complete one, to the series. */
 static int add_reading(struct run_counters *counters,
                        const struct thread_reading *reading, struct diag *diag)
 {
@@ -147,7 +147,7 @@ static int add_reading(struct run_counters *counters,
         return code ? diag_set(diag, code, "no memory for the intervals") : 0;
 }
 
-/* One thread's readings of one span lie side by side in the table's order. */
+/* The table's order groups one thread's counter values of one span. */
 static int read_readings(struct db *db, const struct counter_meaning *meanings,
                          size_t meaning_count, struct run_counters *counters,
                          struct diag *diag)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the profiler left in the database for analysis to know: the machine, the
- * run's settings, and the counters' sums by interval. */
+/* Analysis input that the profiler stored: the machine, the run's settings, and counter
+ * sums by interval. */
 #ifndef MEMLAG_FACTS_H
 #define MEMLAG_FACTS_H
 
 #include "contention.h"
 #include "db.h"
 
-/* Where each fact comes from; NULL: the table lacks it. */
+/* The origin of each fact; NULL: the table lacks the fact. */
 struct machine_origins {
 #define MACHINE_ORIGIN(key) char *key;
         MACHINE_FACTS(MACHINE_ORIGIN)
@@ -15,23 +15,23 @@ struct machine_origins {
 };
 void machine_origins_free(struct machine_origins *origins);
 
-/* The machine table's facts; the caller frees ORIGINS, also after an error. */
+/* Reads the machine table. The caller frees ORIGINS, also after an error. */
 int facts_machine(struct db *db, struct machine_facts *machine,
                   struct machine_origins *origins, struct diag *diag);
 
-/* Whether the run is of a model with caches only, in which nothing waits for values: its
- * times, and all that follows from how much overlaps, are not those of the program. */
+/* Whether the simulated PMU modelled caches only: no instruction waits for a value. Times
+ * and overlap then differ from the program's. */
 bool facts_without_waits(struct db *db);
 
 struct run_counters {
         bool known[CONCEPT_COUNT]; /* the run counted it */
         struct interval_series series;
-        int64_t impossible_readings; /* left out: their times cannot be */
-        double total_cycles;         /* of all threads, NAN when not counted */
+        int64_t impossible_readings; /* skipped: their times are impossible */
+        double total_cycles;         /* over all threads; NAN: not counted */
 };
 
-/* Sums the readings into intervals of the run's interval_ns. Without that key
- * there can be no readings: the series is empty. Freed by facts_counters_free. */
+/* Sums the counter values into intervals of the run's interval_ns. A run without that key
+ * has no counter values and gives an empty series. facts_counters_free frees. */
 int facts_counters(struct db *db, struct run_counters *counters, struct diag *diag);
 void facts_counters_free(struct run_counters *counters);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two passes over the memory samples: the first learns where each line of code gets
- * its data from, in the second each sample gets its cause, and is added to its line,
- * function, object, field and what of these belongs together. The rules are
- * elsewhere. */
+/* Two passes over the memory samples. The first learns the data origin of each code line.
+ * The second finds each sample's cause and adds the sample to its line, function, object,
+ * field and their pairs. Other files hold the rules. */
 #include <errno.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -89,7 +88,7 @@ static const struct judged_interval *interval_at(const struct findings_input *in
 static void count_gaps(struct findings_gaps *gaps, const struct sample_facts *sample,
                        const struct judged_interval *interval)
 {
-        if (sample->stall_ns > 0) /* timers tell neither, which is no gap */
+        if (sample->stall_ns > 0) /* timer samples have neither; that is no gap */
                 return;
         gaps->samples_without_latency += sample->latency_cycles < 0;
         gaps->samples_without_interval += !interval;
@@ -116,8 +115,8 @@ static int64_t cycles_of_row(sqlite3_stmt *row, int column)
         return known ? sqlite3_column_int64(row, column) : -1;
 }
 
-/* Columns: time_ns, latency_cycles, those of SOURCE, stall_ns, object_id, field_id,
- * stack_id, retire_latency_cycles, those of the place. */
+/* Columns: time_ns, latency_cycles, DATA_SOURCE_COLUMNS, stall_ns, object_id, field_id,
+ * stack_id, retire_latency_cycles, PLACING_COLUMNS. */
 static struct sample_facts sample_of_row(const struct findings_pass *pass,
                                          sqlite3_stmt *row,
                                          const struct data_source *source,
@@ -142,7 +141,7 @@ static struct sample_facts sample_of_row(const struct findings_pass *pass,
         };
 }
 
-/* 0: none, or no number that symbolize gives. */
+/* 0: none, or an id outside the range of symbolize. */
 static uint32_t field_of_row(sqlite3_stmt *row, int column)
 {
         int64_t id = sqlite3_column_int64(row, column);
@@ -174,7 +173,7 @@ static int add_origin(void *context, sqlite3_stmt *row)
             pairs_get(&pass->touched, function, object_of_row(pass, row));
         if (!touched)
                 return -ENOMEM;
-        /* Lines that cores fight for tell nothing of the run's other lines. */
+        /* Contended cache lines say nothing about other lines. */
         struct origins *places[] = {&pass->line_origins[line], touched,
                                     &pass->function_origins[function],
                                     origin == ORIGIN_SHARING ? NULL : &pass->run_origins};
@@ -184,9 +183,9 @@ static int add_origin(void *context, sqlite3_stmt *row)
         return 0;
 }
 
-/* Where the lines on their way at a place come from: what is known of it first, then what
- * is known of its time, then of the run. TOUCHED: of its function's loads from the same
- * object; NULL where that is not known. */
+/* The origin of outstanding lines. Tries the code line, TOUCHED, the function, the
+ * interval's traffic and the run, in this order. TOUCHED: origins of the function's loads
+ * from the same object; NULL if the object is unknown. */
 static enum origin origin_at(const struct findings_pass *pass, uint32_t line,
                              uint32_t function, const struct origins *touched,
                              const struct judged_interval *interval)
@@ -204,10 +203,8 @@ static enum origin origin_at(const struct findings_pass *pass, uint32_t line,
         return ORIGIN_UNKNOWN;
 }
 
-/* A load that asked for a line and waited longer than a cache takes, or that waited as
- * long for one that was asked for. Which lines of memory of many things, such as the C
- * library's own words between blocks, a function asks for tells nothing of which another
- * of its loads waits for. */
+/* Adds a slow load: it requested a cache line, or waited for an outstanding one. A mixed
+ * object, such as allocator metadata, counts as unknown: its loads are unrelated. */
 static int add_asker(struct findings_pass *pass, const struct sample_facts *sample,
                      uint32_t line, uint32_t object)
 {
@@ -297,7 +294,7 @@ static int each_sample(struct db *db, struct findings_pass *pass, statement_take
 
 /* ---- page faults ---- */
 
-/* A page fault counts where it is, and for no load. */
+/* A page fault counts at its location, but not as a load. */
 static int add_fault(void *context, sqlite3_stmt *row)
 {
         enum {
@@ -344,7 +341,7 @@ static int each_fault(struct db *db, struct findings_pass *pass, struct diag *di
         return statement_each(db, sql, add_fault, pass, diag);
 }
 
-/* Of a timer's samples also those that are at no load take part in the whole. */
+/* The totals also include timer samples without a load. */
 static int add_unstalled(struct db *db, struct findings_pass *pass, struct diag *diag)
 {
         struct tally *whole = &pass->whole;
@@ -369,7 +366,7 @@ int findings_make(struct db *db, const struct findings_input *input,
         struct findings_pass pass = {.input = input, .gaps = gaps};
         int code = pass_open(db, &pass, diag);
         if (!code && data_sources_have(&pass.sources,
-                                       LEVEL_LFB)) /* nothing else asks for origins */
+                                       LEVEL_LFB)) /* only LFB hits need origins */
                 code = each_sample(db, &pass, add_origin, diag);
         if (!code)
                 code = each_sample(db, &pass, add_sample, diag);

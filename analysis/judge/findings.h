@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* From samples to findings: what each line, function and object waited for. */
+/* From samples to findings: the wait causes of each line, function and object. */
 #ifndef MEMLAG_FINDINGS_H
 #define MEMLAG_FINDINGS_H
 
 #include "facts.h"
 #include "verdict.h"
 
-/* What is known of an interval when its samples are judged; by ascending id. */
+/* Facts about an interval that its samples are judged with; sorted by id. */
 struct judged_interval {
         int64_t id;
         enum answer contended;
-        enum answer bandwidth_short; /* for loads that were slow in it */
+        enum answer bandwidth_short; /* for slow loads of the interval */
         enum bound bound;
         bool lacks_buffers;
         bool buffers_free;
         bool path_full;
-        enum origin traffic; /* of the lines that loads waited for */
+        enum origin traffic; /* origin of the lines that loads waited for */
 };
 
 struct findings_input {
@@ -24,24 +24,24 @@ struct findings_input {
         int64_t interval_ns; /* 0: no intervals */
         struct machine_facts machine;
         struct thresholds thresholds;
-        double total_cycles;     /* of the run, NAN: not counted */
+        double total_cycles;     /* of the run; NAN: not counted */
         double loads_per_sample; /* NAN: not known */
-        bool without_waits;      /* of all samples, as in sample_facts */
-        bool estimates_gains;    /* the machine is a model, whose latencies are known */
+        bool without_waits;      /* of all samples, see sample_facts */
+        bool estimates_gains;    /* the machine is simulated: its latencies are known */
 };
 
-/* What could not be told, for the ledger. */
+/* Gaps in the findings, for the ledger. */
 struct findings_gaps {
         int64_t samples_without_latency;
-        int64_t samples_in_own_objects; /* memlag's, which are in no finding of objects */
-        int64_t samples_without_interval; /* in none that has counter readings */
+        int64_t samples_in_own_objects; /* in memlag's objects, which get no finding */
+        int64_t samples_without_interval; /* in intervals without counter values */
         int64_t waits_of_unknown_contention;
         int64_t lines_with_too_few_samples;
 };
 
-/* Judges every memory sample and fills the tables line_finding,
- * function_finding, object_finding, field_finding, line_object_finding,
- * line_asker_finding and gain_finding, which are empty. */
+/* Judges every memory sample. Fills the empty tables line_finding, function_finding,
+ * object_finding, field_finding, line_object_finding, line_asker_finding and
+ * gain_finding. */
 int findings_make(struct db *db, const struct findings_input *input,
                   struct findings_gaps *gaps, struct diag *diag);
 

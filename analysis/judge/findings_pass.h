@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What findings.c sums up over the samples, and findings_store.c writes down. */
+/* The sums of findings.c, which findings_store.c writes. */
 #ifndef MEMLAG_FINDINGS_PASS_H
 #define MEMLAG_FINDINGS_PASS_H
 
@@ -22,43 +22,40 @@ struct findings_pass {
         struct data_sources sources;
         struct origins *line_origins;
         struct origins *function_origins;
-        struct pairs touched; /* of function and object: the origins of its loads */
+        struct pairs touched; /* (function, object) → origins of its loads */
         struct origins run_origins;
         struct tally whole;
         struct tally *lines;
         struct tally *functions;
         struct tally *objects;      /* by grouping_of_object; 0: no object */
-        struct pairs pairs;         /* of line and object */
-        struct pairs accesses;      /* of such a pair's index and a field: short ones */
-        struct pairs fields;        /* of 0 and a field: tallies */
+        struct pairs pairs;         /* (line, object) → tally */
+        struct pairs accesses;      /* (index in pairs, field) → short_tally */
+        struct pairs fields;        /* (0, field) → tally */
         struct latencies latencies; /* of each line, for the percentiles */
         struct user_code user_code;
         struct askers askers;
-        struct gain_tally *gains; /* of each line; NULL: none are estimated */
+        struct gain_tally *gains; /* by line; NULL: no estimates */
         struct gain_tally run_gains;
 };
 
-/* What loads must have held up, of those that were sampled, to stall the run for as long
- * as page faults of KERNEL_CYCLES. */
+/* The stall time of sampled loads that equals KERNEL_CYCLES of page faults. */
 static inline double findings_faults_as_stall(double kernel_cycles,
                                               const struct findings_input *input)
 {
         return input->loads_per_sample > 0 ? kernel_cycles / input->loads_per_sample : 0;
 }
 
-/* What the verdict on TALLY, a part of WHOLE, is found by. */
+/* The inputs of the verdict on TALLY, a part of WHOLE. */
 struct verdict_facts findings_facts(const struct tally *tally, const struct tally *whole,
                                     const struct findings_input *input);
 
-/* Fills the tables of findings, which are empty, and counts in PASS's gaps what they
- * lack.
- */
+/* Fills the empty tables of findings, and counts their gaps in PASS. */
 int findings_store(struct db *db, struct findings_pass *pass, struct diag *diag);
 
-/* Fills the table gain_finding, where gains are estimated. */
+/* Fills the table gain_finding if PASS has gain estimates. */
 int gains_store(struct db *db, const struct findings_pass *pass, struct diag *diag);
 
-/* Fills certainty_finding, afterwards. */
+/* Fills certainty_finding; call it last. */
 int findings_store_certainty(struct db *db, const struct findings_pass *pass,
                              struct diag *diag);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of findings from what the passes over the samples have summed up. The rules
- * are elsewhere. */
+/* Writes the tables of findings from the sums of the passes over the samples. Other files
+ * hold the rules. */
 #include <errno.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -9,7 +9,7 @@
 #include "findings_pass.h"
 #include "statement.h"
 
-/* That a sample stands for; NAN: not known. */
+/* Loads per sample over total cycles; NAN: not known. */
 static double loads_per_cycle(const struct findings_input *input)
 {
         return input->loads_per_sample / input->total_cycles;
@@ -41,7 +41,7 @@ static enum verdict tally_verdict(const struct tally *tally, const struct tally 
                                                                      : verdict;
 }
 
-/* COUNT, NULL where that is negative: not known. */
+/* Binds COUNT, or NULL for a negative (unknown) COUNT. */
 static void bind_count(sqlite3_stmt *insert, int index, int64_t count)
 {
         if (count < 0)
@@ -50,8 +50,8 @@ static void bind_count(sqlite3_stmt *insert, int index, int64_t count)
                 sqlite3_bind_int64(insert, index, count);
 }
 
-/* Of a run in which it was never measured nothing is known, also of samples that cannot
- * have been contended. */
+/* A run that never measured contention gets NULL, also for samples that cannot have been
+ * contended. */
 static void bind_contended(sqlite3_stmt *insert, int index, const struct tally *whole,
                            const struct contended_tally *tally)
 {
@@ -59,8 +59,8 @@ static void bind_contended(sqlite3_stmt *insert, int index, const struct tally *
                    whole->contended.told > 0 ? tally_contended(tally) : -1);
 }
 
-/* The part of the cycles for which loads held up those behind them, and page faults the
- * thread. Of code that only faults no load tells the former. */
+/* The share of cycles that loads and page faults stalled. STALLED is NAN for code with
+ * page faults but no loads. */
 static double with_faults(double stalled, double faulted, const struct tally *whole)
 {
         if (!(faulted > 0) || !whole->retirements)
@@ -68,10 +68,10 @@ static double with_faults(double stalled, double faulted, const struct tally *wh
         return isnan(stalled) ? faulted : stalled + faulted;
 }
 
-/* Binds the findings' common columns from parameter 2 on: samples, dram_samples,
- * mean, p95, share, low, high, contended_samples, verdict; and from 17 on stalled_ratio
- * with its low and high, cache_level (TALLY's, or if that does not tell it OTHERWISE's),
- * level_samples, page_faults and fault_ratio. */
+/* Binds the findings' common columns. From parameter 2: samples, dram_samples, mean, p95,
+ * share, low, high, contended_samples, verdict. From 17: stalled_ratio with low and high,
+ * cache_level, level_samples, page_faults and fault_ratio. OTHERWISE gives cache_level if
+ * TALLY does not. */
 static enum verdict bind_finding(sqlite3_stmt *insert, const struct tally *tally,
                                  double p95, const struct findings_pass *pass,
                                  const struct tally *otherwise)
@@ -114,7 +114,7 @@ static bool is_empty(const struct tally *tally)
         return !tally->samples && !tally->faults;
 }
 
-/* What the first three of bind_caller's parameters become. */
+/* The values of bind_caller's first three parameters. */
 #define CALLER                                                                           \
         " (SELECT path FROM module WHERE module_id = ?12),"                              \
         " (SELECT text FROM name WHERE name_id = ?13),"                                  \
@@ -126,7 +126,7 @@ static enum user_weight weight_of(const struct tally *tally)
                                                                     : USER_COST;
 }
 
-/* How much of WHOLE is PART. */
+/* PART's share of WHOLE. */
 static double part_of(const struct user_part *part, const struct tally *whole,
                       const struct findings_input *input)
 {
@@ -138,8 +138,8 @@ static double part_of(const struct user_part *part, const struct tally *whole,
                                : (double)part->samples / (double)whole->samples;
 }
 
-/* Parameters from 12 on: the PLACE of the user's that led to PART of WHOLE; NULL: there
- * is none. */
+/* Binds the parameters from 12: the user's PLACE that led to PART of WHOLE. NULL: no such
+ * place. */
 static void bind_caller(sqlite3_stmt *insert, const struct user_place *place,
                         const struct user_part *part, const struct tally *whole,
                         const struct findings_input *input)

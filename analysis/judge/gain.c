@@ -15,14 +15,14 @@ const char *gain_name(enum gain_fix fix)
         return names[fix];
 }
 
-/* How the latency of a sample comes about, in cycles. */
+/* The parts of a sample's latency, in cycles. */
 struct stages {
         double walk;    /* translation */
-        double service; /* of the level that had the line, while nothing waits */
-        double queue;   /* the rest: for buffers, paths and DRAM's channels */
+        double service; /* of the level that had the line, unloaded */
+        double queue;   /* the rest: buffers, paths and DRAM channels */
 };
 
-/* A cost that the machine does not tell is none. */
+/* An unknown cost counts as zero. */
 static double known(double cycles)
 {
         return cycles > 0 ? cycles : 0;
@@ -43,7 +43,7 @@ static bool is_shared(const struct sample_facts *sample)
         return sample->hit_modified || sample->line_origin == ORIGIN_SHARING;
 }
 
-/* The level of a line that a load finds on its way is that of its place's lines. */
+/* A hit of a fill buffer takes the level from the origin of its line. */
 static enum level level_of(const struct sample_facts *sample)
 {
         if (sample->level != LEVEL_LFB)
@@ -81,8 +81,8 @@ static double service_of(const struct sample_facts *sample,
         }
 }
 
-/* A line on its way has been waited for by another before: how much of the latency was
- * queueing, nothing tells. */
+/* An earlier load requested the line of a fill buffer hit. The queueing part of its
+ * latency is unknown. */
 static struct stages stages_of(const struct sample_facts *sample,
                                const struct machine_facts *machine)
 {
@@ -93,7 +93,7 @@ static struct stages stages_of(const struct sample_facts *sample,
         return stages;
 }
 
-/* Of loads like this one the walkers serve fewer at a time than the fill buffers. */
+/* For such loads, the page walkers have a lower throughput than the fill buffers. */
 static bool waits_for_walkers(const struct sample_facts *sample,
                               const struct machine_facts *machine)
 {
@@ -102,7 +102,7 @@ static bool waits_for_walkers(const struct sample_facts *sample,
                    service_of(sample, machine) / machine->lfb_entries;
 }
 
-/* The fix without which requests would not have queued. */
+/* The fix that would remove the queueing. */
 static enum gain_fix queue_fix(const struct sample_facts *sample,
                                const struct machine_facts *machine)
 {
@@ -113,7 +113,7 @@ static enum gain_fix queue_fix(const struct sample_facts *sample,
         return waits_for_walkers(sample, machine) ? GAIN_TRANSLATION : GAIN_BUFFERS;
 }
 
-/* By how many cycles each fix brings the data earlier. */
+/* How many cycles earlier each fix delivers the data. */
 static void find_savings(const struct sample_facts *sample,
                          const struct machine_facts *machine, const struct stages *stages,
                          double saved[GAIN_COUNT])

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a fix would gain, estimated from the samples of a simulated run: of what each
- * sample held up, the part that would go. Pure arithmetic; doc/method.md has it in words.
- */
+/* Estimates the gain of a fix from the samples of a simulated run: the part of each
+ * sample's stall time that the fix removes. Pure arithmetic; see doc/method.md. */
 #ifndef MEMLAG_GAIN_H
 #define MEMLAG_GAIN_H
 
@@ -9,8 +8,8 @@
 #include "tally.h"
 #include "verdict.h"
 
-/* X(symbol, name in the database). Each is this machine without one cost; the last is all
- * data of a line of code in L1 when it is wanted, as far as DRAM's bandwidth lets. */
+/* X(symbol, name in the database). Each fix removes one cost of this machine. The last
+ * fix has all data of a code line in L1 in time, within DRAM's bandwidth. */
 #define GAIN_FIXES(X)                                                                    \
         X(MEMORY, "memory")                                                              \
         X(DRAM_BANDWIDTH, "dram-bandwidth")                                              \
@@ -35,17 +34,16 @@ enum gain_fix {
 /* The name in the database. */
 const char *gain_name(enum gain_fix fix);
 
-/* Cycles of what a sample held up that each fix would save; 0 of most. */
+/* Cycles of the sample's stall time that each fix saves; 0 for most fixes. */
 struct gain_parts {
         double cycles[GAIN_COUNT];
 };
 
-/* Of a SAMPLE with a latency and a latency of retirement, of a run on MACHINE. A fix that
- * brings the data earlier by some cycles saves these of the time for which the load held
- * up those behind it, and no more than that time. Where requests waited for buffers, the
- * time goes down in proportion instead, by Little's law. The latency of DRAM is no part
- * where its bandwidth was short, and no latency is where most of it was queueing for the
- * path from L3: lines would come no faster. */
+/* For a SAMPLE with a latency and a retire latency, on MACHINE. A fix that delivers the
+ * data earlier saves as many cycles of the stall time, at most all. If requests queued
+ * for buffers, the time shrinks in proportion instead (Little's law). DRAM latency does
+ * not count while DRAM's bandwidth was short. No latency counts if most of it was
+ * queueing for the path from L3: lines would arrive no faster. */
 struct gain_parts gain_of_sample(const struct sample_facts *sample,
                                  const struct machine_facts *machine);
 
@@ -58,14 +56,13 @@ struct gain_tally {
 
 void gain_add(struct gain_tally *tally, const struct gain_parts *parts);
 
-/* The part of the run's cycles that FIX would save at a place, as tally_stalled has it:
- * TALLY of its samples, WHOLE the tally of all samples. */
+/* The share of the run's cycles that FIX would save at a place, computed as in
+ * tally_stalled. TALLY: sums of the place; WHOLE: tally of all samples. */
 struct share gain_share(const struct gain_tally *tally, enum gain_fix fix,
                         const struct tally *whole, double loads_per_sample,
                         double total_cycles);
 
-/* Fills gain_finding with the gains of the runs of `memlag whatif`, where there are any.
- */
+/* Fills gain_finding from the runs of `memlag whatif`, if any. */
 int gains_store_recorded(struct db *db, struct diag *diag);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What fixes gained where the command was run again with them (whatif_run, whatif_line).
- */
+/* Measured gains of fixes: from repeated runs with the fix (whatif_run, whatif_line). */
 #include <math.h>
 #include <sqlite3.h>
 
 #include "gain.h"
 #include "statement.h"
 
-/* As of estimates. */
+/* The same limit as for estimates. */
 #define GAIN_MIN_SQL "0.001"
 
 /* The cycles and instructions of the first run. */
@@ -32,9 +31,9 @@ struct recorded_gains {
         int code;
 };
 
-/* Cycles are counted, not sampled. But threads may do more or less of their waiting in
- * instructions in one of the runs: the range is from the gain in cycles to that in cycles
- * per instruction. */
+/* Cycles are counted, not sampled. But threads may execute more or fewer instructions
+ * while they wait. The range spans the gain in cycles and the gain in cycles per
+ * instruction. */
 static int add_run(void *context, sqlite3_stmt *row)
 {
         struct recorded_gains *gains = context;
@@ -91,7 +90,7 @@ int gains_store_recorded(struct db *db, struct diag *diag)
                                                                                   "BY "
                                                                                   "whatif"
                                                                                   "_id";
-        /* A line that held nothing up with a fix has no row there. */
+        /* A line that no longer stalls with the fix has no row. */
         static const char lines_sql[] =
             "WITH run AS (SELECT whatif_id, fix, cycles / " COUNTED(
                 "cpu_clk_unhalted.thread") " AS part FROM whatif_run)"

@@ -5,7 +5,7 @@
 #include "findings_pass.h"
 #include "statement.h"
 
-/* Of the run's cycles; less is not worth a row. */
+/* Share of the run's cycles; smaller gains get no row. */
 static const double GAIN_MIN = 0.001;
 
 struct gain_rows {
@@ -15,7 +15,7 @@ struct gain_rows {
         struct diag *diag;
 };
 
-/* LINE: -1 for the run, which has no data to be in time for. */
+/* LINE: -1 for the whole run, which has no in-time gain. */
 static int store_gains_of(const struct gain_rows *rows, int64_t line,
                           const struct gain_tally *tally)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reverse of verdict.c and contention.c: what each verdict needs. */
+/* The reverse of verdict.c and contention.c: the inputs of each verdict. */
 #include "gaps.h"
 
 static bool tells_lmrl(const struct recorded *recorded)

@@ -13,7 +13,7 @@
 #include "statement.h"
 #include "user_code.h"
 
-/* What no allocation or variable names, as "[heap]", has its name in brackets. */
+/* Names in brackets, such as "[heap]", mark memory without an allocation or variable. */
 static const char objects_sql[] =
     "SELECT object_id, coalesce(" MEMLAG_MODULE_SQL ", 0), name GLOB '[[]*' "
     "FROM data_object LEFT JOIN module USING (module_id) ORDER BY object_id";
@@ -85,8 +85,8 @@ void grouping_free(struct grouping *grouping)
         free(grouping->objects);
 }
 
-/* The index of ID among COUNT items of ITEM_BYTES, which begin with their ids and are
- * sorted by them; or COUNT. Ids mostly count from 1, so that the first guess is right. */
+/* The index of ID among COUNT items of ITEM_BYTES, or COUNT. Items begin with their ids,
+ * sorted. Ids mostly count from 1: the first guess is usually right. */
 static size_t index_of(const void *items, size_t item_bytes, size_t count, int64_t id)
 {
         const char *bytes = items;

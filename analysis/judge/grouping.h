@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers for lines, functions and objects: dense, so that tallies are arrays,
- * and in the order of names, so that they do not depend on the order of samples. */
+/* Dense numbers for lines, functions and objects, so tallies can be arrays. Numbers
+ * follow the order of names: they do not depend on the order of samples. */
 #ifndef MEMLAG_GROUPING_H
 #define MEMLAG_GROUPING_H
 
@@ -10,8 +10,8 @@
 
 #include "db.h"
 
-/* Locations with the numbers of their lines and functions, in SQL. A line is what
- * line_finding's columns tell apart; NULLs are equal here. */
+/* SQL: locations with their line and function numbers. The columns of line_finding
+ * identify a line; NULLs are equal here. */
 #define GROUPING_LOCATIONS                                                               \
         "SELECT l.location_id,"                                                          \
         " dense_rank() OVER (ORDER BY m.path, l.function, l.function_offset, l.file,"    \
@@ -28,7 +28,7 @@ struct grouped_location {
 
 struct grouped_object {
         int64_t object_id;
-        bool own; /* it is memlag's, or its engine's, loaded into the program */
+        bool own; /* belongs to memlag or Valgrind, loaded into the program */
         bool mixed; /* memory of many unrelated things */
 };
 
@@ -41,7 +41,7 @@ struct grouping {
         size_t function_groups;
         int64_t *line_location; /* some location of each group, 0 in group 0 */
         int64_t *function_location;
-        uint32_t *line_function;        /* of each line */
+        uint32_t *line_function;        /* function of each line */
         struct grouped_object *objects; /* by id */
         size_t object_count;
         size_t object_capacity;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums readings into intervals and derives their metrics. Knows what counters
- * mean, and nothing of thresholds, samples or the database. */
+/* Sums counter values into intervals and derives their metrics. Knows the meaning of
+ * counters, but no thresholds, samples or database. */
 #include "interval.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 
 #include "array.h"
 
-/* A thread works on memory when at least a tenth of its cycles can have passed
- * with an L1D miss outstanding, or have waited for its stores. */
+/* A thread works on memory if an L1D miss was outstanding in at least a tenth of its
+ * cycles. Waiting for a full store buffer in a tenth of its cycles counts too. */
 static const double MEMORY_THREAD_RATIO = 0.1;
 
 static int64_t min_int64(int64_t a, int64_t b)
@@ -52,8 +52,8 @@ static struct interval *find_id(const struct interval_series *series, int64_t id
                    : NULL;
 }
 
-/* The interval ID, made when new. Since readings come by start, a new interval
- * is always later than all that exist. */
+/* Returns interval ID, created if new. Counter values arrive by start time: a new
+ * interval follows all existing ones. */
 static struct interval *get_id(struct interval_series *series, int64_t id)
 {
         if (series->count && series->intervals[series->count - 1].id >= id)
@@ -66,8 +66,7 @@ static struct interval *get_id(struct interval_series *series, int64_t id)
         return interval;
 }
 
-/* Of its cycles a good part has loads' misses outstanding, or waits for stores to leave a
- * full store buffer: stores' misses are not counted as such. */
+/* L1D misses of stores are not counted: waiting for a full store buffer replaces them. */
 static bool works_on_memory(const struct thread_reading *reading)
 {
         double least = MEMORY_THREAD_RATIO * reading->gained[CONCEPT_CYCLES];
@@ -134,7 +133,7 @@ static double miss_loads(const double gained[CONCEPT_COUNT])
         return gained[CONCEPT_L1_MISS] + gained[CONCEPT_FB_HIT];
 }
 
-/* A counter that the CPU has not got adds nothing. */
+/* A counter that the CPU lacks adds nothing. */
 static double or_zero(double count)
 {
         return isnan(count) ? 0 : count;
@@ -162,7 +161,7 @@ static double bandwidth_stalls(const double gained[CONCEPT_COUNT])
                     fmax(or_zero(gained[CONCEPT_STORE_BUFFER]), full));
 }
 
-/* Of the stalls beside a load that missed one cache, those in which the NEXT had it. */
+/* Stalls during a miss of one cache, while the NEXT cache had the line. */
 static double stalls_between(const double gained[CONCEPT_COUNT], enum concept missed,
                              enum concept next)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter readings of threads, summed machine-wide into intervals of equal
- * length, and the metrics of an interval. Pure arithmetic: no database. */
+/* Sums the threads' counter values machine-wide into intervals of equal length, and
+ * derives metrics of an interval. Pure arithmetic: no database. */
 #ifndef MEMLAG_INTERVAL_H
 #define MEMLAG_INTERVAL_H
 
@@ -10,7 +10,7 @@
 
 #include "counters.h"
 
-/* What the counters of one thread gained over [start_ns, end_ns). */
+/* Counter increments of one thread over [start_ns, end_ns). */
 struct thread_reading {
         int64_t start_ns;
         int64_t end_ns;
@@ -22,16 +22,17 @@ struct interval {
         int64_t start_ns;
         int64_t end_ns;
         double gained[CONCEPT_COUNT]; /* summed over the threads */
-        /* Cycles of the threads that had loads' L1D misses outstanding, or waited for
-         * stores, for a good part of them (interval.c says how much). */
+        /* Cycles of threads that work on memory: L1D misses outstanding, or a full store
+         * buffer (limits in interval.c). */
         double memory_cycles;
 };
 
 struct interval_series {
         int64_t interval_ns;
-        int64_t first_ns; /* of all readings */
+        int64_t first_ns; /* of all counter values */
         int64_t last_ns;
-        struct interval *intervals; /* by ascending id; without readings: absent */
+        struct interval *intervals; /* by ascending id; intervals without counter values
+                                     * are absent */
         size_t count;
         size_t capacity;
 };
@@ -40,21 +41,20 @@ struct interval_series {
 void interval_series_init(struct interval_series *series, int64_t interval_ns);
 void interval_series_free(struct interval_series *series);
 
-/* Adds READING, split over the intervals that it covers in proportion to time.
- * Readings come by ascending start_ns. -EINVAL when its times cannot be a
- * reading's (none or negative duration, or more than READING_INTERVALS_MAX
- * intervals long), -ENOMEM. */
+/* Adds READING, split in proportion to time over its intervals. Add readings by ascending
+ * start_ns. Returns -ENOMEM, or -EINVAL for impossible times: zero or negative duration,
+ * or more than READING_INTERVALS_MAX intervals. */
 enum { READING_INTERVALS_MAX = 64 };
 int interval_series_add(struct interval_series *series,
                         const struct thread_reading *reading);
 
-/* The span of interval ID; the series' first and last one begin and end with
- * the readings, because a run seldom fills them. */
+/* The time span of interval ID. The first and last interval begin and end with the
+ * counter values: a run seldom fills them. */
 void interval_span(const struct interval_series *series, int64_t id, int64_t *start_ns,
                    int64_t *end_ns);
 
-/* Each is NAN where the counters do not tell. KNOWN: the concepts that the run
- * counted; what a known counter did not gain is zero. */
+/* Metrics are NAN if their counters are missing. KNOWN: the concepts that the run
+ * counted; a known counter without an increment is zero. */
 struct interval_metrics {
         /* beta + gamma: loads that missed L1D or hit a fill buffer. */
         double miss_loads;
@@ -62,40 +62,40 @@ struct interval_metrics {
         double lmrl_cycles;
         /* alpha / beta. */
         double l1_miss_latency_cycles;
-        /* Share of the cycles in which a request waited for a fill buffer. */
+        /* Share of cycles with a request waiting for a fill buffer. */
         double fb_full_ratio;
-        /* The same, or for a place in the queue beyond L2 where that is counted: FB_FULL
-         * + SQ_FULL (M17). */
+        /* FB_FULL + SQ_FULL (M17): fb_full_ratio plus waits for an entry of the queue
+         * beyond L2, if counted. */
         double buffers_full_ratio;
         /* Mean number of cores that ran threads waiting for memory. */
         double active_cores;
         double read_gbs; /* 10^9 bytes a second */
         double write_gbs;
-        /* Used cycles in terms of one core's cycles. */
+        /* Used cycles, divided by one core's cycles. */
         double used_cores;
-        /* Mean number of L1D misses outstanding: the greatest share of the cycles
-         * that can have been spent waiting for one. */
+        /* Mean number of outstanding L1D misses: upper limit of the share of cycles that
+         * waited for one. */
         double pending_ratio;
         double instructions_per_cycle;
         /* M17, as shares of the cycles. Stalled for memory: max(RESOURCE_STALLS.SB,
-         * STALLS_L1D_PENDING). Of these, for its bandwidth: max(RESOURCE_STALLS.SB,
-         * FB_FULL + SQ_FULL); CPUs without the last have their fill buffers only. The
-         * rest of the first is for its latency. */
+         * STALLS_L1D_PENDING). Its bandwidth part: max(RESOURCE_STALLS.SB, FB_FULL +
+         * SQ_FULL), on CPUs without SQ_FULL the fill buffers only. The remainder is the
+         * latency part. */
         double memory_stall_ratio;
         double bandwidth_stall_ratio;
-        /* Cycles in the kernel, for page faults and system calls; 0: not counted. */
+        /* Share of cycles in the kernel for page faults and system calls; 0: not counted.
+         */
         double kernel_ratio;
-        /* By the samples (interval_samples.h). The part of the time without DRAM traffic;
-         * NAN: not known. Of the lines from DRAM, those of another node. */
+        /* From samples (interval_samples.h). idle_part: share of time without DRAM
+         * traffic; NAN: not known. remote_part: share of DRAM lines from another node. */
         double idle_part;
         double remote_part;
-        /* Upper end of the 95 % range of the share for which sampled accesses stalled;
-         * NAN: not known. */
+        /* Upper end of the 95 % range of the sampled stall share; NAN: not known. */
         double sampled_stall_most;
-        /* Cycles without execution: CYCLES_NO_EXECUTE; of those beside a waiting load,
-         * the ones in which L2 had what it waited for, STALLS_L1D_PENDING less
-         * STALLS_L2_PENDING, and the latter; of these, the ones in which the last cache
-         * had it, STALLS_L2_PENDING less STALLS_L3_MISS, and the latter. */
+        /* Cycles without execution: CYCLES_NO_EXECUTE. Stalls on loads that L2 served:
+         * STALLS_L1D_PENDING less STALLS_L2_PENDING. Stalls beyond L2: STALLS_L2_PENDING.
+         * Stalls on loads that the last cache served: STALLS_L2_PENDING less
+         * STALLS_L3_MISS. Stalls beyond the last cache: STALLS_L3_MISS. */
         double stall_ratio;
         double l2_stall_ratio;
         double beyond_l2_stall_ratio;
@@ -108,8 +108,8 @@ struct interval_metrics interval_metrics(const struct interval *interval,
                                          const bool known[CONCEPT_COUNT],
                                          double clock_mhz);
 
-/* Stalls are no more than METRICS's samples can have made: cycles without execution
- * beside a miss may be those of a chain of arithmetic. */
+/* Limits the stalls to the upper estimate from samples. Cycles without execution during a
+ * miss may belong to a chain of arithmetic. */
 void interval_limit_stalls(struct interval_metrics *metrics);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One pass over the samples in the order of time. The rules that use this are in
- * contention.c. */
+/* One pass over the samples in order of time. contention.c holds the rules that use the
+ * results. */
 #include "interval_samples.h"
 
 #include <errno.h>
@@ -48,14 +48,14 @@ double idle_part(const int64_t *times_ns, size_t count, int64_t start_ns, int64_
         return idle / (double)(end_ns - start_ns);
 }
 
-/* The samples of one interval as they come. */
+/* Sums over the samples of the current interval. */
 struct reading {
         const struct interval_series *series;
         struct interval_metrics *metrics;
         double loads_per_sample;
-        size_t at; /* of series */
+        size_t at; /* index in series */
         int64_t *times_ns;
-        size_t count, capacity; /* of times_ns: samples from DRAM */
+        size_t count, capacity; /* of times_ns: times of DRAM samples */
         size_t remote;
         double retire_cycles, retire_squared;
         int64_t retirements;
@@ -82,8 +82,8 @@ static void finish_interval(struct reading *reading)
         reading->at++;
 }
 
-/* Columns: time, whether DRAM had the line, and whether that of another node, latency of
- * retirement. */
+/* Columns: time, whether DRAM had the line, whether a remote DRAM had it, retire latency.
+ */
 static int take_sample(void *context, sqlite3_stmt *row)
 {
         struct reading *reading = context;
@@ -132,8 +132,8 @@ static int read_remote(struct db *db, double *cycles, struct diag *diag)
         return code < 0 ? code : 0;
 }
 
-/* Where loads of less than L2's latency were sampled too, those that stall are among the
- * samples. */
+/* Retire latency counts only if the run also sampled loads faster than L2: else some
+ * stalled loads have no samples. */
 static const char sql_of_samples[] =
     "SELECT s.time_ns, d.level IN ('DRAM', 'REMOTE_DRAM', 'PMEM'), d.level = "
     "'REMOTE_DRAM',"

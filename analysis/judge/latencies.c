@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Latencies of a line lie near each other: runs of counts take less room than single
- * ones. They are found by a hash table with open addressing, at most half full. */
+/* Latencies of a line are close to each other: runs of counts need less memory than
+ * single counts. A hash table with open addressing finds the runs; it is at most half
+ * full. */
 #include "latencies.h"
 
 #include <errno.h>
@@ -12,8 +13,8 @@
 
 enum { CODE_BITS = 12, CODES = 1 << CODE_BITS };
 
-/* The first CODE_BITS bits of CYCLES, and how many follow: codes ascend as latencies do.
- */
+/* Keeps the first CODE_BITS bits of CYCLES, and the number of following bits. Codes
+ * ascend with latencies. */
 static uint32_t code_of(uint64_t cycles)
 {
         uint32_t following = 0;
@@ -30,7 +31,7 @@ static uint64_t cycles_of(uint32_t code)
         return (uint64_t)(code - following * (CODES / 2)) << following;
 }
 
-/* Where the run of GROUP that begins with FIRST is named, or can be. */
+/* The slot of GROUP's run that begins with FIRST, or the free slot for it. */
 static uint32_t *find_slot(const struct latencies *latencies, uint32_t group,
                            uint32_t first)
 {
@@ -80,7 +81,7 @@ int latencies_add(struct latencies *latencies, uint32_t group, int64_t cycles)
         return 0;
 }
 
-/* A run by the number of the group that it counts for. */
+/* A run, with the number of the group that it counts for. */
 struct member {
         uint32_t group;
         const struct latency_run *run;
@@ -94,7 +95,7 @@ static int compare_members(const void *left, const void *right)
         return a->run->first < b->run->first ? -1 : a->run->first > b->run->first;
 }
 
-/* All runs, those of a group together in the order of latencies; the caller frees. */
+/* All runs, sorted by group and latency; the caller frees. */
 static struct member *sorted_members(const struct latencies *latencies,
                                      const uint32_t *group_of)
 {
@@ -109,7 +110,7 @@ static struct member *sorted_members(const struct latencies *latencies,
         return members;
 }
 
-/* Of one group, whose runs MEMBERS are. */
+/* MEMBERS: the runs of one group. */
 static double nearest_rank(const struct member *members, size_t count, unsigned percent)
 {
         uint64_t samples = 0, rank = 0;

@@ -15,7 +15,7 @@ void longest_add(struct longest *longest, double cycles, unsigned char label)
         longest->label[i] = label;
 }
 
-/* Of those that are kept; 0: there is none. */
+/* The shortest of the stored samples; 0: none. */
 static double shortest(const struct longest *longest)
 {
         int i = LONGEST_COUNT - 1;
@@ -24,8 +24,8 @@ static double shortest(const struct longest *longest)
         return longest->cycles[i];
 }
 
-/* If the K longest are cut to L and no other is, L is a tenth of K L and the others' sum.
- */
+/* If the K longest samples are cut to L and no others, L is a tenth of K L plus the sum
+ * of the others. */
 double longest_limit(const struct longest *longest, int64_t samples, double cycles)
 {
         if (samples < LONGEST_PARTS)

@@ -32,8 +32,8 @@ static int read_first_run(struct db *db, struct first_run *run, struct diag *dia
         return code < 0 ? code : 0;
 }
 
-/* Column 6 is the row's samples, and the columns before it and the parameters of INSERT
- * agree. */
+/* Column 6 holds the row's samples; the preceding columns match the parameters of INSERT.
+ */
 struct share_rows {
         struct first_run run;
         sqlite3_stmt *insert;
@@ -74,7 +74,7 @@ static int store_shares(struct db *db, const struct first_run *run, const char *
         return code ? code : rows.code;
 }
 
-/* The names of a row, compared as grouping.c does. */
+/* Compares the names of a row as grouping.c does. */
 #define SAME_FUNCTION                                                                    \
         " f.module IS g.module AND f.function IS g.function"                             \
         " AND f.function_offset IS g.function_offset "
@@ -95,7 +95,7 @@ static const char insert_line_sql[] =
     " line, samples, measured_ratio, measured_ratio_low, measured_ratio_high)"
     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 
-/* NULLs stand for a line's file and number. */
+/* NULLs replace a line's file and number. */
 static const char functions_sql[] =
     "WITH g AS (SELECT m.path AS module, l.function, l.function_offset,"
     "  sum(samples) AS samples" SAMPLES_BY "1, 2, 3) "
@@ -109,7 +109,7 @@ static const char insert_function_sql[] =
 
 /* ---- agreement ---- */
 
-/* 1 + the number of lesser values + half of the number of other equal ones. */
+/* 1 + the number of lesser values + half of the number of other equal values. */
 static double rank_of(const double *values, size_t count, double value)
 {
         double rank = 0.5;
@@ -131,13 +131,13 @@ double measured_rank_correlation(const double *a, const double *b, size_t count)
         return count >= 3 && aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
 }
 
-/* What is compared: rows of at least 1 % of the measured time, or of the modelled cycles
- * without page faults, as the timer does not see the kernel. */
+/* Compares rows with at least 1 % of the measured time or of the modelled cycles.
+ * Modelled cycles exclude page faults, because the timer does not see the kernel. */
 #define COMPARED_RATIO "0.01"
 #define COMPARED_ROWS  "10"
 enum { COMPARED_MOST = 20 };
 
-/* Of each row: both ratios, and whether it is among the first of either. */
+/* Each row has both ratios, and whether it is among the first rows by either ratio. */
 #define COMPARED_SQL(finding, clock, id)                                                 \
         "WITH pair AS (SELECT c." clock "_id AS clock_id, f." id " AS id,"               \
         "  c.measured_ratio AS measured, coalesce(f.stalled_ratio, 0)"                   \

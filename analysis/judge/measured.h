@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The measured time of lines and functions: the timer samples of a first run of the
- * command as it is (record --with-clock), beside the stalls that the model found. */
+/* The measured time of lines and functions: timer samples of a first, unmodified run of
+ * the command (record --with-clock), compared with the simulated stalls. */
 #ifndef MEMLAG_MEASURED_H
 #define MEMLAG_MEASURED_H
 
 #include "db.h"
 
-/* Fills line_clock_finding, function_clock_finding and clock_agreement_finding, where the
- * recording has a first run. The findings of lines and functions are there. A share is of
- * the first run's CPU time, of which the timer sees the user's part; its range is
+/* Fills line_clock_finding, function_clock_finding and clock_agreement_finding if the
+ * recording has a first run. Call it after the findings of lines and functions. Shares
+ * refer to the first run's CPU time; the timer sees only its user part. Ranges are
  * Wilson's score interval at 95 % (JASA 22, 1927). */
 int measured_store(struct db *db, struct diag *diag);
 
-/* Spearman's rank correlation of the COUNT pairs (A, B): Pearson's of their ranks, of
- * which equal values share the mean. NAN: fewer than three pairs, or all of A or B are
- * equal. */
+/* Spearman's rank correlation of the COUNT pairs (A, B): Pearson's correlation of their
+ * ranks. Equal values share their mean rank. NAN: fewer than three pairs, or all of A or
+ * B are equal. */
 double measured_rank_correlation(const double *a, const double *b, size_t count);
 
 #endif

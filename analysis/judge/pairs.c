@@ -22,7 +22,7 @@ static size_t slot_of(const struct pairs *pairs, uint32_t first, uint32_t second
         return slot;
 }
 
-/* Doubles the slots and puts every pair into its new one. */
+/* Doubles the slots and inserts every pair again. */
 static int grow_slots(struct pairs *pairs)
 {
         size_t slot_count = pairs->slot_count ? 2 * pairs->slot_count : 256;
@@ -98,7 +98,7 @@ static int compare_pairs(const void *a, const void *b)
         return (x->second > y->second) - (x->second < y->second);
 }
 
-/* Puts the pairs and values into the order of SORTED, the values into VALUES. */
+/* Copies pairs and values in the order of SORTED, the values into VALUES. */
 static void take_order(struct pairs *pairs, const struct placed_pair *sorted,
                        void *values)
 {

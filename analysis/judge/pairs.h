@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A number for each pair of numbers that occurs, and a value where one is wanted: of line
- * and object, of such a pair and a field, or of a node in the tree of callers and what it
- * calls. Knows nothing of what the values are. */
+/* Numbers each pair of numbers that occurs, and stores an optional value for it. Pairs
+ * are for example (line, object), (pair, field), or (caller node, callee). Knows nothing
+ * about the values. */
 #ifndef MEMLAG_PAIRS_H
 #define MEMLAG_PAIRS_H
 
@@ -13,30 +13,30 @@ struct pair {
         uint32_t second;
 };
 
-/* All zero but for value_bytes is an empty one. */
+/* Empty if all members but value_bytes are zero. */
 struct pairs {
         size_t
-            value_bytes; /* of a pair's value, all zero when it is made; 0: it has none */
+            value_bytes; /* size of a value, zero when created; 0: no values */
         struct pair *pairs;
         void *values; /* in the order of pairs */
         size_t count;
         size_t capacity;
         uint32_t *slots; /* index into pairs plus 1; 0: free */
         size_t slot_count;
-        uint64_t multiplier; /* of scatter.h */
+        uint64_t multiplier; /* see scatter.h */
 };
 
-/* The index of the pair in pairs, made when new; UINT32_MAX without memory. */
+/* The pair's index in pairs, created if new; UINT32_MAX without memory. */
 uint32_t pairs_place(struct pairs *pairs, uint32_t first, uint32_t second);
 
-/* The value of the pair at INDEX. It moves when another pair is made. */
+/* The value of the pair at INDEX. Creating another pair moves it. */
 void *pairs_value(const struct pairs *pairs, size_t index);
 
-/* The value of the pair, made when new; NULL without memory. */
+/* The pair's value, created if new; NULL without memory. */
 void *pairs_get(struct pairs *pairs, uint32_t first, uint32_t second);
 
-/* Orders the pairs by their numbers, and the values with them; no pairs_get after it. 0,
- * or -ENOMEM and nothing has changed. */
+/* Sorts the pairs by their numbers, with their values; do not call pairs_get afterwards.
+ * Returns 0, or -ENOMEM without a change. */
 int pairs_sort(struct pairs *pairs);
 
 void pairs_free(struct pairs *pairs);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads and addresses are read in their order and found by bisection. */
+/* Threads and addresses are read sorted; a binary search finds them. */
 #include "placing.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Where samples are of which that is not said one by one: by process and address. Kept in
- * memory, as every sample asks, and in no order of addresses. */
+/* Looks up the code location of samples without an attribution row, by process and
+ * instruction pointer. Held in memory, because every sample needs it, in no order of
+ * addresses. */
 #ifndef MEMLAG_PLACING_H
 #define MEMLAG_PLACING_H
 
@@ -9,7 +10,7 @@
 
 #include "db.h"
 
-/* What a statement over samples s selects for placing_of_row, in SQL, and from where. */
+/* SQL columns of sample s, and its FROM clause, for placing_of_row. */
 #define PLACING_COLUMNS "a.location_id, s.thread_id, s.ip"
 #define PLACING_SAMPLES "FROM sample AS s LEFT JOIN attribution AS a USING (sample_id)"
 
@@ -36,7 +37,8 @@ struct placing {
         size_t ip_capacity;
 };
 
-/* Reads the tables. 0 or a negative errno value; freed by placing_free in any case. */
+/* Reads the tables. Returns 0 or a negative errno value; placing_free frees in any case.
+ */
 int placing_read(struct db *db, struct placing *placing, struct diag *diag);
 void placing_free(struct placing *placing);
 

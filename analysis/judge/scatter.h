@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Slots of hash tables whose keys a recording chooses: multiplication by an odd number
- * that nobody knows beforehand, so that no file can hold keys that all want one slot
- * (Dietzfelbinger et al., A Reliable Randomized Algorithm for the Closest-Pair Problem,
- * 1997). Tables with it show nothing of their order. */
+/* Slots of hash tables with keys from a recording: multiplication by a secret odd number.
+ * A file then cannot hold keys that all collide (Dietzfelbinger et al., A Reliable
+ * Randomized Algorithm for the Closest-Pair Problem, 1997). Output must not depend on the
+ * order of such tables. */
 #ifndef MEMLAG_SCATTER_H
 #define MEMLAG_SCATTER_H
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* From the random bytes that the kernel gives each program that it starts. */
+/* From the random bytes that the kernel gives each started program. */
 static inline uint64_t scatter_multiplier(void)
 {
         uint64_t bytes[2];

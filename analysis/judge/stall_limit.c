@@ -8,11 +8,11 @@
 
 #include "statement.h"
 
-/* So many that are as long are no accident. */
+/* So many equally long samples are no accident. */
 enum { ALIKE = 5 };
 
-/* If the K longest are cut to L and no other is, L is a twentieth of K L and the others'
- * sum. */
+/* If the K longest samples are cut to L and no others, L is a twentieth of K L plus the
+ * sum of the others. */
 double stall_limit(const double *longest, size_t count, double sum)
 {
         double others = sum, limit = 0;
@@ -28,9 +28,9 @@ double stall_limit(const double *longest, size_t count, double sum)
 }
 
 struct stalls {
-        double longest[STALL_LIMIT_PARTS]; /* the longest first */
-        size_t count;                      /* of these */
-        double sum;                        /* of all */
+        double longest[STALL_LIMIT_PARTS]; /* in descending order */
+        size_t count;                      /* of longest */
+        double sum;                        /* of all stalls */
 };
 
 static int take_stall(void *context, sqlite3_stmt *row)

@@ -14,7 +14,8 @@ double tally_cost(const struct sample_facts *sample)
                                            : (double)sample->stall_ns;
 }
 
-/* By which sums a sample's latency is in: its cause, or one of these of CAUSE_DRAM. */
+/* Labels of the sums that a sample's latency is in: its cause, or a subset of CAUSE_DRAM.
+ */
 enum { LABEL_CROWDED = CAUSE_COUNT, LABEL_CROWDED_ASKING };
 
 static unsigned char label_of(const struct sample_facts *sample, enum cause cause)
@@ -104,7 +105,8 @@ void tally_add_faults(struct tally *tally, int64_t faults, double kernel_cycles)
         tally->fault_cycles += kernel_cycles;
 }
 
-/* As many samples with equal stalls would tell as much (Kish). */
+/* The effective number of samples (Kish): as many samples with equal stalls give the same
+ * precision. */
 static double told_stalls(const struct tally *tally)
 {
         return tally->retire_squared > 0
@@ -117,7 +119,7 @@ bool tally_tells_stalls(const struct tally *tally)
         return told_stalls(tally) >= (double)VERDICT_SAMPLES_MIN;
 }
 
-/* Lines on their way (LFB) do not say where from, and came as those that were asked for.
+/* Hits of a fill buffer (LFB) have no level: assume the levels of the requesting loads.
  */
 enum level tally_cache_level(const struct tally *tally)
 {
@@ -173,9 +175,8 @@ double tally_mean_latency(double latency_cycles, int64_t latencies)
         return latencies ? latency_cycles / (double)latencies : NAN;
 }
 
-/* The size of a simple random sample that would know the share S as well. With S
- * at its limits the variance is zero whatever was sampled; the samples' own
- * effective number (Kish) stands in. */
+/* The size of a simple random sample with the same variance of share S. At the limits of
+ * S the variance is always zero: use the effective number of samples (Kish) instead. */
 static double effective_size(double s, const struct tally *part,
                              const struct tally *whole)
 {
@@ -201,8 +202,8 @@ struct share cost_share(const struct tally *part, const struct tally *whole)
             .value = s, .low = fmax(0, centre - half), .high = fmin(1, centre + half)};
 }
 
-/* The variance of PART's retire_cycles: they are the sum over all of WHOLE's samples, of
- * which those that are not PART's have none. */
+/* The variance of PART's retire_cycles, as a sum over all samples of WHOLE. Samples
+ * outside PART count as zero. */
 static double retire_variance(const struct tally *part, const struct tally *whole,
                               double loads_per_sample)
 {
@@ -224,7 +225,7 @@ struct share tally_stalled(const struct tally *part, const struct tally *whole,
             known->retire_cycles > 0
                 ? retire_variance(known, whole, loads_per_sample) / known->retire_cycles
                 : 0;
-        /* Of the ends, whose product is the square of the sum. */
+        /* The product of both ends is the square of the sum. */
         double high =
             sum + z * z * event / 2 + z * sqrt(event * sum + z * z * event * event / 4);
         double low = high > 0 ? sum * sum / high : 0;

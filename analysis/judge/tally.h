@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums over samples, and the share of a part in the whole with its interval of
- * confidence. Pure arithmetic. */
+/* Sums over samples, and the share of a part in the whole with its confidence interval.
+ * Pure arithmetic. */
 #ifndef MEMLAG_TALLY_H
 #define MEMLAG_TALLY_H
 
@@ -11,56 +11,56 @@
 #include "longest.h"
 #include "verdict.h"
 
-/* Whether samples were contended, and whether it is known. */
+/* The number of contended samples, and how many are known. */
 struct contended_tally {
         int64_t samples;
-        int64_t told;   /* of intervals that are known to be contended or not */
-        int64_t untold; /* contended or not: the counters do not tell */
+        int64_t told;   /* samples of intervals with a known answer */
+        int64_t untold; /* samples that the counters cannot decide */
 };
 
-/* An estimate with its 95 % interval of confidence. */
+/* An estimate with its 95 % confidence interval. */
 struct share {
         double value;
         double low;
         double high;
 };
 
-/* Samples that waited for a cache, by the one that had their line. */
+/* Samples that waited for one cache level. */
 struct cache_tally {
         int64_t samples;
         double latency_cycles;
         double retire_cycles;
 };
 
-/* What is summed for each line, function, object and the whole run. */
+/* The sums of a line, function, object or the whole run. */
 struct tally {
         int64_t samples;
         int64_t latencies; /* samples with a latency */
-        int64_t levels;    /* samples whose level is known, and of these */
+        int64_t levels;    /* samples with a known level, and among them DRAM samples */
         int64_t dram_samples;
         struct contended_tally contended;
-        /* What shares are of: latency, or of timer samples the time stalled. */
+        /* Shares are computed from cost: latency, or the stall time of timer samples. */
         double cost;
         double cost_squared; /* sum of squares */
         double latency_cycles;
-        int64_t retirements;   /* samples with a latency of retirement */
-        double retire_cycles;  /* their sum */
-        double retire_squared; /* and that of their squares */
+        int64_t retirements;   /* samples with a retire latency */
+        double retire_cycles;  /* sum of retire latencies */
+        double retire_squared; /* sum of their squares */
         double cause_latency_cycles[CAUSE_COUNT];
-        /* Of CAUSE_DRAM in crowded intervals (sample_crowded), and of these the samples
-         * whose loads asked for the line. */
+        /* Parts of CAUSE_DRAM: samples of crowded intervals (sample_crowded), and among
+         * them samples whose loads requested the line. */
         double crowded_latency_cycles;
         double crowded_asking_cycles;
-        /* The same of the latency of retirement. */
+        /* Retire latencies by cause. */
         double cause_retire_cycles[CAUSE_COUNT];
         double crowded_retire_cycles;
-        struct cache_tally caches[2]; /* of CAUSE_CACHE: served by L2, by L3 */
-        struct longest longest;       /* of those with a latency */
+        struct cache_tally caches[2]; /* CAUSE_CACHE samples that L2 or L3 served */
+        struct longest longest;       /* of samples with a latency */
         int64_t faults;               /* page faults */
-        double fault_cycles;          /* in the kernel, for these */
+        double fault_cycles;          /* in the kernel, for the page faults */
 };
 
-/* The same where no verdict is wanted: of a line's loads from one field of an object. */
+/* A tally without a verdict: a line's loads from one field of an object. */
 struct short_tally {
         int64_t samples;
         int64_t latencies;
@@ -68,57 +68,55 @@ struct short_tally {
         struct contended_tally contended;
 };
 
-/* What SAMPLE adds to a tally's cost. */
+/* SAMPLE's contribution to a tally's cost. */
 double tally_cost(const struct sample_facts *sample);
 
 void tally_add(struct tally *tally, const struct sample_facts *sample,
                enum answer contended, enum cause cause);
 
-/* So many page FAULTS, which took KERNEL_CYCLES. */
+/* Adds FAULTS page faults that took KERNEL_CYCLES. */
 void tally_add_faults(struct tally *tally, int64_t faults, double kernel_cycles);
 
 void short_tally_add(struct short_tally *tally, const struct sample_facts *sample,
                      enum answer contended);
 
-/* Whether enough samples tell for how long the loads held up the program. Where so, what
- * matters most at a place is told by that, and else by the cost. */
+/* Whether enough samples stalled the program to rank by stall time. Otherwise the ranking
+ * uses cost. */
 bool tally_tells_stalls(const struct tally *tally);
 
-/* The cache that most of what a verdict of VERDICT_CACHE is found by waited for: LEVEL_L2
- * or LEVEL_L3; LEVEL_NA: hardly any of its samples asked one for a line. */
+/* For VERDICT_CACHE: the cache that served most of the waits, LEVEL_L2 or LEVEL_L3.
+ * LEVEL_NA: too few samples requested a line from a cache. */
 enum level tally_cache_level(const struct tally *tally);
 
-/* The contended samples; -1: some may be, and the counters tell of no interval. */
+/* The number of contended samples; -1: some may be, but their intervals are unknown. */
 int64_t tally_contended(const struct contended_tally *contended);
 
-/* How many of the samples DRAM served; -1: no sample tells what served it. */
+/* The number of samples that DRAM served; -1: no sample has a level. */
 int64_t tally_dram(const struct tally *tally);
 
-/* What a verdict is found by: no sample counts for more than longest.h says.
- * LOADS_PER_CYCLE: that a sample stands for, over the cycles of the run, which are
- * TOTAL_CYCLES; NAN when that is not known. */
+/* The input of a verdict; longest.h limits each sample. LOADS_PER_CYCLE: loads per sample
+ * over TOTAL_CYCLES, the cycles of the run; NAN if not known. */
 struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cycle,
                                  double total_cycles);
 
-/* Of LATENCIES samples; NAN without any. */
+/* The mean over LATENCIES samples; NAN without samples. */
 double tally_mean_latency(double latency_cycles, int64_t latencies);
 
-/* The part of the run's cycles for which PART's loads held up those behind them, when
- * each sample of WHOLE, one of LOADS_PER_SAMPLE, stands for LOADS_PER_CYCLE, as in
- * tally_facts; NAN when that is not known, or the samples do not tell. Few loads have
- * most of it, so that the interval is the score interval of a Poisson count (L. Brown, T.
- * Cai and A. DasGupta, Statistica Sinica 13, 2003) of events as large as makes the
- * variance that of the sum over a simple random sample of all loads (Cochran, Sampling
- * Techniques, 3rd edition, section 2.6); of no event, as large as WHOLE's. Its ends are
- * no more than all cycles, also where the estimate is. */
+/* The share of the run's cycles that PART's loads stalled. Each sample of WHOLE, one of
+ * LOADS_PER_SAMPLE, stands for LOADS_PER_CYCLE (see tally_facts). NAN if that is not
+ * known, or if the samples have no retire latency. A few loads cause most stall time,
+ * therefore the range is the score interval of a Poisson count (L. Brown, T. Cai and A.
+ * DasGupta, Statistica Sinica 13, 2003). Its event size gives the variance of a simple
+ * random sample of all loads (Cochran, Sampling Techniques, 3rd edition, section 2.6). A
+ * PART without stalls uses WHOLE's event size. The ends are at most all cycles; the
+ * estimate may be more. */
 struct share tally_stalled(const struct tally *part, const struct tally *whole,
                            double loads_per_sample, double loads_per_cycle);
 
-/* The share of PART's cost in WHOLE's, both of samples that stand for equally
- * many loads. The variance is that of a ratio estimator (Cochran, Sampling
- * Techniques, 3rd edition, section 6.3), the interval Wilson's score interval
- * (JASA 22, 1927) at the sample size that has this variance in simple sampling.
- * NAN when WHOLE has no cost. */
+/* PART's share of WHOLE's cost; all samples stand for equally many loads. The variance is
+ * from a ratio estimator (Cochran, Sampling Techniques, 3rd edition, section 6.3). The
+ * range is Wilson's score interval (JASA 22, 1927), for the size of a simple sample with
+ * this variance. NAN if WHOLE has no cost. */
 struct share cost_share(const struct tally *part, const struct tally *whole);
 
 #endif

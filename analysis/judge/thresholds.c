@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the thresholds and stores them with where they come from. The rules
- * that use them are in contention.c and verdict.c. */
+/* Chooses the thresholds and stores them with their origin. contention.c and verdict.c
+ * hold the rules that use them. */
 #include "thresholds.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include "statement.h"
 #include "verdict.h"
 
-/* Fewer loads than this make an interval's LMRL a matter of chance. */
+/* With fewer loads, an interval's LMRL is random. */
 static const double QUIET_LOADS_MIN = 1000;
 static const double QUIET_BANDWIDTH_PART = 0.25;
-/* More than the last cache takes on any server CPU, where the facts lack it. */
+/* Above the last cache's latency on any server CPU; for machines without the fact. */
 static const double DEFAULT_CACHE_LATENCY_CYCLES = 100;
 
 struct thresholds thresholds_of_machine(const struct machine_facts *machine)
@@ -22,11 +22,11 @@ struct thresholds thresholds_of_machine(const struct machine_facts *machine)
         double cache = machine->l3_latency_cycles, factor = measured_lmrl_factor(machine);
         return (struct thresholds){
             .lmrl_factor = isnan(factor) ? LMRL_FACTOR : factor,
-            /* No mix of loads can have more: the right limit where the counters
-             * do not tell the mix. */
+            /* No mix of loads can have a higher value: a safe limit if the counters do
+             * not give the mix. */
             .quiet_lmrl_cycles = idle_dram_lmrl(machine),
-            /* A measured knee may come before half of the peak, and never makes the limit
-             * higher: with writes the latency rises earlier. */
+            /* A measured knee may come before half of the peak. It never raises the
+             * limit: writes raise the latency earlier. */
             .bandwidth_gbs = fmin(CONTENDED_BANDWIDTH_PART * machine->dram_bandwidth_gbs,
                                   machine->dram_knee_gbs),
             .saturated_gbs = SATURATED_BANDWIDTH_PART * machine->dram_bandwidth_gbs,
@@ -85,9 +85,9 @@ int quiet_lmrl(const struct interval_metrics *metrics, size_t count, double *lmr
         return 0;
 }
 
-/* H20's sampling latency (data from DRAM, address hit the TLB, not locked) while
- * the memory was quiet: its median, or NAN without such samples. Where DRAM bytes were
- * not counted (LIMIT_GBS is NAN), quiet is an LMRL of at most LMRL_CYCLES. */
+/* H20's sampling latency in quiet memory (data from DRAM, address in the TLB, not
+ * locked): the median, or NAN without such samples. If DRAM bytes were not counted
+ * (LIMIT_GBS is NAN), an interval is quiet below an LMRL of LMRL_CYCLES. */
 static int quiet_sampling_latency(struct db *db, double limit_gbs, double lmrl_cycles,
                                   int64_t interval_ns, double *cycles, struct diag *diag)
 {

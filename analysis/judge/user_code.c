@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Code is the user's when its source file is known and is none of the system's, and its
- * machine code is in the program or in a library outside of the system's directories. A
- * directory in which samples met headers and no source file of the program is taken for a
- * library of headers, wherever it is: what matters there is who uses it. Only files that
- * samples or what was inlined there led to are known, so that a directory of the
- * program's is taken for one too while no sample met its source files. */
+/* Code is the user's if two conditions hold. Its source file is known and is not a system
+ * file. Its machine code is in the program or in a library outside the system's
+ * directories. A directory counts as a library of headers if samples met headers in it,
+ * but no source file of the program. For such a header, its user matters. The tables only
+ * have files that samples or inlined frames refer to: a directory of the program looks
+ * like a library of headers until a sample meets its source files. */
 #include "user_code.h"
 
 #include <errno.h>
@@ -18,15 +18,15 @@
 
 enum { NONE = UINT32_MAX };
 
-/* Whose code a line is, and what is asked of it: the user's line that led there, or where
- * a header of his is used. */
+/* The owner of a line's code. A LIBRARY line is attributed to the user's line that led
+ * there, a HEADER line to the source line that uses it. */
 enum kind { LIBRARY, HEADER, SOURCE };
 
-/* The innermost places of the user's; 0: none. */
+/* The innermost places in the user's code; 0: none. */
 struct nearest {
         uint32_t any;
-        uint32_t own;    /* of these that is in no library of headers */
-        uint32_t source; /* and in no header at all */
+        uint32_t own;    /* outside libraries of headers */
+        uint32_t source; /* outside all headers */
 };
 
 struct user_code_location {
@@ -40,12 +40,12 @@ struct user_code_stack {
         struct nearest nearest;
 };
 
-/* Of a file, with the last slash. */
+/* Directory of a file name, with the last slash. */
 #define DIRECTORY " rtrim(text, replace(text, '/', '')) "
 
-/* Every function at a location of samples or their stacks, innermost first, with the line
- * that is executed in it. Other locations, such as of allocations, can be far more.
- * Sources of compilers are under such paths wherever they are installed. */
+/* Every function at a location of samples or their stacks, innermost first, with its
+ * current line. Leaves out other locations, such as allocation sites: they can be far
+ * more. The patterns also match compilers' sources in other installation directories. */
 static const char places_sql[] =
     "WITH sampled AS MATERIALIZED ("
     " SELECT location_id FROM ip_location UNION SELECT location_id FROM attribution"
@@ -94,14 +94,14 @@ static const char places_sql[] =
     " file_id IN (SELECT name_id FROM lone_header) "
     "FROM place ORDER BY location_id, depth";
 
-/* 0: none, or no number that symbolize gives. */
+/* 0: none, or an id outside the range of symbolize. */
 static uint32_t id_of_row(sqlite3_stmt *row, int column)
 {
         int64_t id = sqlite3_column_int64(row, column);
         return id > 0 && id <= UINT32_MAX ? (uint32_t)id : 0;
 }
 
-/* Adds the place of ROW: its number in places, of which 0 is none; 0 without memory. */
+/* Adds ROW's place and returns its number in places, from 1; 0 without memory. */
 static uint32_t add_place(struct user_code *code, sqlite3_stmt *row)
 {
         if (code->place_count >= NONE - 1 ||
@@ -116,7 +116,7 @@ static uint32_t add_place(struct user_code *code, sqlite3_stmt *row)
         return (uint32_t)code->place_count;
 }
 
-/* The location in work, which is new when LOCATION_ID is; NULL without memory. */
+/* The last location, or a new one if LOCATION_ID differs; NULL without memory. */
 static struct user_code_location *location_at(struct user_code *code, int64_t location_id,
                                               enum kind kind)
 {
@@ -189,7 +189,7 @@ static const struct user_code_stack *find_stack(const struct user_code *code,
                                  : NULL;
 }
 
-/* A parent comes before its children; what a damaged file has else is no parent. */
+/* A parent precedes its children. In a damaged file, a later row is no parent. */
 static int take_stack(void *context, sqlite3_stmt *row)
 {
         struct user_code *code = context;
@@ -258,7 +258,7 @@ static uint32_t leading_to(const struct user_code *code, int64_t location_id,
         return nearest->own ? nearest->own : nearest->any;
 }
 
-/* The same place, at whichever location, is one leader. NONE without memory. */
+/* Equal places at different locations are one leader. NONE without memory. */
 static uint32_t leader_of(struct user_code *code, const struct user_place *place)
 {
         uint32_t function =
@@ -302,7 +302,7 @@ int user_code_add(struct user_code *code, uint32_t line, uint32_t function,
         struct user_place place = code->places[number - 1];
         if (add_cost(code, &code->line_costs, line, &place, sample))
                 return -ENOMEM;
-        place.line = 0; /* of a function all lines of its caller are one leader */
+        place.line = 0; /* all lines of the calling function are one leader */
         return add_cost(code, &code->function_costs, function, &place, sample);
 }
 
@@ -318,7 +318,7 @@ static bool pair_is_below(const void *item, const void *key)
         return pair->first < *(const uint32_t *)key;
 }
 
-/* The first of GROUP's pairs, which are in the order of groups: lines or functions. */
+/* The first of GROUP's pairs; pairs are sorted by group (line or function). */
 static size_t first_of(const struct pairs *costs, uint32_t group)
 {
         return array_count_before(costs->pairs, costs->count, sizeof(*costs->pairs),
@@ -334,7 +334,7 @@ static bool is_more(const struct user_part *a, const struct user_part *b,
         return a->cost != b->cost ? a->cost > b->cost : a->samples > b->samples;
 }
 
-/* The leader that led to most of GROUP's WEIGHT, and to how much. False: none did. */
+/* The leader with the most WEIGHT of GROUP, and its sums. False: no leader. */
 static bool most_of(const struct user_code *code, const struct pairs *costs,
                     uint32_t group, enum user_weight weight, struct user_place *place,
                     struct user_part *most)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of the user's own lines led to a line or function of a library. The hottest of
- * C++ are in the library's headers (operator[], std::move), and tell nothing by
- * themselves. */
+/* Finds the user's line that led to a line or function of a library. The hottest lines of
+ * C++ programs are in library headers (operator[], std::move), and do not help the user.
+ */
 #ifndef MEMLAG_USER_CODE_H
 #define MEMLAG_USER_CODE_H
 
@@ -12,7 +12,7 @@
 #include "db.h"
 #include "pairs.h"
 
-/* A place in the source, of a function that may be inlined. */
+/* A source position, in a function that may be inlined. */
 struct user_place {
         uint32_t module_id;   /* 0: not known */
         uint32_t function_id; /* of table name; 0: not known */
@@ -20,19 +20,19 @@ struct user_place {
         uint32_t line; /* 0: not known */
 };
 
-/* What a place led to. */
+/* Sums over the samples that a place led to. */
 struct user_part {
         int64_t samples;
-        double cost;          /* of tally.h */
-        double retire_cycles; /* for which its loads held up the program; 0: not known */
+        double cost;          /* see tally.h */
+        double retire_cycles; /* stall time of its loads; 0: not known */
 };
 
-/* By which of them a place led to most. */
+/* The measure that ranks the places leading to a line or function. */
 enum user_weight { USER_COST, USER_RETIRE_CYCLES };
 
 /* Zero-initialised: empty. */
 struct user_code {
-        struct user_place *places; /* of each location, by number less 1 */
+        struct user_place *places; /* of all locations, by number less 1 */
         size_t place_count;
         size_t place_capacity;
         struct user_code_location *locations; /* by location_id */
@@ -41,31 +41,32 @@ struct user_code {
         struct user_code_stack *stacks; /* by stack_id */
         size_t stack_count;
         size_t stack_capacity;
-        struct pairs functions; /* of module and function */
-        struct pairs lines;     /* of file and line */
-        struct pairs leaders;   /* of one of each: places that led somewhere, each once */
-        struct pairs line_costs; /* of a line of the caller's and a leader: user_part */
-        struct pairs function_costs; /* the same of a function */
+        struct pairs functions; /* (module, function) */
+        struct pairs lines;     /* (file, line) */
+        struct pairs leaders;   /* (index in functions, index in lines): each leading
+                                 * place once */
+        struct pairs line_costs; /* (line, leader) → user_part */
+        struct pairs function_costs; /* (function, leader) → user_part */
 };
 
-/* Reads the names and stacks. 0 or a negative errno value; freed by user_code_free in any
- * case. */
+/* Reads the names and stacks. Returns 0 or a negative errno value; user_code_free frees
+ * in any case. */
 int user_code_read(struct db *db, struct user_code *code, struct diag *diag);
 void user_code_free(struct user_code *code);
 
-/* A sample at LOCATION_ID, which is on line number LINE and in function number FUNCTION,
- * with STACK_ID (0: none), is SAMPLE. 0 or -ENOMEM. */
+/* Adds SAMPLE at LOCATION_ID, on line number LINE in function number FUNCTION, with
+ * STACK_ID (0: none). Returns 0 or -ENOMEM. */
 int user_code_add(struct user_code *code, uint32_t line, uint32_t function,
                   int64_t location_id, int64_t stack_id, const struct user_part *sample);
 
-/* All samples have been added: orders them for user_code_of_line and _of_function. 0
- * or -ENOMEM. */
+/* Sorts after the last user_code_add, for user_code_of_line and user_code_of_function.
+ * Returns 0 or -ENOMEM. */
 int user_code_sort(struct user_code *code);
 
-/* Whether a place of the user's led to LINE, or FUNCTION, and the one that led to most of
- * its WEIGHT: to how much is in *PART. To a function it is a function,
- * without a line. Of a header of his it is the place in a source file that is no header.
- * False: it is the user's own, or nothing of his led there. */
+/* Finds the user's place that led to most WEIGHT of LINE or FUNCTION; *PART gets its
+ * sums. For a FUNCTION, the place is a function without a line. For a header of the user,
+ * the place is in a source file. Returns false for the user's own code, or if no place of
+ * the user led there. */
 bool user_code_of_line(const struct user_code *code, uint32_t line,
                        enum user_weight weight, struct user_place *place,
                        struct user_part *part);

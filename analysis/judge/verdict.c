@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of attribution, in one place: a sample's cause, and the verdict on
- * the samples of a line or object. doc/method.md has the same rules in words. */
+/* All rules of attribution: a sample's cause, and the verdict on the samples of a line or
+ * object. doc/method.md explains the same rules. */
 #include "verdict.h"
 
 #include <math.h>
@@ -9,17 +9,17 @@
 const int64_t VERDICT_SAMPLES_MIN = 20;
 const double VERDICT_COST_RATIO_MIN = 0.005;
 
-/* Loads that wait for one another ask for one line at a time. */
+/* Dependent loads request one line at a time. */
 const double VERDICT_OVERLAP_MIN = 2;
 
-/* Fewer samples than for a verdict tell an origin when they agree. */
+/* Fewer samples than for a verdict suffice for an origin if they agree. */
 const int64_t ORIGIN_SAMPLES_MIN = 5;
 static const double ORIGIN_AGREEMENT = 0.9;
 
 static const struct {
         const char *name;
         bool dram;           /* counted as a DRAM sample */
-        bool waits_for_dram; /* its latency can hold a wait for DRAM */
+        bool waits_for_dram; /* its latency can include a wait for DRAM */
 } levels[] = {
     [LEVEL_NA] = {"NA", false, false},
     [LEVEL_L1] = {"L1", false, false},
@@ -131,16 +131,16 @@ enum origin place_origin(const struct origins *origins)
                                                                 : ORIGIN_UNKNOWN;
 }
 
-/* A cache is as slow as loads that ask it for lines elsewhere in the run only where loads
- * wait for buffers too: while these are free, it is not what kept a line on its way. */
+/* Requests to a cache are slow only if they wait for buffers first. While buffers are
+ * free, a cache is not the origin of a slow line. */
 enum origin run_origin(const struct origins *origins, bool buffers_free)
 {
         enum origin origin = place_origin(origins);
         return origin == ORIGIN_CACHE && buffers_free ? ORIGIN_UNKNOWN : origin;
 }
 
-/* Reads that would not reach a verdict's cost if each had been waited for alone are not
- * what slow loads waited for. Where they are half of the misses or more, they are. */
+/* Loads did not wait for DRAM if all its reads, waited for one by one, would stay below a
+ * verdict's cost. They did if DRAM reads are at least half of the misses. */
 enum origin traffic_origin(const struct interval *interval,
                            const bool known[CONCEPT_COUNT],
                            const struct machine_facts *machine)
@@ -166,7 +166,7 @@ struct rule_input {
         const struct thresholds *thresholds;
 };
 
-/* A slow hit of a fill buffer waited for the line like the load that had asked for it. */
+/* A slow hit of a fill buffer waited for the same line as the requesting load. */
 static bool is_slow_buffer_hit(const struct rule_input *in)
 {
         return sample_is_slow_buffer_hit(in->sample, in->thresholds);
@@ -194,9 +194,9 @@ static bool is_behind_l1(enum level level)
         return level == LEVEL_LFB || level == LEVEL_L2 || level == LEVEL_L3;
 }
 
-/* A load that missed the TLB may have waited for its translation instead: in an interval
- * that other work binds; and where a cache had its line, as pages are walked one or two
- * at a time, and a cache's lines come as many at a time as there are buffers. */
+/* A load that missed the TLB may have waited for its translation instead. This holds in
+ * an interval with another bound. It also holds if a cache had the line: page walkers
+ * serve one or two pages at a time, fill buffers serve more lines. */
 static bool may_be_translation(const struct sample_facts *sample)
 {
         return sample->tlb_missed &&
@@ -204,8 +204,8 @@ static bool may_be_translation(const struct sample_facts *sample)
                 sample->level == LEVEL_L3);
 }
 
-/* A latency above DRAM's of a line that a cache had, while the buffers were full: the
- * load waited for one of these first. */
+/* A cache had the line, but the latency exceeds DRAM's while buffers were full: the load
+ * first waited for a buffer. */
 static bool is_late_for_a_buffer(const struct rule_input *in)
 {
         return in->sample->interval_lacks_buffers && !may_be_translation(in->sample) &&
@@ -213,16 +213,16 @@ static bool is_late_for_a_buffer(const struct rule_input *in)
                in->sample->latency_cycles > in->thresholds->high_latency_cycles;
 }
 
-/* Where DRAM is short of bandwidth, buffers are full of lines that wait for it: so did
- * who waited for a buffer, wherever its own line was. */
+/* If DRAM is short of bandwidth, the buffers are full of lines from DRAM. A load that
+ * waits for a buffer then waits for DRAM, wherever its own line is. */
 static bool is_contention(const struct rule_input *in)
 {
         return sample_contended(in->sample, in->thresholds) == ANSWER_YES ||
                (in->sample->bandwidth_short == ANSWER_YES && is_late_for_a_buffer(in));
 }
 
-/* The buffers are full of lines that follow each other on the path from L3 as fast as it
- * lets them. */
+/* Lines from L3 fill the buffers, and the path from L3 delivers them at its full
+ * bandwidth. */
 static bool is_late_for_the_path(const struct rule_input *in)
 {
         const struct sample_facts *sample = in->sample;
@@ -231,9 +231,8 @@ static bool is_late_for_the_path(const struct rule_input *in)
                 (sample->level == LEVEL_LFB && sample->line_origin == ORIGIN_CACHE));
 }
 
-/* H20's false positive: a latency above DRAM's while DRAM has bandwidth left,
- * because the load had to wait for a fill buffer first, wherever its line then came from.
- */
+/* H20's false positive: a latency above DRAM's while DRAM has bandwidth left. The load
+ * first waited for a fill buffer; its level does not matter. */
 static bool is_in_core(const struct rule_input *in)
 {
         const struct sample_facts *sample = in->sample;
@@ -246,8 +245,8 @@ static bool is_in_core(const struct rule_input *in)
                sample->latency_cycles > in->thresholds->high_latency_cycles;
 }
 
-/* A fill buffer that is soon filled was waiting for a cache, not for DRAM; so was a slow
- * one where loads of a cache are slow too, as they wait for a buffer themselves. */
+/* A fast hit of a fill buffer waited for a cache, not for DRAM. A slow hit also did, if
+ * loads from that cache are slow because they wait for buffers. */
 static bool is_dram(const struct rule_input *in)
 {
         if (in->sample->level == LEVEL_LFB)
@@ -260,7 +259,7 @@ static bool is_unknown(const struct rule_input *in)
         return is_slow_buffer_hit(in) && in->sample->line_origin == ORIGIN_UNKNOWN;
 }
 
-/* The idle latency of a cache that the machine describes, else zero. */
+/* The idle latency of a cache; zero if the machine does not have it. */
 static double cache_latency(const struct machine_facts *machine, enum level level)
 {
         double cycles = level == LEVEL_L1   ? machine->l1d_latency_cycles
@@ -270,10 +269,10 @@ static double cache_latency(const struct machine_facts *machine, enum level leve
         return isnan(cycles) ? 0 : cycles;
 }
 
-/* Served by a cache, but more than half of the wait was for the translation. With caches
- * only walks queue as they would for a stream: a walk alone is longer than L1 or L2
- * takes, and shorter than what is behind. The second level of the TLB takes less than L2
- * and has no queue: only beside L1 it can be the larger part. */
+/* A cache served the load, but the translation took more than half of the latency.
+ * Without simulated waits, walks queue as in a stream: a walk takes longer than L1 or L2,
+ * and less than deeper levels. The second-level TLB is faster than L2 and has no queue:
+ * it can be the larger part only for L1 hits. */
 static bool is_tlb(const struct rule_input *in)
 {
         enum level level = in->sample->level;
@@ -333,7 +332,7 @@ static enum verdict cause_verdict(enum cause cause)
         return verdicts[cause];
 }
 
-/* The cause with the most cycles; of equals the one that rules name first. */
+/* The cause with the most cycles; among equal causes the first in rule order. */
 static enum cause greatest_cause(const double cycles[CAUSE_COUNT])
 {
         enum cause greatest = 0;
@@ -348,16 +347,15 @@ bool sample_crowded(const struct sample_facts *sample)
         return sample->interval_bound == BOUND_IN_CORE && sample->interval_lacks_buffers;
 }
 
-/* What held up the program is what to change, and of loads that wait side by side the
- * latency says that of each. Where too few samples tell what did, the latency stands in.
- */
+/* Stall time shows the costly loads; the latencies of parallel loads overlap. With too
+ * few stalls, latency replaces it. */
 static bool tells_stalls(const struct verdict_facts *facts)
 {
         return facts->stalls >= (double)VERDICT_SAMPLES_MIN;
 }
 
-/* Many loads at a time that take no longer than DRAM does, while all buffers are full:
- * how many these are decides what such loads cost, and not the latency of each. */
+/* Decides between crowded and single loads. If many loads overlap at DRAM latency while
+ * all buffers are full, their number decides the cost, not their latency. */
 static enum verdict verdict_of_loads(const struct verdict_facts *facts)
 {
         double cycles[CAUSE_COUNT];
@@ -379,8 +377,8 @@ static enum verdict verdict_of_loads(const struct verdict_facts *facts)
                                                                           : verdict;
 }
 
-/* Page faults are counted, not sampled: they need no number of samples to be told, and
- * the time that they take is in the cycles of the run as what the loads held up is. */
+/* Page faults are counted, not sampled: they need no minimum number of samples. Their
+ * time is a share of the run's cycles, as the stall time of loads is. */
 static bool faults_prevail(const struct verdict_facts *facts)
 {
         double loads = 0;

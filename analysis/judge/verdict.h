@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sample waited for, and what to say of a line or object whose samples
- * waited for several things. Every rule is in verdict.c, and in doc/method.md in
- * words. No database. */
+/* The cause of a sample's latency, and the verdict on a line or object whose samples have
+ * several causes. verdict.c holds every rule; doc/method.md explains them. No database.
+ */
 #ifndef MEMLAG_VERDICT_H
 #define MEMLAG_VERDICT_H
 
@@ -31,15 +31,15 @@ const char *level_name(enum level level);
 /* The level called NAME; LEVEL_NA for any other name. */
 enum level level_named(const char *name);
 
-/* Samples with these levels count as DRAM samples in the findings. */
+/* Whether samples of this level count as DRAM samples in the findings. */
 bool level_is_dram(enum level level);
 
-/* Where slow loads come from that ask for a line, and so the ones that find it on its
- * way. */
+/* The origin of slow cache lines: the level that serves the requesting load, and so also
+ * the loads that hit its fill buffer. */
 enum origin { ORIGIN_UNKNOWN, ORIGIN_DRAM, ORIGIN_CACHE, ORIGIN_SHARING, ORIGIN_REMOTE };
 enum { ORIGIN_COUNT = ORIGIN_REMOTE + 1 };
 
-/* The samples of one place that tell an origin, and their latency by origin. */
+/* Samples of one place with a known origin, and their latency by origin. */
 struct origins {
         int64_t samples;
         double latency_cycles[ORIGIN_COUNT];
@@ -48,51 +48,50 @@ struct origins {
 
 struct sample_facts {
         enum level level;
-        enum origin line_origin; /* of lines on their way (LFB) at this place */
+        enum origin line_origin; /* of outstanding lines (LFB) at this place */
         bool tlb_missed;
-        bool tlb_second;        /* its second level had the translation */
-        bool unforwarded;       /* a store before it had only a part of its bytes */
+        bool tlb_second;        /* the second TLB level had the translation */
+        bool unforwarded;       /* an earlier store held only part of its bytes */
         bool hit_modified;      /* snoop hitm: another core had the line modified */
         int64_t latency_cycles; /* -1: not known */
         int64_t retire_latency_cycles; /* -1: not known */
-        int64_t stall_ns;              /* of a timer sample; 0: it is none */
+        int64_t stall_ns;              /* of a timer sample; 0: no timer sample */
         enum answer bandwidth_short;   /* in its interval */
         enum bound interval_bound;
         bool interval_lacks_buffers;
-        bool interval_path_full; /* the one from L3 */
-        bool without_waits;      /* of a model in which nothing waits for values */
+        bool interval_path_full; /* the path from L3 */
+        bool without_waits;      /* from a model without waits for values */
 };
 
 /* Whether a load from LEVEL may have waited for DRAM. */
 bool level_waits_for_dram(enum level level);
 
-/* H19's hybrid method: in an interval that was short of bandwidth, a load that may have
- * waited for DRAM, for longer than an uncontended one does. */
+/* H19's hybrid method: the interval was short of bandwidth, and the load may have waited
+ * for DRAM longer than an uncontended load. */
 enum answer sample_contended(const struct sample_facts *sample,
                              const struct thresholds *thresholds);
 
-/* Where the line came from that a load asked for and waited for longer than any cache
- * takes; ORIGIN_UNKNOWN of every other sample. */
+/* The origin of the cache line that a slow load requested; slow: longer than any cache
+ * takes. ORIGIN_UNKNOWN for every other sample. */
 enum origin sample_origin(const struct sample_facts *sample,
                           const struct thresholds *thresholds);
 
-/* A load that found its line on the way (LFB) and waited longer than any cache takes. */
+/* Whether a load hit a fill buffer (LFB) and waited longer than any cache takes. */
 bool sample_is_slow_buffer_hit(const struct sample_facts *sample,
                                const struct thresholds *thresholds);
 
 void origins_add(struct origins *origins, enum origin origin, double latency_cycles);
 
-/* The origin of lines on their way at a place with these samples, of which none counts
- * for more than longest.h says; ORIGIN_UNKNOWN when they are too few to tell, or none
- * took any time. */
+/* The origin of outstanding lines at a place with these samples; longest.h limits each
+ * sample. ORIGIN_UNKNOWN for too few samples, or samples without latency. */
 enum origin place_origin(const struct origins *origins);
 
-/* The same of a whole run's samples, for an interval; BUFFERS_FREE: its loads hardly ever
- * waited for a fill buffer. */
+/* The origin from a whole run's samples, for one interval. BUFFERS_FREE: its loads hardly
+ * ever waited for a fill buffer. */
 enum origin run_origin(const struct origins *origins, bool buffers_free);
 
-/* What DRAM's traffic in an interval tells of the lines that loads waited for then:
- * ORIGIN_DRAM, ORIGIN_CACHE or ORIGIN_UNKNOWN. KNOWN: what the run counted. */
+/* The origin that the interval's DRAM traffic suggests for awaited lines: ORIGIN_DRAM,
+ * ORIGIN_CACHE or ORIGIN_UNKNOWN. KNOWN: the counted concepts. */
 enum origin traffic_origin(const struct interval *interval,
                            const bool known[CONCEPT_COUNT],
                            const struct machine_facts *machine);
@@ -106,12 +105,12 @@ enum cause {
         CAUSE_DRAM,
         CAUSE_TLB,
         CAUSE_CACHE,
-        CAUSE_UNKNOWN, /* a line on its way, and nothing tells where from */
+        CAUSE_UNKNOWN, /* an outstanding line of unknown origin */
         CAUSE_NONE,
         CAUSE_COUNT
 };
 
-/* The one thing that most of a sample's latency is put down to. */
+/* The single cause of most of a sample's latency. */
 enum cause sample_cause(const struct sample_facts *sample,
                         const struct machine_facts *machine,
                         const struct thresholds *thresholds);
@@ -123,7 +122,7 @@ enum verdict {
         VERDICT_DRAM_CONTENTION,
         VERDICT_IN_CORE,
         VERDICT_DRAM_LATENCY,
-        VERDICT_DRAM, /* as its bandwidth may have been short or not */
+        VERDICT_DRAM, /* the bandwidth may have been short */
         VERDICT_TLB,
         VERDICT_PAGE_FAULTS,
         VERDICT_CACHE,
@@ -136,29 +135,27 @@ enum verdict {
 struct verdict_facts {
         int64_t latencies; /* samples with a latency */
         double cause_latency_cycles[CAUSE_COUNT];
-        /* The same of the latency of retirement: the part of it that held up what came
-         * behind; and the number of equal samples that would tell the sum as well. */
+        /* cause_retire_cycles: stall time by cause. stalls: effective number of samples,
+         * that is equal samples with the same precision of the sum. */
         double cause_retire_cycles[CAUSE_COUNT];
         double stalls;
-        /* Estimated latency of all its loads over the cycles of the run: as much
-         * of the run as they can have cost. NAN when the period is not known. */
+        /* Estimated latency of all loads over the run's cycles: the upper limit of their
+         * cost. NAN if the period is not known. */
         double cost_ratio;
-        /* Other work hides them: the range of what they stalled ends below the least
+        /* Other work hides the loads: the range of their stall time ends below the least
          * cost. */
         bool hidden;
-        /* The part of the run's cycles for which its loads held up those behind them, by
-         * cause as cause_retire_cycles, is this for each of these cycles; NAN likewise.
+        /* Share of the run's cycles per cycle of cause_retire_cycles; NAN if not known.
          */
         double cycle_ratio;
-        double fault_ratio; /* of the run's cycles, in the kernel for its page faults */
-        /* The part of CAUSE_DRAM's latencies in crowded intervals, and how many lines its
-         * loads were asking DRAM for at a time in them, on the average of the whole run.
-         */
+        double fault_ratio; /* share of the run's cycles in the kernel for page faults */
+        /* The part of CAUSE_DRAM in crowded intervals: latency, stall time, and the mean
+         * number of lines requested from DRAM at a time (over the whole run). */
         double crowded_latency_cycles;
         double crowded_retire_cycles;
         double crowded_overlap;
-        /* Loads may have waited because DRAM was short of bandwidth, and of none of their
-         * intervals it is known whether it was. */
+        /* Loads may have waited for DRAM bandwidth, but none of their intervals has a
+         * known answer. */
         bool bandwidth_untold;
 };
 
@@ -167,9 +164,8 @@ extern const int64_t ORIGIN_SAMPLES_MIN;
 extern const double VERDICT_COST_RATIO_MIN;
 extern const double VERDICT_OVERLAP_MIN;
 
-/* The sample's interval is bound in-core, and by the fill buffers or the places beyond
- * L2: loads that asked for lines then waited for DRAM as many at a time as the core can
- * have. */
+/* The sample's interval is bound in-core by the fill buffers or the queue beyond L2. Its
+ * loads then waited for DRAM with the core's maximum number of requests. */
 bool sample_crowded(const struct sample_facts *sample);
 
 enum verdict verdict_of(const struct verdict_facts *facts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memlag report [FILE]: shows what a recording found. */
+/* memlag report [FILE]: prints the findings of a recording. */
 #include <argp.h>
 #include <errno.h>
 #include <math.h>
@@ -29,10 +29,10 @@ enum {
 struct arguments {
         struct selection selection;
         const char *file;             /* NULL: memlag.db */
-        struct report_options report; /* its kind is NULL: not given */
+        struct report_options report; /* kind is NULL if not given */
         bool top_given;
         bool page;
-        struct source_search search; /* of the page */
+        struct source_search search; /* for the page */
         const char *output;          /* NULL: stdout */
 };
 
@@ -101,7 +101,7 @@ static void parse_sort(struct report_options *report, const char *text,
                 usage_error(state, "--sort: '%s' is not stalled or latency", text);
 }
 
-/* An empty pattern fits no name, and rows without one cannot be chosen. */
+/* An empty pattern matches no name, and rows without a name cannot be chosen. */
 static const char *parse_pattern(const char *option, const char *text,
                                  struct argp_state *state)
 {
@@ -133,7 +133,7 @@ static void check_choice(const struct report_options *report, struct argp_state 
                             report->kind->name);
 }
 
-/* The page has all kinds of rows, and chooses among them by itself. */
+/* A page has all kinds of rows; the user chooses among them in the page. */
 static void check_page(const struct arguments *arguments, struct argp_state *state)
 {
         const struct report_options *report = &arguments->report;
@@ -273,7 +273,7 @@ static int print(struct db *db, const struct arguments *arguments, FILE *out,
         return code;
 }
 
-/* A report that fails half-way leaves no file, and no half of a page. */
+/* A report that fails half-way leaves no file and no partial page. */
 static int print_whole(struct db *db, const struct arguments *arguments,
                        struct diag *diag)
 {

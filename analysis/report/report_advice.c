@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the verdicts that matter in a report mean, what of the core was short, and what
- * often helps (doc/method.md). Knows the run's summary, and no sample. */
+/* Explains the verdicts that matter in a report, names full resources of the core, and
+ * gives frequent remedies (doc/method.md). Knows the run's summary, but no sample. */
 #include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "report_sql.h"
 #include "statement.h"
 
-/* Of what the loads that are shown held up, or of their latency; what is less is not what
- * to begin with. */
+/* Share of the stall time or latency of the shown loads; a verdict with less is no place
+ * to begin. */
 #define ADVICE_SHARE_MIN "0.1"
 enum { ADVICE_VERDICTS = 2 };
-/* Of the cycles; a resource that is full for less is not worth a word. */
+/* Share of the cycles; a resource that is full for less is not mentioned. */
 static const double FULL_MIN = 0.05;
 
 static const struct report_advice advices[] = {
@@ -81,17 +81,17 @@ static void say_full(FILE *text, const struct report_summary *summary)
                 fputc(')', text);
 }
 
-/* Part of the latency of all: of those that asked DRAM for their line, each of which
- * takes what DRAM takes, or what the line's loads do. Loads that find a line on its way
- * (LFB) ask for none and wait as long: of a list whose nodes are read in three places
- * three loads are under way, and one line. */
+/* Share of the total latency in loads that requested their line from DRAM. Each such load
+ * counts with DRAM's latency, or its line's mean if longer. Hits of a fill buffer (LFB)
+ * request nothing and wait as long: three loads of one list node keep three loads in
+ * flight, but one cache line. */
 #define ASKING_PART                                                                      \
         " total(dram_samples * max(mean_latency_cycles, coalesce((SELECT value FROM "    \
         "machine"                                                                        \
         " WHERE key = 'dram_latency_cycles'), 0)))"                                      \
         " / (SELECT sum(samples * mean_latency_cycles) FROM line_finding) "
 
-/* Independence is no remedy for loads that have it: of ASKING lines at a time, by
+/* More overlap does not help loads that already overlap. ASKING: outstanding lines, by
  * Little's law. */
 static void say_overlap(FILE *text, double asking)
 {
@@ -103,8 +103,8 @@ static void say_overlap(FILE *text, double asking)
                         asking);
 }
 
-/* Where structures have at least half of the latency, their fields tell what to leave out
- * of the data. Types are those of the whole run, not of chosen code. */
+/* If structures have at least half of the latency, their fields show which data to leave
+ * out. Types cover the whole run, not the chosen code. */
 #define FIELDS_KNOWN                                                                     \
         " (SELECT total(latency_share) >= 0.5 FROM field_finding"                        \
         "  JOIN type_field USING (field_id) WHERE name IS NOT NULL)"                     \
@@ -114,9 +114,8 @@ static void say_overlap(FILE *text, double asking)
         "WHEN total(weight) FILTER (WHERE cache_level = '" cache                         \
         "') >= 0.9 * sum(weight) THEN '" cache "' "
 
-/* CACHE: the one that nearly all waited for whose verdict is cache; "": both, or not
- * known.
- */
+/* CACHE: the cache that nearly all loads with a cache verdict waited for; "": several, or
+ * not known. */
 static void say_one(FILE *text, const struct report_advice *advice, const char *cache,
                     double asking, const struct report_summary *summary,
                     bool fields_known)

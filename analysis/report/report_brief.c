@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The first lines of a report: how much time waits for memory, the places with cause and
- * remedy, and where to read on. Some ten lines; --verbose has the rest. */
+/* The first lines of a report: the time spent waiting for memory, the places with cause
+ * and remedy, and where to read on. About ten lines; --verbose prints the rest. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -24,18 +24,17 @@ enum {
         REMEDY_WIDTH = 100
 };
 
-/* Of the cycles, or of the latency or time at loads where cycles are not known. */
+/* Share of the cycles; without cycles, of the latency or of the time at loads. */
 #define PLACE_SHARE_MIN "0.01"
 
-/* Of the bandwidth: with less left, latency begins to rise. */
+/* Share of the bandwidth: with less left, latency begins to rise. */
 static const double KNEE_LEFT = 0.5;
-/* Of the loads; fewer take no time that is worth a word. */
+/* Share of the loads; fewer cost hardly any time. */
 static const double SPLIT_RATIO_MIN = 0.1;
 
 /* ---- how much ---- */
 
-/* Rows have the time of page faults beside that of accesses: so has the sum above them.
- */
+/* Rows include page faults; the sum above them must too. */
 static bool waits_have_faults(const struct report_summary *summary)
 {
         return !summary->timed && summary->loads_stalled_ratio <= 1 &&
@@ -85,7 +84,7 @@ static void say_bandwidth(FILE *text, const struct report_summary *summary)
         putc('.', text);
 }
 
-/* No line has the kernel's time, except that of its page faults. */
+/* Lines include the kernel's time for their page faults, and no other kernel time. */
 static void say_kernel(FILE *text, const struct report_summary *summary)
 {
         double modelled = summary->fault_ratio + summary->call_ratio;
@@ -104,7 +103,7 @@ static void say_kernel(FILE *text, const struct report_summary *summary)
                         100 * measured);
 }
 
-/* In the model a load across a line border uses a port twice. */
+/* The model uses a port twice for a load across a line boundary. */
 static void say_splits(FILE *text, const struct report_summary *summary)
 {
         if (summary->split_ratio >= SPLIT_RATIO_MIN)
@@ -161,7 +160,7 @@ static int print_time(struct db *db, FILE *out, const struct report_summary *sum
 
 /* ---- places ---- */
 
-/* A library's line stands with the program's own line that led there. */
+/* A library's line comes with the program's own line that led there. */
 /* clang-format off */
 static const char places_sql[] =
     "WITH top AS" REPORT_PLACES("?1", "?2")
@@ -191,7 +190,7 @@ static const char places_sql[] =
     "  USING (line_id) WHERE weight >= " PLACE_SHARE_MIN " ORDER BY weight DESC, line_id";
 /* clang-format on */
 
-/* At most LIMIT bytes of TEXT, which is printable. */
+/* Prints at most LIMIT bytes of TEXT, which is printable. */
 static void print_cut(FILE *out, const char *text, size_t limit)
 {
         size_t length = 0, next;
@@ -225,7 +224,7 @@ static void print_place(FILE *out, sqlite3_stmt *row, bool timed)
         free(object);
 }
 
-/* The fix of the machine that helps the place of ROW most, as its samples let expect. */
+/* Prints the machine fix with the highest expected gain for ROW's place. */
 static void print_gain(FILE *out, sqlite3_stmt *row)
 {
         const char *condition = report_fix_condition(statement_text(row, 6));
@@ -251,7 +250,7 @@ static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice
         return code;
 }
 
-/* Each remedy once, and of two causes at most. */
+/* Prints each remedy once, for two causes at most. */
 static int print_remedy(FILE *out, sqlite3_stmt *row, const char *said[REMEDIES])
 {
         const char *verdict = statement_text(row, 2);
@@ -356,7 +355,7 @@ static int print_no_place(struct db *db, FILE *out, const struct report_summary 
         return 0;
 }
 
-/* Processes of which nothing, or not all, was recorded. */
+/* Prints processes that were not recorded, or only in part. */
 static int print_missing_processes(struct db *db, FILE *out, struct diag *diag)
 {
         static const char sql[] =
@@ -378,7 +377,7 @@ static int print_missing_processes(struct db *db, FILE *out, struct diag *diag)
         return code;
 }
 
-/* What was gained where the command was run again with fixes: the whole run's. */
+/* Prints the whole run's measured gains from repeated runs with fixes. */
 static int print_recorded_gains(struct db *db, FILE *out, struct diag *diag)
 {
         sqlite3_stmt *rows;

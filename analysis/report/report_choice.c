@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What of the run the table has, when the user has chosen code: without it shares, which
- * stay those of the whole run, would seem to be of what is shown. */
+/* Says which part of the run the table covers if the user chose code. Shares still refer
+ * to the whole run: without this text they would seem to refer to the table. */
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static const char chosen_sql[] =
     " 100 * total(latency_share), 100 * sum(stalled_ratio) "
     "FROM function_finding WHERE" REPORT_CHOSEN;
 
-/* Of the lines that weigh. */
+/* Lines with a weight only. */
 static const char verdicts_sql[] =
     "WITH part AS (SELECT" REPORT_VERDICT_NAME "AS name,"
     "  sum(weight) / sum(sum(weight)) OVER () AS share"
@@ -60,7 +60,7 @@ static int say_verdicts(struct db *db, const struct report_choice *choice, FILE 
         return code < 0 ? code : 0;
 }
 
-/* ROW: of chosen_sql. */
+/* ROW: a row of chosen_sql. */
 static int say_code(struct db *db, const struct report_choice *choice,
                     const struct report_summary *summary, const char *name,
                     sqlite3_stmt *row, FILE *text, struct diag *diag)

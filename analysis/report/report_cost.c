@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What waiting costs the program, in whole sentences: what its samples tell, what is
- * counted beside that, and what nothing tells. */
+/* Says the cost of waiting, in sentences: from samples, from counters, and where neither
+ * gives an answer. */
 #include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -11,19 +11,19 @@
 #include "report_sql.h"
 #include "statement.h"
 
-/* A chain of single instructions behind loads can be slow with hardly a cycle that
- * executes nothing; it takes few instructions a cycle (doc/method.md). */
+/* A chain of dependent instructions after loads can be slow without cycles that execute
+ * nothing; it executes few instructions a cycle (doc/method.md). */
 static const double BUSY_INSTRUCTIONS_PER_CYCLE = 2;
-/* Of the latency; more of it on lines of other cores, and these are worth a word. */
+/* Share of the latency on other cores' lines that is worth mentioning. */
 static const double OTHERS_SHARE_MIN = 0.1;
-/* Of the latency; with so much of it beside work that took most of the time, nothing
- * tells what faster loads gain. */
+/* Share of the latency in intervals bound by compute; above it, the gain of faster loads
+ * is unknown. */
 static const double COMPUTE_SHARE_MIN = 0.5;
 
-/* Latency is not time lost, because loads overlap and other work goes on beside them; but
- * it is no less than that. Slow are the loads that reach the threshold of sampling: what
- * nobody saw is not in it. How much less the loss may be, the cycles without any
- * execution tell; they are no bound, as work may be slow that goes on. */
+/* Latency is an upper limit of the lost time: loads overlap, and other work runs in
+ * parallel. It only has loads above the sampling threshold; faster loads have no samples.
+ * Cycles without execution give a lower value. They are no bound: parallel work may be
+ * slow too. */
 static void say_latency(FILE *text, const struct report_summary *summary)
 {
         bool simulated = summary->source && strcmp(summary->source, "sim") == 0;
@@ -50,7 +50,7 @@ static void say_latency(FILE *text, const struct report_summary *summary)
         fputc('.', text);
 }
 
-/* Loads were slow, but their core had enough else to do. */
+/* Loads were slow, but their core had enough other work. */
 static bool other_work_hides(const struct report_summary *summary)
 {
         return summary->latency_per_cycle >= REPORT_WORTHWHILE_RATIO &&
@@ -59,8 +59,8 @@ static bool other_work_hides(const struct report_summary *summary)
                summary->others_share < OTHERS_SHARE_MIN;
 }
 
-/* Loads under way are the whole wait: neither the core's resources nor DRAM were short.
- * Cycles without execution alone do not tell: threads that write one line have few. */
+/* Waiting is short only if neither the core's resources nor DRAM were short. Cycles
+ * without execution are not enough: threads that write one line have few. */
 bool report_waits_little(const struct report_summary *summary)
 {
         return (summary->latency_per_cycle < REPORT_WORTHWHILE_RATIO ||
@@ -73,8 +73,8 @@ bool report_waits_little(const struct report_summary *summary)
                summary->contended_intervals == 0 && summary->saturated_intervals == 0;
 }
 
-/* A cycle that executes nothing beside a load that missed L1 may wait for a chain of
- * arithmetic: in intervals bound by compute such cycles are no least gain. */
+/* A cycle without execution during an L1 miss may wait for a chain of arithmetic. In
+ * intervals bound by compute, such cycles are no lower limit of the gain. */
 static bool works_beside(const struct report_summary *summary)
 {
         return summary->latency_per_cycle >= REPORT_WORTHWHILE_RATIO &&
@@ -95,7 +95,7 @@ static void say_unknown_gain(FILE *text, const struct report_summary *summary)
                           : "");
 }
 
-/* Which of the two numbers before it tells what faster loads can gain. */
+/* Says which of the two numbers before it bounds the gain of faster loads. */
 static void say_gain(FILE *text, const struct report_summary *summary)
 {
         if (report_waits_little(summary) && other_work_hides(summary))
@@ -112,11 +112,12 @@ static void say_gain(FILE *text, const struct report_summary *summary)
                 fputs(" The gain from faster loads lies between the two.", text);
 }
 
-/* By how much the cycles without execution beside a miss exceed what sampled loads held
- * up, so that faster ones, hits of L2, must have their part in it. */
+/* If stall cycles exceed the sampled stall time by this share, faster loads (L2 hits)
+ * cause a part of the difference. */
 #define FASTER_LOADS_SHARE_MIN 0.05
 
-/* The samples themselves tell it: what of their latency others do not hide. */
+/* Says the stall time from samples: the part of their latency that other loads do not
+ * hide. */
 static void say_stalled(FILE *text, const struct report_summary *summary)
 {
         double ratio = summary->loads_stalled_ratio;
@@ -133,8 +134,8 @@ static void say_stalled(FILE *text, const struct report_summary *summary)
                         summary->unsampled_cycles);
 }
 
-/* Without waits loads overlap as they do not in the program; their cycles are fewer than
- * the program's, so that little is less there. */
+/* Without simulated waits, loads overlap more than in the program, and the run has fewer
+ * cycles: only a small latency is certain. */
 static bool latency_is_known(const struct report_summary *summary)
 {
         return summary->latency_per_cycle < (summary->without_waits ? 1 : INFINITY);
@@ -162,7 +163,7 @@ static void say_turns(FILE *text, const struct report_summary *summary)
                       text);
 }
 
-/* What the samples tell of the program's time, and then what is counted beside it. */
+/* Says the cost from samples, then the counted cost. */
 static void say_known_cost(FILE *text, const struct report_summary *summary)
 {
         say_stalled(text, summary);
@@ -177,7 +178,7 @@ static void say_known_cost(FILE *text, const struct report_summary *summary)
         }
 }
 
-/* What bounds the gain, as the samples do not tell it. */
+/* Says the bounds of the gain if samples have no stall time. */
 static void say_bounds(FILE *text, const struct report_summary *summary)
 {
         const char *separator = "";
@@ -204,8 +205,8 @@ static void say_cost(FILE *text, const struct report_summary *summary)
                 say_known_cost(text, summary);
 }
 
-/* Most cycles without execution beside a load that missed L1, if the loads were not what
- * the instructions behind them waited for. */
+/* Whether the loads explain less than half of the stall cycles: instructions then waited
+ * for something else. */
 static bool chains_matter(const struct report_summary *summary, double *unexplained)
 {
         *unexplained = summary->stall_ratio - summary->loads_stalled_ratio;
@@ -214,12 +215,12 @@ static bool chains_matter(const struct report_summary *summary, double *unexplai
                !(summary->sb_full_ratio >= REPORT_WORTHWHILE_RATIO);
 }
 
-/* Fewer tell as little of this as of a verdict. */
+/* As many samples as a verdict needs. */
 enum { CHAIN_SAMPLES_MIN = 20 };
 
-/* In the model nothing else keeps a core from executing: instructions that wait for each
- * other's results. Told where all loads that miss L1 could be samples. Names the line
- * whose loads are most of what waited beside them. */
+/* In the model, only chains of dependent instructions can also stop execution. Says so if
+ * every load that missed L1 could be a sample. Names the line with most of the
+ * overlapping load latency. */
 static int say_chains(struct db *db, FILE *text, const struct report_summary *summary,
                       struct diag *diag)
 {
@@ -264,7 +265,7 @@ void report_say_kernel_time(FILE *text, const struct report_summary *summary)
                 report_duration(summary->kernel_s).text, 100 * summary->kernel_s / all_s);
 }
 
-/* What of the cycles is the kernel's, and where its time is in the tables. */
+/* Says the kernel's share of the cycles, and where the tables count it. */
 static void say_kernel(FILE *text, const struct report_summary *summary)
 {
         double kernel = summary->fault_ratio + summary->call_ratio;

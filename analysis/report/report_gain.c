@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What fixes would gain, in words. */
+/* The gains of fixes, in words. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ const char *report_fix_condition(const char *fix)
         return NULL;
 }
 
-/* The conditions of all fixes that FIX names. */
+/* Writes the conditions of all fixes in FIX. */
 static void say_conditions(FILE *out, const char *fix)
 {
         char *copy = strdup(fix), *rest = copy;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kinds of report, as SQL over views and findings. The shape of a table for
- * people is here; numbers are made by analyze. */
+/* The kinds of report, as SQL over views and findings. This file shapes tables for
+ * people; analyze computes the numbers. */
 #include <stddef.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@
         REPORT_SHARE_LEGEND ", with the range that holds the true share with 95 % confidence" \
         REPORT_DRAM_LEGEND
 
-/* One more column, "-" where VALUE is not known. */
+/* One more column, with "-" for an unknown VALUE. */
 #define KNOWN(value, format, name) \
         ", iif(" value " IS NULL, '-', printf('" format "', " value ")) AS \"" name "\""
 #define PERCENT(ratio, name) KNOWN("100 * " ratio, "%.0f%%", name)
@@ -51,8 +51,8 @@
         " FROM phase_view AS p JOIN phase_limit_view USING (start_ns)" \
         " ORDER BY start_ns LIMIT ?1"
 
-/* The share of the first run's CPU time, of a row whose number in FINDING is ID, and the
- * same with its range. */
+/* The share of the first run's CPU time of a row, with its range; ID is the row's key in
+ * FINDING. */
 #define MEASURED_OF(shown, finding, id) \
         " coalesce((SELECT" shown "FROM (SELECT " id " AS row_id, measured_ratio," \
         "           measured_ratio_low, measured_ratio_high FROM " finding ")" \
@@ -63,7 +63,7 @@
         MEASURED_OF(" printf('%.1f%% (%.1f-%.1f)', 100 * measured_ratio," \
                     " 100 * measured_ratio_low, 100 * measured_ratio_high) ", finding, id)
 
-/* The columns that say where to begin. */
+/* The columns for a first look. */
 #define BRIEF \
         REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") " AS latency, samples," \
         REPORT_DRAM "AS DRAM," MEAN REPORT_VERDICT_NAME "AS verdict,"

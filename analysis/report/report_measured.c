@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the first run of the command measured, beside what the model says: how well they
- * agree, and the lines where they do not. */
+/* Compares the measured first run of the command with the model: how well they agree, and
+ * the lines with disagreement. */
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -41,7 +41,8 @@ static void say_agreement(FILE *text, sqlite3_stmt *row)
         putc('.', text);
 }
 
-/* INTRODUCTION, and the lines of this kind of disagreement; nothing without any. */
+/* Writes INTRODUCTION and the lines with this kind of disagreement; nothing without such
+ * lines. */
 static int say_lines(struct db *db, FILE *text, const char *kind,
                      const char *introduction, struct diag *diag)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of the report: what the recording and its names miss, and what would give the
- * lines that are missing. */
+/* The end of a report: gaps of the recording and its names, and remedies for missing
+ * lines. */
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "report_sql.h"
 #include "statement.h"
 
-/* The ledger, and where ?1 loads that are in no row, as nothing has their address. */
+/* The ledger, and with ?1 the loads without an address, which are in no row. */
 /* clang-format off */
 static const char missing_sql[] =
     "SELECT value, unit, kind, stage FROM ledger "
@@ -67,14 +67,13 @@ static int print_ledger(struct db *db, const struct report_kind *kind,
         return code;
 }
 
-/* What is not here can be had. Files with less than this of the latency are not worth the
- * trouble. */
+/* Share of the latency; files with less need no remedy. */
 #define FILE_SHARE_MIN "0.05"
 
-/* Each gives one sentence, or NULL where there is nothing to remedy. */
+/* Each statement gives one sentence, or NULL if nothing needs a remedy. */
 /* clang-format off */
 
-/* Servers that did not deliver are no remedy; they know files by build-id. */
+/* Servers that failed to deliver are no remedy; they know files by build-id. */
 static const char debug_files_sql[] =
     "SELECT printf('For the lines of %s: %sinstall their debug information (Debian:"
     " packages *-dbgsym, *-dbg) or build with -g, and then ''memlag symbolize''"
@@ -94,7 +93,7 @@ static const char debug_files_sql[] =
     "  GROUP BY module HAVING sum(latency_share) >= " FILE_SHARE_MIN
     "  ORDER BY sum(latency_share) DESC, module) HAVING count(*) > 0";
 
-/* Files that are others now, or gone, when names were made. */
+/* Files that changed or disappeared before names were made. */
 static const char other_files_sql[] =
     "SELECT printf('Names that only the recorded files have: %s. ''memlag symbolize'' finds"
     " them where copies are (--symfs DIR%s).',"
@@ -110,7 +109,7 @@ static const char other_files_sql[] =
     "  GROUP BY f.module HAVING sum(latency_share) >= " FILE_SHARE_MIN
     "  ORDER BY sum(latency_share) DESC, f.module) HAVING count(*) > 0";
 
-/* What dwz moved to files that are not here, of programs and libraries that lines want. */
+/* Missing dwz files of programs and libraries that have lines in the report. */
 static const char dwz_files_sql[] =
     "SELECT printf('For types and inlined functions that are in a file made by dwz: install"
     " %s, and then ''memlag symbolize'' (--debuginfo-path DIR where DIR stands for"
@@ -122,13 +121,13 @@ static const char dwz_files_sql[] =
     "  GROUP BY s.path HAVING sum(f.latency_share) >= " FILE_SHARE_MIN
     "  ORDER BY sum(f.latency_share) DESC, s.path) HAVING count(*) > 0";
 
-/* Memory that was taken by what the recorder could not follow. */
+/* Memory from allocators that the recorder could not follow. */
 static const char own_allocators_sql[] =
     "SELECT 'Blocks of an allocator in a program''s own file are seen by --source sim, or"
     " where the program takes the allocator from a shared library.' FROM ledger"
     " WHERE kind = 'programs whose own allocator is not followed'";
 
-/* Code that compilers made while the program ran, and listed nowhere. */
+/* JIT code that its compiler did not list. */
 static const char perf_maps_sql[] =
     "SELECT 'For the names of [JIT code], which is in no file, let its compiler list them in"
     " /tmp/perf-PID.map: node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions"
@@ -149,7 +148,7 @@ static int print_remedy(struct db *db, const char *sql, FILE *out, struct diag *
         return code < 0 ? code : 0;
 }
 
-/* One line: how much there is to read in the ledger. */
+/* Prints one line: the size of the ledger. */
 static int print_ledger_size(struct db *db, bool failed, FILE *out, struct diag *diag)
 {
         static const char sql[] = "SELECT count(*) FROM ledger WHERE value > 0";

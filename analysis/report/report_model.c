@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of a model that is not of the machine that recorded: gains there may be
- * others, and where it is likely so. */
+/* Notes on a model that differs from the recording machine: gains may differ, and when
+ * this is likely. */
 #include <sqlite3.h>
 #include <stdlib.h>
 
 #include "report.h"
 #include "statement.h"
 
-/* Objects with less of the cost do not decide which cache holds what is hot. */
+/* Objects with less of the cost do not count as hot data. */
 #define HOT_SHARE_MIN "0.05"
 
 static const char model_sql[] =
@@ -20,7 +20,7 @@ static const char model_sql[] =
     "  WHERE coalesce(stalled_ratio, latency_share) >= " HOT_SHARE_MIN
     "  OR latency_share >= " HOT_SHARE_MIN ") / 1048576.0";
 
-/* What is hot fits the last cache of the model, and not that of the machine. */
+/* Hot data fits the model's last cache, but not the machine's. */
 static void say_unlike(FILE *text, double hot_mib, double model_mib, double host_mib)
 {
         if (host_mib > 0 && hot_mib <= model_mib && hot_mib > host_mib)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said below the report's table where chance alone may have put a row first. */
+/* A note below the table if chance alone may have put a row first. */
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -10,10 +10,11 @@
 #include "statement.h"
 #include "verdict.h"
 
-/* Of the cycles; where no row can have more, none is worth the question. */
+/* Percent of the cycles; if no row can have more, the order does not matter. */
 static const double WORTHWHILE_PERCENT = 1;
 
-/* The first row, and how many of the others that are shown may have stalled as long. */
+/* Selects the first row, and the number of other shown rows that may have stalled as
+ * long. */
 static int prepare(struct db *db, const struct report_options *options,
                    sqlite3_stmt **row, struct diag *diag)
 {
@@ -39,7 +40,7 @@ int report_explain_range(struct db *db, const struct report_options *options, FI
                          struct diag *diag)
 {
         sqlite3_stmt *row;
-        /* Types stand in the order of their fields' sums. */
+        /* Types are ordered by the sums of their fields. */
         if (!options->kind->shown || strcmp(options->kind->name, "type") == 0)
                 return 0;
         int code = prepare(db, options, &row, diag);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a query to a renderer: the reports in CSV and JSON, and the body of the
- * one for people. */
+/* From a query to a renderer: reports in CSV and JSON, and the table for people. */
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -38,7 +37,7 @@ static void fill_cells(sqlite3_stmt *statement, const struct report_rows *rows,
                 cells[count + i] = rows->extra[i];
 }
 
-/* A name of some row, and as it is without what makes it long. */
+/* A row's name, and its form without the long parts. */
 struct long_name {
         char *whole, *shorter;
         size_t whole_bytes, shorter_bytes;
@@ -84,7 +83,7 @@ static int add_name(struct long_names *names, const struct cell *cell, size_t na
         return 0;
 }
 
-/* All long names of STATEMENT's rows, which are to come once more. */
+/* All long names of STATEMENT's rows. Resets STATEMENT, which runs again later. */
 static int read_names(struct db *db, sqlite3_stmt *statement,
                       const struct report_rows *rows, struct long_names *names,
                       struct diag *diag)
@@ -114,7 +113,7 @@ static void free_names(struct long_names *names)
         free(names->items);
 }
 
-/* Another name that is as short as CELL's, SHORTER; NULL: there is none. */
+/* Another name with the same short form as CELL's, SHORTER; NULL: none. */
 static const struct long_name *namesake(const struct long_names *names,
                                         const struct cell *cell,
                                         const struct long_name *shorter)
@@ -133,7 +132,7 @@ static const struct long_name *namesake(const struct long_names *names,
         return NULL;
 }
 
-/* Gives CELL a shorter name, which the caller frees; NULL: it keeps its own. */
+/* Gives CELL a shorter name, which the caller frees; NULL: no change. */
 static char *shorten(struct cell *cell, size_t name_bytes, const struct long_names *names)
 {
         if (!is_long(cell, name_bytes))
@@ -225,7 +224,7 @@ static struct cell text_cell(const char *text)
                     : (struct cell){.type = CELL_NULL};
 }
 
-/* Where nothing was counted, an interval has its timer samples only. */
+/* Without counters, an interval only has its timer samples. */
 static const char *rows_sql(const struct report_options *options,
                             const struct report_summary *summary)
 {
@@ -234,7 +233,7 @@ static const char *rows_sql(const struct report_options *options,
                    : options->kind->rows_sql;
 }
 
-/* A comment line would break parsers, so every row says where it comes from. */
+/* A comment line would break parsers: every row states its source. */
 int report_csv(struct db *db, const struct report_options *options,
                const struct report_summary *summary, FILE *out, struct diag *diag)
 {

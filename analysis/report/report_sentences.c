@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary above the report's table, in whole sentences: what waiting cost
- * (report_cost.c), which verdicts weigh, whether DRAM was short, and how much there is.
- */
+/* The summary above the report's table, in sentences: cost of waiting (report_cost.c),
+ * important verdicts, DRAM bandwidth, and the amount of data. */
 #include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -29,7 +28,8 @@ static void say_contended(FILE *text, const struct report_summary *summary)
         fputc('.', text);
 }
 
-/* Stores fill DRAM without a load that waits, and prefetches while few wait long. */
+/* Stores can saturate DRAM without a waiting load, and prefetches while few loads wait
+ * long. */
 static void say_saturated(FILE *text, const struct report_summary *summary)
 {
         if (!summary->saturated_intervals)
@@ -72,7 +72,7 @@ static void say_contention(FILE *text, const struct report_summary *summary)
                       text);
 }
 
-/* Of what was modelled nothing is measured. */
+/* Modelled numbers are not measured. */
 static void say_limit(FILE *text, const struct report_summary *summary)
 {
         bool measured = summary->numbers && strcmp(summary->numbers, "measured") == 0;
@@ -88,7 +88,7 @@ static void say_limit(FILE *text, const struct report_summary *summary)
 }
 
 /* "Latency of all samples, by the verdict on their line: 62% dram-contention, 30% …", or
- * the time that they held up, in the order of which rows are then. */
+ * the same for stall time if it orders the rows. */
 static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
 {
         sqlite3_stmt *rows;
@@ -125,8 +125,7 @@ static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
         return code;
 }
 
-/* Half of the weight without a verdict: more samples are the remedy, if it can matter.
- */
+/* Half of the weight has no verdict: more samples help, if the time matters. */
 static int say_too_few(struct db *db, FILE *text, const struct report_summary *summary,
                        struct diag *diag)
 {
@@ -158,7 +157,7 @@ static int say_too_few(struct db *db, FILE *text, const struct report_summary *s
         return code < 0 ? code : 0;
 }
 
-/* What waits, and for what. */
+/* Says which code waits, and why. */
 static int say_causes(struct db *db, FILE *text, const struct report_summary *summary,
                       struct diag *diag)
 {
@@ -226,11 +225,11 @@ static int say_run(struct db *db, FILE *text, const struct report_summary *summa
         return report_say_libraries(db, text, diag);
 }
 
-/* A part of the summary, as sentences. */
+/* Writes a part of the summary, as sentences. */
 typedef int say_part(struct db *db, FILE *text, const struct report_summary *summary,
                      struct diag *diag);
 
-/* As a paragraph, with an empty line before it unless it is the FIRST. */
+/* Prints a paragraph; an empty line precedes all but the FIRST. */
 static int print_paragraph(struct db *db, FILE *out, say_part *say, bool *first,
                            const struct report_summary *summary, struct diag *diag)
 {
@@ -251,7 +250,7 @@ static int print_paragraph(struct db *db, FILE *out, say_part *say, bool *first,
         return code;
 }
 
-/* First what waiting costs the program, then why, and last how much that is told from. */
+/* Prints the cost of waiting, then its causes, and last the amount of data. */
 int report_print_summary(struct db *db, FILE *out, const struct report_summary *summary,
                          struct diag *diag)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of SQL that tables of samples and tables of timer samples have in common. */
+/* SQL fragments that tables of samples and tables of timer samples share. */
 #ifndef MEMLAG_REPORT_SQL_H
 #define MEMLAG_REPORT_SQL_H
 
@@ -10,16 +10,16 @@
 #define REPORT_BASE(file) \
         " substr(" file ", length(rtrim(" file ", replace(" file ", '/', ''))) + 1) "
 
-/* A file is shown by its name alone while that is unambiguous in the table, whose rows
- * have it as base too. Code of no line has ":?" behind its file, as in addr2line. */
+/* Prints the file's base name if it is unambiguous in the table; rows have a column base.
+ * Code without a line has ":?" after its file, as in addr2line. */
 #define REPORT_PLACE(file, line) \
         " CASE WHEN " file " IS NULL THEN '-' " \
         "      WHEN min(" file ") OVER (PARTITION BY base) =" \
         "           max(" file ") OVER (PARTITION BY base) THEN base ELSE " file " END " \
         " || iif(" file " IS NULL, '', ':' || coalesce(" line ", '?')) "
 
-/* Names; code without one is told by its module and where its function begins there, or by
- * its module alone, which a column of its own may name. */
+/* Function names. A function without a name gets its module and start offset, or its
+ * module only. A separate column may name the module. */
 #define REPORT_FUNCTION_START \
         " iif(function_offset IS NULL, NULL," \
         "     printf('%s+0x%x'," REPORT_BASE("module") ", function_offset)) "
@@ -28,8 +28,8 @@
 #define REPORT_FUNCTION_NAME \
         " coalesce(function," REPORT_FUNCTION_START "," REPORT_NAMELESS ", '[unknown]') "
 #define REPORT_FUNCTION REPORT_FUNCTION_NAME "AS function"
-/* And the line of the user's own that led there: of a library's line it alone tells what to
- * change. */
+/* The function with the user's line that led there: for a library's line, this is the
+ * line to change. */
 #define REPORT_FUNCTION_AND_CALLER \
         REPORT_FUNCTION_NAME REPORT_CALLER(" || coalesce(':' || caller_line, '')") \
         " AS function"
@@ -38,7 +38,7 @@
         " printf(', %.0f%% from ', 100 * caller_share), ', from ')" \
         " || coalesce(caller_function || ' at ', '') ||" REPORT_BASE("caller_file") \
         line ", '')"
-/* A smaller part of the cost tells little of it. */
+/* A caller with a smaller part of the cost says little. */
 #define REPORT_HAS_CALLER " (caller_file IS NOT NULL AND caller_share >= 0.1) "
 #define REPORT_MODULE_NAME " coalesce(" REPORT_BASE("module") ", '-') "
 #define REPORT_MODULE_FUNCTION_AND_CALLER \
@@ -53,16 +53,16 @@
         " iif(latency_share IS NULL, '-', printf('%.1f-%.1f', 100 * latency_share_low," \
         "     100 * latency_share_high)) AS \"95% range\","
 
-/* The part of the samples that DRAM served, of those that tell what did. */
+/* Share of samples that DRAM served, among samples with a level. */
 #define REPORT_DRAM \
         " iif(level_samples > 0," \
         "     printf('%.0f%%', 100.0 * dram_samples / level_samples), '-') "
 
-/* The verdict, of cache with the one that the loads waited for. */
+/* The verdict; a cache verdict also names the cache. */
 #define REPORT_VERDICT_NAME \
         " (verdict || coalesce(' (' || cache_level || ')', '')) "
 
-/* What those columns mean. */
+/* Legends of the columns above. */
 #define REPORT_SHARE_LEGEND "latency: share of the latency of all samples"
 #define REPORT_DRAM_LEGEND "; DRAM: samples served by DRAM; mean"
 #define REPORT_CONTENDED_LEGEND \
@@ -72,18 +72,18 @@
         "behind them, or page faults the program: about the most that can be saved here"
 #define REPORT_STALLS_LEGEND "stalled: share of the time of all timer samples"
 
-/* What costs the program most time comes first, or where that is not known, or ?4 asks for
- * it, what has most of the latency. */
+/* The largest stall time comes first. If it is not known, or ?4 asks for it, the largest
+ * latency comes first. */
 #define REPORT_STALLED " iif(?4, NULL, stalled_ratio) "
 #define REPORT_ORDER " ORDER BY" REPORT_STALLED "DESC, latency_share DESC, samples DESC, "
 #define REPORT_STALLED_COLUMN REPORT_SHARE("stalled_ratio") " AS stalled,"
 
-/* Whether PATTERN means the function (function_pattern.h). */
+/* Whether PATTERN matches the function (function_pattern.h). */
 #define REPORT_FUNCTION_LIKE(pattern) \
         " function_matches(" pattern "," REPORT_FUNCTION_NAME ") "
 
-/* Of rows of code those whose function is, or is like, ?2, and whose module, with its path
- * or without, ?3; NULL: any. What is a name in the run is no pattern. */
+/* Chooses rows by function (?2) and module (?3, with or without path); NULL: any. A name
+ * that occurs in the run is not a pattern. */
 #define REPORT_CHOSEN \
         " (?2 IS NULL OR ?2 IN (" REPORT_FUNCTION_NAME ", coalesce(function, '[unknown]')," \
         "                       iif(function IS NULL," REPORT_NAMELESS ", NULL))" \
@@ -97,47 +97,47 @@
         "                    UNION ALL SELECT coalesce(module, '-') FROM function_finding)" \
         "         AND (" REPORT_MODULE_NAME "GLOB ?3 OR module GLOB ?3)) "
 
-/* Whether rows were chosen at all: those are shown however small they are. */
+/* Whether the user chose rows: chosen rows are shown even if they are small. */
 #define REPORT_HAS_CHOICE " coalesce(?2, ?3) IS NOT NULL "
 
-/* Of objects or types, whose number in JOINED is ID, those that chosen lines accessed. */
+/* Objects or types that chosen lines accessed; ID is their key in JOINED. */
 #define REPORT_TOUCHED(id, joined) \
         " (NOT" REPORT_HAS_CHOICE "OR " id " IN (SELECT " id " FROM line_object_finding" \
         "  JOIN line_finding USING (line_id)" joined " WHERE" REPORT_CHOSEN ")) "
 #define REPORT_TOUCHED_OBJECTS REPORT_TOUCHED("object_id", "")
 #define REPORT_TOUCHED_TYPES REPORT_TOUCHED("type_id", " JOIN type_field USING (field_id)")
 
-/* A few stray samples are no finding: the ledger counts them, --top=0 lists them, and
- * those of chosen code were asked for. */
+/* Leaves out a few stray samples: the ledger counts them, and --top=0 lists them. Chosen
+ * code is always shown. */
 #define REPORT_NOTABLE \
         " (?1 < 0 OR" REPORT_HAS_CHOICE "OR verdict <> 'too-few-samples'" \
         "  OR latency_share IS NULL OR latency_share >= 0.001 OR stalled_ratio >= 0.001) "
 
-/* The lines that a table of ?1 shows. */
+/* The ?1 first lines of a table. */
 #define REPORT_TOP_LINES \
         " (SELECT * FROM line_finding WHERE" REPORT_NOTABLE "AND" REPORT_CHOSEN \
         REPORT_ORDER "line_id LIMIT ?1) "
 
-/* Lines with their weight: what they held up, or where no sample tells that (stalled is 0)
- * their latency. */
+/* Lines with their weight: stall time, or latency if no sample has stall time (stalled is
+ * 0). */
 #define REPORT_WEIGHED_LINES \
         " (SELECT *, iif(stalled, coalesce(stalled_ratio, 0), latency_share) AS weight FROM" \
         "  (SELECT *, total(stalled_ratio) OVER () > 0 AS stalled FROM line_finding)) "
 
-/* The MOST lines that the first lines of a report name, or if ALL, without regard to verdicts.
- * A library's line stands with the program's own line that led there. */
+/* The MOST lines in the first part of a report; ALL: any verdict. A library's line comes
+ * with the program's own line that led there. */
 #define REPORT_PLACES(most, all) \
         " (SELECT *, coalesce(caller_share >= 0.5, 0) AND caller_file IS NOT NULL AS led" \
         "  FROM" REPORT_WEIGHED_LINES \
         "  WHERE verdict NOT IN ('none', 'too-few-samples') OR " all \
         "  ORDER BY weight DESC, line_id LIMIT " most ") "
 
-/* The functions that a table of ?1 shows. */
+/* The ?1 first functions of a table. */
 #define REPORT_TOP_FUNCTIONS \
         " (SELECT * FROM function_finding WHERE" REPORT_NOTABLE "AND" REPORT_CHOSEN \
         REPORT_ORDER "function_id LIMIT ?1) "
 
-/* The objects, and the fields of types, that a table of ?1 shows. */
+/* The ?1 first objects of a table, and the fields of its types. */
 #define REPORT_TOP_OBJECTS \
         " (SELECT * FROM object_finding WHERE" REPORT_NOTABLE "AND" REPORT_TOUCHED_OBJECTS \
         REPORT_ORDER "object_id LIMIT ?1) "
@@ -145,10 +145,9 @@
         " (SELECT * FROM field_finding WHERE field_id IN (SELECT field_id FROM type_field" \
         "  WHERE type_id IN" REPORT_TOP_TYPES(REPORT_NOTABLE_TYPES) ")) "
 
-/* Threads, those first whose loads held up most, or waited longest; of a timer's samples
- * the time at loads stands for the latency. Where all are asked for, also those without a
- * sample, but not the CPUs that counters stand with. A thread without a name has its
- * program's. */
+/* Threads by stall time, then latency; for timer samples, time at loads replaces latency.
+ * If all threads are wanted, includes threads without samples, but not the CPUs of
+ * system-wide counters. A thread without a name gets its program's name. */
 #define REPORT_THREADS \
         "SELECT p.pid, t.tid, coalesce(t.name," REPORT_BASE("p.executable") ") AS name," \
         " coalesce(g.samples, 0) AS samples, iif(g.samples, g.dram_samples, 0) AS dram_samples," \
@@ -160,7 +159,7 @@
         "ORDER BY g.stalled_ratio DESC, g.latency_share DESC, g.samples DESC, p.pid," \
         " t.tid, t.thread_id"
 
-/* Programs in processes, likewise. */
+/* Programs in processes, in the same order. */
 #define REPORT_PROCESSES \
         "SELECT p.pid, p.parent_pid, p.process, p.name, p.executable, p.threads," \
         " coalesce(g.samples, 0) AS samples, iif(g.samples, g.dram_samples, 0) AS dram_samples," \
@@ -172,12 +171,12 @@
         "WHERE g.samples > 0 OR ?1 < 0 " \
         "ORDER BY g.stalled_ratio DESC, g.latency_share DESC, g.samples DESC, p.process_id"
 
-/* Its program, and its name where that is another, such as a script's. */
+/* The program of a process, and its name if different, such as a script's. */
 #define REPORT_PROCESS \
         " coalesce(process, '-')" \
         " || iif(name <> substr(process, 1, 15), ' (' || name || ')', '') AS process"
 
-/* The samples of each thread_id, or process_id. */
+/* Sums over the samples of each thread_id or process_id. */
 #define REPORT_SAMPLED(id) \
         " (SELECT " id ", count(*) - count(e.faults) AS samples," \
         "  sum(nullif(v.level, 'NA') IN ('DRAM', 'REMOTE_DRAM')) AS dram_samples," \
@@ -204,7 +203,7 @@
         "                                   OR v.addr IS NOT NULL)" \
         "  GROUP BY " id ") "
 
-/* The ?1 objects that cost most whose blocks were seen being allocated. */
+/* The ?1 most costly objects with known allocations. */
 #define REPORT_TOP_ALLOCATED \
         " (SELECT object_id FROM object_finding" \
         "  WHERE object_id IN (SELECT object_id FROM object_stack)" \
@@ -223,8 +222,8 @@
         "      WHEN " bytes " < 10485760 THEN printf('%.0f KiB', " bytes " / 1024.0)" \
         "      ELSE printf('%.0f MiB', " bytes " / 1048576.0) END"
 
-/* Their trees of calls. A caller with the figures of the row above, which it called, has
- * none of its own, so that those that are there are where paths part. */
+/* The call trees of allocations. A caller with the same numbers as its callee above gets
+ * empty cells: numbers appear where paths diverge. */
 #define REPORT_ALLOCATIONS(shares) \
         "WITH found AS MATERIALIZED (" \
         "        SELECT object_id, object, depth, function, module, function_offset, file, line," \
@@ -260,23 +259,22 @@
 #define REPORT_NOTABLE_TYPES \
         " HAVING ?1 < 0 OR" REPORT_HAS_CHOICE "OR sum(latency_share) >= 0.001 OR sum(stalled_ratio) >= 0.001 "
 
-/* The ?1 types with the most latency: each is shown with all of its fields. */
+/* The ?1 types with the most latency, each with all fields. */
 #define REPORT_TOP_TYPES(having) \
         " (SELECT type_id FROM field_finding JOIN type_field USING (field_id)" \
         "  WHERE" REPORT_TOUCHED_TYPES "GROUP BY type_id" having \
         "  ORDER BY sum(" REPORT_STALLED ") DESC, sum(latency_share) DESC," \
         "  sum(samples) DESC, type_id LIMIT ?1) "
 
-/* The same of type_view. */
+/* The same order for rows of type_view. */
 #define REPORT_TYPES_IN_ORDER \
         " ORDER BY sum(" REPORT_STALLED ") OVER (PARTITION BY type_id) DESC," \
         " sum(latency_share) OVER (PARTITION BY type_id) DESC," \
         " sum(samples) OVER (PARTITION BY type_id) DESC, type_id, offset_bytes"
 
-/* The fields of these types in layout order, each as the row of type_view with FIGURES
- * before its place. Bytes in which no field lies are told at the field before them. Unless
- * all are asked for, fields without samples that follow each other are one row, so that what
- * was loaded is not lost among them. */
+/* The fields of the ?1 types in layout order, as rows of type_view with FIGURES first.
+ * Padding is printed at the field before it. Unless all rows are wanted, consecutive
+ * fields without samples share a row, to keep the loaded fields visible. */
 #define REPORT_FOLDED_MIN "3"
 #define REPORT_BYTES(number) \
         " printf('%d byte%s', " number ", iif(" number " = 1, '', 's')) "
@@ -321,7 +319,7 @@
         "FROM shown WHERE NOT folded OR place = 1 " \
         "ORDER BY type_stalled DESC, type_latency DESC, type_samples DESC, type_id," \
         " offset_bytes, field_id"
-/* A figure of a field; a row of several fields has none. */
+/* A field's number; empty for a row of several fields. */
 #define REPORT_FIELD_FIGURE(value, name) " iif(folded, ''," value ") AS " name ","
 #define REPORT_FIELD_SAMPLES \
         REPORT_FIELD_FIGURE(" iif(undecided_samples, printf('%d-%d', samples," \
@@ -333,8 +331,8 @@
         "several fields; wide: more samples, of loads of several fields at once, each " \
         "of which counts for the first of them"
 
-/* The ?1 most important callers; a caller has no smaller share than what it calls, so
- * that they are a tree too. */
+/* The ?1 most important callers. A caller's share is at least its callee's: the rows form
+ * a tree. */
 #define REPORT_CALLERS \
         " printf('%*s', 2 * min(depth, 60), '') ||" REPORT_FUNCTION \
         " FROM caller_finding WHERE caller_id IN" \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The report on timer samples: which share of their time was at loads, and what a timer
- * cannot know. They have no latency, no level and no verdict, so their tables have no
- * such columns. */
+/* The report on timer samples: the share of their time at loads, and the limits of a
+ * timer. Timer samples have no latency, level or verdict, and their tables have no such
+ * columns. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static const struct report_kind kinds[] = {
         .legend = REPORT_STALLS_LEGEND
             "; a process that executes another program has another row",
     },
-    /* Nothing was counted: what there is of an interval is its samples. */
+    /* Without counters, an interval only has its samples. */
     {
         .name = "interval",
         .rows_sql =
@@ -130,7 +130,8 @@ struct report_kind report_kind_of_stalls(const struct report_kind *kind)
                 stalls.brief_sql = NULL;
                 stalls.shown = NULL;
                 stalls.measured = false;
-                stalls.stalled = false; /* of its own meaning, and always known */
+                stalls.stalled = false; /* here the column has another meaning and is
+                                         * always known */
         }
         return stalls;
 }
@@ -166,8 +167,8 @@ static void say_modelled_stalls(FILE *text, const struct report_summary *summary
               text);
 }
 
-/* Of all samples, those in the tracker included; with more of them the program is not
- * what ran. */
+/* Share of all samples, with samples in the tracker; above it, the tracker distorts the
+ * program's profile. */
 static const double TRACKER_SHARE_MIN = 0.1;
 
 static void say_tracker(FILE *text, const struct report_summary *summary)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The facts of a report that are not rows. Prints nothing but the provenance. */
+/* Collects the facts of a report that are not rows. Prints nothing but the provenance. */
 #include <errno.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -62,8 +62,8 @@ static const char latency_sql[] =
     " * (SELECT value FROM run WHERE key = 'period_loads'),"
     " (SELECT value FROM machine WHERE key = 'issue_width') FROM function_finding";
 
-/* Whether rows count any sample for less than it held up, for their order alone: what the
- * run's loads held up is of the samples as they are. */
+/* Whether rows count some samples for less than their stall time, for ordering only. The
+ * run's stall time uses uncut samples. */
 #define STALLS_CUT                                                                       \
         " EXISTS (SELECT 1 FROM threshold WHERE name = '" STATEMENT_STALL_LIMIT "') "
 
@@ -84,13 +84,13 @@ static const char compute_sql[] =
     " IN (SELECT interval_id FROM interval WHERE bound = 'compute'))"
     " / total(latency_cycles) FROM sample";
 
-/* What the whole run counted; a counter's concept goes by its name. */
+/* Counter sums of the whole run; a counter's name gives its concept. */
 static const char counts_sql[] = "SELECT name, sum(value) FROM counter "
                                  "JOIN reading USING (counter_id) GROUP BY counter_id";
 
 struct reading {
         struct report_summary *summary;
-        double counts[CONCEPT_COUNT]; /* NAN: it was not counted */
+        double counts[CONCEPT_COUNT]; /* NAN: not counted */
         double latency_cycles;        /* of the run's loads; NAN: not known */
         double stalled_cycles;        /* of timer samples; NAN: not known */
         double issue_width;           /* instructions a cycle; NAN: not known */
@@ -124,7 +124,7 @@ static int take_run(void *context, sqlite3_stmt *row)
         summary->timed_s = sqlite3_column_double(row, 17);
         summary->has_first_run = sqlite3_column_int(row, 19);
         if (summary->selection)
-                return 0; /* the rest is counted for the whole recording only */
+                return 0; /* other facts exist for the whole recording only */
         summary->user_s = real_or_nan(row, 15) / 1e9;
         summary->kernel_s = real_or_nan(row, 16) / 1e9;
         summary->unplaced_samples = sqlite3_column_int64(row, 18);
@@ -179,8 +179,8 @@ static int take_count(void *context, sqlite3_stmt *row)
         return 0;
 }
 
-/* What is left of the samples' time when each load's own slot is taken from it. The
- * samples are a part of that time and may fall short of it by chance. */
+/* The stall time of timer samples without each load's own slot. Samples cover a part of
+ * that time: chance may make the difference negative. */
 static double held_up_cycles(const struct reading *reading)
 {
         double left = reading->stalled_cycles -
@@ -188,7 +188,7 @@ static double held_up_cycles(const struct reading *reading)
         return left < 0 ? 0 : left;
 }
 
-/* Ratios to the run's cycles: NAN without these, or what is divided by them. */
+/* Ratios to the run's cycles; NAN if cycles or the dividend are NAN. */
 static void set_ratios(const struct reading *reading)
 {
         struct report_summary *summary = reading->summary;
@@ -238,7 +238,7 @@ static int read_figures(struct db *db, struct report_summary *summary, struct di
         return code;
 }
 
-/* A key of the run, fit for a terminal; NULL when it is absent. */
+/* A key of the run, printable on a terminal; NULL if absent. */
 static char *run_text(struct db *db, const char *key)
 {
         char *raw = db_run_text(db, key);

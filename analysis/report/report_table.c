@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The report for people: provenance, a summary in plain words, the table, the
- * source text of the worst lines, and what is missing. */
+/* The report for people: provenance, a summary in sentences, the table, the source text
+ * of the worst lines, and gaps. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 
 enum { SOURCE_LINES = 3 };
 
-/* Each line of TEXT wrapped by itself. */
+/* Wraps each line of TEXT separately. */
 static void print_lines_wrapped(FILE *out, char *text)
 {
         char *rest = text;
@@ -46,7 +46,7 @@ static int print_advice(struct db *db, const struct report_choice *choice, FILE 
         return code;
 }
 
-/* Before all else: what is shown is not all that happened. */
+/* Comes first: the recording is incomplete. */
 static void print_losses(FILE *out, const struct report_summary *summary)
 {
         char text[512];
@@ -76,7 +76,7 @@ static void print_failure(FILE *out, const struct report_summary *summary)
         sqlite3_free(text);
 }
 
-/* All that follows is about a part of the recording. */
+/* Says that the report covers a part of the recording. */
 static void print_selection(FILE *out, const struct report_summary *summary)
 {
         char *text = NULL;
@@ -106,8 +106,7 @@ static void print_without_waits(FILE *out, bool timed)
                          "--sim-detail full.");
 }
 
-/* Whether the model is of this machine, or the limits that measured samples are held
- * against. */
+/* Says why the calibration of the model or of the limits is poor. */
 static void print_poor_calibration(FILE *out, const struct report_summary *summary)
 {
         char *text = NULL;
@@ -151,10 +150,10 @@ void report_print_head(FILE *out, const struct report_summary *summary, bool ver
         "from: the " what " of the program's own code that led there, and to how much "  \
         "of it where others did too; 'memlag report --by caller' shows all."
 
-/* Of the whole; with less no field of weight hides in what has no type. */
+/* Share of the whole; with less, untyped loads hide no important field. */
 #define UNTYPED_SHARE_MIN "0.01"
 
-/* What "from" means, where a line or function has one. */
+/* Explains "from" if a line or function has it. */
 static int explain_callers(struct db *db, const struct report_options *options, FILE *out,
                            struct diag *diag)
 {
@@ -178,7 +177,7 @@ static int explain_callers(struct db *db, const struct report_options *options, 
         return code < 0 ? code : 0;
 }
 
-/* What has no type, and the line with most of it. */
+/* The share of loads without a type, and the line with the largest part. */
 /* clang-format off */
 static const char untyped_sql[] =
     "WITH untyped AS ("
@@ -194,8 +193,8 @@ static const char untyped_sql[] =
     " WHERE 1 - share >= " UNTYPED_SHARE_MIN;
 /* clang-format on */
 
-/* A field without samples is not unused where loads have no type: how much of them, and
- * where most of it is. */
+/* A field without samples may still be used if loads have no type: says their share, and
+ * the line with the largest part. */
 static int explain_untyped(struct db *db, const struct report_options *options, FILE *out,
                            struct diag *diag)
 {
@@ -219,15 +218,15 @@ static int explain_untyped(struct db *db, const struct report_options *options, 
         return code < 0 ? code : 0;
 }
 
-/* Objects of at least a tenth of the latency whose allocating function at least four
- * others call, none of them for half of the samples: it may only hand memory on. */
+/* Finds an object whose allocating function may be a mere wrapper. The object has at
+ * least a tenth of the latency. At least four other functions call the allocating
+ * function, and no caller has half of the samples. */
 static const char pools_sql[] =
     "WITH path AS MATERIALIZED ("
     " SELECT object_id, path, depth, function, line, samples FROM allocation_view"
     " WHERE object_id IN (SELECT object_id FROM object_finding WHERE latency_share >= "
     "0.1)),"
-    /* A path's last step, of digits, is its own; the others are the path that it called.
-     */
+    /* A path ends with the caller's own digits; the rest is the path of its callee. */
     " called AS MATERIALIZED (SELECT object_id, function, samples,"
     "  rtrim(rtrim(path, '-.0123456789'), ' ') AS below FROM path WHERE depth > 0),"
     " caller AS ("
@@ -265,7 +264,7 @@ static int explain_pools(struct db *db, const struct report_options *options, FI
 
 enum { PAIRS_SHOWN = 5 };
 
-/* Fields to part, of the cache lines with most HITM samples. */
+/* Says which fields to separate, in the cache lines with most HITM samples. */
 static int explain_sharing(struct db *db, const struct report_options *options, FILE *out,
                            struct diag *diag)
 {
@@ -302,10 +301,11 @@ static int explain_sharing(struct db *db, const struct report_options *options, 
         return code;
 }
 
-/* A line has room for a name of this length beside the figures. */
+/* A name of this length fits a line beside the numbers. */
 enum { NAME_BYTES = 60 };
 
-/* In the order of latency, or of samples, rows seem to have all loads. */
+/* Rows ordered by latency or samples only have loads above the threshold, which readers
+ * may miss. */
 static void explain_threshold(const struct report_summary *summary, FILE *out)
 {
         char *sentence = NULL;
@@ -319,7 +319,7 @@ static void explain_threshold(const struct report_summary *summary, FILE *out)
         }
 }
 
-/* Why rows may have less in sum than stands above the table. */
+/* Says why the sum of rows may be less than the total above the table. */
 static void explain_long_stalls(const struct report_summary *summary, FILE *out)
 {
         char *sentence = NULL;
@@ -343,7 +343,7 @@ void report_explain_stalled(FILE *out, const struct report_summary *summary)
                                                        : REPORT_STALLED_LEGEND);
 }
 
-/* What is left out of the table, where that may mislead. */
+/* Says which rows the table leaves out, if that may mislead. */
 static int explain_briefly(struct db *db, const struct report_options *options, FILE *out,
                            struct diag *diag)
 {
@@ -356,7 +356,7 @@ static int explain_briefly(struct db *db, const struct report_options *options, 
 static int print_rows(struct db *db, const struct report_options *options,
                       const struct report_summary *summary, FILE *out, struct diag *diag)
 {
-        /* It is known for how long loads held up others. */
+        /* the stall time of loads is known */
         const bool stalled = !isnan(summary->loads_stalled_ratio);
         const bool brief = !options->verbose && options->kind->brief_sql;
         const struct report_rows rows = {
@@ -396,7 +396,7 @@ static int print_rows(struct db *db, const struct report_options *options,
         return code ? code : report_explain_waits(db, options, stalled, out, diag);
 }
 
-/* Threads, intervals and phases are there without samples, too. */
+/* Threads, intervals and phases have rows even without samples. */
 static bool is_of_samples(const struct report_kind *kind)
 {
         static const char *const of_samples[] = {
@@ -407,7 +407,7 @@ static bool is_of_samples(const struct report_kind *kind)
         return false;
 }
 
-/* The first lines of a report by line have said so. */
+/* In a report by line, the first lines have said so already. */
 static void print_no_rows(const struct report_options *options, FILE *out,
                           const struct report_summary *summary)
 {
@@ -417,7 +417,7 @@ static void print_no_rows(const struct report_options *options, FILE *out,
         report_print_too_few(out, summary);
 }
 
-/* The lines around the row's, NULL when they are not at hand; the caller frees them. */
+/* The source lines around the row's line; NULL if unavailable. The caller frees them. */
 static char *source_of(struct db *db, sqlite3_stmt *row)
 {
         char *text = NULL;
@@ -437,8 +437,8 @@ static char *source_of(struct db *db, sqlite3_stmt *row)
         return NULL;
 }
 
-/* Columns: file, line, module, function, verdict, latency_share, stalled_ratio, when the
- * recording began. A line without its text is added to MISSING. */
+/* Columns: file, line, module, function, verdict, latency_share, stalled_ratio, start of
+ * the recording. Adds a line without text to MISSING. */
 static void print_source_of(struct db *db, FILE *out, FILE *missing, sqlite3_stmt *row,
                             bool stalls)
 {
@@ -468,12 +468,12 @@ static void print_source_of(struct db *db, FILE *out, FILE *missing, sqlite3_stm
         free(verdict);
 }
 
-/* STALLS: lines of timer samples have no verdict, and count without one. */
+/* STALLS: lines of timer samples count without a verdict. */
 static int print_source(struct db *db, const struct report_options *options, FILE *out,
                         bool stalls, struct diag *diag)
 {
-        /* In the place of a library's line the user's that led to most of it, each once.
-         * One without a number has no text. */
+        /* Replaces a library's line by the user's line that led to most samples; prints
+         * each line once. A place without a line number has no text. */
         static const char sql[] =
             "WITH shown AS ("
             " SELECT line_id," REPORT_VERDICT_NAME "AS verdict, latency_share,"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said below the report's table of samples that waited for lines of the cache on
- * their way: who had asked for these, where that is known. */
+/* Notes below the table about samples that waited for outstanding cache lines: who
+ * requested these lines first, if known. */
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +10,13 @@
 #include "report_sql.h"
 #include "statement.h"
 
-/* Most of what a line of the table waits for another had asked for: so often it was the
- * latest in the function that asked for lines of the same data. */
+/* Another line requested most of the cache lines that this line waits for: in most waits,
+ * it was the function's latest requester of the same data. */
 #define ASKED_FOR                                                                        \
         "share >= 0.9 AND verdict NOT IN ('none', 'too-few-samples', 'cache', 'tlb')"
 
-/* Shown lines by the one that had asked for what they wait for, in the table's names;
- * code without a line has its function's. */
+/* Shown lines, grouped by their first requester, with the table's names. Code without a
+ * line gets its function's name. */
 /* clang-format off */
 static const char askers_sql[] =
     "WITH top AS (SELECT * FROM" REPORT_TOP_LINES "),"
@@ -77,8 +77,8 @@ static int explain_askers(struct db *db, const struct report_options *options, F
         return code;
 }
 
-/* A dram verdict beside a DRAM column near 0% looks wrong, and is not: of the loads from
- * one line the first alone comes from DRAM, and the others wait as long for its line. */
+/* A dram verdict with a DRAM column near 0 % looks wrong, but is right. Only the first
+ * load of a line comes from DRAM; the others wait as long for the same line. */
 int report_explain_waits(struct db *db, const struct report_options *options,
                          bool stalled, FILE *out, struct diag *diag)
 {
