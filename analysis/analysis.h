@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The analysis stage as the rest of memlag sees it: its commands. */
+/* The public interface of the analysis stage: its commands. */
 #ifndef MEMLAG_ANALYSIS_H
 #define MEMLAG_ANALYSIS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of the analysis: intervals, thresholds, verdict on each interval,
- * then on its samples. The rules themselves are in contention.c and verdict.c. */
+/* Runs the analysis in order: intervals, thresholds, verdicts on intervals, then verdicts
+ * on samples. contention.c and verdict.c hold the rules. */
 #include "analyze.h"
 
 #include <errno.h>
@@ -27,16 +27,18 @@ struct analysis {
         struct machine_facts machine;
         struct machine_origins origins;
         struct run_counters counters;
-        struct interval_metrics *metrics; /* of each interval of counters.series */
-        double remote_cycles; /* of another node's idle memory; NAN: unknown */
+        struct interval_metrics *metrics; /* one element per interval of counters.series
+                                           */
+        double remote_cycles; /* idle latency of a remote node's memory; NAN: unknown */
         struct thresholds thresholds;
-        struct judged_interval *judged; /* the same */
+        struct judged_interval *judged; /* one element per interval of counters.series */
         bool without_waits;
         int64_t intervals_of_unknown_contention;
         int64_t intervals_of_unknown_bound;
-        int64_t long_stalls;     /* samples that count for less than they held up */
+        int64_t long_stalls;     /* samples above the stall limit */
         double loads_per_sample; /* NAN: not known */
-        int64_t percent_beyond;  /* that samples stand for more cycles than there were */
+        int64_t percent_beyond;  /* excess of the estimated cycles over the run's cycles
+                                  */
         struct findings_gaps gaps;
 };
 
@@ -105,7 +107,8 @@ static int store_intervals(struct analysis *a, struct diag *diag)
         return code;
 }
 
-/* Without waits buffers and memory are as full as loads that all run ahead make them. */
+/* Without simulated waits, every load runs ahead: the fill of buffers and memory means
+ * nothing. */
 static struct judged_interval untold_interval(int64_t id)
 {
         return (struct judged_interval){.id = id,
@@ -181,8 +184,8 @@ static int find_intervals(struct analysis *a, struct diag *diag)
 
 /* ---- samples and the ledger ---- */
 
-/* That a sample stands for, or fewer: by chance samples stand for more cycles than the
- * run has, beside those of page faults, which are counted. */
+/* The loads that a sample stands for. Samples may by chance stand for more cycles than
+ * the run has without its page faults. The number is then reduced. */
 static int find_loads_per_sample(struct analysis *a, struct diag *diag)
 {
         static const char sql[] =
@@ -207,8 +210,8 @@ static int find_loads_per_sample(struct analysis *a, struct diag *diag)
         return code < 0 ? code : 0;
 }
 
-/* The stacks of samples of memory, and with those that they are called from, which more
- * than one ask for. Other stacks, of allocations, can be far more. */
+/* The stacks of memory samples, with all their callers; several stacks share a caller.
+ * Leaves out other stacks, of allocations: they can be far more. */
 static const char keep_stacks[] =
     "CREATE TEMP TABLE sampled_stack AS SELECT DISTINCT s.stack_id FROM sample AS "
     "s" STATEMENT_MEMORY_SAMPLES "AND s.stack_id IS NOT NULL"
@@ -286,7 +289,7 @@ static int store_ledger(struct analysis *a, struct diag *diag)
         return code;
 }
 
-/* What the samples of memory say. */
+/* Reads the kinds of data that memory samples have. */
 static int read_recorded(struct analysis *a, struct recorded *recorded, struct diag *diag)
 {
         static const char sql[] =
@@ -312,8 +315,8 @@ static int read_recorded(struct analysis *a, struct recorded *recorded, struct d
         return code < 0 ? code : 0;
 }
 
-/* A recording of others has what they asked for, and one of caches only no times: says
- * which verdicts it cannot give. */
+/* An imported recording only has the requested data, and a recording with caches only has
+ * no times. Stores the verdicts that such a recording cannot give. */
 static int store_verdict_gaps(struct analysis *a, struct diag *diag)
 {
         const char *gaps[VERDICT_GAPS_MAX];
@@ -333,8 +336,8 @@ static int store_verdict_gaps(struct analysis *a, struct diag *diag)
         return code;
 }
 
-/* Runs PART, after which samples and readings are the selected ones, and sums their
- * cycles. Without any cycles, stalled shares are unknown. */
+/* Runs PART, which selects samples and counter values, then sums the selected cycles.
+ * Without cycles, stall shares are unknown. */
 static int select_part(struct analysis *a, const char *part, struct diag *diag)
 {
         struct run_counters counters;
@@ -349,7 +352,7 @@ static int select_part(struct analysis *a, const char *part, struct diag *diag)
         return 0;
 }
 
-/* PART: NULL, or as in analyze_part. */
+/* PART: NULL, or see analyze_part. */
 static int run(struct analysis *a, const char *part, struct diag *diag)
 {
         int code = read_facts(a, diag);
@@ -367,7 +370,7 @@ static int run(struct analysis *a, const char *part, struct diag *diag)
                 code = db_exec(a->db, keep_stacks, diag);
         if (!code)
                 code = find_samples(a, diag);
-        if (!code && !part) /* the first run has no such parts */
+        if (!code && !part) /* the first run cannot be divided into parts */
                 code = measured_store(a->db, diag);
         if (!code && !part)
                 code = gains_store_recorded(a->db, diag);

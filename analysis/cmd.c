@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Argument parsing and output habits of the commands of this stage. */
+/* Argument parsing and output conventions for the commands of this stage. */
 #include "cmd.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memlag analyze [FILE]: makes the findings and views of a database again. */
+/* memlag analyze [FILE]: recomputes the findings and views of a database. */
 #include "command.h"
 #include "command_line.h"
 

@@ -17,15 +17,15 @@
 
 enum { OPTION_FORMAT = 256, OPTION_LIST, OPTION_NAME, OPTION_TIME, OPTION_MEMORY };
 
-/* A query that takes longer, or more, is rather a mistake, or a database that was made to
- * be one. */
+/* Limits of a query: one that needs more is probably a mistake, or the database is
+ * malicious. */
 #define TIME_LIMIT_S    600
 #define MEMORY_LIMIT_MB 4096
 
 struct arguments {
         const char *file;
         const char *sql;  /* NULL: from standard input */
-        const char *name; /* of a query of the library */
+        const char *name; /* of a library query */
         const char *words[2];
         size_t word_count;
         int64_t time_limit_s;
@@ -45,8 +45,8 @@ static const struct argp_option options[] = {
      "End queries that take longer, in seconds (600; 0: none do)", 0},
     {0}};
 
-/* With --name or -i one word is enough, and it is clear what it is. Else a single
- * word is SQL, unless there is a file of that name. */
+/* With --name or -i, a single word is unambiguous. Otherwise a single word is SQL, unless
+ * a file has that name. */
 static void assign_words(struct arguments *arguments, struct argp_state *state)
 {
         size_t sql_words = arguments->name ? 0 : 1;
@@ -124,7 +124,7 @@ static const struct argp parser = {
            "the library of named ones. Without SQL it is read from standard input.",
 };
 
-/* All of standard input, which the caller frees; NULL with errno set. */
+/* Reads all of standard input; the caller frees it. NULL with errno set on error. */
 static char *read_standard_input(void)
 {
         char *text = NULL;

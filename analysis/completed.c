@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Completes a recording that was cut off before its names and findings were made. */
+/* Completes a recording that lacks names or findings because it was cut off. */
 #include "completed.h"
 
 #include <errno.h>
@@ -33,7 +33,8 @@ static int find_missing(struct db *db, struct missing *missing, struct diag *dia
                     db,
                     "SELECT NOT EXISTS (SELECT 1 FROM threshold) OR NOT EXISTS"
                     " (SELECT 1 FROM sqlite_schema WHERE name = 'line_view') OR"
-                    /* An early memlag of this version made it: analyze adds those. */
+                    /* A database of this version from an early memlag: analyze adds the
+                     * missing tables. */
                     " NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = "
                     "'instruction')"
                     " OR"
@@ -46,8 +47,8 @@ static int find_missing(struct db *db, struct missing *missing, struct diag *dia
                     " NOT EXISTS (SELECT 1 FROM pragma_table_info('type_view')"
                     "             WHERE name = 'undecided_samples')",
                     &missing->findings, diag);
-        /* Others may be of an earlier memlag, or of somebody who wants them to never end.
-         */
+        /* Other views may come from an earlier memlag, or from an attacker who wants them
+         * to run forever. */
         bool ours = true;
         if (!code && !missing->findings)
                 code = db_views_are_ours(db, memlag_views_sql, &ours, diag);
@@ -61,7 +62,7 @@ static int run_stage(const char *name, const char *file)
         return command_run(name, 2, argv);
 }
 
-/* Names and findings may take several times the room of the samples. */
+/* Names and findings may need several times the space of the samples. */
 static bool has_little_room(const char *file)
 {
         struct statvfs room;
@@ -71,7 +72,7 @@ static bool has_little_room(const char *file)
                    (uint64_t)status.st_size;
 }
 
-/* Runs the stages that are MISSING on FILE: an exit status. */
+/* Runs the stages that are MISSING on FILE; returns an exit status. */
 static int complete(const char *file, const char *command, const struct missing *missing)
 {
         diag_printf(
@@ -96,8 +97,8 @@ static int complete(const char *file, const char *command, const struct missing 
         return status;
 }
 
-/* Opens FILE and finds what it lacks: 0 or an error. Of an older version, which cannot be
- * read, analyze makes one of this. */
+/* Opens FILE and finds its gaps; returns 0 or an error. A file of an older version cannot
+ * be read: analyze converts it. */
 static int open_and_look(const char *file, struct db **db, struct missing *missing,
                          struct diag *diag)
 {
@@ -111,7 +112,8 @@ static int open_and_look(const char *file, struct db **db, struct missing *missi
 
 struct db *completed_open(const char *file, const char *command)
 {
-        enum { TIMES = 2 }; /* what an older version lacks is seen when it is of this */
+        enum { TIMES = 2 }; /* a second look: gaps of an older version show after
+                             * conversion */
         struct diag diag;
         struct db *db;
         struct missing missing;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Names are taken apart from their end: what stands behind a name is "(a.c:7)" behind a
- * space, or parameters with what qualifies a member function, and arguments in "<>". */
+/* Parses names from their end. A name may be followed by its file, "(a.c:7)" after a
+ * space, by parameters with qualifiers of a member function, and by template arguments in
+ * "<>". */
 #include "function_pattern.h"
 
 #include <ctype.h>
@@ -8,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Behind a name: its file, parameters, arguments. */
+/* After a name: its file, parameters, arguments. */
 enum { PARTS_MOST = 3 };
 
 /* ---- parts of a name ---- */
 
-/* Where the operator's name that begins at AT in TEXT ends; AT: none begins there. */
+/* Returns the end of the operator name that begins at AT in TEXT, or AT if none begins
+ * there. */
 static size_t after_operator(const char *text, size_t at)
 {
         static const char word[] = "operator";
@@ -27,8 +29,8 @@ static size_t after_operator(const char *text, size_t at)
         return end + strspn(text + end, "<>=!-+*/%^&|~,");
 }
 
-/* Where the bracket OPENED at its depth of 0 that CLOSED at the end of TEXT, of LENGTH,
- * closes is; LENGTH: nowhere, or it is an operator's. */
+/* Finds the bracket OPENED whose partner CLOSED is the last of TEXT's LENGTH bytes.
+ * Returns LENGTH if there is no such bracket, or if it belongs to an operator. */
 static size_t opening(const char *text, size_t length, char opened, char closed)
 {
         size_t last = length, depth = 0;
@@ -55,7 +57,7 @@ static bool ends_with(const char *text, size_t length, const char *end)
                strncmp(text + length - strlen(end), end, strlen(end)) == 0;
 }
 
-/* Leaves out of TEXT, each time it is called, what stands last behind the name. */
+/* Removes the last part after the name from TEXT; each call removes one part. */
 static bool strip(char *text)
 {
         static const char *const qualifiers[] = {" const", " volatile", " &", " &&"};
@@ -78,11 +80,11 @@ static bool strip(char *text)
         return begin > 0;
 }
 
-/* What the compiler adds to a name in brackets: an ABI, as g++ does for what returns a
- * std::string, and how c++filt tells a part of a function that stands for itself. */
+/* Tags that the compiler or c++filt adds in brackets: an ABI, for functions that return a
+ * std::string, and an outlined part of a function. */
 static const char *const tags[] = {"[abi:", " [clone "};
 
-/* Leaves those out of TEXT that PATTERN does not ask for. */
+/* Removes tags from TEXT that PATTERN does not contain. */
 static void strip_tags(char *text, const char *pattern)
 {
         for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++) {
@@ -103,7 +105,7 @@ static void strip_tags(char *text, const char *pattern)
         }
 }
 
-/* Leaves the arguments of all templates out of TEXT. */
+/* Removes all template arguments from TEXT. */
 static void strip_arguments(char *text)
 {
         size_t depth = 0, length = 0;
@@ -122,7 +124,7 @@ static void strip_arguments(char *text)
         text[length] = '\0';
 }
 
-/* The part of TEXT behind its first scope; NULL: it has none. */
+/* The part of TEXT after its first scope; NULL: no scope. */
 static const char *behind_scope(const char *text)
 {
         size_t depth = 0;
@@ -145,7 +147,7 @@ static const char *behind_scope(const char *text)
 
 /* ---- patterns ---- */
 
-/* PATTERN as SQLite's GLOB has it. The caller frees it; NULL: no memory. */
+/* PATTERN in the syntax of SQLite's GLOB. The caller frees it; NULL without memory. */
 static char *glob_of(const char *pattern)
 {
         char *glob = malloc(3 * strlen(pattern) + 1), *to = glob;
@@ -201,7 +203,7 @@ bool function_pattern_matches(const char *pattern, const char *name)
 
 enum { LETTERS_MOST = 48 };
 
-/* Levenshtein's distance. */
+/* Levenshtein distance. */
 static int distance(const char *a, const char *b)
 {
         int row[LETTERS_MOST + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which functions a user means by a name. */
+/* Matches function names against the names that a user types. */
 #ifndef MEMLAG_FUNCTION_PATTERN_H
 #define MEMLAG_FUNCTION_PATTERN_H
 
@@ -7,18 +7,18 @@
 
 struct sqlite3;
 
-/* Whether PATTERN, in which '*' stands for any characters, '<...>' for any arguments of a
- * template and "[]" for itself, is NAME, or NAME without what tells it from others of the
- * name, without parameters or without its template's arguments. One without '*' is also a
- * name in any scope. */
+/* Whether PATTERN matches NAME. '*' matches any characters, '<...>' any template
+ * arguments, and "[]" itself. Distinguishing suffixes of NAME, its parameters or its
+ * template arguments may be missing. A PATTERN without '*' matches a name in any scope.
+ */
 bool function_pattern_matches(const char *pattern, const char *name);
 
-/* How many letters of TEXT, a name that nothing has, or of NAME must change for the name
- * alone to be TEXT; -1: more than such as are mistyped. */
+/* The number of letters to change in TEXT, an unknown name, or in NAME, to make them
+ * equal. -1: too many for a typing error. */
 int function_pattern_distance(const char *text, const char *name);
 
-/* Makes these function_matches(PATTERN, NAME) and function_distance(TEXT, NAME) of SQL,
- * the latter NULL for -1. 0 or an error of SQLite. */
+/* Registers the SQL functions function_matches(PATTERN, NAME) and function_distance(TEXT,
+ * NAME); the latter gives NULL for -1. Returns 0 or an SQLite error. */
 int function_pattern_register(struct sqlite3 *database);
 
 #endif

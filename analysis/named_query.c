@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks up the queries that the build embedded. Runs nothing. A query's file begins
- * with its licence, and then says in one line what the query shows. */
+/* Looks up the queries that the build embedded. Runs nothing. A query file begins with
+ * its licence, followed by a line that describes the query. */
 #include "named_query.h"
 
 #include <stddef.h>

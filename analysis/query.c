@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs statements on a database that was opened for reading, and keeps them from
- * everything that reading does not stop: other files, settings, extensions. */
+/* Runs statements on a database open for reading. Blocks everything that a read-only
+ * connection still allows: other files, settings, extensions. */
 #include "query.h"
 
 #include <ctype.h>
@@ -15,25 +15,25 @@
 #include "statement.h"
 #include "text.h"
 
-/* SQLite's machine does so many steps before it is asked what time it is: some 100 us. */
+/* SQLite checks the time after so many virtual-machine instructions: about 100 us. */
 #define PROGRESS_STEPS 10000
 
 struct limits_kept {
         int64_t limit_s;      /* 0: none */
         int64_t end_s;        /* of CLOCK_MONOTONIC */
-        struct rlimit memory; /* as it was before */
+        struct rlimit memory; /* the previous limit */
 };
 
-/* What the statements have asked of the authorizer. */
+/* Operations that the statements requested from the authorizer. */
 struct asked {
-        sqlite3 *sqlite;     /* that runs them */
-        const char *refused; /* what they may not do; NULL: nothing yet */
+        sqlite3 *sqlite;     /* the connection that runs the statements */
+        const char *refused; /* the refused operation; NULL: none yet */
         bool findings;
 };
 
 /* ---- what is allowed ---- */
 
-/* Pragmas that tell of the schema or the file and change neither. */
+/* Pragmas that read the schema or file, and change neither. */
 static bool is_reading_pragma(const char *name)
 {
         static const char *const pragmas[] = {
@@ -49,7 +49,7 @@ static bool is_reading_pragma(const char *name)
         return false;
 }
 
-/* Whether TABLE is one that `memlag analyze` fills. */
+/* Whether `memlag analyze` fills TABLE. */
 static bool is_of_findings(const char *table)
 {
         static const char suffix[] = "_finding";
@@ -60,16 +60,16 @@ static bool is_of_findings(const char *table)
                 sqlite3_stricmp(table + length - strlen(suffix), suffix) == 0);
 }
 
-/* Whether a statement runs: then it is VACUUM that attaches, its copy. ATTACH is asked
- * about while it is compiled. */
+/* Whether a statement is running. If so, VACUUM attaches its copy: an ATTACH statement is
+ * authorized when compiled. */
 static bool is_running(sqlite3 *sqlite)
 {
         sqlite3_stmt *statement = sqlite3_next_stmt(sqlite, NULL);
         return statement && sqlite3_stmt_busy(statement);
 }
 
-/* One that only reads changes the database when it gets a value, which the
- * read-only connection refuses. */
+/* A pragma that only reads without a value writes with a value; the read-only connection
+ * refuses the write. */
 static int authorize(void *context, int action, const char *first, const char *second,
                      const char *database, const char *trigger)
 {
@@ -102,8 +102,8 @@ static int authorize(void *context, int action, const char *first, const char *s
                 asked->refused = "DETACH";
                 return SQLITE_DENY;
         case SQLITE_UPDATE:
-                /* What SQLite asks for when a table-valued function such as
-                 * pragma_table_info is opened; that table itself no statement changes. */
+                /* SQLite requests this to open a table-valued function such as
+                 * pragma_table_info. No statement can change that table itself. */
                 if (sqlite3_stricmp(first, "sqlite_master") == 0)
                         return SQLITE_OK;
                 asked->refused = "a statement that writes";
@@ -116,7 +116,7 @@ static int authorize(void *context, int action, const char *first, const char *s
 
 /* ---- errors ---- */
 
-/* Shows the line of SQL in which the byte at OFFSET is, and a caret under it. */
+/* Prints the line of SQL with the byte at OFFSET, and a caret below the byte. */
 static void show_position(const char *sql, size_t offset)
 {
         const char *start = sql + offset;
@@ -141,8 +141,7 @@ static int line_number(const char *sql, size_t offset)
 
 static const char no_such_table[] = "no such table: ";
 
-/* The name of the table that MESSAGE tells is not there, without that of its schema, or
- * NULL. */
+/* The table that MESSAGE reports as missing, without its schema; or NULL. */
 static const char *missing_table(const char *message)
 {
         if (strncmp(message, no_such_table, strlen(no_such_table)) != 0)
@@ -160,8 +159,8 @@ static bool is_word(char c)
                (unsigned char)c > 127;
 }
 
-/* The end of the text, remark, quoted name or word that begins at SQL, or its next
- * character. */
+/* The end of the text, comment, quoted name or word that begins at SQL; otherwise the
+ * next character. */
 static const char *token_end(const char *sql)
 {
         const char *end;
@@ -178,9 +177,9 @@ static const char *token_end(const char *sql)
         return end > sql ? end : sql + 1;
 }
 
-/* Where in the statement at SQL the table NAME stands: SQLite does not tell. Where it
- * does not, a view reads it: then the beginning of the statement. A semicolon ends the
- * statement (none that may run is a trigger, which has some inside). */
+/* The position of table NAME in the statement at SQL, because SQLite does not report it.
+ * If only a view reads the table, the beginning of the statement. A semicolon ends the
+ * statement: triggers, which contain semicolons, may not run. */
 static const char *find_table(const char *sql, const char *name)
 {
         size_t length = strlen(name);
@@ -202,8 +201,8 @@ static const char *skip_space(const char *text)
         return text;
 }
 
-/* Where in SQL the error in STATEMENT is, a part of it: SQLite names no place for what
- * is missing at the end, for a table, or for what is wrong with all of a statement. */
+/* The position in SQL of the error in STATEMENT, a part of SQL. SQLite gives no position
+ * for a missing end, a table, or an error of the whole statement. */
 static size_t error_position(struct db *db, const char *sql, const char *statement)
 {
         const char *message = sqlite3_errmsg(db_sqlite(db));
@@ -232,7 +231,7 @@ static const char *remedy_of(const char *message)
         return "; 'SELECT name FROM sqlite_schema' tells which there are";
 }
 
-/* Says what is wrong with the statement at STATEMENT, a part of SQL. */
+/* Reports the error in the statement at STATEMENT, a part of SQL. */
 static int compile_error(struct db *db, const char *sql, const char *statement,
                          struct diag *diag)
 {
@@ -247,8 +246,8 @@ static int compile_error(struct db *db, const char *sql, const char *statement,
         return code;
 }
 
-/* Says why the statement at STATEMENT, a part of SQL, has ended with CODE: the fault of
- * the statement and not of the database, unless DIAG says so already. */
+/* Reports why the statement at STATEMENT, a part of SQL, ended with CODE. Blames the
+ * statement, unless DIAG already blames the database. */
 static int step_error(struct db *db, const char *sql, const char *statement, int code,
                       struct diag *diag)
 {
@@ -268,8 +267,8 @@ static int step_error(struct db *db, const char *sql, const char *statement, int
 
 /* ---- results ---- */
 
-/* The columns' names; in JSON, where an object's names must differ, a repeated one
- * gets its place appended. The caller frees it with free_names. */
+/* The column names. JSON needs unique names: repeated names get their position appended.
+ * The caller frees the result with free_names. */
 static char **column_names(sqlite3_stmt *statement, enum format format)
 {
         int count = sqlite3_column_count(statement);
@@ -304,7 +303,7 @@ static int print_rows(struct db *db, sqlite3_stmt *statement, struct render *ren
         int count = sqlite3_column_count(statement);
         struct cell *cells = calloc((size_t)count, sizeof(*cells));
         int code = cells ? 0 : diag_no_memory(diag);
-        /* Who cannot write any more need not go on: the reader may have left. */
+        /* Stops if output fails: the reader may have left. */
         while (code == 0 && !ferror(out) &&
                (code = statement_next(db, statement, diag)) > 0) {
                 for (int i = 0; i < count; i++)
@@ -338,7 +337,7 @@ static int print_result(struct db *db, sqlite3_stmt *statement, enum format form
         return code;
 }
 
-/* Runs the prepared STATEMENT and prints its result, if it has one: 0, or as query_run.
+/* Runs the prepared STATEMENT and prints its result, if any; returns 0, or see query_run.
  */
 static int run_statement(struct db *db, sqlite3_stmt *statement, bool *any_result,
                          enum format format, FILE *out, size_t width, struct diag *diag)
@@ -351,8 +350,8 @@ static int run_statement(struct db *db, sqlite3_stmt *statement, bool *any_resul
         return print_result(db, statement, format, out, width, diag);
 }
 
-/* Runs the statements of SQL one after the other; *ANY_STATEMENT: whether there was one.
- * *RESULT is SQLite's, of the last. */
+/* Runs the statements of SQL one after the other. *ANY_STATEMENT: SQL has a statement.
+ * *RESULT: SQLite's result of the last statement. */
 static int run_statements(struct db *db, const char *sql, enum format format, FILE *out,
                           size_t width, bool *any_statement, int *result,
                           struct diag *diag)
@@ -390,7 +389,8 @@ static int is_late(void *context)
         return kept->limit_s > 0 && now_s() >= kept->end_s;
 }
 
-/* Of the process, which does nothing else. SQLite does not count its memory here. */
+/* Limits the whole process, which only runs the query: SQLite does not count its memory
+ * here. */
 static void limit_memory(int64_t bytes, struct rlimit *before)
 {
         if (getrlimit(RLIMIT_DATA, before) != 0)
@@ -402,8 +402,7 @@ static void limit_memory(int64_t bytes, struct rlimit *before)
         }
 }
 
-/* Sorting and the like take memory rather than files of the system's temporary directory,
- * and the memory counts. */
+/* Sorting uses memory instead of temporary files, and that memory counts. */
 static void begin_limits(sqlite3 *sqlite, const struct query_limits *limits,
                          struct limits_kept *kept)
 {
@@ -420,7 +419,7 @@ static void end_limits(sqlite3 *sqlite, const struct limits_kept *kept)
         setrlimit(RLIMIT_DATA, &kept->memory);
 }
 
-/* Whether a limit is why statements failed with RESULT of SQLite. */
+/* Whether a limit made statements fail with SQLite's RESULT. */
 static int over_limit(int result, const struct query_limits *limits, struct diag *diag)
 {
         if (result == SQLITE_INTERRUPT)

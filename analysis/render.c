@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One result in one of the formats; the formats themselves are in render_*.c. */
+/* Renders one result in one of the formats; render_*.c hold the formats. */
 #include "render.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of results as a table for people, CSV or JSON. */
+/* Renders result rows as a table for people, CSV or JSON. */
 #ifndef MEMLAG_RENDER_H
 #define MEMLAG_RENDER_H
 
@@ -10,7 +10,7 @@
 
 enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
 
-/* The format called NAME; false when there is none. */
+/* Finds the format called NAME; false: no such format. */
 bool format_named(const char *name, enum format *format);
 
 enum cell_type { CELL_NULL, CELL_INTEGER, CELL_REAL, CELL_TEXT, CELL_BLOB };
@@ -19,44 +19,44 @@ struct cell {
         enum cell_type type;
         int64_t integer;
         double real;
-        const char *bytes; /* of a text (any bytes) or blob */
+        const char *bytes; /* of a text (arbitrary bytes) or blob */
         size_t length;
-        bool right; /* how a table aligns it */
+        bool right; /* alignment in a table */
 };
 
 struct sqlite3_stmt;
 
-/* Column I of the row at which STATEMENT stands; valid until the next step. */
+/* Column I of STATEMENT's current row; valid until the next sqlite3_step. */
 struct cell cell_of_column(struct sqlite3_stmt *statement, int i);
 
-/* The same of what is a name, or of some words: no more than the first 16 KiB of it, which
- * none has; a database may come from anybody. */
+/* Like cell_of_column for names or short texts: at most their first 16 KiB. No real name
+ * is longer, but the database may be malicious. */
 struct cell cell_of_name(struct sqlite3_stmt *statement, int i);
 
-/* The rows of one result. A table is laid out by its first rows and printed when
- * those have come; the other formats print at once. */
+/* The rows of one result. The first rows decide a table's layout, and are printed after
+ * it; other formats print immediately. */
 struct render;
 
-/* Begins a result with COUNT columns called NAMES, which live until the end.
- * COUNT may be 0. WIDTH is that of the terminal, to which a table cuts its last
- * column; 0: never. NULL without memory. */
+/* Begins a result with COUNT columns (0 is allowed) called NAMES, which must live until
+ * render_end. A table cuts its last column to the terminal's WIDTH; 0: no cut. NULL
+ * without memory. */
 struct render *render_begin(enum format format, FILE *out, const char *const *names,
                             size_t count, size_t width);
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int render_row(struct render *render, const struct cell *cells);
 
-/* Completes the result and frees RENDER (NULL is allowed). A JSON array ends
- * without a newline, because it may be part of a larger value. */
+/* Completes the result and frees RENDER (NULL is allowed). A JSON array ends without a
+ * newline: it may be part of a larger value. */
 void render_end(struct render *render);
 
-/* Writes BYTES as a JSON string; what is not UTF-8 becomes U+FFFD. */
+/* Writes BYTES as a JSON string; bytes that are not UTF-8 become U+FFFD. */
 void render_json_text(FILE *out, const char *bytes, size_t length);
 
 /* Writes a cell as a JSON value: blobs as hexadecimal strings. */
 void render_json_cell(FILE *out, const struct cell *cell);
 
-/* ---- one file a format: render.c calls these ---- */
+/* ---- one file per format, called by render.c ---- */
 
 void csv_header(FILE *out, const char *const *names, size_t count);
 void csv_row(FILE *out, const struct cell *cells, size_t count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CSV as in RFC 4180, with Unix line ends. NULL is an empty field, the empty text
- * is "", so that they stay apart. */
+/* CSV as in RFC 4180, with Unix line ends. NULL is an empty field, the empty text is "".
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ static void csv_text(FILE *out, const char *bytes, size_t length)
 {
         bool quoted = length == 0;
         for (size_t i = 0; i < length && !quoted; i++)
-                quoted = strchr(",\"\r\n", bytes[i]) != NULL; /* NUL too */
+                quoted = strchr(",\"\r\n", bytes[i]) != NULL; /* also true for NUL */
         if (!quoted) {
                 fwrite(bytes, 1, length, out);
                 return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON values (RFC 8259) out of cells with any bytes in them. */
+/* JSON values (RFC 8259) from cells with arbitrary bytes. */
 #include <inttypes.h>
 #include <math.h>
 

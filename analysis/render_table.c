@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of aligned columns. Widths come from the first rows; later ones that
- * are wider push their line to the right rather than lose a character. */
+/* A table of aligned columns. The first rows decide the widths; wider cells in later rows
+ * shift the rest of their line instead of losing characters. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct table {
         size_t count;
         size_t terminal_width; /* 0: none */
         size_t *widths;
-        struct table_cell *rows; /* those that wait for the layout */
+        struct table_cell *rows; /* rows that precede the layout */
         size_t row_count;
         bool laid_out;
 };
@@ -82,8 +82,8 @@ static void print_padded(FILE *out, const char *text, size_t width, bool right, 
         fputs(last ? "\n" : "  ", out);
 }
 
-/* Cuts the last column's TEXT to what the others leave of the terminal, but not to
- * less than can be told apart. */
+/* Cuts the last column's TEXT to the remaining width of the terminal, but leaves enough
+ * to recognise it. */
 static void fit_last(const struct table *table, char *text)
 {
         size_t room = table->terminal_width;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See selection.h. SQLite looks up a table's name among temporary tables first. Inside a
- * view it looks in the view's own schema only: hence the views are copied too. */
+/* See selection.h. SQLite looks up a table's name among temporary tables first. But views
+ * of the file only see the file's own tables. Therefore this file copies the views too.
+ */
 #include "selection.h"
 
 #include <errno.h>
@@ -34,7 +35,8 @@ static void add_name(struct selection_list *list, const char *option, const char
         list_add(list, text, state);
 }
 
-/* The LENGTH bytes at TEXT in nanoseconds, FALLBACK without any; -1: no number. */
+/* Parses LENGTH bytes at TEXT as milliseconds and returns nanoseconds. FALLBACK for an
+ * empty text; -1: no number. */
 static int64_t parse_ms(const char *text, size_t length, int64_t fallback)
 {
         double ms;
@@ -105,8 +107,9 @@ static const char lists_sql[] =
     "CREATE TEMP TABLE selected_word (kind TEXT NOT NULL, word TEXT NOT NULL);"
     "CREATE TEMP TABLE selected_thread (thread_id INTEGER PRIMARY KEY)";
 
-/* An empty list selects all. A process fits by its program's path, the last part of the
- * path, or the name of its first thread, such as a script's name. Names are patterns. */
+/* An empty list selects everything. A process matches by its program's path, the last
+ * part of the path, or the name of its first thread, such as a script's name. Names are
+ * patterns. */
 static const char threads_sql[] =
     "INSERT INTO temp.selected_thread "
     "SELECT thread_id FROM main.thread AS t JOIN main.process_view AS p USING "
@@ -202,8 +205,8 @@ static int describe(const struct selection *selection, struct db *db, struct dia
 
 /* ---- the temporary tables and views ---- */
 
-/* The tables of findings are empty at first; run and the ledger are filled from the whole
- * recording. Nobody counts wide fields (wide_field) anew: that copy stays empty. */
+/* Tables of findings start empty; run and ledger are copied from the whole recording.
+ * Nobody recounts wide fields: the copy of wide_field stays empty. */
 static const char copies_sql[] =
     "SELECT printf('CREATE TEMP %s', substr(sql, length('CREATE ') + 1)),"
     " printf('INSERT INTO temp.\"%w\" SELECT * FROM main.\"%w\"%s', name, name,"
@@ -222,7 +225,8 @@ struct copying {
         int code;
 };
 
-/* A view's text comes from the file, and something else may follow it there. */
+/* Runs the first statement only: the file provides a view's text, which may contain more.
+ */
 static int run_first(struct db *db, const char *sql, struct diag *diag)
 {
         sqlite3_stmt *statement;
@@ -233,7 +237,7 @@ static int run_first(struct db *db, const char *sql, struct diag *diag)
         return code;
 }
 
-/* Columns: SQL that makes the copy, SQL that fills it, whether to fill it. */
+/* Columns: SQL that creates the copy, SQL that fills it, whether to fill it. */
 static int copy_item(void *context, sqlite3_stmt *row)
 {
         struct copying *copying = context;
@@ -253,8 +257,9 @@ static int copy_all(struct db *db, const char *sql, struct diag *diag)
         return code ? code : copying.code;
 }
 
-/* SQL that makes temporary samples, page faults, counter readings, threads and intervals
- * of the selected part. A reading counts where its middle lies in the time. */
+/* SQL that creates temporary samples, page faults, counter values, threads and intervals
+ * of the selected part. A counter value belongs to the part if its middle is in the
+ * selected time. */
 static char *part_sql(const struct selection *selection)
 {
         const char *of_thread = selection_is_of_tasks(selection)

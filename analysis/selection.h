@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a recording that a command shows: some processes or threads, or a part of
- * the time. All options that select samples belong here. On the command's own connection,
- * temporary tables and views of the same names stand before the file's samples, findings
- * and views. Every later query reads the selected part without knowing of it. */
+/* Selects the part of a recording that a command shows: some processes or threads, or a
+ * time span. All options that select samples belong here. On the command's own
+ * connection, temporary tables and views shadow the file's samples, findings and views.
+ * Later queries read the selected part without knowing about it. */
 #ifndef MEMLAG_SELECTION_H
 #define MEMLAG_SELECTION_H
 
@@ -12,23 +12,23 @@
 
 #include "db.h"
 
-/* Texts, owned. */
+/* Owned texts. */
 struct selection_list {
         const char **items;
         size_t count, capacity;
 };
 
 struct selection {
-        struct selection_list pids;      /* of decimal digits */
+        struct selection_list pids;      /* decimal numbers */
         struct selection_list processes; /* shell patterns */
         struct selection_list threads;   /* thread numbers or shell patterns */
         bool has_time;
-        int64_t from_ns, to_ns; /* of the recording's time; to_ns is not in it */
+        int64_t from_ns, to_ns; /* in the recording's time, without to_ns */
 };
 
 enum { SELECTION_PID = 1000, SELECTION_PROCESS, SELECTION_THREAD, SELECTION_TIME };
 
-/* For a command's table of options. */
+/* For a command's option table. */
 #define SELECTION_OPTIONS                                                                \
         {"pid",                                                                          \
          SELECTION_PID,                                                                  \
@@ -55,8 +55,8 @@ enum { SELECTION_PID = 1000, SELECTION_PROCESS, SELECTION_THREAD, SELECTION_TIME
                     "Only those from FROM to TO, in milliseconds of the recording", 5    \
         }
 
-/* Takes an option of SELECTION_OPTIONS; ends the process on bad usage.
- * ARGP_ERR_UNKNOWN: KEY is another option. */
+/* Handles an option of SELECTION_OPTIONS; ends the process on bad usage. Returns
+ * ARGP_ERR_UNKNOWN for other options. */
 error_t selection_parse(struct selection *selection, int key, const char *text,
                         const struct argp_state *state);
 void selection_free(struct selection *selection);
@@ -65,10 +65,11 @@ void selection_free(struct selection *selection);
 bool selection_is_any(const struct selection *selection);
 bool selection_is_of_tasks(const struct selection *selection);
 
-/* Makes DB's connection show the selected samples alone, and finds their findings anew.
- * The table run gets the keys `selection`, in words, and `recorded_samples`, the count of
- * the whole recording. Thresholds and contended intervals stay the whole recording's.
- * Without an option it does nothing. -ENODATA: no process or thread fits. */
+/* Restricts DB's connection to the selected samples, and recomputes their findings. The
+ * table run gets the keys `selection`, in words, and `recorded_samples`, the sample count
+ * of the whole recording. Thresholds and contended intervals still cover the whole
+ * recording. Does nothing without an option. Returns -ENODATA if no process or thread
+ * matches. */
 int selection_apply(const struct selection *selection, struct db *db, struct diag *diag);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The arguments are told from arrows and operators by what stands before the bracket; in
- * a name whose brackets do not close each other nothing is left out. */
+/* The text before a bracket distinguishes arguments from arrows and operators. A name
+ * with unbalanced brackets stays unchanged. */
 #include "short_name.h"
 
 #include <stdbool.h>
@@ -15,7 +15,8 @@ static bool ends_with(const char *text, size_t length, const char *end)
         return length >= bytes && memcmp(text + length - bytes, end, bytes) == 0;
 }
 
-/* The bytes of the operator at AT that is no bracket: "->", "operator<<"; 0: none. */
+/* The length of the operator at AT that contains angle characters but is no bracket:
+ * "->", "operator<<"; 0: none. */
 static size_t operator_at(const char *text, size_t at)
 {
         size_t length = 0;
@@ -25,11 +26,11 @@ static size_t operator_at(const char *text, size_t at)
                 return 0;
         while (length < 3 && text[at + length] && strchr("<=>", text[at + length]))
                 length++;
-        /* "operator< <int>" has a space; "operator<<int>" is not written. */
+        /* "operator< <int>" has a space; nobody writes "operator<<int>". */
         return length;
 }
 
-/* A byte, or an operator of more. */
+/* A byte, or an operator of several bytes. */
 struct token {
         size_t bytes;
         bool opens, closes; /* a bracket */
@@ -44,7 +45,7 @@ static struct token token_at(const char *text, size_t at)
             .bytes = 1, .opens = text[at] == '<', .closes = text[at] == '>'};
 }
 
-/* How deep brackets nest in TEXT; 0: there are none, or they do not fit together. */
+/* The nesting depth of brackets in TEXT; 0: no brackets, or unbalanced. */
 static size_t depth_of(const char *text, size_t length)
 {
         size_t depth = 0, deepest = 0;
@@ -59,9 +60,9 @@ static size_t depth_of(const char *text, size_t length)
         return depth == 0 ? deepest : 0;
 }
 
-/* Adds to SAVED[d] what leaving out the brackets at depth d saves, in bytes. OPENED has
- * room for as many places. What a name begins with, as of Rust's methods, is no argument:
- * inside it depth 2 is the least that is left out. */
+/* Adds the bytes saved by cutting brackets at depth d to SAVED[d]. OPENED has room for as
+ * many elements. Brackets at the start of a name, as in Rust's methods, are no arguments:
+ * inside them, cuts begin at depth 2. */
 static void count_saved(const char *text, size_t length, size_t *saved, size_t *opened)
 {
         bool begins = token_at(text, 0).opens;
@@ -83,8 +84,7 @@ static void count_saved(const char *text, size_t length, size_t *saved, size_t *
         }
 }
 
-/* The greatest depth at which enough is left out for MOST bytes, or else 1; 0 without
- * memory. */
+/* The greatest depth whose cut leaves at most MOST bytes, or else 1; 0 without memory. */
 static size_t depth_for(const char *text, size_t length, size_t deepest, size_t most)
 {
         size_t *saved = calloc(2 * (deepest + 1), sizeof(*saved)), depth = 0;
@@ -98,8 +98,8 @@ static size_t depth_for(const char *text, size_t length, size_t deepest, size_t 
         return depth;
 }
 
-/* Copies TEXT to INTO without what is in brackets at DEPTH, where that is longer than the
- * mark. Returns the length that is left. */
+/* Copies TEXT to INTO, and replaces brackets at DEPTH by a mark if that is shorter.
+ * Returns the new length. */
 static size_t leave_out(char *into, const char *text, size_t length, size_t depth)
 {
         bool begins = token_at(text, 0).opens;
@@ -148,14 +148,14 @@ char *short_name(const char *name, size_t *length, size_t most)
         return shorter;
 }
 
-/* ---- names that differ in what would be left out ---- */
+/* ---- names that differ in the cut parts ---- */
 
 struct part {
         const char *text;
         size_t length;
 };
 
-/* Of the brackets that open at AT in OF, which fit together: what is inside. */
+/* The text inside the balanced brackets that open at AT in OF. */
 static struct part inside(struct part of, size_t at)
 {
         size_t depth = 0, i = at;
@@ -188,10 +188,10 @@ static bool same_outside(struct part a, struct part b)
         return i == a.length && j == b.length;
 }
 
-/* Deeper nesting than names have. */
+/* Deeper than real names nest. */
 enum { UNLIKE_DEPTH = 50 };
 
-/* Appends A at TO. What a whole name begins with is no argument. */
+/* Appends A at TO. Brackets at the start of the whole name are no arguments. */
 static char *put_unlike(char *to, struct part a, struct part b, int depth)
 {
         bool comparable = depth < UNLIKE_DEPTH && same_outside(a, b);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of C++ and Rust, short enough for a column of a table. Knows no tables. */
+/* Shortens names of C++ and Rust for a table column. Knows no tables. */
 #ifndef MEMLAG_SHORT_NAME_H
 #define MEMLAG_SHORT_NAME_H
 
 #include <stddef.h>
 
-/* A copy of NAME's *LENGTH bytes, any of which may be 0, which the caller frees, in which
- * template arguments are
- * "<...>": the innermost first, and no more than needed for it to have at most MOST
- * bytes, if that is enough; its own length replaces *LENGTH. Takes time in proportion to
- * that. NULL without memory. */
+/* Returns a copy of NAME's *LENGTH bytes (which may contain 0) with template arguments
+ * replaced by "<...>"; the caller frees it. Cuts the innermost arguments first, and only
+ * as many as MOST bytes require. Updates *LENGTH. Takes linear time. NULL without memory.
+ */
 char *short_name(const char *name, size_t *length, size_t most);
 
-/* The same where OTHER would be as short: arguments in which the two differ stay. */
+/* Like short_name, if OTHER would get the same short form: leaves arguments that differ.
+ */
 char *short_name_unlike(const char *name, size_t *length, const char *other,
                         size_t other_length);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks where gdb looks: 'set substitute-path', then 'directory'. */
+/* Searches like gdb: 'set substitute-path', then 'directory'. */
 #include "source_file.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static void check_memory(int code, struct argp_state *state)
                 argp_failure(state, EXIT_FAILED, ENOMEM, "source files");
 }
 
-/* Parses "FROM=TO"; false when it is none. */
+/* Parses "FROM=TO"; false for other texts. */
 static bool parse_substitution(const char *text, struct source_substitution *substitution)
 {
         const char *equals = strchr(text, '=');
@@ -87,7 +87,7 @@ static bool leads_up(const char *path)
         return false;
 }
 
-/* The path of PATH after the first substitution that fits; NULL: none does. */
+/* PATH after the first matching substitution; NULL: none matches. */
 static char *substituted(const struct source_search *search, const char *path)
 {
         char *result = NULL;
@@ -110,7 +110,7 @@ static FILE *open_below(const char *directory, const char *path, struct stat *st
         while (path) {
                 while (*path == '/')
                         path++;
-                if (leads_up(path)) { /* a shorter end of it may not */
+                if (leads_up(path)) { /* a shorter suffix may be safe */
                         path = strchr(path, '/');
                         continue;
                 }
@@ -126,7 +126,7 @@ static FILE *open_below(const char *directory, const char *path, struct stat *st
         return NULL;
 }
 
-/* Who substitutes a path gives the directory that the rest is below. */
+/* The user names the target directory of a substitution: it needs no further check. */
 static FILE *open_substituted(const struct source_search *search, const char *path,
                               struct stat *status, char **found)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the source file is that debug information names: where that was compiled, it may
- * have been somewhere else. */
+/* Finds the source file that debug information names: compilation may have used another
+ * directory. */
 #ifndef MEMLAG_SOURCE_FILE_H
 #define MEMLAG_SOURCE_FILE_H
 
@@ -13,7 +13,7 @@
 
 struct stat;
 
-/* FROM at the beginning of a path, up to a '/' or its end, is TO. */
+/* Replaces FROM by TO at the beginning of a path, up to a '/' or its end. */
 struct source_substitution {
         const char *from;
         size_t from_bytes;
@@ -29,7 +29,7 @@ struct source_search {
 
 enum { SOURCE_PATH = 1100, SOURCE_SUBSTITUTE };
 
-/* For a command's table of options. */
+/* For a command's option table. */
 #define SOURCE_SEARCH_OPTIONS                                                            \
         {"source-path",                                                                  \
          SOURCE_PATH,                                                                    \
@@ -45,16 +45,15 @@ enum { SOURCE_PATH = 1100, SOURCE_SUBSTITUTE };
                     0                                                                    \
         }
 
-/* Takes an option of SOURCE_SEARCH_OPTIONS, whose TEXT stays the caller's; ends the
- * process on bad usage. ARGP_ERR_UNKNOWN: KEY is another option. */
+/* Handles an option of SOURCE_SEARCH_OPTIONS; TEXT stays the caller's. Ends the process
+ * on bad usage. Returns ARGP_ERR_UNKNOWN for other options. */
 error_t source_search_parse(struct source_search *search, int key, const char *text,
                             struct argp_state *state);
 void source_search_free(struct source_search *search);
 
-/* Opens the file that PATH of DB names: after the first substitution that fits, or if
- * debug information names it, or else below each directory, with as much of the end of
- * PATH as there is. NULL when it is nowhere. *FOUND is its path, which the caller frees.
- */
+/* Opens the source file PATH of DB. Tries the first matching substitution, then PATH
+ * itself if debug information names it. Then tries the longest suffix of PATH below each
+ * directory. *FOUND gets the opened path, which the caller frees. NULL if not found. */
 FILE *source_file_open(struct db *db, const struct source_search *search,
                        const char *path, struct stat *status, char **found);
 

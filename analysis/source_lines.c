@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads source files from their beginning to the last line that is wanted, each once. */
+/* Reads each source file once, up to the last wanted line. */
 #include "source_lines.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ struct reading {
         sqlite3_stmt *insert;
         int64_t recorded_s;
         FILE *notes;
-        FILE *missing; /* their names */
+        FILE *missing; /* names of missing files */
         struct diag *diag;
 };
 
@@ -34,7 +34,7 @@ static int insert_line(struct reading *reading, const char *file, int64_t line,
         return statement_run(reading->db, reading->insert, reading->diag);
 }
 
-/* Reads lines FIRST to LAST; *NEXT is the number of the line at which SOURCE stands. */
+/* Reads lines FIRST to LAST; *NEXT is the line number of SOURCE's position. */
 static int read_range(struct reading *reading, const char *file, FILE *source,
                       int64_t first, int64_t last, int64_t *next)
 {
@@ -88,7 +88,7 @@ static void note_missing(struct reading *reading, const char *file)
         free(name);
 }
 
-/* Reads the wanted lines of FILE; HOTTEST is the last one with samples. */
+/* Reads the wanted lines of FILE; HOTTEST is its last line with samples. */
 static int read_file(struct reading *reading, const char *file, const char *module,
                      int64_t hottest)
 {
@@ -151,7 +151,7 @@ int source_lines_prepare(struct db *db, struct diag *diag)
 
 static int want_lines(struct db *db, int64_t context, struct diag *diag)
 {
-        /* Of an unknown size: nothing is added to a line's number that may be any. */
+        /* Line numbers may be of any size: never add to them. */
         static const char sql[] =
             "INSERT INTO annotated_wanted "
             "SELECT DISTINCT block_id, r.file, max(r.line - ?1, 1),"

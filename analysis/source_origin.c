@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks into one file of each module that has code of the source file. */
+/* Checks one file of each module that has code from the source file. */
 #include "source_origin.h"
 
 #include <sqlite3.h>
@@ -8,7 +8,7 @@
 #include "source_names.h"
 #include "statement.h"
 
-/* A program's parts that have code of one header. */
+/* Number of modules to check; many may have code from one header. */
 #define MODULES_LOOKED_AT "20"
 
 static const char locations_sql[] =

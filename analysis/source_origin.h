@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a recording has the names of source files from. It may come from anybody, and
- * name any file: one is read if the program's own debug information names it. */
+/* Checks the origin of source file names. A recording may be malicious and name any file:
+ * a file is read only if the program's own debug information names it. */
 #ifndef MEMLAG_SOURCE_ORIGIN_H
 #define MEMLAG_SOURCE_ORIGIN_H
 
@@ -9,8 +9,7 @@
 
 #include "db.h"
 
-/* Whether debug information, in a file that symbolize took names from, names FILE, whose
- * status is STATUS. */
+/* Whether debug information that symbolize used names FILE, whose status is STATUS. */
 bool source_origin_is_known(struct db *db, const char *file, const struct stat *status);
 
 #endif

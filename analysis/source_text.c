@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shows source lines. The path comes from debug information, so that it may name
- * anything: only regular files are read, and only as far as needed. */
+/* Prints source lines. Debug information may name any path: only regular files are read,
+ * and no further than needed. */
 #include "source_text.h"
 
 #include <errno.h>
@@ -17,12 +17,13 @@
 #include "source_origin.h"
 #include "text.h"
 
-/* Generated sources have some megabytes. */
+/* Generated sources have a few megabytes. */
 #define SOURCE_BYTES_MAX (64L << 20)
 
 enum { CONTEXT_LINES = 2, TAB_WIDTH = 8, LINE_WIDTH = 200 };
 
-/* What the kernel makes up when it is read, some of which acts on that. */
+/* Whether the kernel generates the file's content; reading such a file may have side
+ * effects. */
 static bool is_made_up(int fd)
 {
         static const unsigned long systems[] = {
@@ -62,8 +63,7 @@ static bool newer_than_module(const struct stat *source, const char *module)
         return source->st_mtim.tv_sec > built.st_mtim.tv_sec;
 }
 
-/* A program that was built again meanwhile is no sign that the text is still the
- * recording's. */
+/* A program rebuilt after the recording does not prove that the text is unchanged. */
 const char *source_text_newer_than(const struct stat *source, int64_t recorded_s,
                                    const char *module)
 {

@@ -10,8 +10,8 @@
 
 #include "text.h"
 
-/* Whether the latest error is that of a view which is not there, or is older than the
- * tables that it reads: not of a lost table. */
+/* Whether the latest error is about a view that is missing, or older than its tables: not
+ * about a missing table. */
 static bool is_of_a_view(struct db *db)
 {
         const char *message = sqlite3_errmsg(db_sqlite(db));
@@ -19,7 +19,7 @@ static bool is_of_a_view(struct db *db)
                (strncmp(message, "no such table: ", 15) != 0 || strstr(message, "_view"));
 }
 
-/* As statement_prepare; *REST is what follows the first statement of SQL. */
+/* Like statement_prepare; *REST gets the text after the first statement of SQL. */
 static int prepare_first(struct db *db, const char *sql, struct sqlite3_stmt **statement,
                          const char **rest, struct diag *diag)
 {
@@ -111,7 +111,7 @@ char *statement_printable(sqlite3_stmt *statement, int i)
 {
         const char *text = (const char *)sqlite3_column_text(statement, i);
         size_t bytes = text ? (size_t)sqlite3_column_bytes(statement, i) : 0;
-        /* No name is longer; a database may come from anybody. */
+        /* No real name is longer, but the database may be malicious. */
         return text ? text_printable(text,
                                      bytes < TEXT_SHOWN_BYTES ? bytes : TEXT_SHOWN_BYTES)
                     : NULL;

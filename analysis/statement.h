@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SQL statements of the analysis stage: what sqlite3.h leaves to be repeated. */
+/* SQL statements of the analysis stage: wraps repeated calls of sqlite3.h. */
 #ifndef MEMLAG_STATEMENT_H
 #define MEMLAG_STATEMENT_H
 
@@ -7,23 +7,22 @@
 
 struct sqlite3_stmt;
 
-/* The samples s that are of memory: a data source that is NA says that there was no
- * access. To be followed by AND, or what follows WHERE. The sources are looked up in a
- * list: to join each sample with its own takes twice as long. */
+/* Selects the memory samples s: a data source NA means no memory access. Add AND or
+ * another clause after WHERE. Looks up the sources in a list, which is twice as fast as a
+ * join for each sample. */
 #define STATEMENT_MEMORY_SAMPLES                                                         \
         " WHERE (s.data_source_id IS NULL AND s.addr IS NOT NULL OR s.data_source_id IN" \
         " (SELECT data_source_id FROM data_source WHERE op <> 'NA' OR level <> 'NA')) "
 
-/* For how many cycles sample s counts of those for which it held up what came behind it:
- * no more than stall_limit.h says. */
+/* The stall time of sample s in cycles, limited as in stall_limit.h. */
 #define STATEMENT_STALL_LIMIT "stall_limit_cycles"
 #define STATEMENT_STALL                                                                  \
         " min(s.retire_latency_cycles, coalesce((SELECT CAST(value AS INTEGER)"          \
         " FROM threshold WHERE name = '" STATEMENT_STALL_LIMIT                           \
         "'), s.retire_latency_cycles)) "
 
-/* The time that all samples of a timer stand for: what their shares are of. Those of
- * `clock` are at loads or not, those of `sim` all at loads. 0: the run has none. */
+/* The total time of timer samples; shares refer to it. Samples of `clock` may be outside
+ * loads, samples of `sim` are all at loads. 0: no timer samples. */
 #define STATEMENT_TIMED_NS                                                               \
         " (SELECT total(stall_ns) FILTER (WHERE stall_ns > 0)"                           \
         " + count(*) FILTER (WHERE coalesce(stall_ns, 0) <= 0)"                          \
@@ -31,8 +30,8 @@ struct sqlite3_stmt;
         " * EXISTS (SELECT 1 FROM run WHERE key = 'source' AND value = 'clock')"         \
         " FROM sample) "
 
-/* Whether it was measured of any sample of the run if DRAM bandwidth was short: where it
- * never was, nothing is contended or not. */
+/* Whether the run could decide for any sample if DRAM bandwidth was short. If not,
+ * contention is unknown everywhere. */
 #define STATEMENT_CONTENTION                                                             \
         " EXISTS (SELECT 1 FROM line_finding WHERE contended_samples IS NOT NULL) "
 
@@ -40,39 +39,39 @@ struct sqlite3_stmt;
 int statement_prepare(struct db *db, const char *sql, struct sqlite3_stmt **statement,
                       struct diag *diag);
 
-/* Runs STATEMENT, which gives no rows, and makes it ready to run again. */
+/* Runs STATEMENT, which gives no rows, and resets it. */
 int statement_run(struct db *db, struct sqlite3_stmt *statement, struct diag *diag);
 
-/* Runs each statement of SQL, which give no rows and write to temporary tables alone: an
- * error is one of reading. */
+/* Runs each statement of SQL. They give no rows and write only to temporary tables: an
+ * error is a read error. */
 int statement_run_all(struct db *db, const char *sql, struct diag *diag);
 
-/* Steps to the next row: 1, or 0 at the end, or a negative errno value. */
+/* Steps to the next row. Returns 1, 0 at the end, or a negative errno value. */
 int statement_next(struct db *db, struct sqlite3_stmt *statement, struct diag *diag);
 
-/* Both: *STATEMENT is at the first row of SQL where the result is 1. The caller finalizes
- * it in any case; columns of what is not at a row are NULL. */
+/* statement_first also prepares SQL. If the result is 1, *STATEMENT is at the first row.
+ * The caller always finalizes it; columns are NULL without a row. */
 int statement_first(struct db *db, const char *sql, struct sqlite3_stmt **statement,
                     struct diag *diag);
 
-/* Takes a row of a statement: 0 or -ENOMEM. */
+/* Takes a row of a statement; returns 0 or -ENOMEM. */
 typedef int statement_take(void *context, struct sqlite3_stmt *row);
 
-/* Hands each row that SQL gives to TAKE, until it has no memory. */
+/* Passes each row of SQL to TAKE, until TAKE fails. */
 int statement_each(struct db *db, const char *sql, statement_take *take, void *context,
                    struct diag *diag);
 
-/* What SQL gives in the first column of its first row; 0 where it has none. */
+/* *NUMBER gets the first column of SQL's first row; 0 without a row. */
 int statement_number(struct db *db, const char *sql, int64_t *number, struct diag *diag);
 
-/* Column I as text: valid until the next step, and "" for NULL, which a damaged file
- * may have in any column. */
+/* Column I as text, valid until the next step. "" for NULL: a damaged file may have NULL
+ * in any column. */
 const char *statement_text(struct sqlite3_stmt *statement, int i);
 
-/* Column I as text fit for a terminal, which the caller frees; NULL for NULL. */
+/* Column I as printable text, which the caller frees; NULL for NULL. */
 char *statement_printable(struct sqlite3_stmt *statement, int i);
 
-/* Binds VALUE, or NULL when it is NAN. */
+/* Binds VALUE, or NULL for NAN. */
 void statement_bind_real(struct sqlite3_stmt *statement, int index, double value);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* UTF-8 and escapes. Knows nothing of tables. */
+/* UTF-8 and escapes. Knows no tables. */
 #include "text.h"
 
 #include <stdbool.h>
@@ -42,7 +42,8 @@ size_t text_character(const char *text, size_t count)
         return length > 2 && is_forbidden(bytes) ? 0 : length;
 }
 
-/* A terminal could take it for a command, or turn what follows. NUL, too. */
+/* A terminal could interpret it as a command or reverse the text after it. Also true for
+ * NUL. */
 static bool is_control(const char *character, size_t length)
 {
         char copy[5] = "";

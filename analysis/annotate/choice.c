@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From what the user names to rows of annotated_block. */
+/* Translates the user's arguments to rows of annotated_block. */
 #include "choice.h"
 
 #include <errno.h>
@@ -12,14 +12,14 @@
 #include "report_sql.h"
 #include "statement.h"
 
-/* A file, and the lines of it that are meant; first 0: all. */
+/* A file with a range of lines; first 0: all lines. */
 struct file_lines {
         char *file; /* owned */
         int64_t first;
         int64_t last;
 };
 
-/* "12" or "12-34", also in the wrong order, is the whole of TEXT. */
+/* Parses TEXT as "12" or "12-34"; the order may be reversed. */
 static bool parse_lines(const char *text, struct file_lines *lines)
 {
         char *end;
@@ -43,7 +43,8 @@ static int parse_file(const char *text, struct file_lines *lines)
         return lines->file ? 0 : -ENOMEM;
 }
 
-/* Runs SQL with TEXT, ORDER, FIRST and LAST as its parameters; *ADDED: rows that came. */
+/* Runs SQL with the parameters TEXT, ORDER, FIRST and LAST; *ADDED gets the number of new
+ * rows. */
 static int add(struct db *db, const char *sql, const char *text, int64_t order,
                const struct file_lines *lines, int *added, struct diag *diag)
 {
@@ -79,7 +80,7 @@ static const char by_file_sql[] =
     "SELECT DISTINCT ?2, file, ?3, ?4 FROM annotated_frame"
     " WHERE file = ?1 OR substr(file, -length(?1) - 1) = '/' || ?1";
 
-/* Names that are mistyped as ?1, or hold it: the nearest first. */
+/* Names that ?1 resembles or is a part of; the nearest name first. */
 static const char near_sql[] =
     "SELECT group_concat(printf('''%.160s''', name), ', ') FROM ("
     " SELECT name FROM (SELECT DISTINCT" REPORT_FUNCTION_NAME "AS name FROM annotated_frame"
@@ -140,7 +141,7 @@ int choice_add(struct db *db, const char *text, int64_t order, struct diag *diag
 
 int choice_hottest(struct db *db, int64_t count, struct diag *diag)
 {
-        /* ?4 stays NULL: the order of a report that was not asked for another. */
+        /* ?4 stays NULL: the default order of a report. */
         static const char sql[] =
             "INSERT INTO annotated_block (choice_order, module, function,"
             " function_offset) "

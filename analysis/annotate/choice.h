@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which functions, files and lines are to be annotated. */
+/* Chooses the functions, files and lines to annotate. */
 #ifndef MEMLAG_ANNOTATE_CHOICE_H
 #define MEMLAG_ANNOTATE_CHOICE_H
 
@@ -7,12 +7,11 @@
 
 #include "db.h"
 
-/* Chooses what TEXT, the argument number ORDER, names: the functions of that name, or
- * those that fit it as a shell pattern, or FILE, FILE:LINE or FILE:FIRST-LAST. -ENOENT
- * with a message when no sample was there. */
+/* Adds the choice TEXT, argument number ORDER: a function name or shell pattern, FILE,
+ * FILE:LINE or FILE:FIRST-LAST. Returns -ENOENT with a message if no samples match. */
 int choice_add(struct db *db, const char *text, int64_t order, struct diag *diag);
 
-/* Chooses the COUNT functions that come first in reports. */
+/* Chooses the first COUNT functions in report order. */
 int choice_hottest(struct db *db, int64_t count, struct diag *diag);
 
 #endif

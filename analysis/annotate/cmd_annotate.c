@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memlag annotate [FUNCTION|FILE[:LINE]]...: source text with what samples found there.
- */
+/* memlag annotate [FUNCTION|FILE[:LINE]]...: prints source text with its samples. */
 #include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +35,7 @@ enum {
 struct arguments {
         struct selection selection;
         const char *file;
-        const char **names; /* what is to be annotated */
+        const char **names; /* functions, files or lines to annotate */
         size_t name_count, name_capacity;
         int64_t top; /* 0: not given */
         int64_t context;
@@ -82,7 +81,7 @@ static void add_name(struct arguments *arguments, const char *text,
         arguments->names[arguments->name_count++] = text;
 }
 
-/* What has no effect beside another option is an error of who gave both. */
+/* Rejects options that have no effect together. */
 static void check_together(const struct arguments *arguments, struct argp_state *state)
 {
         if (arguments->top && arguments->name_count)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbolize kept the text of sampled instructions; files have what stands beside these,
- * other syntaxes, and what an earlier symbolize did not keep. What tells of a file is in
- * the database: where it was found, and its build-id, or size and checksum, when it was
- * mapped. */
+/* The database holds the text of sampled instructions. Files provide neighbouring
+ * instructions, other syntaxes, and text that an earlier symbolize did not store. The
+ * database identifies a file by its path, and by its build-id, or by size and checksum
+ * when mapped. */
 #include "instructions.h"
 
 #include <errno.h>
@@ -24,9 +24,9 @@ static const char kept_sql[] =
     "INSERT INTO annotated_code SELECT location_id, text FROM instruction"
     " WHERE location_id IN (SELECT location_id FROM annotated_row)";
 
-/* Those that ?1 all or else some of their instructions are wanted of. Columns of a
- * module: its id, its path, the path and role of its file (NULL: symbolize has not looked
- * for it), build_id, size_bytes, checksum, whether text lacks. */
+/* Modules with missing text; with ?1, all modules of the rows. Columns: id, path, path
+ * and role of the file (NULL: symbolize did not search), build_id, size_bytes, checksum,
+ * whether text is missing. */
 static const char modules_sql[] =
     "SELECT m.module_id, m.path, n.path, n.role, m.build_id, f.size_bytes, f.checksum,"
     " w.lacks "
@@ -72,8 +72,8 @@ static bool has_checksum(sqlite3_stmt *module, const char *path)
         return same;
 }
 
-/* Where nothing was recorded that tells, symbolize took any file, and so names are its.
- */
+/* Without recorded identification, symbolize accepted any file, and names come from that
+ * file. */
 static bool is_recorded(sqlite3_stmt *module, const char *path)
 {
         if (sqlite3_column_bytes(module, COLUMN_BUILD_ID) > 0)
@@ -82,7 +82,7 @@ static bool is_recorded(sqlite3_stmt *module, const char *path)
                has_checksum(module, path);
 }
 
-/* Opens a module's file; NULL: *WHY says what is the matter with it. */
+/* Opens a module's file; on failure returns NULL, and *WHY gets the reason. */
 static struct module_code *open_module(sqlite3_stmt *module, const char **why)
 {
         const char *role = (const char *)sqlite3_column_text(module, COLUMN_ROLE);
@@ -99,8 +99,8 @@ static struct module_code *open_module(sqlite3_stmt *module, const char **why)
         return module_code_open(path);
 }
 
-/* The length of the instruction at ADDRESS, near the end of a segment too; 0, and "":
- * there is none. */
+/* The length of the instruction at ADDRESS, also near the end of a segment. 0 and ""
+ * without an instruction. */
 static size_t disassemble(const struct module_code *code, uint64_t address,
                           enum disassembly_style style, char text[DISASSEMBLY_TEXT_BYTES])
 {
@@ -119,11 +119,11 @@ struct reading {
         enum disassembly_style style;
         sqlite3_stmt *locations; /* ?1: the module */
         sqlite3_stmt *insert;
-        sqlite3_stmt *insert_neighbour; /* NULL: they are not wanted */
+        sqlite3_stmt *insert_neighbour; /* NULL: neighbours not wanted */
         struct diag *diag;
 };
 
-/* A longer walk costs more than its two instructions are worth. */
+/* A longer disassembly costs more than two neighbours are worth. */
 enum { NEIGHBOURS = 2, MOST_WALKED_BYTES = 64 << 10 };
 
 static int add_neighbour(struct reading *reading, const struct module_code *code,
@@ -137,7 +137,7 @@ static int add_neighbour(struct reading *reading, const struct module_code *code
         return statement_run(reading->db, reading->insert_neighbour, reading->diag);
 }
 
-/* Where the instructions of ADDRESS's function are walked from: far enough before it, or
+/* The start address for disassembling ADDRESS's function: far enough before ADDRESS, or
  * ADDRESS itself. */
 static uint64_t walk_start(struct module_code *code, uint64_t address)
 {
@@ -149,14 +149,14 @@ static uint64_t walk_start(struct module_code *code, uint64_t address)
         return start;
 }
 
-/* A walk over the instructions of a module in the order of addresses. */
+/* Linear disassembly of a module in the order of addresses. */
 struct walk {
-        uint64_t at;                 /* the next one */
-        uint64_t before[NEIGHBOURS]; /* those that were passed, the latest last */
-        int passed;                  /* how many of them there are */
+        uint64_t at;                 /* address of the next instruction */
+        uint64_t before[NEIGHBOURS]; /* preceding instructions, the latest last */
+        int passed;                  /* number of elements in before */
 };
 
-/* Moves WALK to ADDRESS; false: no instruction begins there as it counts them. */
+/* Advances WALK to ADDRESS; false: no instruction begins there in this disassembly. */
 static bool walk_to(struct walk *walk, struct module_code *code, uint64_t address)
 {
         char text[DISASSEMBLY_TEXT_BYTES];
@@ -231,10 +231,10 @@ static void note(FILE *unread, sqlite3_stmt *module, const char *why)
         free(path);
 }
 
-/* The names of modules whose machine code is not at hand. */
+/* The names of modules without available machine code. */
 struct unread {
-        FILE *lacking; /* instructions with samples lack */
-        FILE *beside;  /* only what stands beside them */
+        FILE *lacking; /* sampled instructions are missing */
+        FILE *beside;  /* only neighbouring instructions are missing */
 };
 
 static int read_modules(struct reading *reading, const struct unread *unread)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SQL over samples and names. A line's figures are those of its finding; those of a part
- * of it are made of its samples as findings are. */
+/* SQL over samples and names. A line takes its numbers from its finding. A part of a line
+ * sums its samples as findings do. */
 #include "places.h"
 
 #include "statement.h"
@@ -8,8 +8,8 @@
 /* SQL is laid out as SQL. */
 /* clang-format off */
 
-/* Memory samples are chosen as for findings (statement.h), and a latency that is not known
- * costs what a timer found stalled. Whether contention is told is as in reports by thread. */
+/* Selects memory samples as findings do (statement.h). A sample without latency costs its
+ * timer stall. Whether contention is known follows reports by thread. */
 static const char prepare_sql[] =
     "CREATE TEMP TABLE annotated_sample AS "
     "SELECT p.location_id, a.object_id, a.field_id, a.untyped_id,"
@@ -48,12 +48,12 @@ static const char prepare_sql[] =
     "CREATE INDEX temp.annotated_frame_function ON annotated_frame (function);"
     "CREATE INDEX temp.annotated_frame_file ON annotated_frame (file);"
 
-    /* choice_order: that of what the user named. */
+    /* choice_order: order of the user's arguments. */
     "CREATE TEMP TABLE annotated_block ("
     "  block_id INTEGER PRIMARY KEY, choice_order INTEGER, module TEXT, function TEXT,"
     "  function_offset INTEGER, file TEXT, first_line INTEGER, last_line INTEGER)";
 
-/* What sums of annotated_sample make. */
+/* Numbers from sums of annotated_sample. */
 #define FIGURES \
     " sum(s.samples) AS samples, sum(s.dram_samples) AS dram_samples," \
     " sum(s.level_samples) AS level_samples," \
@@ -73,7 +73,7 @@ static const char prepare_sql[] =
 static const char find_sql[] =
     "CREATE TEMP TABLE annotated_part AS "
     "WITH chosen AS ("
-    /* The innermost of a function's frames, if it is inlined into itself. */
+    /* The innermost frame of a function that is inlined into itself. */
     " SELECT block_id, f.location_id, min(f.depth) AS depth, f.file, f.line"
     " FROM annotated_block AS b JOIN annotated_frame AS f"
     "  ON f.function IS b.function AND f.module IS b.module"
@@ -123,7 +123,7 @@ static const char find_sql[] =
 
     "CREATE INDEX temp.annotated_row_place ON annotated_row (place_id, level, location_id);"
 
-    /* All samples of a line that is not inlined are here. */
+    /* Lines that are not inlined have all their samples here. */
     "UPDATE annotated_row AS r SET p95_latency_cycles = f.p95_latency_cycles,"
     " verdict = f.verdict, cache_level = f.cache_level, latency_share = f.latency_share,"
     " contended_samples = f.contended_samples, stalled_ratio = f.stalled_ratio,"

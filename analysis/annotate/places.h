@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The places in code that were chosen, with what samples say of each: temporary tables of
- * the connection, so that the recording stays as it is. */
+/* The chosen places in code, with their samples. Uses temporary tables of the connection:
+ * the recording stays unchanged. */
 #ifndef MEMLAG_ANNOTATE_PLACES_H
 #define MEMLAG_ANNOTATE_PLACES_H
 
 #include "db.h"
 
-/* annotated_sample: sums over the memory samples, those of the findings, by location,
- * object and field.
- * annotated_frame: functions at each of these locations: that of the line (depth 0), and
- * those into which it was inlined, each with its own line there.
- * annotated_block: what was chosen: functions, and files or lines of them; choice.c fills
- * it. */
+/* Creates three temporary tables. annotated_sample: sums over the memory samples of
+ * findings, by location, object and field. annotated_frame: the functions at each
+ * location, depth 0 for the line's own function, then the functions that it was inlined
+ * into, each with its line. annotated_block: the choice, as functions, files or line
+ * ranges; choice.c fills it. */
 int places_prepare(struct db *db, struct diag *diag);
 
-/* annotated_row: what there is to show of each block. A row of level 0 is a line of code
- * as findings have it, or as much of one as was inlined at FILE:LINE of the block; level
- * 1 is an instruction of it, level 2 what an instruction accesses. Figures of each level
- * add up to those of the block's samples. */
+/* Creates annotated_row, the rows of each block. Level 0: a line of code as in findings,
+ * or its part inlined at FILE:LINE of the block. Level 1: an instruction of the line.
+ * Level 2: an accessed object or field of the instruction. The numbers of each level add
+ * up to the block's samples. */
 int places_find(struct db *db, struct diag *diag);
 
 #endif

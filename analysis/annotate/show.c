@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables for people: one for each file of a block, its source text in the last column.
- * And rows for programs. */
+/* Tables for people: one per file of a block, with source text in the last column. Also
+ * rows for programs. */
 #include "show.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 /* SQL is laid out as SQL. */
 /* clang-format off */
 
-/* Places of a line in the order of reports, and blocks in that of the command line. */
+/* Places of a line in report order, blocks in command-line order. */
 #define PLACES \
         " place AS (SELECT *, row_number() OVER (PARTITION BY block_id, file, line" \
         "  ORDER BY inlined, stalled_ratio DESC, latency_share DESC, samples DESC, place_id)" \
@@ -28,7 +28,7 @@
         "  FROM annotated_block AS b LEFT JOIN annotated_row AS r" \
         "   USING (block_id) WHERE coalesce(level, 0) = 0 GROUP BY block_id) "
 
-/* A file that has text may be shown without a sample on its lines. */
+/* A file with text may be shown without samples on its lines. */
 static const char blocks_sql[] =
     "WITH" PLACES
     "SELECT b.block_id, coalesce(b.file || coalesce(':' || b.first_line"
@@ -44,7 +44,7 @@ static const char blocks_sql[] =
 #define SHARE(column) BLANK(REPORT_SHARE(column))
 #define ONLY_PLACE(column) " iif(level <> 0 OR inlined, ''," column ")"
 
-/* What an instruction accesses, in a row of level 2. */
+/* The accessed object or field, in a row of level 2. */
 #define ACCESS \
     " iif(type IS NULL, '', type || coalesce('.' || field, '') || ' of ')" \
     " || coalesce(object, '[unknown]') || coalesce(', no type: ' || untyped, '')" \
@@ -55,8 +55,9 @@ static const char blocks_sql[] =
     "   WHEN 'function' THEN ', by its function' END" \
     "  FROM type_source AS w WHERE w.type_source_id = told_by), '') "
 
-/* Whether a place's instructions are shown, by ?2 (enum show_instructions): one whose line
- * is not known has nothing else to show. So are accesses, but for rare ones. */
+/* Whether to show a place's instructions, by ?2 (enum show_instructions). A place without
+ * a known line has nothing else to show. The same rule applies to accesses, except rare
+ * ones. */
 #define IS_HOT \
     " CASE ?2 WHEN 0 THEN 0 WHEN 1 THEN" \
     "  file IS NULL OR line IS NULL" \
@@ -64,9 +65,9 @@ static const char blocks_sql[] =
     "  OR stalled_ratio >= 0.1 * sum(stalled_ratio) OVER (PARTITION BY block_id)" \
     " ELSE 1 END "
 
-/* One block, ?1. Rows without samples have levels below 0: lines of text -1, instructions
- * beside those with samples -2. Columns: the file, the line, whether the last one has names, and those of
- * the table. An instruction's only access stands beside it. */
+/* One block, ?1. Rows without samples have levels below 0: source lines -1, neighbouring
+ * instructions -2. Columns: file, line, whether the last column has names, then the
+ * table's columns. An instruction's only access is shown in the instruction's row. */
 #define LINES_SQL(figures) \
     "WITH" PLACES "," \
     " hot AS (SELECT place_id, place_rank," IS_HOT "AS hot FROM place WHERE block_id = ?1)," \
@@ -169,7 +170,7 @@ static const char rows_sql[] =
 
 enum { COLUMN_FILE, COLUMN_LINE, COLUMN_NAMES, COLUMN_CELLS };
 
-/* Of a row with names, unless they are wanted whole. */
+/* Limit for rows with names, unless the user wants whole names. */
 enum { TEXT_BYTES = 100 };
 
 /* ---- for people ---- */
@@ -177,7 +178,7 @@ enum { TEXT_BYTES = 100 };
 struct shape {
         const char *sql;
         const char *alignment; /* of the cells */
-        size_t left_out;       /* cells, from the first */
+        size_t left_out;       /* number of leading columns that are no cells */
         bool whole_names;
 };
 
@@ -206,7 +207,7 @@ static bool same_file(const char *file, sqlite3_stmt *row)
         return file == other || (file && other && strcmp(file, other) == 0);
 }
 
-/* Between lines that do not follow each other. */
+/* Separates lines that are not consecutive. */
 static int render_gap(struct render *render, struct cell *cells, size_t count)
 {
         for (size_t i = 0; i < count; i++)
@@ -234,7 +235,7 @@ static int render_line(struct render *render, const struct shape *shape,
         return code;
 }
 
-/* The tables of one block, at whose first row ROWS will stand. */
+/* Prints the tables of one block; ROWS will be at its first row. */
 static int show_tables(struct db *db, const struct shape *shape, sqlite3_stmt *rows,
                        size_t width, FILE *out, struct diag *diag)
 {
@@ -274,7 +275,7 @@ static int show_tables(struct db *db, const struct shape *shape, sqlite3_stmt *r
         return code;
 }
 
-/* Columns as in blocks_sql. */
+/* Columns: see blocks_sql. */
 static void show_heading(sqlite3_stmt *block, bool timed, FILE *out)
 {
         char *name = statement_printable(block, 1);
@@ -345,7 +346,7 @@ static struct cell text_cell(const char *text)
                     : (struct cell){.type = CELL_NULL};
 }
 
-/* All instructions, or none: programs choose for themselves. */
+/* All instructions, or none: programs select by themselves. */
 static int64_t last_level(const struct show_options *options)
 {
         return options->instructions == SHOW_NO_INSTRUCTIONS ? 0 : 2;

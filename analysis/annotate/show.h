@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was found for the chosen places, in one of the formats. */
+/* Prints the chosen places in one of the formats. */
 #ifndef MEMLAG_ANNOTATE_SHOW_H
 #define MEMLAG_ANNOTATE_SHOW_H
 
@@ -7,8 +7,8 @@
 
 #include "report.h"
 
-/* Those below lines with at least a tenth of what their function or file has, and of
- * lines that are not known; or of all lines. */
+/* Hot instructions: in lines with at least a tenth of their function or file, and in code
+ * without a known line. */
 enum show_instructions {
         SHOW_NO_INSTRUCTIONS,
         SHOW_HOT_INSTRUCTIONS,
@@ -18,11 +18,12 @@ enum show_instructions {
 struct show_options {
         enum show_instructions instructions;
         enum format format;
-        size_t width;     /* of the terminal; 0: none */
+        size_t width;     /* of the terminal; 0: no terminal */
         bool whole_names; /* in a table too */
 };
 
-/* NOTES: a sentence a line, which end a table; other formats leave them to the caller. */
+/* NOTES: a sentence per line, printed below a table; in other formats, the caller prints
+ * them. */
 int show(struct db *db, const struct show_options *options,
          const struct report_summary *summary, const char *notes, FILE *out,
          struct diag *diag);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memlag diff BEFORE AFTER: what became better or worse between two recordings. */
+/* memlag diff BEFORE AFTER: shows improvements and regressions between two recordings. */
 #include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct files {
 };
 
 struct arguments {
-        struct files sides[2]; /* before, after */
+        struct files sides[2]; /* index 0: before, 1: after */
         struct diff_options diff;
         bool top_given, kind_given;
         bool page;
@@ -76,8 +76,7 @@ static void add_file(struct files *files, const char *name, struct argp_state *s
         files->names[files->count++] = name;
 }
 
-/* BEFORE or AFTER itself, which is the first of its side also where options stood before
- * it. */
+/* Adds BEFORE or AFTER itself as the first file of its side, even after options. */
 static void add_first_file(struct files *files, const char *name,
                            struct argp_state *state)
 {
@@ -184,7 +183,7 @@ static int compare(struct diff *diff, const struct diff_options *shown, bool not
         return code;
 }
 
-/* What completed_open has said already. */
+/* completed_open has already printed a message. */
 enum { SAID = -ECANCELED };
 
 static int open_both(struct diff *diff, const struct arguments *arguments)
@@ -196,8 +195,8 @@ static int open_both(struct diff *diff, const struct arguments *arguments)
         return status == EXIT_OK ? 0 : SAID;
 }
 
-/* Adds to PAGE what programs get of rows of KIND, and leaves both sides open. Notes are
- * those of the first kind. */
+/* Adds the rows of KIND, in the format for programs, to PAGE, and leaves both sides open.
+ * Notes come from the first kind. */
 static int add_kind(struct page_diff *page, struct diff *diff, const char *kind,
                     struct diag *diag)
 {
@@ -218,7 +217,7 @@ static int add_kind(struct page_diff *page, struct diff *diff, const char *kind,
         return code;
 }
 
-/* Each kind reads both sides anew. */
+/* Reads both sides again for each kind. */
 static int write_page(const struct arguments *arguments, FILE *out, struct diag *diag)
 {
         static const char *const kinds[] = {"line", "function", "object", "type"};
@@ -258,7 +257,7 @@ static int check_output(const struct arguments *arguments, struct diag *diag)
         return code;
 }
 
-/* Results that are not complete leave no file, and no half of a page. */
+/* An incomplete result leaves no file and no partial page. */
 static int write_whole(const struct arguments *arguments, struct diag *diag)
 {
         char *bytes = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares two recordings: which rows are the same place, and what they differ by. */
+/* Compares two recordings: matches their rows and computes the differences. */
 #include "diff.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static int refuse_samples(const struct diff_side *side, struct diag *diag)
                         side->file);
 }
 
-/* Recording I of SIDE, counted from 0; NULL: it has not so many. */
+/* Recording I of SIDE, counted from 0; NULL: no such recording. */
 static const struct diff_side *recording(const struct diff_side *side, size_t i)
 {
         if (i == 0)
@@ -36,7 +36,8 @@ static const struct diff_side *recording(const struct diff_side *side, size_t i)
         return i <= side->other_count ? &side->others[i - 1] : NULL;
 }
 
-/* Makes FIGURE one that SIDE's rows have too. One without samples waited for nothing. */
+/* Changes FIGURE to a measure that SIDE's rows also have. A recording without samples is
+ * no obstacle. */
 static int lower_figure(const struct diff_side *side, enum diff_figure *figure,
                         struct diag *diag)
 {
@@ -53,7 +54,7 @@ static int lower_figure(const struct diff_side *side, enum diff_figure *figure,
         return 0;
 }
 
-/* Latencies are added up by what a sample stands for. */
+/* Adding up latencies needs the number of loads per sample. */
 static int check_latencies(const struct diff_side *side, struct diag *diag)
 {
         const struct diff_side *one;
@@ -75,7 +76,7 @@ static int choose_figure(struct diff *diff, struct diag *diag)
         return code ? code : check_latencies(&diff->after, diag);
 }
 
-/* Whether SIDE's recordings are of the kind of BEFORE, to which all are held. */
+/* Whether SIDE's recordings are of the same kind as BEFORE, the reference for all. */
 static int check_side(const struct diff_side *before, const struct diff_side *side,
                       bool rows, struct diag *diag)
 {
@@ -99,9 +100,10 @@ static int check_side(const struct diff_side *before, const struct diff_side *si
         return 0;
 }
 
-/* ---- the program, which may have another name after its change ---- */
+/* ---- the program, which may be renamed between the recordings ---- */
 
-/* The names of the programs that ran in the recording ONE, each between two slashes. */
+/* The names of the programs that ran in the recording ONE, separated and enclosed by
+ * slashes. */
 static int read_own_programs(const struct diff_side *one, char **programs,
                              struct diag *diag)
 {
@@ -119,7 +121,7 @@ static int read_own_programs(const struct diff_side *one, char **programs,
         return *programs ? 0 : diag_no_memory(diag);
 }
 
-/* The same of all recordings of SIDE, where some may be named more than once. */
+/* The program names of all recordings of SIDE; names may repeat. */
 static int read_programs(const struct diff_side *side, char **programs, struct diag *diag)
 {
         int code = read_own_programs(side, programs, diag);
@@ -147,7 +149,7 @@ static bool has_program(const char *programs, const char *name, size_t length)
         return false;
 }
 
-/* A copy of the only name of PROGRAMS that OTHERS lack; NULL: it is not the only one. */
+/* A copy of the only name in PROGRAMS that OTHERS lack; NULL: none or several. */
 static char *only_own(const char *programs, const char *others)
 {
         const char *own = NULL;
@@ -188,21 +190,22 @@ static int read_rows(struct diff *diff, struct diag *diag)
 
 /* ---- pairs ---- */
 
-/* What a load that was sampled counts for in SIDE's means. */
+/* The weight of a sampled load in SIDE's means. */
 static double weight(const struct diff_side *side, bool with_loads)
 {
         return (with_loads ? side->loads_per_sample : 1) /
                (double)(1 + side->other_count);
 }
 
-/* What a sample of a row would have told that was not there in SIDE, but is ROW in OTHER:
- * as much as those of the side, or of the row if that is more, as a range that is made of
- * less would be narrower than chance. */
+/* The event size for a row without samples in SIDE that is ROW in OTHER. Takes the larger
+ * of the side's event size and the row's: a smaller event would give a range narrower
+ * than chance. */
 static double event_of_missing(const struct diff_side *side,
                                const struct diff_side *other, const struct diff_row *row)
 {
         bool with_loads =
-            side->loads_per_sample > 0 && other->loads_per_sample > 0; /* both known */
+            side->loads_per_sample > 0 && other->loads_per_sample > 0; /* true if both are
+                                                                        * known */
         double scale = weight(side, with_loads) / weight(other, with_loads);
         double of_side = side->event ?: other->event * scale;
         return fmax(of_side, estimate_event(&row->estimate) * scale);
@@ -244,7 +247,7 @@ static void copy_lines(const struct diff_row *rows, size_t count,
                 lines[i] = (struct match_line){rows[i].line, rows[i].samples};
 }
 
-/* Whether ROWS are all of BUILD, which is known. */
+/* Whether all ROWS belong to BUILD, and BUILD is known. */
 static bool are_of(const char *build, const struct diff_row *rows, size_t count)
 {
         for (size_t i = 0; i < count; i++)
@@ -253,12 +256,12 @@ static bool are_of(const char *build, const struct diff_row *rows, size_t count)
         return *build;
 }
 
-/* The rows of both sides as lines of functions. */
+/* The rows of both sides, as lines of functions. */
 struct matching {
         struct match_line *before, *after;
-        size_t *partners;                 /* of BEFORE */
-        bool *met;                        /* of AFTER */
-        struct match_function *functions; /* those on both sides, by file */
+        size_t *partners;                 /* one element per line of BEFORE */
+        bool *met;                        /* one element per line of AFTER */
+        struct match_function *functions; /* functions on both sides, ordered by file */
         size_t function_count;
 };
 
@@ -312,7 +315,7 @@ static void list_functions(const struct diff_side *before, const struct diff_sid
         }
 }
 
-/* Whether the lines of two groups are in one file: the group's first two fields. */
+/* Whether the lines of two groups are in one file: compares the first two fields. */
 static bool of_one_file(const char *a, const char *b)
 {
         int fields = 0;
@@ -380,7 +383,7 @@ static int pair_all(struct diff *diff, struct diag *diag)
         return code ? diag_no_memory(diag) : 0;
 }
 
-/* The order of pairs that differ by the same: those that have more, then by name. */
+/* Orders pairs with equal differences: larger values first, then by name. */
 static int by_name(const struct diff_pair *a, const struct diff_pair *b)
 {
         const struct diff_row *left = a->before ? a->before : a->after;
@@ -402,7 +405,7 @@ static int by_difference(const void *left, const void *right)
         return by_name(a, b);
 }
 
-/* Rows of which a verdict is given: chance has as many tries. */
+/* Widens the ranges of rows with a verdict: chance has one try per row. */
 static void widen_pairs(struct diff *diff)
 {
         size_t judged = 0;
@@ -413,7 +416,7 @@ static void widen_pairs(struct diff *diff)
                 estimate_widen(&diff->pairs[i].difference, times);
 }
 
-/* The run's cycles, or its time on CPUs, which rows are a part of. */
+/* The run's cycles or its time on CPUs: the whole that rows are a part of. */
 static double total_of(const struct diff *diff, const struct diff_side *side)
 {
         return diff->figure == DIFF_STALLED_CYCLES ? side->counts[COUNT_CYCLES]
@@ -421,7 +424,7 @@ static double total_of(const struct diff *diff, const struct diff_side *side)
                                                    : NAN;
 }
 
-/* TOTAL, which is counted, less PART. */
+/* TOTAL, an exact count, less PART. */
 static struct estimate rest_of(double total, const struct estimate *part)
 {
         return (struct estimate){total - part->value, total - part->high,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two recordings beside each other: what was counted in each, and their lines, functions,
- * objects or types, each with the one that it is in the other recording. */
+/* Compares two recordings: their counters, and their lines, functions, objects or types.
+ * Each row is matched with its counterpart in the other recording. */
 #ifndef MEMLAG_DIFF_H
 #define MEMLAG_DIFF_H
 
@@ -13,19 +13,19 @@
 #include "render.h"
 #include "report.h"
 
-/* What rows are compared by; the later tells less. */
+/* The measure that rows are compared by; later values are less precise. */
 enum diff_figure {
-        DIFF_STALLED_CYCLES, /* for which loads held up those behind them */
-        DIFF_STALLED_NS,     /* at loads, of timer samples */
-        DIFF_LATENCY_CYCLES, /* of all loads, estimated */
+        DIFF_STALLED_CYCLES, /* stall time of loads */
+        DIFF_STALLED_NS,     /* stall time of timer samples at loads */
+        DIFF_LATENCY_CYCLES, /* latency of all loads, estimated */
         DIFF_NONE
 };
 
-/* What was counted in a whole run. */
+/* Measures of a whole run. */
 enum diff_count {
-        COUNT_ON_CPUS, /* by the samples of a timer */
+        COUNT_ON_CPUS, /* estimated from timer samples */
         COUNT_DURATION,
-        COUNT_MEASURED_DURATION, /* of a first run of the command as it is */
+        COUNT_MEASURED_DURATION, /* of a first, unmodified run of the command */
         COUNT_MEASURED_CPU,
         COUNT_CYCLES,
         COUNT_INSTRUCTIONS,
@@ -38,20 +38,20 @@ enum diff_count {
 };
 
 extern const struct diff_count_name {
-        const char *name; /* for programs */
+        const char *name; /* name in output for programs */
         const char *shown;
         const char *unit;
 } diff_count_names[DIFF_COUNTS];
 
-/* A kind of rows, as SQL over findings. */
+/* A kind of row, as SQL over findings. */
 struct diff_kind {
         const char *name;
         const char *sql;
-        /* The names of a row for programs, and which of them have a line behind them that
-         * is another before and after. */
+        /* The column names of a row for programs. Names with a line have one line before
+         * and one after. */
         const char *names[4];
-        const char *line; /* the names of that line's columns begin so; NULL: none */
-        int function;     /* which name is a function's; 0: none */
+        const char *line; /* prefix of the line's column names; NULL: no line */
+        int function;     /* index of the function's name; 0: none */
 };
 
 enum { DIFF_NAMES = 4 };
@@ -59,50 +59,51 @@ enum { DIFF_NAMES = 4 };
 /* The kind called NAME, or NULL. */
 const struct diff_kind *diff_kind_named(const char *name);
 
-/* Ends a field of a row's group. Those of rows with lines begin with two that tell the
- * file of these. */
+/* Ends a field of a row's group. In rows with lines, the first two fields identify the
+ * file. */
 enum { DIFF_FIELD_END = 31 };
 
 /* One row of a recording. */
 struct diff_row {
-        char *group; /* is equal where rows may be one, but for their lines */
-        char *build; /* of the file that LINE is of; "": not known */
+        char *group; /* equal for rows that may match, apart from their lines */
+        char *build; /* build of the file with LINE; "": not known */
         int64_t line;
         char *names[DIFF_NAMES]; /* NULL: not known */
         int64_t samples;
         char *verdict;
-        struct estimate estimate; /* of the mean of the side's recordings */
-        double sum, squares;      /* of their values */
-        double variance;          /* of their mean, between them; 0 of one */
+        struct estimate estimate; /* mean over the side's recordings */
+        double sum, squares;      /* of the recordings' values */
+        double variance;          /* variance of the mean between recordings; 0 for one
+                                   * recording */
 };
 
-/* A recording that was left out, as it is the same as another of its side. */
+/* A recording that is left out, because it equals another one of its side. */
 struct diff_equal {
-        const char *file, *same_as; /* as the user called them */
+        const char *file, *same_as; /* as given by the user */
 };
 
 struct diff_side {
-        const char *file; /* as the user called it */
+        const char *file; /* as given by the user */
         struct db *db;
         struct report_summary summary;
-        double counts[DIFF_COUNTS]; /* means of its recordings; NAN: not counted */
+        double counts[DIFF_COUNTS]; /* means over its recordings; NAN: not counted */
         double cycles;              /* NAN: not counted */
         double loads_per_sample;    /* NAN: not known */
-        struct diff_row *rows;      /* by group and line, each once */
+        struct diff_row *rows;      /* by group and line, without duplicates */
         size_t row_count, row_capacity;
         struct estimate whole;    /* sum of the rows */
-        double whole_variance;    /* as a row's */
-        double event;             /* of whole, as estimate_event */
-        struct diff_side *others; /* more recordings of the same */
+        double whole_variance;    /* as in diff_row */
+        double event;             /* event size of whole, see estimate_event */
+        struct diff_side *others; /* further recordings of the same side */
         size_t other_count;
-        uint64_t digest; /* of the samples, where there are others */
+        uint64_t digest; /* of the samples, if the side has several recordings */
         struct diff_equal *equals;
         size_t equal_count;
 };
 
-/* A row of one recording or of both. */
+/* A row that is in one recording or in both. */
 struct diff_pair {
-        const struct diff_row *before, *after; /* NULL: it was not sampled there */
+        const struct diff_row *before, *after; /* NULL: no samples there */
         struct estimate from, to, difference;
 };
 
@@ -112,39 +113,39 @@ struct diff {
         enum diff_figure figure;
         struct diff_pair *pairs; /* by the size of the difference */
         size_t pair_count;
-        struct estimate difference;      /* of the wholes */
-        /* What no row has of the run's cycles, or time on CPUs; NAN: not known. */
+        struct estimate difference;      /* between the wholes */
+        /* The part of the run's cycles or CPU time outside all rows; NAN: not known. */
         struct estimate rest_from, rest_to, rest_difference;
-        const struct diff_row *unjoined; /* one of the first such name; NULL: none */
-        size_t unjoined_count; /* names whose functions were not told over a rebuild */
+        const struct diff_row *unjoined; /* a row with such a name; NULL: none */
+        size_t unjoined_count; /* number of names whose functions could not be matched
+                                * across builds */
 };
 
 struct diff_options {
-        const struct diff_kind *kind; /* NULL: only what was counted */
+        const struct diff_kind *kind; /* NULL: counters only */
         enum format format;
-        int64_t top; /* rows; -1: all */
+        int64_t top; /* number of rows; -1: all */
         size_t width;
 };
 
-/* Reads what was counted in SIDE's database, and in those of its other recordings; what
- * was counted is then their mean; those that are equal count once. diff_side_free frees
- * all, and closes the databases. */
+/* Reads the counts of SIDE's databases; with several recordings, computes means. Equal
+ * recordings count once. diff_side_free frees everything and closes the databases. */
 int diff_side_read(struct diff_side *side, struct diag *diag);
 void diff_side_free(struct diff_side *side);
 
-/* Closes those of SIDE's other recordings that have the same samples as one before them,
- * and lists them in equals. What was counted in each was read. */
+/* Closes other recordings of SIDE with the same samples as an earlier one, and lists them
+ * in equals. Their counts have been read. */
 int diff_drop_equal(struct diff_side *side, struct diag *diag);
 
-/* What SIDE's rows can be compared by at best; DIFF_NONE where samples tell nothing. */
+/* The best measure of SIDE's rows; DIFF_NONE if its samples have none. */
 enum diff_figure diff_side_figure(const struct diff_side *side);
 
 /* The unit of FIGURE: "cycles" or "ns". */
 const char *diff_unit(enum diff_figure figure);
 
-/* Reads SIDE's rows of KIND, of all of its recordings. A program called FROM there is
- * called TO in them, as in the other recording; NULL: none is. MARK goes into the groups
- * of what only the same build can have. */
+/* Reads SIDE's rows of KIND from all its recordings. Renames the program FROM to TO, its
+ * name in the other recording; NULL: no renaming. MARK goes into the groups of rows that
+ * only match in the same build. */
 int diff_rows_read(struct diff_side *side, const struct diff_kind *kind,
                    enum diff_figure figure, const char *from, const char *to,
                    const char *mark, struct diag *diag);
@@ -152,52 +153,53 @@ int diff_rows_read(struct diff_side *side, const struct diff_kind *kind,
 /* Sorts SIDE's rows by group and line. */
 void diff_rows_sort(struct diff_side *side);
 
-/* Gives functions of one name that are told apart by places the same group in DIFF's two
- * sides: in their order, where as many are on both, or as many with samples enough. Those
- * of which that is not known are not joined, and counted. In the same build places are
- * equal. The rows were read: 0 or -ENOMEM. */
+/* Matches functions with one name that differ by source position: they get the same group
+ * in both sides of DIFF. Matches in order, if both sides have equally many such
+ * functions, or equally many with enough samples. Otherwise the functions stay unmatched,
+ * and are counted. In the same build, equal positions match. Call it after reading the
+ * rows. Returns 0 or -ENOMEM. */
 int diff_join_labels(struct diff *diff);
 
-/* Of all of SIDE's rows, which were read. */
+/* The samples of all SIDE's rows; call it after reading the rows. */
 int64_t diff_side_samples(const struct diff_side *side);
 
-/* Compares the two sides of DIFF, which were read, by KIND. -EINVAL: they cannot be
- * compared. */
+/* Compares the two sides of DIFF by KIND after both were read. Returns -EINVAL if they
+ * cannot be compared. */
 int diff_make(struct diff *diff, const struct diff_kind *kind, struct diag *diag);
 void diff_free(struct diff *diff);
 
-/* Sentences on what is not alike in the recordings, or lacks in one. */
+/* Sentences on differences between recordings, or on missing data in one recording. */
 struct diff_notes {
         char **texts;
         size_t count, capacity;
 };
 
-/* Adds those on DIFF to NOTES; diff_notes_free frees them, also after an error. */
+/* Adds the notes on DIFF to NOTES; diff_notes_free frees them, also after an error. */
 int diff_notes_read(const struct diff *diff, struct diff_notes *notes, struct diag *diag);
 void diff_notes_free(struct diff_notes *notes);
 
-/* In a table NOTES are above it, and for programs on standard error, of JSON in it too.
- */
+/* Prints NOTES above a table; for programs on standard error, and in JSON also as a
+ * member. */
 int diff_print(const struct diff *diff, const struct diff_notes *notes,
                const struct diff_options *options, FILE *out, struct diag *diag);
 
 int diff_print_table(const struct diff *diff, const struct diff_notes *notes,
                      const struct diff_options *options, FILE *out, struct diag *diag);
 
-/* Of two numbers of a file, which may be damaged: at its end where it would overflow. */
+/* Adds two numbers from a file, which may be damaged: saturates on overflow. */
 int64_t diff_sum(int64_t one, int64_t other);
 
-/* Whether COUNT was counted on either side; the ratio of after to before, or NAN. */
+/* diff_counted: whether either side has COUNT. diff_ratio: after over before, or NAN. */
 bool diff_counted(const struct diff *diff, enum diff_count count);
 double diff_ratio(const struct diff *diff, enum diff_count count);
 
-/* Whether PAIR has samples enough, and on both sides, for a verdict on its change. */
+/* Whether PAIR has enough samples on both sides for a verdict on its change. */
 bool diff_is_judged(const struct diff_pair *pair);
 
-/* For programs: "better", "only-before" and such. */
+/* The verdict in output for programs: "better", "only-before", ... */
 const char *diff_verdict(const struct diff_pair *pair);
 
-/* Name I of PAIR's: that of the later recording, whose source is more likely at hand. */
+/* Name I of PAIR, from the later recording: its source is more likely available. */
 const char *diff_name(const struct diff_pair *pair, size_t i);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a comparison as they are filled, cell by cell, for a renderer. */
+/* Fills the rows of a comparison, cell by cell, for a renderer. */
 #ifndef MEMLAG_DIFF_CELLS_H
 #define MEMLAG_DIFF_CELLS_H
 
@@ -11,29 +11,29 @@
 
 enum { CELLS_MAX = 24 };
 
-/* A row as it is filled; texts that were made for it are freed with it. */
+/* A row under construction; it owns the texts created for it. */
 struct cells {
         struct cell cells[CELLS_MAX];
         char *made[CELLS_MAX];
         size_t count;
-        bool failed; /* there was no memory for a text */
+        bool failed; /* a text could not be allocated */
 };
 
-/* TEXT lives until the row is finished; NULL is one that is not known. */
+/* TEXT must live until cells_finish; NULL: not known. */
 void cells_put_text(struct cells *row, const char *text);
 
-/* TEXT, which is freed with ROW, or NULL where there was no memory; RIGHT: a table aligns
- * it so. */
+/* ROW takes ownership of TEXT; NULL: no memory for the text. RIGHT: aligned to the right
+ * in a table. */
 void cells_put_made(struct cells *row, char *text, bool right);
 
 /* NAN: not known. */
 void cells_put_real(struct cells *row, double value);
 void cells_put_integer(struct cells *row, bool is_known, int64_t value);
 
-/* Hands ROW to RENDER and empties it: 0 or -ENOMEM. */
+/* Passes ROW to RENDER and empties it; returns 0 or -ENOMEM. */
 int cells_finish(struct render *render, struct cells *row);
 
-/* As printf, into a text that the caller frees; NULL without memory. */
+/* Formats like printf into a text that the caller frees; NULL without memory. */
 __attribute__((format(printf, 1, 2))) char *text_of(const char *format, ...);
 
 #endif

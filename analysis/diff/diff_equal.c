@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings of one side that are one recording: the same file, a copy, or one that a
- * model made again. They say nothing of how runs differ. */
+/* Finds equal recordings of one side: the same file, a copy, or a repeated simulation.
+ * Equal recordings do not show the variation between runs. */
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "diff.h"
 #include "statement.h"
 
-/* Of samples, or where there are none of what was counted. Numbers of another source are
- * never the same. */
+/* Digest of the samples; without samples, of the counters. Numbers from different sources
+ * are never equal. */
 static const char samples_sql[] =
     "SELECT time_ns, ip, latency_cycles, retire_latency_cycles, stall_ns FROM sample"
     " ORDER BY sample_id";
@@ -49,7 +49,7 @@ static int read_digest(struct diff_side *side, struct diag *diag)
         return code;
 }
 
-/* The recording among the first KEPT others of SIDE, or SIDE, that ONE is; or NULL. */
+/* The recording among SIDE and its first KEPT others that equals ONE; or NULL. */
 static const struct diff_side *equal_of(const struct diff_side *side, size_t kept,
                                         const struct diff_side *one)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that are told apart by their place, as "get (a.c:7)" and "{lambda at
- * a.c:7:9}": over a rebuild, in which places move, another function may have the label.
- */
+/* Functions that differ by source position only, as "get (a.c:7)" and "{lambda at
+ * a.c:7:9}". In another build, positions move: another function may get the label. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,20 +10,20 @@
 #include "diff.h"
 #include "verdict.h"
 
-/* The rows of one label, which are COUNT from ROWS on. */
+/* The rows of one label: COUNT rows from ROWS. */
 struct label {
         struct diff_row *rows;
         size_t count;
-        char *plain; /* the group without numbers of places */
+        char *plain; /* the group without position numbers */
         int64_t samples;
 };
 
 struct labels {
-        struct label *all; /* by plain name, then by place */
+        struct label *all; /* by plain name, then by position */
         size_t count;
 };
 
-/* Behind ":7" or ":7:9", if AT begins so and a bracket closes there; else AT. */
+/* The end of ":7" or ":7:9" at AT, if a bracket closes there; otherwise AT. */
 static const char *after_place(const char *at)
 {
         const char *end = at;
@@ -34,8 +33,8 @@ static const char *after_place(const char *at)
         return *end == '}' || *end == ')' ? end : at;
 }
 
-/* GROUP without the numbers of lambdas' places and without " (a.c:7)", which a function
- * has only beside another one of its name. The caller frees it; NULL: no memory. */
+/* GROUP without the positions of lambdas and without " (a.c:7)", a suffix of functions
+ * with equal names. The caller frees it; NULL without memory. */
 static char *plain_of(const char *group)
 {
         char *plain = malloc(strlen(group) + 1), *to = plain, *opened = NULL;
@@ -72,7 +71,7 @@ static void labels_free(struct labels *labels)
         free(labels->all);
 }
 
-/* Lists the labels of SIDE: 0 or -ENOMEM. */
+/* Lists the labels of SIDE; returns 0 or -ENOMEM. */
 static int labels_make(const struct diff_side *side, struct labels *labels)
 {
         *labels = (struct labels){calloc(side->row_count + 1, sizeof(*labels->all)), 0};
@@ -130,8 +129,8 @@ static size_t sampled(const struct label *labels, size_t count, int64_t least)
         return enough;
 }
 
-/* Gives the rows of LABEL another group: that of FROM, or where it is NULL one that no
- * other row has: 0 or -ENOMEM. */
+/* Moves the rows of LABEL to the group of FROM, or to a unique group if FROM is NULL.
+ * Returns 0 or -ENOMEM. */
 static int set_group(const struct label *label, const struct label *from)
 {
         char *group = NULL;
@@ -151,9 +150,8 @@ static int set_group(const struct label *label, const struct label *from)
         return code;
 }
 
-/* Joins in their order those of the BEFORE and AFTER labels of one plain name, of which
- * as many are on both sides: all, or else those with samples enough. The rest is not
- * joined. */
+/* Matches BEFORE and AFTER labels of one plain name in order, if both sides have equally
+ * many: all labels, or the labels with enough samples. The rest stays unmatched. */
 static int join_labels(struct diff *diff, const struct label *before, size_t before_count,
                        const struct label *after, size_t after_count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matches the lines of functions over a rebuild, in which numbers move. */
+/* Matches the lines of functions across builds with moved line numbers. */
 #include "diff_match.h"
 
 #include <errno.h>
@@ -8,27 +8,27 @@
 
 #include "verdict.h"
 
-/* More pairs of lines in one function are not tried for a common distance. */
+/* Limit on the pairs of lines in one function when searching a common distance. */
 enum { PAIRS_MAX = 1 << 20 };
 
-/* Two lines that meet count this, and up to 1 more as they have as many samples. It keeps
- * a line that a change made cheap with itself, if others around it agree. */
+/* Weight of a matched pair of lines, plus up to 1 for similar sample counts. A line that
+ * became cheap still matches itself if the lines around it agree. */
 static const double MEETS = 0.5;
 
-/* By as much the best distance has to be above the next one: less can be chance, of which
- * 20 samples have a fifth. */
+/* The best distance must exceed the next one by this much. Less can be chance: 20 samples
+ * vary by a fifth. */
 static const double CLEARLY = 0.25;
 
-/* Two lines at a distance, and what their meeting counts. */
+/* A pair of lines with its distance and weight. */
 struct met_lines {
         int64_t distance;
         double agreement;
 };
 
-/* A function with the distance that it moved by. */
+/* A function with the distance of its move. */
 struct moved {
         const struct match_function *function;
-        int64_t first; /* line before, where it has one */
+        int64_t first; /* line in BEFORE, if any */
         int64_t distance;
         bool clear;
 };
@@ -56,7 +56,8 @@ static int by_distance(const void *left, const void *right)
         return (a->distance > b->distance) - (a->distance < b->distance);
 }
 
-/* All pairs of lines of which one has samples enough, by their distance. */
+/* Lists all pairs of lines with enough samples in at least one line, sorted by distance.
+ */
 static size_t list_met(const struct match_function *function, struct met_lines *met)
 {
         size_t count = 0;
@@ -73,7 +74,8 @@ static size_t list_met(const struct match_function *function, struct met_lines *
         return count;
 }
 
-/* Sets the distance at which the sorted MET agree best, if one does clearly. */
+/* Chooses the distance with the highest agreement in the sorted MET, if it is clearly the
+ * best. */
 static void choose_distance(const struct met_lines *met, size_t count,
                             struct moved *moved)
 {
@@ -121,7 +123,7 @@ static void pair_at_distance(const struct match_function *function, int64_t dist
         }
 }
 
-/* How well all lines meet at DISTANCE, those with few samples too. */
+/* The agreement of all lines at DISTANCE, also of lines with few samples. */
 static double agreement_at(const struct match_function *function, int64_t distance)
 {
         double agreement = 0;
@@ -135,8 +137,8 @@ static double agreement_at(const struct match_function *function, int64_t distan
         return agreement;
 }
 
-/* Pairs in their order the lines with samples from FIRST to LAST of either side, none of
- * which met, if they are equally many. */
+/* Pairs the sampled lines of two gaps in order, if both have equally many. The gaps, B to
+ * B_END and A to A_END, contain no matched lines. */
 static void pair_gap(const struct match_function *function, size_t b, size_t b_end,
                      size_t a, size_t a_end)
 {
@@ -176,8 +178,8 @@ static int by_first_line(const void *left, const void *right)
         return (a->first > b->first) - (a->first < b->first);
 }
 
-/* What is added to a file moves all that is below it: a function of which it is not clear
- * moved as the one above it that is, or else as the one below. */
+/* Text added to a file moves everything below it. A function without a clear distance
+ * takes the distance of the clear function above it, or below it if that fits better. */
 static void move_with_neighbours(struct moved *moved, size_t count)
 {
         int64_t above = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said where two recordings were not made alike. Compares no figures. */
+/* Notes on differences in how two recordings were made. Compares no measurements. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -15,9 +15,9 @@
 #include "text.h"
 
 static const struct {
-        const char *key;   /* of the run */
-        const char *name;  /* for people */
-        const char *means; /* for the comparison; NULL: nothing */
+        const char *key;   /* key of table run */
+        const char *name;  /* name for people */
+        const char *means; /* consequence for the comparison; NULL: none */
 } settings[] = {
     {"command", "command", NULL},
     {"cpu", "processor", "a cycle of one is not that of the other"},
@@ -32,7 +32,7 @@ static const struct {
     {"interval_ns", "length of intervals, ns", NULL},
 };
 
-/* The value of KEY in SIDE for a terminal, which the caller frees; "none" without one. */
+/* The value of KEY in SIDE, printable, which the caller frees; "none" without a value. */
 static char *setting_of(const struct diff_side *side, const char *key)
 {
         char *raw = db_run_text(side->db, key);
@@ -42,13 +42,13 @@ static char *setting_of(const struct diff_side *side, const char *key)
         return text;
 }
 
-/* Two recordings, and what they are to each other. */
+/* Two recordings and their roles. */
 struct compared {
         const struct diff_side *one, *other;
         const char *one_is, *other_is;
 };
 
-/* Adds a sentence as of printf: 0 or -ENOMEM. */
+/* Adds a sentence in printf format; returns 0 or -ENOMEM. */
 __attribute__((format(printf, 2, 3))) static int note(struct diff_notes *notes,
                                                       const char *format, ...)
 {
@@ -65,11 +65,11 @@ __attribute__((format(printf, 2, 3))) static int note(struct diff_notes *notes,
         return 0;
 }
 
-/* A text of this length is shown whole. */
+/* Shorter texts are printed in full. */
 enum { WHOLE_BYTES = 40 };
 
-/* "... -n 5 ...": of TEXT what lies between the first BEGIN bytes and the last END ones,
- * which another has too; the caller frees it. */
+/* "... -n 5 ...": the part of TEXT without its first BEGIN and last END bytes, which
+ * another text shares. The caller frees it. */
 static char *between(const char *text, size_t begin, size_t end)
 {
         char *shown = NULL;
@@ -80,7 +80,7 @@ static char *between(const char *text, size_t begin, size_t end)
         return shown;
 }
 
-/* Leaves of two long texts the words that differ: 0 or -ENOMEM. */
+/* Reduces two long texts to their differing words; returns 0 or -ENOMEM. */
 static int leave_differing(char **one, char **other)
 {
         const char *a = *one, *b = *other;
@@ -167,15 +167,15 @@ static int note_equal(struct diff_notes *notes, const struct diff_equal *equal)
         return code;
 }
 
-/* Modules with their builds, of which one path may have several; those of ?1 alone. */
+/* Modules with their builds (one path may have several); with ?1, this module only. */
 #define BUILDS                                                                           \
         " FROM (SELECT" REPORT_BASE(                                                     \
             "path") "AS name, hex(build_id) AS build FROM module"                        \
                     "       WHERE build_id IS NOT NULL AND path NOT GLOB '[[]*' ORDER "  \
                     "BY build)"
 
-/* The names of the files whose build is another in OTHER than in ONE, which have both,
- * and which the caller frees; "" without any. */
+/* The names of files whose build differs between ONE and OTHER, which both have; ""
+ * without such files. The caller frees NAMES. */
 static int list_builds(const struct diff_side *one, const struct diff_side *other,
                        char **names, struct diag *diag)
 {
@@ -217,7 +217,7 @@ static int list_builds(const struct diff_side *one, const struct diff_side *othe
         return code || *names ? code : diag_no_memory(diag);
 }
 
-/* Lines of one side are joined by their number, which another build may have moved. */
+/* Lines of one side are joined by number, which may have moved in another build. */
 static int note_builds(struct diff_notes *notes, const struct diff_side *side,
                        const struct diff_side *other, struct diag *diag)
 {
@@ -241,15 +241,14 @@ static int note_builds(struct diff_notes *notes, const struct diff_side *side,
         return code;
 }
 
-/* The names that rows of a module have. Those of memlag and the kernel are as they are.
- */
+/* Counts the names in rows of a module. Leaves out memlag and the kernel. */
 #define NAMED                                                                            \
         " count(function), count(line) FROM (SELECT" REPORT_BASE(                        \
             "module") "AS name,"                                                         \
                       "  function, line, latency_share FROM line_finding"                \
                       "  WHERE module NOT GLOB '[[]*')"
 
-/* A module with less of the latency makes no difference to speak of. */
+/* Share of the latency; a module with less is not mentioned. */
 #define NAMELESS_SHARE_MIN "0.01"
 
 static const char nameless_sql[] =
@@ -257,8 +256,8 @@ static const char nameless_sql[] =
     " AND sum(latency_share) >= " NAMELESS_SHARE_MIN " ORDER BY sum(latency_share) DESC";
 static const char named_sql[] = "SELECT" NAMED " WHERE name = ?1";
 
-/* Says that the module in ROW, of which ONE has no functions, or no lines, has some in
- * the other, which HAS tells. */
+/* Notes that ONE lacks functions, or lines, of the module in ROW. HAS looks up the other
+ * recording, which has some. */
 static int note_nameless(struct diff_notes *notes, const struct compared *compared,
                          bool by_line, sqlite3_stmt *row, sqlite3_stmt *has)
 {
@@ -283,7 +282,7 @@ static int note_nameless(struct diff_notes *notes, const struct compared *compar
         return code;
 }
 
-/* What only ONE lacks names of: its rows seem to be new, or gone. */
+/* Finds modules without names in ONE only: their rows seem to be new or gone. */
 static int note_names(struct diff_notes *notes, const struct compared *compared,
                       const struct diff_kind *kind, struct diag *diag)
 {
@@ -305,7 +304,7 @@ static int note_names(struct diff_notes *notes, const struct compared *compared,
         return code;
 }
 
-/* The same of both sides, when rows are joined by name. */
+/* The same notes for both sides, when rows are joined by name. */
 static int note_names_of_sides(struct diff_notes *notes, const struct diff *diff,
                                struct diag *diag)
 {
@@ -317,7 +316,7 @@ static int note_names_of_sides(struct diff_notes *notes, const struct diff *diff
         return code ? code : note_names(notes, &back, diff->kind, diag);
 }
 
-/* What is to be said of SIDE's recordings, which are to be of the same run. */
+/* Notes on SIDE's recordings, which should be of the same run. */
 static int note_side(struct diff_notes *notes, const struct diff_side *side,
                      struct diag *diag)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two recordings beside each other, for programs. */
+/* Prints a comparison of two recordings, for programs. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -45,7 +45,7 @@ static int print_counts(const struct diff *diff, enum format format, FILE *out)
 
 /* ---- rows ---- */
 
-/* A few samples may all be of one long wait, which no interval of theirs tells. */
+/* All of a few samples may belong to one long wait; no confidence interval shows that. */
 bool diff_is_judged(const struct diff_pair *pair)
 {
         return pair->before && pair->after &&
@@ -161,7 +161,7 @@ static void json_text(FILE *out, const char *name, const char *text)
                 fputs("null", out);
 }
 
-/* What lacks in any of SIDE's recordings. */
+/* Data that is missing in any recording of SIDE. */
 static void json_missing(FILE *out, const struct diff_side *side)
 {
         bool cut_off = side->summary.cut_off;
@@ -228,7 +228,8 @@ static void json_all(FILE *out, const struct diff *diff)
         fputs("}", out);
 }
 
-/* What no row has: with all rows it is the run's cycles, or time on CPUs. */
+/* The part outside all rows: together with the rows it is the run's cycles, or time on
+ * CPUs. */
 static void json_rest(FILE *out, const struct diff *diff)
 {
         if (!isfinite(diff->rest_difference.value)) {
@@ -266,7 +267,7 @@ static int print_json(const struct diff *diff, const struct diff_notes *notes,
 int diff_print(const struct diff *diff, const struct diff_notes *notes,
                const struct diff_options *options, FILE *out, struct diag *diag)
 {
-        /* A table has them; rows for programs have no place for them. */
+        /* A table prints notes itself; rows for programs have no room for notes. */
         for (size_t i = 0; options->format != FORMAT_TABLE && i < notes->count; i++)
                 fprintf(stderr, "memlag diff: %s\n", notes->texts[i]);
         switch (options->format) {

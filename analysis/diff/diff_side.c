@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One of two recordings that are compared: what was counted in it, and its rows. */
+/* Reads one of two compared recordings: its counts and its rows. */
 #include <errno.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -16,8 +16,8 @@
 /* SQL is laid out as SQL. */
 /* clang-format off */
 
-/* The name of a module that stays over a rebuild: that of the program may be ?1 here and
- * ?2 in the other recording; libraries lose their versions. */
+/* The name of a module that is stable across builds. The program may be called ?1 here
+ * and ?2 in the other recording; libraries lose their versions. */
 #define MODULE_KEY(path) \
         " CASE WHEN" REPORT_BASE(path) "= ?1 THEN ?2" \
         "      WHEN instr(" path ", '.so.') THEN" \
@@ -28,23 +28,24 @@
 #define BUILD_OF_MODULE \
         " (SELECT group_concat(id) FROM (SELECT hex(build_id) AS id FROM module AS b" \
         "  WHERE b.path = f.module AND build_id IS NOT NULL ORDER BY 1)) "
-/* Of all files: of blocks it is not known which file's line asked for them. */
+/* Build of all files: the file that allocated a block is not known. */
 #define BUILD_OF_ALL \
         " (SELECT iif(sum(build_id IS NULL), NULL, group_concat(id)) FROM" \
         "  (SELECT build_id, " REPORT_BASE("path") " || hex(build_id) AS id" \
         "   FROM module WHERE path NOT GLOB '[[]*' ORDER BY 2)) "
-/* A function without a name is told by its place, which only the same build has. */
+/* A function without a name is identified by its offset, which is valid in the same build
+ * only. */
 #define FUNCTION_KEY \
         " coalesce(function, iif(function_offset IS NULL, ''," \
         "   function_offset || char(31) || coalesce(" BUILD_OF_MODULE ", ?3))) "
-/* Those of stalled time where ?4. */
+/* Uses stall time if ?4 is set. */
 #define ESTIMATE \
         " iif(?4, f.stalled_ratio, f.latency_share)," \
         " iif(?4, f.stalled_ratio_low, f.latency_share_low)," \
         " iif(?4, f.stalled_ratio_high, f.latency_share_high)"
 
-/* The name of a block, less the type that it may have behind the place that tells it. The
- * function's own name may have that place too. */
+/* The name of a block without its type. The type may follow the allocation site, which
+ * identifies the block; the function's own name may also contain a site. */
 #define BLOCK_PLACE \
         "(coalesce(alloc_function || ' at ', '') ||" REPORT_BASE("alloc_file") \
         " || ':' || alloc_line)"
@@ -52,7 +53,8 @@
         " iif(instr(name, " BLOCK_PLACE "), substr(name, 1, instr(name, " BLOCK_PLACE ")" \
         "     + length(" BLOCK_PLACE ") - 1), name)"
 
-/* A part of a file, as "[data of work]" or "work+0x12": with the file's name as above. */
+/* The file of a part such as "[data of work]" or "work+0x12". PART_KEY changes its name
+ * as MODULE_KEY does. */
 #define PART_FILE \
         "iif(name GLOB '*+0x*', substr(name, 1, instr(name, '+0x') - 1)," \
         " substr(name, instr(name, ' of ') + 4, length(name) - instr(name, ' of ') - 4))"
@@ -152,15 +154,15 @@ const struct diff_count_name diff_count_names[DIFF_COUNTS] = {
     [COUNT_CONTENDED] = {"contended_intervals", "contended intervals", "intervals"},
 };
 
-/* A time of a first run of the command as it is; NAN: there was none. */
+/* A time of a first, unmodified run of the command; NAN: no such run. */
 static double first_run_ns(const struct diff_side *side, const char *key)
 {
         int64_t ns = db_run_int(side->db, key, -1);
         return ns >= 0 ? (double)ns : NAN;
 }
 
-/* What the samples of a timer stand for, outside of the kernel; NAN: it is not measured
- * by one. */
+/* The time that timer samples stand for, without the kernel; NAN: no timer measured it.
+ */
 static double on_cpus_ns(const struct report_summary *summary)
 {
         bool measured =
@@ -271,10 +273,10 @@ int64_t diff_sum(int64_t one, int64_t other)
 struct reading {
         struct diff_side *side;
         enum diff_figure figure;
-        double total; /* of what a row's estimate is a part */
+        double total; /* the whole that a row's estimate is a part of */
 };
 
-/* *COPY stays NULL where there is none: 0 or -ENOMEM. */
+/* COPY stays NULL for NULL; returns 0 or -ENOMEM. */
 static int copy_text(sqlite3_stmt *row, int column, char **copy)
 {
         if (sqlite3_column_type(row, column) == SQLITE_NULL)
@@ -332,8 +334,8 @@ void diff_rows_sort(struct diff_side *side)
                       by_group_and_line);
 }
 
-/* Makes one of rows that nothing tells apart, such as those of two objects of one name;
- * the verdict is that of the one that has more. */
+/* Merges rows that cannot be distinguished, such as two objects with one name. The
+ * verdict comes from the larger row. */
 static void join_equal(struct diff_side *side)
 {
         size_t kept = 0;
@@ -410,7 +412,7 @@ static int read_own_rows(struct diff_side *side, const struct diff_kind *kind,
         return code;
 }
 
-/* Of the mean of COUNT values. */
+/* The variance of the mean of COUNT values. */
 static double variance_of_mean(double sum, double squares, size_t count)
 {
         double n = (double)count;
@@ -425,7 +427,7 @@ static double sum_of_rows(const struct diff_side *side)
         return sum;
 }
 
-/* Takes the rows of SIDE's other recordings in, and makes means of them. */
+/* Adds the rows of SIDE's other recordings, and computes means. */
 static int join_recordings(struct diff_side *side, struct diag *diag)
 {
         size_t count = 1 + side->other_count;

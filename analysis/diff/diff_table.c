@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two recordings beside each other, for people. */
+/* Prints a comparison of two recordings, for people. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -14,12 +14,12 @@
 
 enum { NAME_BYTES = 60 };
 
-/* Of the larger whole; rows of less, with few samples, are not shown. */
+/* Share of the larger whole; rows with less and with few samples are hidden. */
 static const double NOTABLE_SHARE = 0.001;
 
 /* ---- amounts for people ---- */
 
-/* With three digits; SIGN: of a difference, which has one. */
+/* Prints three digits; SIGN: adds the sign of a difference. */
 static char *amount_text(double value, const char *unit, bool sign)
 {
         static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
@@ -194,7 +194,7 @@ static char *samples_text(const struct diff_pair *pair)
                        pair->after ? pair->after->samples : 0);
 }
 
-/* NAME stands in the last of COLUMNS. */
+/* Puts NAME into the last of COLUMNS, and leaves the others empty. */
 static void put_name_alone(struct cells *row, size_t columns, const char *name)
 {
         for (size_t i = 1; i < columns; i++)
@@ -202,7 +202,7 @@ static void put_name_alone(struct cells *row, size_t columns, const char *name)
         cells_put_made(row, strdup(name), false);
 }
 
-/* The sums of all rows, first. */
+/* The sums of all rows, as the first row. */
 static void put_whole(struct cells *row, const struct diff *diff, size_t columns)
 {
         put_estimates_for_people(row, diff_unit(diff->figure), &diff->before.whole,
@@ -215,7 +215,7 @@ static void put_whole(struct cells *row, const struct diff *diff, size_t columns
         put_name_alone(row, columns, "(all)");
 }
 
-/* What no row has of what was counted, work for instance. */
+/* The part of the counts outside all rows, for instance work. */
 static void put_rest(struct cells *row, const struct diff *diff, size_t columns)
 {
         char name[32];
@@ -228,7 +228,7 @@ static void put_rest(struct cells *row, const struct diff *diff, size_t columns)
         put_name_alone(row, columns, name);
 }
 
-/* The rows that are not shown, together. */
+/* The sum of hidden rows. */
 struct others {
         int64_t count, before_samples, after_samples;
         double from, to;
@@ -368,7 +368,7 @@ static void print_legend(const struct diff *diff, FILE *out)
                                    "recordings of each (--before, --after), and it is.");
 }
 
-/* All recordings of SIDE together. */
+/* Checks all recordings of SIDE together. */
 static bool has_too_few(const struct diff_side *side)
 {
         struct report_summary all = side->summary;
@@ -380,7 +380,7 @@ static bool has_too_few(const struct diff_side *side)
         return report_has_too_few(&all);
 }
 
-/* Set apart by an empty line, if there are any. */
+/* Prints notes after an empty line, if any. */
 static void print_notes(const struct diff_notes *notes, FILE *out)
 {
         if (notes->count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Intervals of estimates and of their differences. Knows nothing of the database. */
+/* Confidence intervals of estimates and of their differences. Knows no database. */
 #include "difference.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ bool estimate_scaled(double value, double low, double high, double scale,
 bool estimate_of_ratio(double ratio, double low, double high, double total,
                        struct estimate *estimate)
 {
-        /* The product of the ends is the square of the value (of_events). */
+        /* The product of the interval's ends is the square of the value (of_events). */
         double uncut = low > 0 ? ratio * ratio / low : high;
         return estimate_scaled(ratio, low, fmax(high, uncut), total, estimate);
 }
@@ -83,7 +83,7 @@ void estimate_divide(struct estimate *estimate, double divisor)
         estimate->high /= divisor;
 }
 
-/* Student's t that 2.5 % exceed, of FREEDOM degrees, of which a part does not count. */
+/* Student's t, exceeded with probability 2.5 %, for FREEDOM degrees, rounded down. */
 static double student(double freedom)
 {
         static const double table[] = {
@@ -111,7 +111,7 @@ struct estimate estimate_widened(const struct estimate *difference,
         return wide;
 }
 
-/* The part of the normal distribution that is above X. */
+/* The upper tail probability of the normal distribution at X. */
 static double above(double x)
 {
         return erfc(x / sqrt(2)) / 2;

@@ -30,7 +30,7 @@ static const char known_sql[] =
 
 struct reading {
         struct call_tree *tree;
-        size_t *path; /* the calls that lead to the present one */
+        size_t *path; /* the calls on the path to the current row */
         size_t depth, capacity;
 };
 
@@ -46,7 +46,7 @@ static int take_function(void *context, sqlite3_stmt *row)
         return function->name && function->module ? 0 : -ENOMEM;
 }
 
-/* A row that is deeper than one below the last is a damaged file's: it hangs there. */
+/* A damaged file may skip a depth: such a row becomes a child of the last row. */
 static int take_call(void *context, sqlite3_stmt *row)
 {
         struct reading *reading = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tree of calls in memory, for formats that say a name once or need what a call leads
- * to before the call itself. */
+/* The tree of calls in memory, for formats that write names once, or need callees before
+ * their callers. */
 #ifndef MEMLAG_CALL_TREE_H
 #define MEMLAG_CALL_TREE_H
 
@@ -9,15 +9,15 @@
 enum { EXPORT_WEIGHTS = EXPORT_SAMPLES + 1 };
 
 struct call_function {
-        char *name;   /* printable, as all names here */
-        char *module; /* the last part of its path */
+        char *name;   /* printable, like all names here */
+        char *module; /* the last part of the module's path */
 };
 
 struct call {
         size_t parent; /* an earlier call, or SIZE_MAX */
         size_t depth;
         size_t function;
-        int64_t own[EXPORT_WEIGHTS]; /* by enum export_weight; less than 0 in no case */
+        int64_t own[EXPORT_WEIGHTS]; /* by enum export_weight; never negative */
 };
 
 struct call_tree {
@@ -25,7 +25,7 @@ struct call_tree {
         size_t function_count, function_capacity;
         struct call *calls; /* parents before their callees */
         size_t count, capacity;
-        bool known[EXPORT_WEIGHTS]; /* which weights the recording has */
+        bool known[EXPORT_WEIGHTS]; /* weights that the recording has */
 };
 
 /* Freed by call_tree_free, also after an error. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memlag export [FILE]: a recording for other programs to draw. */
+/* memlag export [FILE]: exports a recording for drawing programs. */
 #include <argp.h>
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 enum { OPTION_FORMAT = 256, OPTION_WEIGHT };
 
-/* Writers of one weight, or of all that the recording has. */
+/* Writers of one weight, or of all known weights. */
 struct export_format {
         const char *name;
         int (*weighed)(struct db *, const struct report_summary *, enum export_weight,
@@ -119,7 +119,7 @@ static const struct argp parser = {
            "other programs read them.",
 };
 
-/* Which weights the recording has. */
+/* Weights that the recording has. */
 struct known {
         int64_t samples;
         int64_t latency;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An analysed database in formats that other programs draw. */
+/* Exports an analysed database to formats of drawing programs. */
 #ifndef MEMLAG_EXPORT_H
 #define MEMLAG_EXPORT_H
 
@@ -8,48 +8,48 @@
 #include "db.h"
 #include "report.h"
 
-/* What a figure of one function or line stands for. Shares are whole millionths, as these
- * formats have whole numbers only. */
+/* The measure of a function or line. Shares are whole millionths, because these formats
+ * only have integers. */
 enum export_weight {
-        EXPORT_STALLED, /* of the run's cycles, for which its loads held up others */
-        EXPORT_LATENCY, /* of the latency of all samples; of timer samples: their time */
+        EXPORT_STALLED, /* share of the run's cycles that its loads stalled */
+        EXPORT_LATENCY, /* share of all latency; for timer samples: share of time */
         EXPORT_SAMPLES,
 };
 
-/* The weight called NAME ("stalled", "latency", "samples"): false for any other. */
+/* Finds the weight called NAME ("stalled", "latency", "samples"); false for other names.
+ */
 bool export_weight_named(const char *name, enum export_weight *weight);
 
-/* Each path of the calling-context tree that ends in a function with a weight, as a line
- * of names from the outermost function on, joined by ';', and the weight: the collapsed
- * stacks that flame graphs are made of. Outermost is where the numbers are from. */
+/* Collapsed stacks for flame graphs: one line per path of the calling-context tree with a
+ * weight. A line has the names from the outermost function, joined by ';', and the
+ * weight. The outermost name is the source of the numbers. */
 int export_folded(struct db *db, const struct report_summary *summary,
                   enum export_weight weight, FILE *out, struct diag *diag);
 
-/* Functions with their lines and calls, as callgrind_annotate and KCachegrind read them.
- * All weights that the recording has are events; the number of a call's calls is not
- * known, and is that of the samples below it. */
+/* Functions with their lines and calls, for callgrind_annotate and KCachegrind. All known
+ * weights become events. The number of calls is unknown: the samples below the call
+ * replace it. */
 int export_callgrind(struct db *db, const struct report_summary *summary, FILE *out,
                      struct diag *diag);
 
-/* A flame graph as a picture in SVG. */
+/* A flame graph as an SVG picture. */
 int export_svg(struct db *db, const struct report_summary *summary,
                enum export_weight weight, FILE *out, struct diag *diag);
 
-/* For speedscope: the tree of calls, a profile for each weight that the recording has. */
+/* For speedscope: the tree of calls, with a profile per known weight. */
 int export_speedscope(struct db *db, const struct report_summary *summary, FILE *out,
                       struct diag *diag);
 
-/* For pprof: the same with all weights. */
+/* For pprof: the tree of calls with all weights. */
 int export_pprof(struct db *db, const struct report_summary *summary, FILE *out,
                  struct diag *diag);
 
-/* For the Firefox Profiler: the calls of each thread, over time. Makes the temporary
+/* For the Firefox Profiler: the calls of each thread over time. Creates the temporary
  * tables of page_samples_prepare. */
 int export_firefox(struct db *db, const struct report_summary *summary,
                    enum export_weight weight, FILE *out, struct diag *diag);
 
-/* Where the numbers are from, as one line, which the caller frees; NULL without memory.
- */
+/* The source of the numbers as one line, which the caller frees; NULL without memory. */
 char *export_provenance(const struct report_summary *summary);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The format of callgrind.out files, as the Valgrind manual defines it. Names are written
- * out each time: compression by numbers is optional. */
+/* The format of callgrind.out files, as the Valgrind manual defines it. Writes names in
+ * full each time: compression by numbers is optional. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -18,8 +18,8 @@ struct weights {
         int64_t stalled;
 };
 
-/* A function is told by module and name, as in the tree of calls: two static ones of a
- * name in one module are one. */
+/* Module and name identify a function, as in the tree of calls. Two static functions with
+ * one name in one module are merged. */
 struct function {
         char *object;
         char *file;
@@ -28,14 +28,14 @@ struct function {
 
 struct callgrind {
         FILE *out;
-        bool latency; /* which weights the recording has */
+        bool latency; /* weights that the recording has */
         bool stalled;
-        struct function *functions; /* number 1 is the first */
+        struct function *functions; /* function number 1 is the first */
         size_t function_count;
         size_t function_capacity;
-        struct pairs edges; /* who calls whom, by numbers of functions, and its weights */
+        struct pairs edges; /* (caller, callee) as function numbers → weights */
         uint32_t
-            *path; /* edges from the outermost function to the row, which has depth */
+            *path; /* edges from the outermost function to the current row */
         uint32_t *callees;
         size_t depth;
         size_t path_capacity;
@@ -51,8 +51,8 @@ struct callgrind {
         "(SELECT *, coalesce(module, '(unknown)') AS object," REPORT_FUNCTION_NAME "AS name" \
         " FROM " table ")"
 
-/* Functions have numbers from 1 on. A function's lines may be of several files (of a macro,
- * or a part that is included): it is known by the file of the first. */
+/* Numbers functions from 1. A function's lines may belong to several files (macros,
+ * included code): the file of its first line identifies it. */
 #define FUNCTIONS \
         "code AS MATERIALIZED " NAMED("line_finding") "," \
         "step AS MATERIALIZED " NAMED("caller_finding") "," \
@@ -90,7 +90,7 @@ static struct weights weights_of(sqlite3_stmt *row)
                                 sqlite3_column_int64(row, 2)};
 }
 
-/* A damaged file may have any number. */
+/* A damaged file may have arbitrary numbers. */
 static void add_to(int64_t *sum, int64_t part)
 {
         if (__builtin_add_overflow(*sum, part, sum))
@@ -167,7 +167,7 @@ static int take_line(void *context, sqlite3_stmt *row)
         return 0;
 }
 
-/* Whether the path to the present row goes through EDGE. */
+/* Whether the path to the current row contains EDGE. */
 static bool is_on_path(const struct callgrind *callgrind, uint32_t edge)
 {
         for (size_t i = 1; i < callgrind->depth; i++)
@@ -176,9 +176,9 @@ static bool is_on_path(const struct callgrind *callgrind, uint32_t edge)
         return false;
 }
 
-/* What a call costs within one that is the same, in a recursion, is counted there, and
- * what a function costs that calls itself stands in its own lines and other calls. A row
- * that is deeper than one below the last is a damaged file's: it hangs there. */
+/* In a recursion, the outermost of equal calls counts the cost. Self-recursive calls get
+ * no edge: the function's own lines and other calls have their cost. A damaged file may
+ * skip a depth: such a row becomes a child of the last row. */
 static int take_step(void *context, sqlite3_stmt *row)
 {
         struct callgrind *callgrind = context;

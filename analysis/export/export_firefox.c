@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The processed profile format of the Firefox Profiler, version 60: the profiler brings
- * older versions up to date by itself. Samples keep their threads, and their times as far
- * as sums over short spans do. */
+/* The processed profile format of the Firefox Profiler, version 60; the profiler upgrades
+ * older versions. Samples have their threads; their times are accurate to short spans. */
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 
 enum { FORMAT_VERSION = 60, META_VERSION = 30 };
 
-/* Its categories: the place of each in the list, which write_meta writes. */
+/* Indices into the list of categories that write_meta writes. */
 enum category { CATEGORY_OTHER, CATEGORY_PROGRAM, CATEGORY_LIBRARY, CATEGORY_KERNEL };
 
 static enum category category_of(const struct call_function *function)
@@ -51,7 +50,7 @@ static void write_meta(FILE *out, const struct report_summary *summary,
             1e-6 * (double)grid->span_ns, META_VERSION, FORMAT_VERSION);
 }
 
-/* Writes "NAME":[VALUE,...] of LENGTH equal values. */
+/* Writes "NAME":[VALUE,...] with LENGTH equal values. */
 static void write_equal(FILE *out, const char *name, const char *value, size_t length)
 {
         fprintf(out, ",\"%s\":[", name);
@@ -82,7 +81,7 @@ static void write_stacks(FILE *out, const struct call_tree *tree)
         fputs("]},\n", out);
 }
 
-/* A function has one frame, and its module is its resource. */
+/* A function has one frame; its module is the resource. */
 static void write_frames(FILE *out, const struct call_tree *tree)
 {
         const size_t count = tree->function_count;
@@ -109,7 +108,7 @@ static void write_frames(FILE *out, const struct call_tree *tree)
         fputs("},\n", out);
 }
 
-/* Texts: the names of all functions, and behind these their modules. */
+/* Texts: the names of all functions, followed by their modules. */
 static void write_shared(FILE *out, const struct call_tree *tree)
 {
         const size_t count = tree->function_count;
@@ -137,7 +136,7 @@ static void write_shared(FILE *out, const struct call_tree *tree)
 
 /* ---- threads ---- */
 
-/* SQL is laid out as SQL. ?1 is the thread; calls have their places in caller_id's order.
+/* SQL is laid out as SQL. ?1 is the thread; the order of caller_id gives a call's index.
  */
 /* clang-format off */
 #define SAMPLED(weight) \
@@ -164,7 +163,7 @@ struct writing {
         struct diag *diag;
 };
 
-/* Columns of samples are lists of their own: the rows come once for each. */
+/* Each column of samples is a separate list: reads the rows once per column. */
 static int write_column(const struct writing *writing, sqlite3_stmt *rows,
                         const char *name, int column)
 {

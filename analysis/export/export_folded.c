@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Collapsed stacks: a name of each step, then a number. */
+/* Collapsed stacks: the names of a call path, then a number. */
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "report_sql.h"
 #include "statement.h"
 
-/* The part of a line up to the end of each step of the path; [0] is that of the root. */
+/* The current line, and its length after each name of the path; [0] is for the root. */
 struct folding {
         FILE *out;
         char *line;
@@ -50,14 +50,14 @@ bool export_weight_named(const char *name, enum export_weight *weight)
         return false;
 }
 
-/* What stands between steps must not stand in a name: Rust has "[u8; 4]". */
+/* Replaces separators inside names: Rust has "[u8; 4]". */
 static void replace_separators(char *name)
 {
         for (char *at = strchr(name, ';'); at; at = strchr(at, ';'))
                 *at = ':';
 }
 
-/* Sets the path's step DEPTH, from 0, to NAME; what was below it is gone. */
+/* Sets the name at DEPTH of the path, from 0, to NAME; removes deeper names. */
 static int set_step(struct folding *folding, size_t depth, const char *name)
 {
         if (array_reserve(&folding->ends, &folding->end_capacity, depth + 1,
@@ -80,7 +80,7 @@ static int set_step(struct folding *folding, size_t depth, const char *name)
         return 0;
 }
 
-/* A row that is deeper than one below the last is a damaged file's: it hangs there. */
+/* A damaged file may skip a depth: such a row becomes a child of the last row. */
 static int take_path(void *context, sqlite3_stmt *row)
 {
         struct folding *folding = context;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pprof's profile.proto: a message Profile, not packed by gzip, which pprof allows. Of
- * the encoding of protocol buffers it needs numbers and parts with a length alone, so
- * that no library is worth its dependency. */
+/* pprof's profile.proto: a message Profile without gzip, which pprof accepts. The encoder
+ * only needs numbers and length-delimited fields: too little for a library dependency. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +52,7 @@ static void write_bytes(FILE *out, int field, const char *bytes, size_t size)
         fwrite(bytes, 1, size, out);
 }
 
-/* A message within OUT is made in MEMORY first, as its length comes before it. */
+/* A nested message: built in MEMORY first, because its length precedes it. */
 struct part {
         char *bytes;
         size_t size;
@@ -67,7 +66,7 @@ static bool part_open(struct part *part)
         return part->memory;
 }
 
-/* Writes what was made since the last call. */
+/* Writes the bytes added since the last call. */
 static void part_write(struct part *part, FILE *out, int field)
 {
         fflush(part->memory);
@@ -85,8 +84,7 @@ static bool part_close(struct part *part)
 
 /* ---- the profile ---- */
 
-/* Texts have numbers: those of the weights and the note come first, then a name and a
- * module of each function. */
+/* Text numbers: first the weights and the note, then name and module of each function. */
 enum {
         TEXT_NONE,
         TEXT_STALLED,
@@ -125,7 +123,7 @@ static void write_types(FILE *out, struct part *part, const struct call_tree *tr
         }
 }
 
-/* A function has one location: the lines in it are not known of calls. */
+/* A function has one location: calls have no known line. */
 static void write_functions(FILE *out, struct part *part, struct part *line,
                             const struct call_tree *tree)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The file format of speedscope (file-format-spec.ts): functions once, and a profile of
- * samples for each weight. */
+/* The file format of speedscope (file-format-spec.ts): a list of functions, and a sampled
+ * profile for each weight. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void write_frames(FILE *out, const struct call_tree *tree)
         fputs("]}", out);
 }
 
-/* From the outermost function on. STACK has room for the deepest path. */
+/* Writes from the outermost function. STACK has room for the deepest path. */
 static void write_stack(FILE *out, const struct call_tree *tree, size_t i, size_t *stack)
 {
         const size_t depth = tree->calls[i].depth;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A flame graph as a picture that needs nothing else: outermost functions at the top, and
- * each as wide as what it weighs with all that it calls. Pointing at a box tells its
- * whole name. */
+/* A flame graph as a self-contained picture: outermost functions at the top, widths by
+ * inclusive weight. The tooltip of a box has the whole name. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +11,17 @@
 
 enum { WIDTH = 1200, MARGIN = 10, ROW = 18, TOP = 58 };
 
-/* Narrower boxes cannot be seen. */
+/* Narrower boxes are invisible. */
 static const double NARROWEST = 0.3;
-static const double CHARACTER = 6.7; /* its width, of 11 pixels */
+static const double CHARACTER = 6.7; /* in pixels, at a font size of 11 */
 
 struct box {
-        int64_t weight; /* with all that it calls */
+        int64_t weight; /* with all callees */
         double left;
-        double used; /* by those of its callees that have a place */
+        double used; /* width of its placed callees */
 };
 
-/* Characters that XML 1.0 cannot have become '?'. */
+/* Characters that XML 1.0 forbids become '?'. */
 static void write_text(FILE *out, const char *text, size_t most)
 {
         for (size_t shown = 0; *text; shown++) {
@@ -42,7 +41,7 @@ static void write_text(FILE *out, const char *text, size_t most)
         }
 }
 
-/* Without template arguments where NAME has more than MOST bytes. */
+/* Leaves out template arguments if NAME has more than MOST bytes. */
 static void write_short(FILE *out, const char *name, size_t most)
 {
         size_t length = strlen(name);
@@ -92,7 +91,7 @@ static void write_box(FILE *out, const struct call_tree *tree, size_t i,
         fputs("</g>\n", out);
 }
 
-/* Weights with those of all callees, which come behind their callers; and the height. */
+/* Computes inclusive weights (callees follow their callers) and the height. */
 static int64_t sum_up(const struct call_tree *tree, enum export_weight kind,
                       struct box *boxes)
 {

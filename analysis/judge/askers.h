@@ -55,8 +55,8 @@ struct asker {
 /* Calls TAKE for each pair with at least a twentieth of LINE's slow hits, in order of
  * line numbers. Stops when TAKE returns non-zero, and returns that value; -ENOMEM without
  * memory. Skips lines that request their own cache lines: even a loop over bytes requests
- * one line in 64 loads. If the function requests its own cache lines, the requester is a
- * line of this function. Otherwise another function made the requests. */
+ * one line in 64 loads. If the function requests the cache lines that it waits for, the
+ * requester is a line of this function. Otherwise another function made the requests. */
 int askers_each(struct askers *askers,
                 int (*take)(void *context, const struct asker *asker), void *context);
 

@@ -42,8 +42,8 @@ struct gain_parts {
 /* For a SAMPLE with a latency and a retire latency, on MACHINE. A fix that delivers the
  * data earlier saves as many cycles of the stall time, at most all. If requests queued
  * for buffers, the time shrinks in proportion instead (Little's law). DRAM latency does
- * not count while DRAM's bandwidth was short. No latency counts if most of it was
- * queueing for the path from L3: lines would arrive no faster. */
+ * not count while DRAM's bandwidth was short. No latency counts if most was queueing for
+ * the path from L3: lines would arrive no faster. */
 struct gain_parts gain_of_sample(const struct sample_facts *sample,
                                  const struct machine_facts *machine);
 

@@ -214,7 +214,7 @@ static bool is_late_for_a_buffer(const struct rule_input *in)
 }
 
 /* If DRAM is short of bandwidth, the buffers are full of lines from DRAM. A load that
- * waits for a buffer then waits for DRAM, wherever its own line is. */
+ * waits for a buffer then waits for DRAM, even if a cache has its line. */
 static bool is_contention(const struct rule_input *in)
 {
         return sample_contended(in->sample, in->thresholds) == ANSWER_YES ||

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts the page together: the template, its style and scripts, the libraries of Debian's
- * packages, and the data. The content security policy allows these scripts alone, by a
- * nonce, and no request. */
+/* Assembles the page: template, style, scripts, libraries from Debian packages, and data.
+ * The content security policy only allows these scripts, by a nonce, and no requests. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 #include "page_parts.h"
 #include "page_scripts.h"
 
-/* The order in which they need each other. */
+/* In the order of their dependencies. */
 static const struct {
         const char *package;
         const char *path;
@@ -39,7 +38,8 @@ static const struct {
                    sizeof(diff_scripts) / sizeof(diff_scripts[0])},
 };
 
-/* Nothing in a script may end its element: "<\/" is the same in a string. */
+/* "</script" in a script would end its element: writes "<\/", which is equal in a string.
+ */
 static void write_script(FILE *out, const char *text)
 {
         static const char end[] = "</script";
@@ -104,7 +104,8 @@ static int make_nonce(char nonce[33], struct diag *diag)
         return 0;
 }
 
-/* In JSON these stand in strings alone. U+2028 and U+2029 end lines in old scripts. */
+/* In JSON these characters only occur in strings. U+2028 and U+2029 end lines in old
+ * scripts. */
 static void write_escaped(FILE *out, const char *json, size_t size)
 {
         for (size_t i = 0; i < size; i++) {
@@ -137,7 +138,7 @@ static int write_data(page_data_writer *write, const void *context, FILE *out,
         return code;
 }
 
-/* The template has the names of its parts between '@'. */
+/* '@' encloses the names of parts in the template. */
 int page_assemble(enum page_kind kind, page_data_writer *write, const void *context,
                   FILE *out, struct diag *diag)
 {

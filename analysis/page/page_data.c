@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The data of the page: tables of SQL as JSON, and the first lines of the report. */
+/* The page's data: SQL tables as JSON, and the first lines of the report. */
 #include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct table {
         const char *sql;
 };
 
-/* Of a view that a recording may lack, and then the page does. */
+/* Table of a view that some recordings lack; the page then lacks it too. */
 struct optional_table {
         const char *view;
         struct table table;
@@ -50,7 +50,8 @@ static const struct table tables[] = {
               " AS span, what, CAST(total(value) AS INTEGER) AS value"
               " FROM page_grid AS g, reading JOIN page_counter USING (counter_id)"
               " GROUP BY 1, 2"},
-    /* Means over time of a part of a span each, and the bound of most of that. */
+    /* Means over equal parts of a span, and the bound of the longest time in each part.
+     */
     {"time", "WITH part AS (SELECT *, (start_ns - from_ns) * 600"
              "  / max(1, span_ns * count) AS part, end_ns - start_ns AS ns"
              "  FROM interval_view JOIN utilisation_view USING (interval_id, start_ns, end_ns,"
@@ -119,7 +120,7 @@ static const struct optional_table optional_tables[] = {
                                  " FROM sharing_view LIMIT 2000"}},
 };
 
-/* Lines of source text around those that cost most. */
+/* Source lines around the most costly lines. */
 static const char wanted_sql[] =
     "INSERT INTO temp.annotated_wanted WITH hot AS ("
     " SELECT file, line, module FROM line_finding JOIN page_line USING (line_id)"
@@ -165,7 +166,7 @@ int page_table_write(struct db *db, const char *sql, FILE *out, struct diag *dia
         return code;
 }
 
-/* *HAS: the recording, or the part of it that is selected, has the view NAME. */
+/* *HAS: the recording, or its selected part, has the view NAME. */
 static int has_view(struct db *db, const char *name, bool *has, struct diag *diag)
 {
         sqlite3_stmt *row;
@@ -243,7 +244,7 @@ static void write_advice(FILE *out)
         fputs(*before == '{' ? "{}" : "}", out);
 }
 
-/* Notes on files that are missing or newer are part of the data. */
+/* The data includes notes on missing or newer files. */
 static int read_source(struct db *db, const struct report_options *options,
                        const struct source_search *search, FILE *out, struct diag *diag)
 {

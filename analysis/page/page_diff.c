@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of two recordings: what `memlag diff --format json` says of each kind of rows,
- * and the calls of both. */
+/* The page of two recordings: the output of `memlag diff --format json` for each kind,
+ * and the calls of both recordings. */
 #include <stdlib.h>
 
 #include "page.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums over the samples, small enough for a page. Shares of cycles are in billionths of
- * the run's, so that they add up to what the findings say. */
+ * the run: the sums then equal the findings. */
 #include <sqlite3.h>
 
 #include "counters.h"
@@ -9,8 +9,7 @@
 #include "report_sql.h"
 #include "statement.h"
 
-/* A page of a million samples is to have no more than 5 MB: a cell takes some 25 bytes.
- */
+/* A page of a million samples should have at most 5 MB: a cell takes about 25 bytes. */
 enum { SPANS_MAX = 240, CELLS_MAX = 90000 };
 
 #define LINES_MAX     "2000"
@@ -35,7 +34,7 @@ static int read_range(struct db *db, int64_t *from, int64_t *to, struct diag *di
         return code < 0 ? code : 0;
 }
 
-/* A damaged file may have any times. */
+/* A damaged file may have arbitrary times. */
 static struct page_grid grid_of(int64_t from, int64_t to, int64_t interval_ns)
 {
         int64_t length;
@@ -75,8 +74,8 @@ static const char tables_sql[] =
     "CREATE TEMP TABLE page_grid (from_ns INTEGER, span_ns INTEGER, count INTEGER);"
     "CREATE TEMP TABLE page_counter (counter_id INTEGER PRIMARY KEY, what TEXT)";
 
-/* For each the part of all stalled cycles that a cycle of retirement, and one of the kernel
- * for page faults, stands for. */
+/* Weights: the share of all stalled cycles per cycle of retire latency, and per kernel
+ * cycle of page faults. */
 static const char cube_sql[] =
     "CREATE TEMP TABLE page_weight AS SELECT"
     " (SELECT total(stalled_ratio) - total(fault_ratio) FROM function_finding)"
@@ -138,10 +137,10 @@ static const char findings_sql[] =
     " UNION SELECT caller_file FROM line_finding JOIN page_line USING (line_id)"
     " WHERE caller_file IS NOT NULL";
 
-/* The tree of calls is one of functions, and that of stacks one of addresses. A step is a
- * function at an address, one that was inlined there included; path_id and depth name it,
- * those before it are its caller's. What has no location is no step, but its callees have
- * its caller. */
+/* Maps stacks to the tree of calls: stack nodes are addresses, call nodes are functions.
+ * A row is a function at an address, or an inlined function there; path_id and depth
+ * identify it. Its parent is the preceding row of the path. Stack nodes without a
+ * location are skipped: their callees continue from the caller. */
 static const char paths_sql[] =
     "CREATE TEMP TABLE page_stack (path_id INTEGER PRIMARY KEY, parent_id INTEGER,"
     " location_id INTEGER);"
@@ -206,7 +205,7 @@ static int take_counter(void *context, sqlite3_stmt *row)
                 return 0;
         sqlite3_bind_int64(insert, 1, sqlite3_column_int64(row, 0));
         sqlite3_bind_text(insert, 2, what, -1, SQLITE_STATIC);
-        sqlite3_step(insert); /* a failure is left for the next statement to find */
+        sqlite3_step(insert); /* the next statement reports a failure */
         sqlite3_reset(insert);
         return 0;
 }
@@ -224,7 +223,7 @@ static int name_counters(struct db *db, struct diag *diag)
         return code;
 }
 
-/* Halves the number of spans until the page has room for all that is in them. */
+/* Halves the number of spans until all cells fit the page. */
 static int fit_grid(struct db *db, struct page_grid *grid, struct diag *diag)
 {
         int64_t cells;
