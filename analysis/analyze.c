@@ -27,18 +27,16 @@ struct analysis {
         struct machine_facts machine;
         struct machine_origins origins;
         struct run_counters counters;
-        struct interval_metrics *metrics; /* one element per interval of counters.series
-                                           */
+        struct interval_metrics *metrics; /* one per interval of counters.series */
         double remote_cycles; /* idle latency of a remote node's memory; NAN: unknown */
         struct thresholds thresholds;
-        struct judged_interval *judged; /* one element per interval of counters.series */
+        struct judged_interval *judged; /* likewise */
         bool without_waits;
         int64_t intervals_of_unknown_contention;
         int64_t intervals_of_unknown_bound;
         int64_t long_stalls;     /* samples above the stall limit */
         double loads_per_sample; /* NAN: not known */
-        int64_t percent_beyond;  /* excess of the estimated cycles over the run's cycles
-                                  */
+        int64_t percent_beyond;  /* excess over the run's cycles */
         struct findings_gaps gaps;
 };
 

@@ -112,8 +112,7 @@ static int open_and_look(const char *file, struct db **db, struct missing *missi
 
 struct db *completed_open(const char *file, const char *command)
 {
-        enum { TIMES = 2 }; /* a second look: gaps of an older version show after
-                             * conversion */
+        enum { TIMES = 2 }; /* a converted file may show further gaps */
         struct diag diag;
         struct db *db;
         struct missing missing;

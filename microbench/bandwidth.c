@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads or stores of a chosen width and nothing else, from the first byte to the last:
- * the bandwidth of the level that holds the data (M17's table). */
+/* Only loads or stores of a chosen width, from the first byte to the last: measures the
+ * bandwidth of the level that holds the data (M17's table). */
 #include <errno.h>
 
 #include "kernel.h"

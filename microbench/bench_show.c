@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints what a kernel took, and what makes that doubtful. */
+/* Prints the time and counts of a kernel, and reasons to doubt them. */
 #include "bench_show.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-/* A timing that is shorter says little: beginning and ending it takes some 0.2 us (a
- * kernel in L1 seemed 15 % slower in 1.5 us, 3 % in 13 us and less than 1 % in 0.13 ms,
- * on an EPYC of family 26), a tick of the kernel comes whole or not at all, and threads
- * do not begin at the same moment. */
+/* Shorter timings are imprecise. Starting and stopping takes about 0.2 us, a tick of the
+ * kernel falls into the timing or not, and threads do not start simultaneously. */
 static const double SHORT_SECONDS = 0.001, SHORT_SECONDS_OF_SEVERAL = 0.01;
 
 struct result {
         double ns_per_access;
         double ticks_per_access;
         double gbs;
-        double timed_seconds; /* at once: of each pass where the caches are emptied
-                                 between them, else of all */
-        bool is_short;        /* too short for the rest to be precise */
+        double timed_seconds; /* of one timing: a pass if flushed, else all */
+        bool is_short;        /* too short for precise results */
 };
 
-/* And puts what a pass does into COUNTS. */
+/* Also fills COUNTS with the counts of one pass. */
 static struct result result_of(const struct kernel *kernel,
                                const struct kernel_parameters *parameters,
                                const struct measurement *measurement,
@@ -72,7 +69,7 @@ static void print_places(const char *when, const struct bounce *bounces, size_t 
         putchar('\n');
 }
 
-/* "null" for NAN, in turn. */
+/* Prints an element of a list, "null" for NAN. */
 static void print_item(size_t index, double value, const char *format)
 {
         if (index > 0)
@@ -93,7 +90,7 @@ static double slowdown(const struct bounce *bounce)
         return bounce->slowdown;
 }
 
-/* What VALUE is of each pair, before and after. */
+/* Prints VALUE of each pair, before and after. */
 static void print_both(const char *key, const struct places_seen *places,
                        double (*value)(const struct bounce *), const char *format)
 {
@@ -136,7 +133,7 @@ void bench_print_table(const struct kernel *kernel,
         }
 }
 
-/* Of an object that has members already. */
+/* Adds to an object that has members already. */
 static void print_count(const char *key, bool known, uint64_t count)
 {
         if (known)

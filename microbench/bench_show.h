@@ -7,19 +7,19 @@
 #include "kernel.h"
 #include "measure.h"
 
-/* The CPU of each thread and of the next one; NULL: not asked for. */
+/* Bounces between each thread's CPU and the next one; NULL: not wanted. */
 struct places_seen {
         struct bounce *before, *after;
         size_t count;
 };
 
-/* To stdout: what KERNEL took with PARAMETERS, its passes among them. */
+/* Prints KERNEL's time and counts with PARAMETERS to stdout, also per pass. */
 void bench_print_table(const struct kernel *kernel,
                        const struct kernel_parameters *parameters,
                        const struct measurement *measurement,
                        const struct places_seen *places);
 
-/* The same as JSON. */
+/* Prints the result as JSON. */
 void bench_print_json(const struct kernel *kernel,
                       const struct kernel_parameters *parameters,
                       const struct measurement *measurement,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* DDOT, DGEMV and DGEMM as B20 uses them: known traffic on data that is taken out of the
- * caches before each pass. Plain scalar loops, one element an instruction. */
+/* DDOT, DGEMV and DGEMM as in B20: known traffic, because each pass starts with flushed
+ * caches. Plain scalar loops, one element per instruction. */
 #include <emmintrin.h>
 #include <errno.h>
 #include <math.h>
@@ -32,7 +32,7 @@ static uint64_t lines(uint64_t elements)
         return elements * sizeof(double) / KERNEL_LINE_BYTES;
 }
 
-/* LEAST_ELEMENTS: of all operands of one thread, with eight a side. */
+/* LEAST_ELEMENTS: elements of all operands of one thread, with N = 8. */
 static int check_size(const struct kernel_parameters *parameters, uint64_t least_elements,
                       struct diag *diag)
 {
@@ -47,13 +47,13 @@ static int check_size(const struct kernel_parameters *parameters, uint64_t least
             parameters->threads == 1 ? "" : "s");
 }
 
-/* Whole lines of elements, so that no line belongs to two operands. */
+/* Rounds to whole cache lines: no line belongs to two operands. */
 static uint64_t whole_lines(double elements)
 {
         return (uint64_t)elements / 8 * 8;
 }
 
-/* N, which the checks leave at least 8: compilers need no loop over nothing beside it. */
+/* Returns N. The checks ensure at least 8: compilers then omit code for empty loops. */
 static inline uint64_t some(uint64_t n)
 {
         if (n == 0)
@@ -197,8 +197,8 @@ static int dgemm_prepare(struct kernel_share *share, struct diag *diag)
         return map_ones(share, 3 * n * n, diag);
 }
 
-/* Row by row of C, so that B streams: N loads of A, N of B and N of C for each element
- * of A's row. */
+/* Goes through C row by row: B streams. Each element of A's row takes N loads of B and N
+ * of C. */
 static void dgemm_run(struct kernel_share *share, uint64_t passes)
 {
         uint64_t n = some(dgemm_n(share->parameters));
@@ -214,7 +214,7 @@ static void dgemm_run(struct kernel_share *share, uint64_t passes)
         }
 }
 
-/* Lines: of matrices that fit the last cache, which are read once. */
+/* Lines: for matrices that fit the last cache, and are read once. */
 static void dgemm_count(const struct kernel_parameters *parameters,
                         struct kernel_counts *counts)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounces a cache line between each two neighbouring CPUs, and has both compute: first in
- * every other pair, then in the rest, so that many CPUs take no longer than three. */
+/* Bounces a cache line between neighbouring CPUs, and lets both compute. First every
+ * other pair, then the rest: many CPUs take no longer than three. */
 #include "bounce.h"
 
 #include <errno.h>
@@ -18,32 +18,32 @@
 
 enum { BATCHES = 10, TRIPS = 40, SPINS = 256 };
 
-/* What is done after the trips: the one computes alone, and then beside the other. */
+/* Phases after the round trips: one CPU computes alone, then beside the other. */
 enum { ALONE = 2 * BATCHES * TRIPS, BESIDE, DONE };
 
 enum { COMPUTATIONS = 6, REPEATS = 250 };
 
-/* Prefetchers take lines in pairs. */
+/* Prefetchers fetch lines in pairs. */
 enum { BALL_BYTES = 128 };
 
-/* For the other one's answer: who takes longer does not run. */
+/* Limit for the other CPU's answer: a slower thread is not running. */
 static const double PATIENCE_SECONDS = 0.005;
 
 struct ball {
-        _Alignas(BALL_BYTES) atomic_uint hits; /* odd: on its way to the answer */
-        atomic_bool dropped;                   /* one of the two has given up */
-        atomic_uint computations;              /* of the one that answers */
+        _Alignas(BALL_BYTES) atomic_uint hits; /* odd: the answer is expected */
+        atomic_bool dropped;                   /* one of both players has given up */
+        atomic_uint computations;              /* by the answering player */
 };
 
 struct player {
         pthread_t thread;
         size_t index;
-        struct ball *own;     /* to the next player; NULL: there is none */
-        struct ball *before;  /* from the one before */
-        struct bounce bounce; /* with the next one */
+        struct ball *own;     /* shared with the next player; NULL: none */
+        struct ball *before;  /* shared with the previous player */
+        struct bounce bounce; /* result with the next player */
 };
 
-/* Waits until the line comes with so many HITS; false: in vain. */
+/* Waits until HITS arrive with the line; false: gave up. */
 static bool awaits(struct ball *ball, unsigned hits)
 {
         double end = INFINITY;
@@ -60,7 +60,7 @@ static bool awaits(struct ball *ball, unsigned hits)
         return true;
 }
 
-/* More additions in a cycle than a core with another thread can do for either; some
+/* More additions per cycle than either thread of a shared core can execute; takes some
  * microseconds. */
 static double compute_seconds(void)
 {
@@ -87,7 +87,7 @@ static double least_computation(void)
         return least;
 }
 
-/* Computes while the other one waits, and while it computes too. */
+/* Computes while the other CPU waits, then while it computes too. */
 static double slowdown(struct ball *ball)
 {
         double alone = least_computation(), end = clock_seconds() + PATIENCE_SECONDS;
@@ -101,7 +101,7 @@ static double slowdown(struct ball *ball)
         return meanwhile >= COMPUTATIONS / 2 ? beside / alone : NAN;
 }
 
-/* The other side of it; a pause leaves the units of the core to its other thread. */
+/* The other player's part; a pause leaves the core's units to the other thread. */
 static void compute_beside(struct ball *ball)
 {
         while (atomic_load(&ball->hits) < BESIDE && !atomic_load(&ball->dropped))
@@ -153,9 +153,9 @@ static void *player_main(void *argument)
         return NULL;
 }
 
-/* Where a thread is made, the CPU may be another player's, who does not leave it while
- * he waits for this one. From the last one to the first, whose CPU may be the caller's.
- * Returns the index of the last that could be started. */
+/* Starts threads on their CPUs, from the last to the first, whose CPU may be the
+ * caller's. The other order could block: a player occupies its CPU while it waits.
+ * Returns the index of the last started player. */
 static size_t start_players(struct player *players, size_t count, struct ball *balls,
                             const int *cpus, int *error)
 {

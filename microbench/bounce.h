@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How far CPUs are from each other: the time that a cache line takes from one to the next
- * and back, and whether the two share the units of one core. */
+/* Measures the distance between CPUs: the round-trip time of a cache line, and whether
+ * both CPUs share the units of one core. */
 #ifndef MEMLAG_BOUNCE_H
 #define MEMLAG_BOUNCE_H
 
@@ -8,15 +8,15 @@
 
 #include "diag.h"
 
-/* Two neighbouring CPUs; NAN where other programs kept one of them from running. */
+/* Two neighbouring CPUs; NAN if other programs kept one CPU busy. */
 struct bounce {
-        double ns;       /* of a round trip, the least of several batches */
-        double slowdown; /* of additions that depend on nothing, while the other CPU
-                            executes the same: about 1 on two cores, more on one */
+        double ns;       /* shortest round trip in several batches */
+        double slowdown; /* of independent additions, while the other CPU executes the
+                          * same: about 1 on two cores, more on one */
 };
 
-/* Measures each two neighbours of the COUNT CPUs and puts that into BOUNCES, which has
- * room for COUNT - 1. Takes less than a millisecond on a quiet machine. */
+/* Measures each pair of neighbours among the COUNT CPUs; BOUNCES has room for COUNT - 1
+ * results. Takes less than a millisecond on a quiet machine. */
 int bounce_lines(const int *cpus, size_t count, struct bounce *bounces,
                  struct diag *diag);
 

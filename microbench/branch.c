@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops with branches of which it is known what is executed, taken and predicted wrongly:
- * B20's eleven, and one that alternates. */
+/* Loops with known numbers of executed, taken and mispredicted branches: B20's eleven,
+ * and an alternating one. */
 #include "kernel.h"
 
-enum { TIMES = 4096 }; /* around the loop in a pass */
+enum { TIMES = 4096 }; /* iterations per pass */
 
 static int prepare(struct kernel_share *share, struct diag *diag)
 {
@@ -12,21 +12,22 @@ static int prepare(struct kernel_share *share, struct diag *diag)
         return 0;
 }
 
-/* Nothing behind it begins before all in front of it has ended: it ends the wrong path.
- */
+/* No later instruction begins before all earlier ones have completed: it ends the wrong
+ * path. */
 #define FENCE "lfence\n\t"
 
-/* A number of which no predictor knows the sign before it is there, which takes some ten
- * cycles: three steps of a linear congruential generator (Knuth, TAOCP 2, 3.3.4). */
+/* A number with an unpredictable sign, available after about ten cycles: three steps of a
+ * linear congruential generator (Knuth, TAOCP 2, 3.3.4). */
 #define STEP "imul %[factor], %[drawn]\n\tadd $1, %[drawn]\n\t"
 #define DRAW FENCE STEP STEP STEP
 
-/* A branch to LABEL, once the number is drawn. [zero] stands in a register, as engines
- * that translate code leave out branches of which they know the way. */
+/* A branch to LABEL after the number is drawn. A register holds [zero], because binary
+ * translators remove branches with a known direction. */
 #define NEVER(label)  "test %[zero], %[drawn]\n\tjnz " label "f\n\t"
 #define ALWAYS(label) "test %[zero], %[drawn]\n\tjz " label "f\n\t"
 #define RANDOM(label) "test %[drawn], %[drawn]\n\tjs " label "f\n\t"
-/* The same by [n], which counts down: for half of a pass, and every second time. */
+/* Branches that depend on the countdown [n]: taken for half of a pass, and alternately.
+ */
 #define HALVES(label)      "test $2048, %[n]\n\tjz " label "f\n\t"
 #define ALTERNATING(label) "test $1, %[n]\n\tjz " label "f\n\t"
 
@@ -57,9 +58,9 @@ LOOP(wrong_path, DRAW RANDOM("2") OVER("2"))
 LOOP(wrong_path_never, DRAW RANDOM("2") NEVER("3") OVER("3") FENCE "2:\n\t")
 LOOP(wrong_path_always, DRAW RANDOM("2") ALWAYS("3") OVER("3") FENCE "2:\n\t")
 
-/* What a loop does in two times around, on average: of branches drawn at random, one is
- * taken and one predicted wrongly. The loop's own branch is one of the conditional ones.
- * EXECUTED counts those on the wrong path too, which goes as far as the next fence. */
+/* Averages for two iterations: of two random branches, one is taken and one mispredicted.
+ * The loop's own branch is one of the conditional ones. EXECUTED includes branches on the
+ * wrong path, which ends at the next fence. */
 static const struct {
         void (*run)(uint64_t times, uint64_t drawn);
         unsigned conditional, taken, jumps, mispredicted, executed, instructions;

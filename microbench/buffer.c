@@ -29,7 +29,7 @@ static int bind_to_node(const struct buffer *buffer, int node, struct diag *diag
         return 0;
 }
 
-/* Whole huge pages, and room to begin at one. */
+/* Whole huge pages, and space to align the first. */
 uint64_t buffer_footprint(uint64_t bytes, enum buffer_pages pages)
 {
         if (pages != PAGES_HUGE)
@@ -37,9 +37,9 @@ uint64_t buffer_footprint(uint64_t bytes, enum buffer_pages pages)
         return ((bytes + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1)) + HUGE_PAGE_BYTES;
 }
 
-/* Of MAPPED bytes those behind USED cannot be accessed. The kernel makes one mapping of
- * neighbours that are alike, and tells of huge pages for all of a mapping together; this
- * keeps each buffer in its own. */
+/* Maps MAPPED bytes; bytes beyond USED are inaccessible. The kernel merges neighbouring
+ * mappings of one kind, and reports huge pages per mapping: the guard separates the
+ * buffers. */
 static void *map_guarded(uint64_t mapped, uint64_t used)
 {
         void *addr = mmap(NULL, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -74,7 +74,7 @@ int buffer_map(uint64_t bytes, enum buffer_pages pages, int node, struct buffer 
                                   .bytes = bytes,
                                   .mapped_addr = addr,
                                   .mapped_bytes = mapped};
-        /* Both are wishes: a kernel without huge pages has only small ones. */
+        /* Both are hints: a kernel without huge pages uses small ones. */
         madvise(addr, mapped, pages == PAGES_HUGE ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
         int rc = node < 0 ? 0 : bind_to_node(buffer, node, diag);
         if (rc < 0)
@@ -102,8 +102,8 @@ static int by_address(const void *a, const void *b)
         return ((*x)->addr > (*y)->addr) - ((*x)->addr < (*y)->addr);
 }
 
-/* The bytes of the sorted BUFFERS in [FROM, TO). Mappings come in ascending order: *NEXT
- * is the first buffer that this one or a later one may hold. */
+/* The bytes of the sorted BUFFERS in [FROM, TO). Mappings ascend: *NEXT is the first
+ * buffer that this or a later mapping may contain. */
 static int64_t bytes_inside(const struct buffer *const *buffers, size_t count,
                             size_t *next, uintptr_t from, uintptr_t to)
 {
@@ -116,8 +116,8 @@ static int64_t bytes_inside(const struct buffer *const *buffers, size_t count,
         return inside;
 }
 
-/* The first line of a mapping begins with its address, in small letters; of the twenty
- * and more that follow one is of interest. */
+/* A mapping begins with its address, in lower case; its other lines begin with upper
+ * case. */
 static bool begins_mapping(const char *line)
 {
         return line[0] < 'A' || line[0] > 'Z';
@@ -135,16 +135,15 @@ static bool read_range(const char *line, uintptr_t *from, uintptr_t *to)
         return end != second && *end == ' ';
 }
 
-/* A mapping's huge pages may be larger than what the buffers have of it. Lines of other
- * mappings are not looked into: runs have more or fewer of these, and count what is
- * executed here. */
+/* A mapping may have more huge pages than the buffers' part. Skips lines of other
+ * mappings: their number varies from run to run, and tests count instructions here. */
 int64_t buffers_huge_bytes(const struct buffer **buffers, size_t count)
 {
         FILE *maps = fopen("/proc/self/smaps", "re");
         if (!maps)
                 return -1;
         char line[4096];
-        int64_t huge = 0, inside = 0; /* INSIDE: bytes in the present mapping */
+        int64_t huge = 0, inside = 0; /* INSIDE: bytes in this mapping */
         size_t next = 0;
         qsort(buffers, count, sizeof(*buffers), by_address);
         while (fgets(line, sizeof(line), maps)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of a calibration, and what is said of the machine and of how good the result
- * is. What is measured, and how, is the survey's. */
+/* Runs a calibration: describes the machine, runs the survey, and judges the result. The
+ * survey measures. */
 #include "calibrate.h"
 
 #include <errno.h>
@@ -22,18 +22,18 @@
 #include "survey.h"
 #include "unsteady_note.h"
 
-/* Of the file with what the prefetchers are to be set to again, while they are off. */
+/* Suffix of the file that holds the prefetchers' original settings while they are off. */
 static const char prefetchers_suffix[] = ".prefetchers";
 
-/* More than this makes the result doubtful. */
+/* A larger error makes the result doubtful. */
 static const double ERROR_LIMIT = 0.05;
 
-/* From then on only what has not been measured yet is, so that all ends within 30
- * seconds, or three minutes, on a busy machine too. */
+/* After this time, only figures without a visit are measured: the calibration then ends
+ * within 30 seconds, or three minutes, even on a busy machine. */
 static const double QUICK_SECONDS = 15, FULL_SECONDS = 140;
 
-/* What has no visit after this is left out; the rest of those times is for what cannot be
- * interrupted. */
+/* After this time, figures without a visit are left out. The remaining time is for steps
+ * that cannot be interrupted. */
 static const double QUICK_LAST_SECONDS = 24, FULL_LAST_SECONDS = 165;
 
 static json_t *machine_json(const struct machine_identity *identity)
@@ -46,8 +46,8 @@ static json_t *machine_json(const struct machine_identity *identity)
                          identity->is_virtual);
 }
 
-/* The same under load with the prefetchers off, where they can be switched: only then do
- * threads and delay set the bandwidth finely (H20). */
+/* Repeats the measurement under load without prefetchers, if they can be switched off:
+ * only then do threads and delay control the bandwidth finely (H20). */
 static int measure_without_prefetching(struct survey *survey,
                                        const struct machine_identity *identity,
                                        json_t *document, struct diag *diag)
@@ -114,7 +114,7 @@ static void set_noise(const struct survey *survey, json_t *document, double seco
                       (json_int_t)survey->unclean, "seconds", seconds));
 }
 
-/* How much memory the survey may use; -ENOMEM when that is too little. */
+/* Sets the survey's memory limit; -ENOMEM if it is too small. */
 static int check_memory(struct survey *survey, struct diag *diag)
 {
         survey->memory_bytes = conditions_memory_bytes(survey->cpus.count);
@@ -130,7 +130,7 @@ static int check_memory(struct survey *survey, struct diag *diag)
                         (unsigned long long)SURVEY_MEMORY_MIN >> 20);
 }
 
-/* Whether this process is given huge pages; true where the kernel does not tell. */
+/* Whether this process gets huge pages; true if the kernel does not report them. */
 static bool has_huge_pages(void)
 {
         enum { PROBE_BYTES = 8 << 20 };
@@ -144,7 +144,7 @@ static bool has_huge_pages(void)
         return given;
 }
 
-/* Also where there was no time for memory, whose data tells. */
+/* Also works if time was too short to measure memory, which records huge pages. */
 static bool lacks_huge_pages(const json_t *document)
 {
         size_t index;
@@ -157,7 +157,7 @@ static bool lacks_huge_pages(const json_t *document)
         return !has_huge_pages();
 }
 
-/* What was found to limit the result while measuring. */
+/* Adds limits that appeared during the measurement. */
 static void add_found_conditions(const struct survey *survey,
                                  const struct interference *interference,
                                  json_t *document)
@@ -189,7 +189,7 @@ static void add_found_conditions(const struct survey *survey,
         no_host_note(document, conditions);
 }
 
-/* What is known before the measuring. */
+/* Adds facts known before the measurement. */
 static void describe(bool quick, const struct machine_identity *identity, size_t cpus,
                      json_t *document)
 {
@@ -205,7 +205,7 @@ static void describe(bool quick, const struct machine_identity *identity, size_t
         json_object_set_new(document, "conditions", conditions_find(cpus));
 }
 
-/* The PMU's, of CPU; what it has not stays NULL, and that is said. */
+/* Finds the PMU events of CPU; missing ones stay NULL and give a note. */
 static void find_events(int cpu, json_t *conditions, struct point_events **events,
                         struct sample_event **samples)
 {
@@ -221,7 +221,7 @@ static void find_events(int cpu, json_t *conditions, struct point_events **event
                                reason.text);
 }
 
-/* Only a hypervisor moves CPUs, and only several have places. */
+/* Only a hypervisor moves CPUs, and only several CPUs have places. */
 static int watch_places(struct survey *survey, const struct machine_identity *identity,
                         struct diag *diag)
 {
@@ -247,8 +247,8 @@ int calibrate(bool quick, const struct machine_identity *identity, json_t *docum
         };
         double begin = clock_seconds();
         struct interference interference;
-        /* An arena of its own takes 64 MiB of address space for each thread, which a
-         * limit of that leaves to the data. */
+        /* An arena per thread would take 64 MiB of address space each; a limit on address
+         * space then leaves less for the data. */
         mallopt(M_ARENA_MAX, 1);
         interference_begin(&interference);
         int rc = cpu_list_read(&survey.cpus, diag);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A calibration from beginning to end. Writes to no file but the one that the
- * prefetchers' settings stand in while they are off. */
+/* A complete calibration. Writes no file, except for the prefetchers' settings while they
+ * are off. */
 #ifndef MEMLAG_CALIBRATE_H
 #define MEMLAG_CALIBRATE_H
 
@@ -9,15 +9,15 @@
 
 #include "calibration.h"
 
-/* Measures this machine, which IDENTITY describes, into DOCUMENT, an empty object: QUICK
- * in half a minute at most, else within three. Binds the calling thread to a CPU, and
- * shows its progress on a terminal. 0, or a negative errno value with what to do about it
- * in DIAG; DOCUMENT is then of no use. */
+/* Measures this machine, described by IDENTITY, into DOCUMENT, an empty object. QUICK
+ * takes at most half a minute, otherwise three minutes. Binds the calling thread to a
+ * CPU, and shows progress on a terminal. Returns 0 or a negative errno value. DIAG then
+ * says how to help, and DOCUMENT is useless. */
 int calibrate(bool quick, const struct machine_identity *identity, json_t *document,
               struct diag *diag);
 
-/* Sets the prefetchers that a killed calibration left off as they were before it. Returns
- * of how many CPUs, 0 where there was nothing to do, or a negative errno value. */
+/* Restores the prefetchers that a killed calibration left off. Returns the number of
+ * restored CPUs, 0 if there was nothing to restore, or a negative errno value. */
 int calibrate_recover(const struct machine_identity *identity, struct diag *diag);
 
 #endif

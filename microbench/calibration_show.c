@@ -16,7 +16,7 @@ static const char *text_of(const json_t *object, const char *key)
         return text ? text : "";
 }
 
-/* "-" for what is not known. */
+/* Prints "-" for an unknown value. */
 static void print_or_dash(double value, int width, int digits)
 {
         if (value > 0)
@@ -25,7 +25,7 @@ static void print_or_dash(double value, int width, int digits)
                 printf(" %*s", width, "-");
 }
 
-/* What a level's figures are, where they are not those of its own sizes. */
+/* Says how a level was measured if the sizes of the level did not give its figures. */
 static void show_basis(const json_t *levels)
 {
         size_t index;
@@ -102,8 +102,8 @@ static void show_sharing(const json_t *document)
         puts(".");
 }
 
-/* Whether threads had to share their CPUs: the process may not use them whole, or too few
- * visits were left in which nobody else did. */
+/* Whether threads had to share their CPUs: the process may not use whole CPUs, or too few
+ * visits were undisturbed. */
 static bool is_doubtful(const json_t *document)
 {
         size_t index;
@@ -118,7 +118,7 @@ static bool is_doubtful(const json_t *document)
         return false;
 }
 
-/* What to say of that. */
+/* The remark on doubtful results. */
 static const char *doubt(const json_t *document)
 {
         return is_doubtful(document) ? " (doubtful: the threads did not have the CPUs to "
@@ -153,7 +153,7 @@ static void show_bandwidth(const json_t *document)
                        doubt(document));
 }
 
-/* A column of what only a PMU tells. */
+/* Prints a column that only a PMU can provide. */
 static void show_counted(const json_t *point, const char *key, double factor)
 {
         double value = calibration_number(point, key);
@@ -163,7 +163,7 @@ static void show_counted(const json_t *point, const char *key, double factor)
                 printf(" %12.1f", value * factor);
 }
 
-/* In which eight of ten turns lie. */
+/* Prints the range of eight turns in ten. */
 static void show_range(const json_t *point)
 {
         char text[32] = "-";
@@ -226,7 +226,8 @@ static void show_loaded(const json_t *document)
                 printf("The latency has grown by a quarter at %.1f GB/s.\n", knee);
 }
 
-/* From which bandwidth on a verdict takes memory for contended (doc/method.md). */
+/* Prints the bandwidth above which a verdict considers memory contended (doc/method.md).
+ */
 static void show_limits(const json_t *document)
 {
         double half = calibration_number(document, "bandwidth.peak_read_gbs") / 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A calibration for people, on the standard output. */
+/* Prints a calibration for people to standard output. */
 #ifndef MEMLAG_CALIBRATION_SHOW_H
 #define MEMLAG_CALIBRATION_SHOW_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Pointer chases: each load's address is the value of the one before, so that exactly one
- * is outstanding and the time per access is the latency of the level that holds the data
- * (M17's plain chase and its two variants with multiplications; B20's six regions). */
+/* Pointer chases: the value of each load is the next address, so exactly one load is
+ * outstanding. The time per access is the latency of the level that holds the data (M17's
+ * plain chase and its two variants with multiplications; B20's six regions). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -49,7 +49,7 @@ static int check(const struct kernel_parameters *parameters, struct diag *diag)
         return 0;
 }
 
-/* The elements in the order in which they are visited. */
+/* The elements in visiting order. */
 static void fill_order(uint32_t *order, uint64_t elements, uint64_t block_elements,
                        struct random *random)
 {
@@ -111,8 +111,8 @@ KERNEL_LOOP static void *chase_plain(void *position, uint64_t steps)
         return position;
 }
 
-/* Of each line another word too, whose load waits for nothing that the first one does not
- * wait for: it finds the line on its way, in a fill buffer. */
+/* Also loads another word of each line. This load depends on nothing else than the first
+ * one, and hits the fill buffer of the outstanding line. */
 KERNEL_LOOP static void *chase_pairs(void *position, uint64_t steps)
 {
         uint64_t word;
@@ -146,9 +146,9 @@ KERNEL_LOOP static void *chase_dependent(void *position, uint64_t steps,
         return position;
 }
 
-/* Four chains beside the chase, each result read by the next turn, so that whoever
- * translates the code cannot leave any out. With three cycles a multiplication they take
- * a cycle each, as many as they are. */
+/* Four independent chains beside the chase. The next iteration reads each result: binary
+ * translators cannot remove any. With a latency of three cycles, four multiplications
+ * take a cycle each. */
 #define FOUR_MULTIPLICATIONS                                                             \
         "imul $1, %[a], %[a]\n\t"                                                        \
         "imul $1, %[b], %[b]\n\t"                                                        \
@@ -238,8 +238,8 @@ const struct kernel kernel_chase = {
     .count = count,
 };
 
-/* One line of each page, another line in each, so that the caches hold what the TLB does
- * not. */
+/* One line per page, at changing positions in the page: the caches hold the lines, but
+ * the TLB does not hold the pages. */
 const struct kernel kernel_tlb = {
     .name = "tlb",
     .summary = "A chase that steps from page to page",

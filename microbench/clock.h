@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The two clocks of a measurement. */
+/* The clocks of a measurement. */
 #ifndef MEMLAG_CLOCK_H
 #define MEMLAG_CLOCK_H
 
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <x86intrin.h>
 
-/* CLOCK_MONOTONIC_RAW in seconds: not slewed by NTP. */
+/* CLOCK_MONOTONIC_RAW in seconds, without NTP slewing. */
 static inline double clock_seconds(void)
 {
         struct timespec now;
@@ -15,7 +15,7 @@ static inline double clock_seconds(void)
         return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* The time for which the calling thread had a CPU. */
+/* CPU time of the calling thread. */
 static inline double clock_cpu_seconds(void)
 {
         struct timespec used;
@@ -23,7 +23,7 @@ static inline double clock_cpu_seconds(void)
         return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
 }
 
-/* The time stamp counter, once everything before has been done. */
+/* The time stamp counter, after all earlier instructions. */
 static inline uint64_t clock_tsc(void)
 {
         _mm_lfence();

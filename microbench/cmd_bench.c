@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memlag bench: runs one kernel and tells what an access took. */
+/* memlag bench: runs one kernel and prints the time per access. */
 #include <argp.h>
 #include <errno.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 
 static const char name[] = "bench";
 
-/* Long enough for the clocks, short enough to wait for. */
+/* Long enough for the clocks, short enough for the user. */
 static const double AIM_SECONDS = 0.5;
 
 #define PASSES_MAX (UINT64_C(1) << 40)
@@ -44,7 +44,7 @@ struct bench_options {
         bool json;
         bool places;
         const struct kernel *kernel;
-        struct kernel_parameters parameters; /* passes 0: as many as the time allows */
+        struct kernel_parameters parameters; /* passes 0: as many as fit the time */
 };
 
 static const struct argp_option option_table[] = {
@@ -80,7 +80,7 @@ static const struct argp_option option_table[] = {
 
 /* ---- the command line ---- */
 
-/* The place of TEXT in WORDS, which ends with NULL. */
+/* The index of TEXT in WORDS, which ends with NULL. */
 static unsigned read_word(struct argp_state *state, const char *option, const char *text,
                           const char *const *words)
 {
@@ -91,7 +91,7 @@ static unsigned read_word(struct argp_state *state, const char *option, const ch
                     text);
 }
 
-/* Ends the program when the kernel has no such parameter. */
+/* Ends the program if the kernel does not have the parameter. */
 static void need(const struct argp_state *state, const struct bench_options *options,
                  unsigned takes, const char *option)
 {
@@ -119,15 +119,15 @@ static void choose(struct argp_state *state, struct bench_options *options,
                 options->parameters.threads = 1;
 }
 
-/* An option that sets a parameter of the kernel. */
+/* An option that sets a kernel parameter. */
 struct parameter_option {
         int key;
-        unsigned takes; /* what the kernel must have; 0: each has it */
+        unsigned takes; /* required capability of the kernel; 0: none */
         const char *name;
         size_t offset, size; /* of the field in struct kernel_parameters */
         uint64_t minimum, maximum;
         bool bytes;               /* with K, M or G */
-        const char *const *words; /* not a number but one of these; NULL: a number */
+        const char *const *words; /* the allowed words; NULL: a number */
 };
 
 #define FIELD(name)                                                                      \
@@ -193,7 +193,7 @@ static void set_parameter(struct argp_state *state, struct bench_options *option
         else
                 value = usage_whole(state, option->name, text, option->minimum,
                                     option->maximum);
-        /* x86 is little endian: the first bytes are the low ones. */
+        /* x86 is little endian: the low bytes come first. */
         memcpy((char *)&options->parameters + option->offset, &value, option->size);
 }
 
@@ -239,7 +239,8 @@ static void print_list(void)
                 printf("%-14s %s\n", kernels[i]->name, kernels[i]->summary);
 }
 
-/* Without a number of passes: doubles it until the time is long enough. */
+/* Doubles the number of passes until the time is long enough, if the user gave no number.
+ */
 static int measure_long_enough(struct bench_options *options, const struct cpu_list *cpus,
                                struct measurement *measurement, struct diag *diag)
 {
@@ -254,12 +255,12 @@ static int measure_long_enough(struct bench_options *options, const struct cpu_l
                         return rc;
                 double more = AIM_SECONDS / (measurement->seconds + 1e-6);
                 if (more > 1000)
-                        more = 1000; /* a first pass is no good measure */
+                        more = 1000; /* the first pass is a poor measure */
                 parameters->passes = (uint64_t)((double)parameters->passes * more) + 1;
         }
 }
 
-/* Where the CPUs are, or all is left NULL. */
+/* Locates the CPUs, or leaves everything NULL. */
 static int see_places(const struct bench_options *options, const struct cpu_list *cpus,
                       struct bounce **bounces, size_t *count, struct diag *diag)
 {
@@ -278,8 +279,8 @@ static int see_places(const struct bench_options *options, const struct cpu_list
                         : diag_no_memory(diag);
 }
 
-/* The memory that the data will take, and a chase's order, which is made beside it. With
- * longer strides than a page the pages between are not touched. */
+/* The memory for the data, and for the order of a chase. Strides longer than a page leave
+ * pages untouched. */
 static double memory_of(const struct bench_options *options)
 {
         enum { PAGE_BYTES = 4096, PAGE_ENTRY_BYTES = 8 };
@@ -295,8 +296,7 @@ static double memory_of(const struct bench_options *options)
         return bytes + bytes / PAGE_BYTES * PAGE_ENTRY_BYTES + order_bytes;
 }
 
-/* -ENOMEM when that is more than may be used: the kernel would end this process without
- * a word, or others. */
+/* Returns -ENOMEM if the limit is lower: the kernel would kill this process or others. */
 static int check_memory(const struct bench_options *options, struct diag *diag)
 {
         static const double KEPT = 15.0 / 16; /* the rest is for stacks and libraries */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memlag calibrate: has this machine measured, keeps the result for later runs, and shows
+/* memlag calibrate: measures this machine, stores the result for later runs, and prints
  * it. */
 #include <argp.h>
 #include <errno.h>
@@ -87,11 +87,11 @@ static void tell_interruption(int number)
         ssize_t written = write(STDERR_FILENO, text + !isatty(STDERR_FILENO),
                                 sizeof(text) - 1 - !isatty(STDERR_FILENO));
         (void)written;
-        raise(number); /* its default again: this process ends by it */
+        raise(number); /* restored default action: the signal ends this process */
 }
 
-/* What ends this process while it measures says what is left; what is ignored stays so.
- */
+/* Reports leftovers if a signal ends this process during a measurement. Ignored signals
+ * stay ignored. */
 static void tell_of_interruption(bool tell)
 {
         for (size_t i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++) {
@@ -106,7 +106,7 @@ static void tell_of_interruption(bool tell)
 
 /* ---- before ---- */
 
-/* What a killed calibration left switched off is set as it was. */
+/* Restores prefetchers that a killed calibration left off. */
 static int recover_prefetchers(const struct machine_identity *identity, struct diag *diag)
 {
         int restored = calibrate_recover(identity, diag);
@@ -118,7 +118,7 @@ static int recover_prefetchers(const struct machine_identity *identity, struct d
         return restored < 0 ? restored : 0;
 }
 
-/* Whether the result can be kept is better known before the measuring. */
+/* Checks before the measurement that the result can be stored. */
 static int check_place(const struct machine_identity *identity, struct diag *diag)
 {
         char *path = calibration_path(identity, ".json", diag);
@@ -129,7 +129,7 @@ static int check_place(const struct machine_identity *identity, struct diag *dia
         return rc;
 }
 
-/* The same of the picture; a picture that is there already stays as it is. */
+/* Checks the picture's path likewise; an existing picture stays unchanged. */
 static int check_picture(const char *path, struct diag *diag)
 {
         int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -152,7 +152,7 @@ static int check_picture(const char *path, struct diag *diag)
 
 /* ---- showing ---- */
 
-/* Into a directory that is there: a mistyped path is an error. */
+/* The directory must exist: a mistyped path is an error. */
 static int draw(const json_t *document, const char *path, struct diag *diag)
 {
         FILE *out = fopen(path, "we");
@@ -167,7 +167,7 @@ static int draw(const json_t *document, const char *path, struct diag *diag)
         return 0;
 }
 
-/* What is in use now may be an earlier calibration's. */
+/* The stored preset may come from an earlier calibration. */
 static void tell_of_host(void)
 {
         if (sim_preset_has_host())

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* memlag validate: tells which counters can be trusted, and keeps the result for `memlag
- * record`. What is run and how it is judged is validate.h's. */
+/* memlag validate: checks which counters are right, and stores the result for `memlag
+ * record`. validate.h runs and judges the trials. */
 #include <argp.h>
 #include <errno.h>
 #include <math.h>
@@ -59,7 +59,7 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-/* This machine's counters go by the name of what samples beside them. */
+/* The machine's counters are named after their sampling source. */
 static bool is_simulated(struct argp_state *state, const char *source)
 {
         if (strcmp(source, "sim") == 0)
@@ -137,7 +137,7 @@ static bool is_named(const char *event, const char *const *names)
         return false;
 }
 
-/* Only what the user named is wanted. */
+/* Selects only the events that the user named. */
 static int choose(struct runner *runner, const char *const *names, struct diag *diag)
 {
         if (!names)
@@ -160,7 +160,7 @@ static int choose(struct runner *runner, const char *const *names, struct diag *
 
 /* ---- the document ---- */
 
-/* EVENTS, and after them those of OLD that are not among them. */
+/* Adds events of OLD that are missing in EVENTS. */
 static void keep_others(json_t *events, const json_t *old)
 {
         size_t index, other;
@@ -179,14 +179,14 @@ static void keep_others(json_t *events, const json_t *old)
         }
 }
 
-/* Whether the counters are those of a CPU that the user made up: the result is kept for
- * the preset, of which it would not be true. */
+/* Whether the user changed the simulated CPU: the stored result of the preset must not
+ * come from such a run. */
 static bool is_experiment(const struct validate_options *options)
 {
         return options->setting_count > 0;
 }
 
-/* What --sim-set changed; NULL: nothing. */
+/* The changes by --sim-set; NULL: none. */
 static json_t *settings_json(const struct validate_options *options)
 {
         json_t *settings = is_experiment(options) ? json_array() : NULL;
@@ -283,7 +283,7 @@ static void print_number(const json_t *object, const char *key)
 {
         const json_t *value = json_object_get(object, key);
         double number = json_number_value(value);
-        if (json_is_number(value)) /* what rounds to zero has no sign */
+        if (json_is_number(value)) /* a value that rounds to zero has no sign */
                 printf(" %9.3f", fabs(number) < 0.0005 ? 0 : number);
         else
                 printf(" %9s", "-");
@@ -294,7 +294,7 @@ static bool is_shown(const json_t *event, const struct validate_options *options
         return !options->events || is_named(text_of(event, "event"), options->events);
 }
 
-/* Counted against the nearer end of what was expected. */
+/* The deviation from the nearer end of the expected range. */
 static void print_deviation(const json_t *trial)
 {
         double counted = json_number_value(json_object_get(trial, "counted"));
@@ -312,7 +312,7 @@ static void print_deviation(const json_t *trial)
                 puts("none expected");
 }
 
-/* Below the table, as its medians do not tell which kernel a verdict came of. */
+/* Printed below the table, because medians hide the kernel behind a verdict. */
 static void show_worst(const json_t *document, const struct validate_options *options)
 {
         const char *heading = "\nFurthest off\n";
@@ -395,7 +395,7 @@ static int name_counters(const struct sim_runner_options *sim, struct sim_preset
         return rc;
 }
 
-/* Where there is none, the command that makes the one that was asked for. */
+/* Without a stored result, suggests the command that creates it. */
 static int load_stored(const struct validate_options *options,
                        const struct simulated_counters *counters, json_t **document,
                        struct diag *diag)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What limits a calibration. */
+/* Finds conditions that limit a calibration. */
 #include "conditions.h"
 
 #include <math.h>
@@ -11,12 +11,12 @@
 
 #include "cgroup.h"
 
-/* More than this is told. */
+/* Larger shares are reported. */
 static const double SHARE_OF_OTHERS = 0.05, SHARE_STOLEN = 0.01;
 
 /* ---- memory ---- */
 
-/* UINT64_MAX: the kernel does not tell. */
+/* UINT64_MAX: the kernel does not report it. */
 static uint64_t available_bytes(void)
 {
         char line[256];
@@ -30,7 +30,7 @@ static uint64_t available_bytes(void)
         return kib ? (uint64_t)kib << 10 : UINT64_MAX;
 }
 
-/* What is left of the address space, without the stacks of THREADS. */
+/* The remaining address space, without the stacks of THREADS. */
 static uint64_t address_space_bytes(size_t threads)
 {
         struct rlimit space, stack;

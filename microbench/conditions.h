@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What about this machine and this process limits a calibration, and what that means for
- * its result. */
+/* Conditions of this machine and process that limit a calibration, with their
+ * consequences. */
 #ifndef MEMLAG_CONDITIONS_H
 #define MEMLAG_CONDITIONS_H
 
@@ -10,18 +10,18 @@
 
 #include "interference.h"
 
-/* Bytes of memory that this process may take now with so many threads: what is available,
- * or less, by its cgroups or by its limit of address space (ulimit -v). */
+/* Memory in bytes that this process may use now with THREADS threads: the available
+ * memory, or a lower limit by cgroups or address space (ulimit -v). */
 uint64_t conditions_memory_bytes(size_t threads);
 
-/* A list of {"condition", "meaning"}; CPUS is the number that this process may use. */
+/* A list of {"condition", "meaning"}; CPUS: the number of usable CPUs. */
 json_t *conditions_find(size_t cpus);
 
-/* Adds how much others had of the machine since INTERFERENCE began, if that was more than
- * a little. */
+/* Adds the share of the machine that others used since INTERFERENCE began, if it is large
+ * enough. */
 void conditions_add_interference(json_t *list, const struct interference *interference);
 
-/* Adds one to it. */
+/* Adds a condition to LIST. */
 void conditions_add(json_t *list, const char *condition, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

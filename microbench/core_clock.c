@@ -23,7 +23,7 @@ void core_clock_additions(uint64_t count)
 double core_clock_cycle_ns(void)
 {
         enum { TRIES = 2, COUNT = 1000 };
-        double least = INFINITY; /* one may be interrupted */
+        double least = INFINITY; /* any single measurement may be interrupted */
         for (int i = 0; i < TRIES; i++) {
                 double seconds = clock_seconds();
                 core_clock_additions(COUNT);

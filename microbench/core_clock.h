@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The core's clock, which changes from moment to moment: by additions of which each needs
- * the one before, a cycle each on every x86-64. */
+/* Measures the core's clock, which changes continuously. Uses dependent additions: each
+ * takes one cycle on every x86-64. */
 #ifndef MEMLAG_CORE_CLOCK_H
 #define MEMLAG_CORE_CLOCK_H
 
 #include <stdint.h>
 
-/* COUNT times a hundred of them. */
+/* Executes COUNT times a hundred additions. */
 void core_clock_additions(uint64_t count);
 
-/* What a cycle takes now, in ns; takes some 50 us to find out. */
+/* The current cycle time in ns; takes about 50 us. */
 double core_clock_cycle_ns(void);
 
 #endif

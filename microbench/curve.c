@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a machine's structure out of measured curves. */
+/* Derives a machine's structure from measured curves. */
 #include "curve.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* From one size to the next, a quarter of an octave further: more than this is a rise. */
+/* Between neighbouring sizes, a quarter octave apart, a larger ratio is a rise. */
 static const double RISE = 1.08;
-/* What tells one level from the one before. */
+/* Least ratio between two levels. */
 static const double STEP = 1.4;
-/* Points that are within this of a level's latency speak for it; it needs so many. */
+/* Points within this ratio of a level's latency support the level; it needs POINTS_MIN.
+ */
 static const double NEAR = 1.1;
 static const size_t POINTS_MIN = 3;
-/* What ends before this much of a level's size, as reported, is not beyond it. */
+/* A plateau that ends before this multiple of a level's reported size belongs to the
+ * level. */
 static const double BEYOND = 1.25;
-/* More than this part of memory's latency is no cache's; and where a cache has no sizes
- * of its own, more than the lesser one is not what a hit takes. */
+/* A level above this part of memory's latency is no cache. A cache without measured sizes
+ * must be below the lesser part. */
 static const double MEMORY_LIKE = 0.6, HIDDEN_LIKE = 0.4;
-/* Of random lines in so many times a cache's size too few are there to be half way. */
+/* A chase through so many times a cache's size cannot be half way: too few of its random
+ * lines are in the cache. */
 static const double TOO_LARGE = 1.5;
 
-/* The point of the lowest latency from INDEX on. */
+/* The point with the lowest latency from INDEX on. */
 static const struct latency_point *floor_of(const struct latency_point *points,
                                             size_t count, size_t index)
 {
@@ -45,7 +48,7 @@ static size_t flat_until(const struct latency_point *points, size_t count, size_
         return i;
 }
 
-/* Whether a flat stretch is one of the measured points and not only of their floor. */
+/* Whether the measured points form a flat stretch, not only their floor. */
 static bool supported(const struct latency_point *points, size_t first, size_t end,
                       double ns)
 {
@@ -61,7 +64,7 @@ size_t curve_plateaus(const struct latency_point *points, size_t count,
         size_t found = 0;
         for (size_t i = 0; i < count && found < maximum;) {
                 size_t end = flat_until(points, count, i);
-                /* Its beginning still has hits in the level before. */
+                /* The beginning of a stretch still hits in the previous level. */
                 const struct latency_point *level =
                     floor_of(points, count, i + (end - i) * 3 / 4);
                 bool long_enough = supported(points, i, end, level->ns) || end == count;
@@ -156,8 +159,8 @@ static int by_bandwidth(const void *a, const void *b)
         return (x->gbs > y->gbs) - (x->gbs < y->gbs);
 }
 
-/* Latency does not fall when bandwidth grows: points that say so are noise, of which the
- * means of neighbours are the nearest curve that never falls (isotonic regression). */
+/* Latency does not fall with more bandwidth: contradicting points are noise. Means of
+ * neighbours give the nearest curve that never falls (isotonic regression). */
 static void level_out(struct load_point *points, size_t count)
 {
         for (size_t end = 1; end <= count; end++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a series of timings says. */
+/* Statistics of a series of timings. */
 #include "estimate.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const double QUANTILE = 0.25;
-static const double TAIL = 0.025; /* on each side of 95 % */
+static const double TAIL = 0.025; /* on each side of a 95 % interval */
 
 enum { ENOUGH = 5, ERROR_ROUNDS_MIN = 3 };
 
@@ -36,7 +36,7 @@ struct estimate estimate_of(double *values, size_t count)
         size_t low = 0, high = count - 1;
         double below = 0;
         estimate_sort(values, count);
-        /* The quantile lies above values[k] when at least k + 1 of them lie below it. */
+        /* The quantile is above values[k] if at least k + 1 values are below it. */
         for (size_t k = 0; k < count; k++) {
                 below += binomial(count, k);
                 if (below <= TAIL)
@@ -104,7 +104,7 @@ bool series_is_worthless(const struct series *series)
                series_count(series) == series->counts[INTERRUPTED];
 }
 
-/* Those that count go to VALUES; returns how many. */
+/* Copies the timings that count to VALUES; returns their number. */
 static size_t values_that_count(const struct series *series, double *values)
 {
         size_t count = 0;

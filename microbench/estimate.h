@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a series of timings says. Noise only ever adds time (B20), so the lower quartile
- * stands for the undisturbed time; the confidence interval is that of the quartile, by
- * order statistics, whatever the distribution. Pure functions. */
+/* Statistics of a series of timings. Noise only adds time (B20): the lower quartile
+ * estimates the undisturbed time. Its confidence interval uses order statistics, without
+ * assuming a distribution. Pure functions. */
 #ifndef MEMLAG_ESTIMATE_H
 #define MEMLAG_ESTIMATE_H
 
@@ -10,53 +10,52 @@
 
 struct estimate {
         double value;
-        double low, high; /* 95 % confidence; equal to the extremes when rounds are few */
+        double low, high; /* 95 % confidence; the extremes if rounds are few */
         double least;
         size_t rounds;
 };
 
-/* Of the COUNT > 0 values, which are sorted by it. */
+/* Estimates COUNT > 0 values; sorts them. */
 struct estimate estimate_of(double *values, size_t count);
 
-void estimate_sort(double *values, size_t count); /* the least first */
+void estimate_sort(double *values, size_t count); /* ascending */
 
-/* Half the confidence interval over the value: 0.02 is 2 %. NAN: fewer than three values
- * do not tell. */
+/* Half the confidence interval over the value: 0.02 is 2 %. NAN with fewer than three
+ * values. */
 double estimate_error(const struct estimate *estimate);
 
-/* What is known to have disturbed a timing: nothing, others at work on the machine, or
- * others on the very CPU. */
+/* Known disturbances of a timing: none, other work on the machine, or other work on the
+ * same CPU. */
 enum disturbance { UNDISTURBED, SHARED, INTERRUPTED, DISTURBANCES };
 
 enum { SERIES_MAX = 256 };
 
-/* Timings of one thing. The more disturbed ones count only when there are too few of the
- * others. */
+/* Timings of one quantity. Disturbed timings count only if there are too few others. */
 struct series {
         double values[DISTURBANCES][SERIES_MAX];
         size_t counts[DISTURBANCES];
 };
 
-/* Adds VALUE; what is beyond the room is left out. */
+/* Adds VALUE; drops it if the series is full. */
 void series_add(struct series *series, double value, enum disturbance disturbance);
 
-/* Adds all of MORE. */
+/* Adds all timings of MORE. */
 void series_join(struct series *series, const struct series *more);
 
-/* Of all timings. */
+/* The number of all timings. */
 size_t series_count(const struct series *series);
 
-/* That of the most disturbed timings that count; SERIES is not empty. */
+/* The disturbance of the most disturbed timings that count; SERIES is not empty. */
 enum disturbance series_disturbance(const struct series *series);
 
-/* Whether SERIES tells nothing: fewer than three timings, and all of them interrupted. */
+/* Whether SERIES is useless: fewer than three timings, all interrupted. */
 bool series_is_worthless(const struct series *series);
 
-/* Of the timings that count; NAN where there are none. */
+/* Estimates the timings that count; NAN without any. */
 struct estimate series_estimate(const struct series *series);
 
-/* Between LOW and HIGH lies this PART of the timings that count, in their middle. Returns
- * how many count; NAN where there are none. */
+/* LOW and HIGH enclose the middle PART of the timings that count. Returns the number of
+ * these timings; LOW and HIGH are NAN without any. */
 size_t series_range(const struct series *series, double part, double *low, double *high);
 
 #endif

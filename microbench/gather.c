@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Random gather: loads at random lines whose addresses are computed, not loaded, so that
- * as many are outstanding as the core can have. */
+/* Random gather: loads random lines with computed addresses: the core has its maximum
+ * number of loads outstanding. */
 #include <errno.h>
 
 #include "kernel.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The simulated CPU that is like this machine. */
+/* The simulated CPU modelled on this machine. */
 #include "host_preset.h"
 
 #include <math.h>
@@ -17,9 +17,9 @@ struct level {
         bool assumed;
 };
 
-/* The largest data that a chase goes through in less than half way from the LEVEL's
- * latency to memory's. Where others use the same cache the latency rises long before, and
- * does not tell where the cache ends; 0 without a curve. */
+/* The largest data size of a chase with a latency less than half way from LEVEL to
+ * memory. In a shared cache, latency rises much earlier, and does not show the end of the
+ * cache. 0 without a curve. */
 static double half_way_bytes(const json_t *calibration, const json_t *level)
 {
         double half_ns = (calibration_number(level, "latency_ns") +
@@ -35,8 +35,8 @@ static double half_way_bytes(const json_t *calibration, const json_t *level)
         return bytes;
 }
 
-/* Of a cache of the core's own the system's size counts. The last one is shared, also
- * with other machines on the same processor, so that what was measured may be less. */
+/* A private cache has its reported size. Other tenants may use the last cache: its
+ * measured size may be smaller. */
 static double bytes_of(const json_t *calibration, const json_t *level, bool shared)
 {
         double reported = calibration_number(level, "reported_bytes");
@@ -74,7 +74,7 @@ static void print_level(FILE *out, const char *key, const struct level *level)
                 key, level->bytes, note, key, level->ways, key, level->cycles, note);
 }
 
-/* ENTRIES in sets of WAYS. */
+/* Rounds ENTRIES to whole sets of WAYS. */
 static double whole_sets(double entries, double ways)
 {
         return fmax(1, round(entries / ways)) * ways;
@@ -82,8 +82,8 @@ static double whole_sets(double entries, double ways)
 
 /* ---- streams ---- */
 
-/* Memory and a core's requests beyond L2, such that one thread that loads, and one that
- * runs STREAM triad, have the bandwidth that they were measured to have. */
+/* Parameters of memory and of a core's requests beyond L2. They reproduce the measured
+ * bandwidth of one thread, for loads and for STREAM triad. */
 struct streams {
         double memory_gbs;
         double queue_lines;
@@ -95,11 +95,10 @@ enum { CHANNELS = 4, QUEUE_MAXIMUM = 256, STREAMER_LINES = 20 };
 
 static const double BUSIEST = 0.97;
 
-/* The way from memory has so much more than a stream takes. */
+/* Extra bandwidth of the path from memory, relative to a stream. */
 static const double PATH_RESERVE = 1.25;
 
-/* Latency in ns of memory that moves GBS of its BANDWIDTH: the model's formula (dram.h).
- */
+/* Latency in ns of memory at GBS of its BANDWIDTH, by the model's formula (dram.h). */
 static double loaded_ns(double idle_ns, double gbs, double bandwidth)
 {
         double busy = fmin(gbs / bandwidth, BUSIEST);
@@ -107,7 +106,7 @@ static double loaded_ns(double idle_ns, double gbs, double bandwidth)
         return idle_ns + service_ns * busy / (2 * (1 - busy));
 }
 
-/* Triad reads three lines for each that it writes, stores read each line before. */
+/* Triad reads three lines per written line; stores read each line first. */
 double host_preset_memory_gbs(const json_t *calibration, const char **origin)
 {
         static const struct {
@@ -131,10 +130,10 @@ double host_preset_memory_gbs(const json_t *calibration, const char **origin)
         return most_gbs / BUSIEST;
 }
 
-/* Little's law: a stream of loads keeps as many lines under way as bandwidth times
- * latency. Triad reads three lines for each that it writes back, and what it is slower
- * than loads is the time for which the written lines keep their places. Bandwidths are of
- * the bytes that a kernel accesses; a line that is written is read before. */
+/* Little's law: a stream of loads has bandwidth times latency lines outstanding. Triad
+ * reads three lines per written line. Its extra time over loads is the time that written
+ * lines occupy the queue. Bandwidths count the bytes that a kernel accesses; a written
+ * line is read first. */
 static struct streams streams_of(const json_t *calibration)
 {
         const json_t *bandwidth = json_object_get(calibration, "bandwidth");
@@ -179,8 +178,8 @@ static void print_streams(FILE *out, const json_t *calibration)
                                      : "assumed");
 }
 
-/* Bytes a cycle from L2 and from L3 to a core. An older calibration does not tell. What
- * comes from memory takes the same way as what comes from the L3. */
+/* Bytes per cycle from L2 and L3 to a core; assumed for older calibrations. Lines from
+ * memory take the same path as lines from L3. */
 static void print_paths(FILE *out, const json_t *calibration)
 {
         double ghz = calibration_number(calibration, "clocks.core_ghz");
@@ -196,7 +195,7 @@ static void print_paths(FILE *out, const json_t *calibration)
                 assumed ? " # assumed" : "", l3, assumed ? " # assumed" : "");
 }
 
-/* Latencies of arithmetic. An older calibration does not tell. */
+/* Latencies of arithmetic; assumed for older calibrations. */
 static void print_arithmetic(FILE *out, const json_t *calibration)
 {
         static const struct {
@@ -223,10 +222,8 @@ static void print_arithmetic(FILE *out, const json_t *calibration)
         }
 }
 
-/* The interval at which a set of L1 takes lines from the cache FROM; 0: loads of lines of
- * one set take no longer than those of two, within what noise does; NAN: it was not
- * measured.
- */
+/* The interval at which a set of L1 accepts lines from the cache FROM. 0: loads of one
+ * set take no longer than loads of two sets, within noise. NAN: not measured. */
 static double set_interval(const json_t *calibration, const char *from)
 {
         const double longer = 1.25;
@@ -239,7 +236,7 @@ static double set_interval(const json_t *calibration, const char *from)
                                                  : 0;
 }
 
-/* An older calibration does not tell. */
+/* Left out for older calibrations. */
 static void print_set_intervals(FILE *out, const json_t *calibration)
 {
         double l2 = set_interval(calibration, "l2"), l3 = set_interval(calibration, "l3");
@@ -253,8 +250,9 @@ static void print_set_intervals(FILE *out, const json_t *calibration)
                 isnan(l3) ? " # assumed" : "");
 }
 
-/* A line that another core has modified. An older calibration does not tell, nor one of a
- * single CPU: up to the L3 and from there to the other core is about twice the way. */
+/* The latency of a line that another core has modified. Older calibrations and single
+ * CPUs lack it: assumes twice the L3 latency, for the path to L3 and to the other core.
+ */
 static void print_modified(FILE *out, const json_t *calibration, double l3_cycles)
 {
         double cycles = calibration_number(calibration, "sharing.modified_cycles");
@@ -264,7 +262,7 @@ static void print_modified(FILE *out, const json_t *calibration, double l3_cycle
                 measured ? "" : " # assumed");
 }
 
-/* What chains through memory say of the store buffer. A register that takes no half of a
+/* Store buffer parameters from chains through memory. A register with less than half of a
  * byte's time is renamed. */
 static void print_forwarding(FILE *out, const json_t *calibration)
 {
@@ -296,7 +294,7 @@ static void print_forwarding(FILE *out, const json_t *calibration)
                                    : 0);
 }
 
-/* CYCLES, or what is assumed where they are not told. */
+/* Prints CYCLES, or the assumed value if unknown. */
 static void print_cycles(FILE *out, const char *key, double cycles, double least,
                          double assumed)
 {
@@ -306,11 +304,11 @@ static void print_cycles(FILE *out, const char *key, double cycles, double least
                 measured ? "" : " # assumed");
 }
 
-/* Runs of code that end with a jump, JUMP_CYCLES each, as whole ones or a part of one in
- * a cycle. */
+/* Prints the number of runs of code, each up to a jump, that the core fetches per cycle.
+ * JUMP_CYCLES: the time of one run. */
 static void print_runs(FILE *out, double jump_cycles)
 {
-        static const double least = 0.1, most = 16; /* that a preset may have */
+        static const double least = 0.1, most = 16; /* limits of a preset */
         if (jump_cycles > 0)
                 fprintf(out, "fetch.runs_per_cycle = %.2f\n",
                         fmin(fmax(least, 1 / jump_cycles), most));
@@ -318,9 +316,8 @@ static void print_runs(FILE *out, double jump_cycles)
                 fputs("fetch.runs_per_cycle = 1 # assumed\n", out);
 }
 
-/* What the kernel takes for pages that are new, beside their zeroes, for these, and for a
- * system call. Two sizes of pages tell the first two apart. An older calibration does not
- * tell. */
+/* Kernel time for new pages without zeroing, for zeroing, and for a system call. Two page
+ * sizes separate the first two. Assumed for older calibrations. */
 static void print_kernel(FILE *out, const json_t *calibration)
 {
         const double small_bytes = 4096, huge_bytes = 2 << 20, assumed_gbs = 10;
@@ -342,7 +339,7 @@ static void print_kernel(FILE *out, const json_t *calibration)
                 call_ns > 0 ? "" : " # assumed");
 }
 
-/* What branches take. An older calibration does not tell. */
+/* Costs of branches; assumed for older calibrations. */
 static void print_front_end(FILE *out, const json_t *calibration)
 {
         const json_t *core = json_object_get(calibration, "core");
@@ -364,8 +361,8 @@ static void print_front_end(FILE *out, const json_t *calibration)
               out);
 }
 
-/* The misses that a core has at once: those of memory that were counted, and by Little's
- * law at least as many as loads from L2 keep under way, each for that cache's latency. */
+/* The number of outstanding misses of a core: the measured number for memory. By Little's
+ * law, it is at least the number that loads from L2 need at that cache's latency. */
 static void print_fill_buffers(FILE *out, const json_t *calibration, double l2_cycles)
 {
         double misses = calibration_number(calibration, "core.outstanding_misses");
@@ -379,8 +376,8 @@ static void print_fill_buffers(FILE *out, const json_t *calibration, double l2_c
                 fputs("core.lfb_entries = 12 # assumed\n", out);
 }
 
-/* Instructions of KIND have places of their own to wait in where more of them and others
- * by turns can wait than of the others alone. */
+/* Instructions of KIND have separate scheduler entries if alternating with others lets
+ * more instructions wait than the others alone. */
 static void print_own_places(FILE *out, const json_t *window, const char *key,
                              const char *kind, const char *by_turns)
 {
@@ -393,10 +390,10 @@ static void print_own_places(FILE *out, const json_t *window, const char *key,
                 told ? "" : " # assumed");
 }
 
-/* An older calibration does not tell. */
+/* Assumed for older calibrations. */
 static void print_window(FILE *out, const json_t *calibration)
 {
-        const double least_in_flight = 16; /* the preset's limit */
+        const double least_in_flight = 16; /* limit of the preset */
         const json_t *window = json_object_get(calibration, "window");
         double in_flight = calibration_number(window, "in_flight");
         double waiting = calibration_number(window, "waiting");
@@ -412,8 +409,8 @@ static void print_window(FILE *out, const json_t *calibration)
 
 const char *host_preset_lacks(const json_t *calibration, size_t number)
 {
-        /* REPORTED: needed only where the system tells of that. What is made up of a
-         * cache would hit where this machine waits. */
+        /* REPORTED: required only if the system reports it. An invented cache would hit
+         * where this machine waits. */
         static const struct {
                 const char *path, *words, *reported;
         } needed[] = {
@@ -508,7 +505,8 @@ char *host_preset(const json_t *calibration)
                 calibration_number(calibration, "memory.0.latency_ns"));
         print_streams(out, calibration);
         print_paths(out, calibration);
-        /* One node, as its memory was measured from one: the rest does not matter. */
+        /* One node, because memory was measured from one node: the other values have no
+         * effect. */
         fprintf(out, "numa.nodes = 1\nnuma.spread = 0\nnuma.link_latency_ns = 50\n"
                      "numa.link_bandwidth_gbs = 20\nnuma.cache_latency_ns = 100\n");
         if (fclose(out) == 0)

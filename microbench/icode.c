@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Straight-line code of a chosen size (B20's instruction-cache kernels): each line of it
- * is fetched once a pass, and may begin with a branch that is taken in all of them or in
- * none. The code is made at run time, because its size is a parameter.
- */
+/* Straight-line code of a chosen size (B20's instruction-cache kernels). Each line is
+ * fetched once per pass, and may begin with a branch: always taken or never taken.
+ * Generated at run time, because the size is a parameter. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,17 +9,17 @@
 #include "kernel.h"
 
 static const unsigned char addition[] = {0x83, 0xc0, 0x00}; /* add $0, %eax */
-static const unsigned char nop = 0x90, ret = 0xc3; /* of one byte: the rest of a line */
+static const unsigned char nop = 0x90, ret = 0xc3; /* of one byte */
 static const unsigned char test[] = {0x85, 0xff};  /* test %edi, %edi: the argument, 0 */
-static const unsigned char jump_if_zero = 0x74, jump_if_not = 0x75; /* by a byte */
+static const unsigned char jump_if_zero = 0x74, jump_if_not = 0x75; /* rel8 */
 
 enum {
         LINE_ADDITIONS = KERNEL_LINE_BYTES / sizeof(addition),
         LINE_INSTRUCTIONS = LINE_ADDITIONS + KERNEL_LINE_BYTES % sizeof(addition),
         BRANCH_BYTES = sizeof(test) + 2,
         BRANCH_INSTRUCTIONS = 2,
-        /* Behind the branch: one addition less than there is room for, so that the last
-         * byte is an instruction of its own. */
+        /* After the branch: one addition less than fits, because the last byte is a
+         * separate instruction. */
         REST_BYTES = KERNEL_LINE_BYTES - BRANCH_BYTES,
         REST_ADDITIONS = (REST_BYTES - 1) / sizeof(addition),
         REST_INSTRUCTIONS =
@@ -65,7 +64,7 @@ static void write_line(unsigned char *line, enum branch_pattern pattern)
         memset(line + at, nop, KERNEL_LINE_BYTES - at);
 }
 
-/* Returns in the last byte, to which the last branch goes. */
+/* Puts a return into the last byte, the target of the last branch. */
 static void end_code(unsigned char *last_line, enum branch_pattern pattern)
 {
         if (pattern != BRANCH_NONE)
@@ -77,7 +76,7 @@ static int prepare(struct kernel_share *share, struct diag *diag)
 {
         enum branch_pattern pattern = share->parameters->pattern;
         uint64_t bytes = bytes_of(share->parameters);
-        /* One line more, as Valgrind reads on behind the last instruction. */
+        /* An extra line, because Valgrind reads beyond the last instruction. */
         int rc =
             buffer_map(bytes + KERNEL_LINE_BYTES, PAGES_SMALL, -1, &share->buffer, diag);
         if (rc < 0)
@@ -102,7 +101,7 @@ static void run(struct kernel_share *share, uint64_t passes)
                 code(0);
 }
 
-/* Where branches skip the rest of their lines, the last one still returns. */
+/* Taken branches skip the rest of their lines; the last line still returns. */
 static uint64_t instructions(uint64_t lines, enum branch_pattern pattern)
 {
         if (pattern == BRANCH_NONE)

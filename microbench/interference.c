@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells from the kernel's accounts what else uses the machine. */
+/* Detects other users of the machine from the kernel's accounting. */
 #include "interference.h"
 
 #include <inttypes.h>
@@ -12,13 +12,13 @@
 
 static const double BUSY_PART = 0.05;
 
-/* One CPU's line. */
+/* Adds one CPU's line. */
 static void add_cpu(const char *line, const int *ours, size_t count,
                     struct machine_time *time)
 {
         unsigned cpu;
         uint64_t user, nice, system, idle, iowait, irq, softirq, steal = 0;
-        /* Not the sum of all, whose line begins with "cpu ". */
+        /* Skips the total, which begins with "cpu ". */
         if (line[3] == ' ' || sscanf(line,
                                      "cpu%u %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
                                      " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See judge.h. doc/memlag-validate.md says the rules in words. */
+/* See judge.h. doc/memlag-validate.md explains the rules. */
 #include "judge.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "estimate.h"
 
 static const double TOLERANCE = 0.05;
-static const double NOTHING = 0.005; /* of what was expected */
+static const double NOTHING = 0.005; /* relative to the expectation */
 static const double NOISE_LIMIT = 0.1;
 
 const char *event_verdict_name(enum event_verdict verdict)
@@ -41,7 +41,7 @@ static double middle(const struct expectation *expected)
         return (expected->low + expected->high) / 2;
 }
 
-/* Counted over expected; inside the range it is 1. */
+/* Counted over expected; 1 inside the range. */
 static double ratio_of(const struct observation *observation)
 {
         const struct expectation *expected = &observation->expected;
@@ -95,7 +95,7 @@ static struct fault fault_of(const struct observation *observation)
                    observation->counted<least, .high = observation->counted> most};
 }
 
-/* How far an observation with FAULT is off, as a part of what was expected. */
+/* The relative error of an observation with FAULT. */
 static double distance_of(const struct observation *observation, struct fault fault)
 {
         const struct expectation *expected = &observation->expected;
@@ -123,11 +123,11 @@ static const struct observation *worst_of(const struct observation *observations
         return worst;
 }
 
-/* How many trials are off, and where. */
+/* The numbers of wrong trials, by kind. */
 struct faults {
         size_t low, low_prefetched;
         size_t high, high_prefetched;
-        size_t high_of_nothing; /* something where there is nothing to count */
+        size_t high_of_nothing; /* counts where zero is expected */
 };
 
 static struct faults faults_of(const struct observation *observations, size_t count)
@@ -157,13 +157,13 @@ static bool is_dead(const struct observation *observations, size_t count)
         return something > 0;
 }
 
-/* Something to count whose truth is one number. */
+/* A non-zero count with a single true value. */
 static bool tells_exactly(const struct expectation *expected)
 {
         return expected->low > 0 && expected->low >= expected->high;
 }
 
-/* Those that a prefetcher changes. */
+/* Concepts that prefetchers influence. */
 static bool is_of_lines(enum concept concept)
 {
         return concept == CONCEPT_L1_MISS || concept == CONCEPT_FB_HIT ||
@@ -184,7 +184,7 @@ static enum event_verdict verdict_of(enum concept concept,
                 may |= expected->high > 0 &&
                        observations[i].counted > NOTHING * expected->scale;
         }
-        /* Where nothing must be counted, what is right shows itself where it may be. */
+        /* If the event need not count here, other trials show whether it is right. */
         if (!must)
                 return faults.high_of_nothing + faults.high + faults.high_prefetched > 0
                            ? EVENT_SOMETHING_ELSE
@@ -222,7 +222,7 @@ struct judgement judge(enum concept concept, const struct observation *observati
 
 bool judge_usable(enum concept concept, enum event_verdict verdict)
 {
-        /* Lines that come for whatever reason include those of prefetchers. */
+        /* Lines fetched for any reason include prefetched ones. */
         return verdict == EVENT_EXACT || verdict == EVENT_WITHIN_BOUNDS ||
                verdict == EVENT_UNKNOWN ||
                (concept == CONCEPT_DRAM_READ && verdict == EVENT_COUNTS_PREFETCH);

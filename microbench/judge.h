@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an event counts, by what it counted where the truth is known. Pure functions. */
+/* Judges an event by its counts in trials with known truth. Pure functions. */
 #ifndef MEMLAG_JUDGE_H
 #define MEMLAG_JUDGE_H
 
@@ -10,10 +10,10 @@
 
 /* One event in one trial. */
 struct observation {
-        struct expectation expected; /* with a known low end */
+        struct expectation expected; /* low is always known */
         bool prefetchable;
-        double counted; /* in a pass */
-        double spread;  /* from repetition to repetition, see judge_spread */
+        double counted; /* per pass */
+        double spread;  /* between repetitions, see judge_spread */
 };
 
 /* X(symbol, name) */
@@ -36,36 +36,34 @@ enum event_verdict {
 const char *event_verdict_name(enum event_verdict verdict);
 
 struct judgement {
-        /* Counted / expected, the median over the trials whose truth is known and not 0:
-         * of those where nothing can be prefetched, and of the others. NAN: there is
-         * none. */
+        /* Median of counted / expected, over trials with a known, non-zero truth: trials
+         * that cannot prefetch, and the others. NAN: no such trial. */
         double ratio;
         double prefetched_ratio;
         double spread;      /* the largest */
-        double correlation; /* Pearson's, of counted and expected over all trials; NAN:
-                               one of them does not change */
+        double correlation; /* Pearson's, counted with expected; NAN: constant */
         enum event_verdict verdict;
-        /* The one that is furthest beyond what is tolerated, as a part of what was
-         * expected (where that is nothing, of its scale); NULL: none is. */
+        /* The observation with the largest relative error beyond the tolerance (relative
+         * to its scale if zero is expected); NULL: none. */
         const struct observation *worst;
 };
 
-/* COUNT observations of one event, as one of the concept. */
+/* Judges COUNT observations of one event as CONCEPT. */
 struct judgement judge(enum concept concept, const struct observation *observations,
                        size_t count);
 
-/* Whether what was found lets the event stand for the concept. */
+/* Whether an event with this verdict may represent the concept. */
 bool judge_usable(enum concept concept, enum event_verdict verdict);
 
-/* How much better A is than B for CONCEPT: usable ones first, then the verdict, then the
- * distance of the ratio from 1. Less than 0: B is better. */
+/* Compares A and B for CONCEPT: usable first, then by verdict, then by the ratio's
+ * distance from 1. Negative: B is better. */
 int judge_compare(enum concept concept, const struct judgement *a,
                   const struct judgement *b);
 
-/* The median of the values, which are sorted by it. */
+/* The median of the values; sorts them. */
 double judge_median(double *values, size_t count);
 
-/* Half the range of sorted VALUES over the larger of their median and SCALE. */
+/* Half the range of sorted VALUES, divided by the larger of median and SCALE. */
 double judge_spread(const double *values, size_t count, double scale);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of two calibrations stays, and the files of the one that does. */
+/* Decides which of two calibrations is retained, and writes its files. */
 #include "keeping.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "host_preset.h"
 
-/* One of an earlier calibration must not stay where there is none of this. */
+/* Removes the preset of an earlier calibration if the new one has none. */
 static int keep_preset(const json_t *document, const char *path, const char *preset,
                        struct diag *diag)
 {
@@ -31,9 +31,9 @@ static bool is_quick(const json_t *document)
         return json_is_true(json_object_get(document, "quick"));
 }
 
-/* One that can be trusted stays for one that cannot, or tells less. A quick one that
- * cannot be trusted is no better than a full one that cannot, unless only it can be
- * simulated. */
+/* A trustworthy earlier calibration is retained if the new one is poor or less complete.
+ * A poor quick calibration does not replace a poor full one, unless only the quick one
+ * can be simulated. */
 bool keeping_is_better(struct worth earlier, struct worth now)
 {
         bool quicker = now.quick && !earlier.quick;
@@ -49,7 +49,7 @@ static struct worth worth_of(const json_t *document)
                               .lacks_host = host_preset_lacks(document, 0) != NULL};
 }
 
-/* Says what became of EARLIER. */
+/* Says whether EARLIER was retained or replaced. */
 static void tell_of(const char *command, const json_t *earlier, const char *before,
                     const char *after)
 {

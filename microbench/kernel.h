@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels with known behaviour: what each does to memory is documented exactly, so that
- * a machine can be measured with them and a counter checked against them. A kernel knows
- * its own data and loop, and nothing of threads, clocks or output. */
+/* Kernels with known behaviour: their memory accesses are documented exactly, to measure
+ * machines and check counters. A kernel knows its data and loop, but no threads, clocks
+ * or output. */
 #ifndef MEMLAG_KERNEL_H
 #define MEMLAG_KERNEL_H
 
@@ -13,11 +13,11 @@
 
 enum { KERNEL_LINE_BYTES = 64 };
 
-/* A kernel's loop stands by itself in the machine code, where it can be checked and where
- * a profile names it. */
+/* Prevents inlining: the loop can be inspected in the machine code, and profiles name it.
+ */
 #define KERNEL_LOOP __attribute__((noinline))
 
-/* The parameters a kernel has besides threads and passes, as bits of kernel.takes. */
+/* Parameters of a kernel besides threads and passes, as bits of kernel.takes. */
 enum {
         TAKES_SIZE = 1 << 0,
         TAKES_DELAY = 1 << 1,
@@ -29,70 +29,69 @@ enum {
         TAKES_PATTERN = 1 << 7
 };
 
-/* How branches go, time after time: B20's kernels, and one that alternates. */
+/* Branch patterns over time: B20's kernels, and an alternating one. */
 enum branch_pattern {
-        BRANCH_NONE, /* but a loop's own, which the others have too */
+        BRANCH_NONE, /* only the loop's own branch, which all patterns have */
         BRANCH_NEVER,
         BRANCH_ALWAYS,
-        BRANCH_HALVES, /* not in the first half of a pass, and then always */
+        BRANCH_HALVES, /* not taken in the first half of a pass, then always */
         BRANCH_ALTERNATING,
-        BRANCH_JUMP,   /* never, and an unconditional one behind it */
-        BRANCH_RANDOM, /* what follows waits until it is known, as in the next two, */
-        BRANCH_RANDOM_NEVER, /* where another one follows if it is not taken */
+        BRANCH_JUMP,   /* never taken, followed by an unconditional jump */
+        BRANCH_RANDOM, /* random; later instructions wait for it */
+        BRANCH_RANDOM_NEVER, /* followed by another branch if not taken */
         BRANCH_RANDOM_ALWAYS,
-        BRANCH_WRONG_PATH, /* the same three, but that the core goes on as predicted, */
-        BRANCH_WRONG_PATH_NEVER, /* over one branch */
+        BRANCH_WRONG_PATH, /* like the three above, without waiting */
+        BRANCH_WRONG_PATH_NEVER, /* across one branch */
         BRANCH_WRONG_PATH_ALWAYS
 };
 
 struct kernel_parameters {
-        uint64_t size_bytes; /* of the data of all threads together */
-        uint64_t passes;     /* over the data, by each thread over its own part */
-        uint32_t windows; /* rounds each go over one of so many equal parts of the data,
-                             one after the other, of a kernel that goes straight
-                             through it; 0: over all of it */
+        uint64_t size_bytes; /* data of all threads together */
+        uint64_t passes;     /* over the data; each thread covers its own part */
+        uint32_t windows; /* For sequential kernels: each round covers one of so many
+                           * equal parts of the data in turn; 0: all data */
         uint32_t threads;
         uint32_t delay_nops;
         uint32_t stride_bytes;
         bool sequential;
-        uint64_t block_bytes; /* order is random within blocks of it; 0: over all */
+        uint64_t block_bytes; /* random order within such blocks; 0: within all data */
         uint32_t independent_multiplications;
         uint32_t dependent_multiplications;
         uint32_t width_bits;
         enum buffer_pages pages;
-        int node; /* of NUMA, for the data; -1: each thread's own */
+        int node; /* NUMA node of the data; -1: each thread's own node */
         enum branch_pattern pattern;
 };
 
-/* What one pass of all threads does, by construction. Lines are those that move to and
- * from memory when the data is far larger than the caches and nothing is prefetched in
- * vain; a line that is written is read first. Loads and stores are instructions. */
+/* Counts of one pass of all threads, by construction. Lines: traffic with memory, if the
+ * data is far larger than the caches and no prefetch is useless. A written line is read
+ * first. Loads and stores are instructions. */
 struct kernel_counts {
-        uint64_t accesses; /* that one thread makes, the unit of the time per access */
-        uint64_t bytes;    /* that the kernel means to move: the GB/s */
+        uint64_t accesses; /* by one thread: the unit of the time per access */
+        uint64_t bytes;    /* useful bytes, for GB/s */
         uint64_t loads;
         uint64_t stores;
         uint64_t lines_read;
         uint64_t lines_written;
         uint64_t flops;
-        uint64_t instructions; /* of the loop; 0: not told */
-        bool tells_branches;   /* otherwise nothing is known of what follows */
-        /* Conditional ones. At random: on average. */
-        uint64_t branches; /* that retire */
+        uint64_t instructions; /* in the loop; 0: not known */
+        bool tells_branches;   /* false: the branch counts below are unknown */
+        /* Conditional branches; averages for random patterns. */
+        uint64_t branches; /* retired */
         uint64_t branches_taken;
         uint64_t branches_mispredicted;
-        uint64_t branches_executed; /* those on wrong paths too */
-        uint64_t jumps;             /* unconditional ones that go straight to a place */
+        uint64_t branches_executed; /* with branches on wrong paths */
+        uint64_t jumps;             /* unconditional direct jumps */
 };
 
 /* One thread's part of a kernel. */
 struct kernel_share {
         const struct kernel_parameters *parameters;
         uint32_t thread;
-        void *common;         /* common_bytes that all threads see, zero at first */
+        void *common;         /* common_bytes shared by all threads, initially zero */
         struct buffer buffer; /* the thread's own data */
-        void *position;       /* where the next pass begins, for kernels that go on */
-        double sum;           /* a result, so that no computation is idle */
+        void *position;       /* start of the next pass, for kernels that continue */
+        double sum;           /* a result that prevents dead-code elimination */
 };
 
 struct kernel {
@@ -101,30 +100,30 @@ struct kernel {
         unsigned takes;
         struct kernel_parameters defaults;
         uint64_t common_bytes;
-        /* 0, or -EINVAL with what cannot be in DIAG. NULL: all is well. */
+        /* Returns 0, or -EINVAL with the impossible parameter in DIAG. NULL: no check. */
         int (*check)(const struct kernel_parameters *parameters, struct diag *diag);
-        /* Makes and touches the thread's data; called in that thread. */
+        /* Allocates and touches the thread's data; called in the thread. */
         int (*prepare)(struct kernel_share *share, struct diag *diag);
-        /* Takes the data out of the caches; called before each pass, untimed. */
+        /* Flushes the data from the caches; called before each pass, not timed. */
         void (*flush)(struct kernel_share *share);
         void (*run)(struct kernel_share *share, uint64_t passes);
         void (*count)(const struct kernel_parameters *parameters,
                       struct kernel_counts *counts);
 };
 
-/* All kernels, ended by one without a name. */
+/* All kernels; the last has no name. */
 extern const struct kernel *const kernels[];
 
-/* NULL: there is none of that NAME. */
+/* The kernel called NAME, or NULL. */
 const struct kernel *kernel_find(const char *name);
 
-/* The bytes of one thread's part. */
+/* The bytes of one thread's data. */
 static inline uint64_t kernel_part_bytes(const struct kernel_parameters *parameters)
 {
         return parameters->size_bytes / parameters->threads;
 }
 
-/* Those of one of its windows: whole pages, and one to spare for what a kernel rounds
+/* The bytes of one window of a thread: whole pages, plus one page for kernels that round
  * down. */
 static inline uint64_t kernel_window_bytes(const struct kernel_parameters *parameters)
 {
@@ -133,7 +132,7 @@ static inline uint64_t kernel_window_bytes(const struct kernel_parameters *param
         return pages == 0 ? 0 : (pages - 1) / parameters->windows * PAGE_BYTES;
 }
 
-/* STEPS loads of the chase, from where the last ones ended. */
+/* Executes STEPS loads of the chase, from its current position. */
 void chase_steps(struct kernel_share *share, uint64_t steps);
 
 extern const struct kernel kernel_chase, kernel_pairs, kernel_tlb;

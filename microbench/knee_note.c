@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a calibration has no knee. */
+/* Explains why a calibration has no knee. */
 #include "knee_note.h"
 
 #include <math.h>
@@ -8,14 +8,14 @@
 #include "calibration.h"
 #include "conditions.h"
 
-/* A load that has the CPUs moves more than this part of what as many threads alone do. */
+/* A load with enough CPU time moves more than this part of the bandwidth of the same
+ * threads alone. */
 static const double STARVED_PART = 0.5;
 
-/* With less delay the bandwidth grows, or stays: below this part of what it was, the load
- * lost its CPU meanwhile. */
+/* Less delay never reduces the bandwidth. Below this ratio, the load lost its CPU. */
 static const double BACKWARDS_PART = 0.75;
 
-/* What loads of so many THREADS have alone; the peak where that was not measured. */
+/* The bandwidth of THREADS threads alone; the peak if not measured. */
 static double alone_gbs(const json_t *bandwidth, double threads)
 {
         size_t index;
@@ -39,7 +39,7 @@ static double most_of(const json_t *curve, const char *key)
         return most;
 }
 
-/* Whether a point of less delay than another moved clearly less. */
+/* Whether a point with less delay moved clearly less than another. */
 static bool runs_backwards(const json_t *curve)
 {
         size_t i, k;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See left_out_note.h. On a busy machine there is no time for most figures: a note for
- * each would hide the others. */
+/* See left_out_note.h. A busy machine leaves no time for most figures: separate notes
+ * would hide the others. */
 #include "left_out_note.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "conditions.h"
 #include "host_preset.h"
 
-/* NAMES with commas; the caller frees it. NULL: no memory. */
+/* Joins NAMES with commas; the caller frees the text. NULL without memory. */
 static char *joined(const json_t *names)
 {
         char *text = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The latency of memory, alone and under load. */
+/* Measures the latency of memory, idle and under load. */
 #include "loaded.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "estimate.h"
 #include "interference.h"
 
-/* Long enough for all of a cache. */
+/* Long enough to fill any cache. */
 static const double WARM_SECONDS = 0.03;
 
 /* ---- the chase ---- */
@@ -77,7 +77,7 @@ struct chase_time chase_cycles(struct chase *chase, uint64_t steps)
         return time;
 }
 
-/* A block of STEPS, in ticks of the TSC. */
+/* The time of a block of STEPS, in TSC ticks. */
 static double block_ticks(struct chase *chase, uint64_t steps)
 {
         uint64_t begin = clock_tsc();
@@ -85,9 +85,8 @@ static double block_ticks(struct chase *chase, uint64_t steps)
         return (double)(clock_tsc() - begin);
 }
 
-/* The mean of those of COUNT sorted TIMES that are at most WITHIN beyond their median:
- * the TSC of some processors goes in steps of 10 ns, so that a single one, such as the
- * median, is only near. */
+/* The mean of sorted TIMES up to WITHIN above their median. The TSC of some processors
+ * advances in steps of 10 ns: a single value, such as the median, is imprecise. */
 static double undisturbed_mean(const double *times, size_t count, double within)
 {
         double sum = 0;
@@ -99,8 +98,8 @@ static double undisturbed_mean(const double *times, size_t count, double within)
 
 double chase_step_of_blocks(double *short_times, double *long_times, size_t count)
 {
-        /* More than the steps of an undisturbed block differ together, and less than what
-         * memory takes beside a cache. */
+        /* More than the variation of undisturbed blocks, less than memory's latency above
+         * a cache's. */
         const double within_steps = 3;
         const double steps = CHASE_LONG_STEPS - CHASE_SHORT_STEPS;
         estimate_sort(short_times, count);
@@ -143,23 +142,23 @@ struct loader {
         pid_t tid;
         int cpu;
         char *data;
-        uint64_t windows; /* of all runs */
-        double gbs;       /* of the latest run */
+        uint64_t windows; /* over all runs */
+        double gbs;       /* in the latest run */
 };
 
 struct load {
         const struct kernel *kernel;
-        struct kernel_parameters parameters; /* of the data */
-        struct kernel_parameters window;     /* of a part of it */
-        double window_bytes;                 /* that one thread moves in a window */
+        struct kernel_parameters parameters; /* for all data */
+        struct kernel_parameters window;     /* for one window */
+        double window_bytes;                 /* moved by one thread per window */
         struct loader *loaders;
         uint32_t started;
         atomic_bool runs;
-        pthread_mutex_t mutex; /* of what follows */
+        pthread_mutex_t mutex; /* protects the members below */
         pthread_cond_t changed;
-        uint64_t order; /* how often they were told to run */
+        uint64_t order; /* number of commands to run */
         bool closes;
-        uint32_t done; /* loaders that have done what they were told, or have failed */
+        uint32_t done; /* loaders that completed the command or failed */
         int rc;
         struct diag diag;
 };
@@ -177,7 +176,7 @@ static void loader_done(struct loader *loader, int rc, const struct diag *diag)
         pthread_mutex_unlock(&load->mutex);
 }
 
-/* Waits for the next time to run; false: there is none. */
+/* Waits for the next command to run; false: the load ends. */
 static bool loader_awaits(struct loader *loader, uint64_t *order)
 {
         struct load *load = loader->load;
@@ -190,7 +189,7 @@ static bool loader_awaits(struct loader *loader, uint64_t *order)
         return !closes;
 }
 
-/* Windows follow each other through all of the data. */
+/* Windows cover the data one after the other. */
 static void run_window(struct loader *loader)
 {
         const struct load *load = loader->load;
@@ -213,7 +212,7 @@ static void loader_runs(struct loader *loader)
                 if (rc == 0)
                         run_window(loader);
                 else
-                        sched_yield(); /* the others are being told to rest */
+                        sched_yield(); /* other loaders are being stopped */
                 seconds = clock_seconds() - begin;
         }
         loader->gbs = seconds > 0 ? loader->load->window_bytes * 1e-9 *
@@ -241,7 +240,7 @@ static void *loader_main(void *argument)
         return NULL;
 }
 
-/* Until all have done what they were told. */
+/* Waits until all loaders have completed their command. */
 static int wait_for_loaders(struct load *load, struct diag *diag)
 {
         pthread_mutex_lock(&load->mutex);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a kernel on threads and takes its time. */
+/* Runs a kernel on threads and times it. */
 #include "measure.h"
 
 #include <errno.h>
@@ -98,24 +98,24 @@ struct team {
         struct measurement *rounds;
         size_t round_count;
         const struct cpu_list *cpus;
-        struct kernel_parameters window; /* the parameters of a round */
-        atomic_uint_fast64_t arrived; /* at the beginning of a timed run, of all times */
-        int64_t huge_bytes;           /* of all members' data; -1: unknown */
-        bool shared;                  /* something else was at work during the rounds */
-        pthread_barrier_t barrier;    /* of all members */
-        pthread_mutex_t mutex;        /* of what follows */
+        struct kernel_parameters window; /* parameters of one round */
+        atomic_uint_fast64_t arrived; /* arrivals at starts of timed runs, accumulated */
+        int64_t huge_bytes;           /* over all members' data; -1: unknown */
+        bool shared;                  /* others used the machine during the rounds */
+        pthread_barrier_t barrier;    /* for all members */
+        pthread_mutex_t mutex;        /* protects the members below */
         pthread_cond_t changed;
         enum team_state state;
-        int rc; /* the first failure, with its DIAG */
+        int rc; /* error code of the first failure, which is in DIAG */
         struct diag *diag;
 };
 
-/* What one member did between two barriers. */
+/* A member's activity between two barriers. */
 struct span {
         double begin, end; /* by clock_seconds */
         double cpu_seconds;
         uint64_t tsc_ticks;
-        bool switched; /* it was taken from its CPU */
+        bool switched; /* lost its CPU */
 };
 
 struct member {
@@ -123,8 +123,8 @@ struct member {
         struct kernel_share share;
         int cpu; /* -1: any */
         pthread_t thread;
-        struct span span; /* the latest one */
-        uint64_t runs;    /* timed ones */
+        struct span span; /* of the latest run */
+        uint64_t runs;    /* number of timed runs */
 };
 
 static void team_fail(struct team *team, int rc, const struct diag *diag)
@@ -147,7 +147,7 @@ static void team_run(struct team *team)
         pthread_mutex_unlock(&team->mutex);
 }
 
-/* Waits until all members exist, without which none may come to the barrier. */
+/* Waits until all members exist; only then may members enter the barrier. */
 static enum team_state team_wait(struct team *team)
 {
         pthread_mutex_lock(&team->mutex);
@@ -166,9 +166,9 @@ static bool team_failed(struct team *team)
         return failed;
 }
 
-/* Adds the time from the first member's begin to the last one's end: members that could
- * not run side by side, on a busy machine, took the time of both. Ticks are those of one
- * member, as the counters of two CPUs need not agree. */
+/* Adds the time from the first start to the last end: if members ran one after the other
+ * on a busy machine, both times count. Ticks are from one member, because the TSCs of two
+ * CPUs may differ. */
 static void add_spans(const struct team *team, struct measurement *round)
 {
         const struct span *first = &team->members[0].span;
@@ -185,8 +185,8 @@ static void add_spans(const struct team *team, struct measurement *round)
             (double)first->tsc_ticks * (end - begin) / (first->end - first->begin);
 }
 
-/* Waits for all members; before the short rounds of windows also in a loop, because some
- * wake up later than others. Elsewhere that would be counted with the kernel. */
+/* Waits for all members. Before short rounds on windows, also spins: some members wake up
+ * later, and that delay would count as kernel time. */
 static void begin_together(struct member *member)
 {
         enum { SPINS = 1 << 16 };
@@ -204,8 +204,8 @@ static void begin_together(struct member *member)
         }
 }
 
-/* All members begin at the same time; when all have ended, one adds up. The spans stay
- * until that one comes to the next beginning too. */
+/* Starts all members simultaneously; after the end, one member adds up the times. The
+ * spans stay valid until that member reaches the next start. */
 static void run_timed(struct member *member, uint64_t passes, struct measurement *round)
 {
         struct team *team = member->team;
@@ -213,11 +213,11 @@ static void run_timed(struct member *member, uint64_t passes, struct measurement
         begin_together(member);
         long switches = interference_switches();
         double cpu = clock_cpu_seconds();
-        clock_seconds(); /* the first reading after a wait takes longer */
+        clock_seconds(); /* the first clock access after a wait is slow */
         uint64_t tsc = clock_tsc();
         span->begin = clock_seconds();
         team->kernel->run(&member->share, passes);
-        /* In the same order as before, so that both clocks tell the same time. */
+        /* Same order as at the start, so both clocks measure the same time. */
         span->tsc_ticks = clock_tsc() - tsc;
         span->end = clock_seconds();
         span->cpu_seconds = clock_cpu_seconds() - cpu;
@@ -240,7 +240,7 @@ static void run_round(struct member *member, struct measurement *round)
         }
 }
 
-/* The rounds, each on its window of the data. */
+/* Runs the rounds, each on its window of the data. */
 static void run_rounds(struct member *member)
 {
         struct team *team = member->team;
@@ -275,8 +275,8 @@ static void run_all(struct member *member)
                 team->shared = machine_was_shared(&before, &after, seconds);
 }
 
-/* While all have their data, one sees to how much of it is on huge pages: the kernel
- * tells of all mappings of the process at once. */
+/* While all members have their data, one member measures its share of huge pages: the
+ * kernel reports all mappings of the process at once. */
 static void see_huge_pages(struct member *member)
 {
         struct team *team = member->team;

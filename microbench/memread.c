@@ -35,7 +35,7 @@ static int prepare(struct kernel_share *share, struct diag *diag)
         return rc;
 }
 
-/* ARRAY_BYTES lie between record t of one array and of the next. */
+/* ARRAY_BYTES: distance between record t of neighbouring arrays. */
 #define READ_RECORD                                                                      \
         "mov (%[r]), %[x]\n\t"                                                           \
         "mov (%[r],%[a]), %[x]\n\t"                                                      \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Has two threads take turns with some lines: the one writes to them, the other one
- * chases through them. */
+/* Two threads alternate on some lines: one writes, the other one chases through them. */
 #include "modified.h"
 
 #include <errno.h>
@@ -15,22 +14,22 @@
 #include "measure.h"
 #include "random.h"
 
-/* Each on a page of its own, as prefetchers of some CPUs remember which lines of a page
- * are used together; as many as any TLB's first level has entries for. On each page it is
- * another line, so that they do not meet in one set of a cache. */
+/* One line per page, because some prefetchers learn which lines of a page are used
+ * together. As many pages as the first TLB level of any CPU holds. The position in the
+ * page varies: the lines are in different cache sets. */
 enum { LINES = 48, PAGE_BYTES = 4096, LINE_BYTES = 64, SPINS = 256 };
 
-/* For the writer: who takes longer does not run. */
+/* Limit for the writer's answer: a slower thread is not running. */
 static const double PATIENCE_SECONDS = 0.02;
 
 struct line {
-        struct line *next; /* of the chase */
+        struct line *next; /* next in the chase */
         uint64_t written;
 };
 
 struct turns {
-        _Alignas(2 * LINE_BYTES) atomic_size_t asked; /* of the writer */
-        _Alignas(2 * LINE_BYTES) atomic_size_t done;  /* by it */
+        _Alignas(2 * LINE_BYTES) atomic_size_t asked; /* set by the chasing thread */
+        _Alignas(2 * LINE_BYTES) atomic_size_t done;  /* set by the writer */
         _Alignas(2 * LINE_BYTES) atomic_bool over;
         _Alignas(PAGE_BYTES) char pages[LINES][PAGE_BYTES];
 };
@@ -50,11 +49,11 @@ static void *write_lines(void *argument)
                                 return NULL;
                 for (size_t i = 0; i < LINES; i++)
                         *(volatile uint64_t *)&line_of(turns, i)->written = turn;
-                atomic_store(&turns->done, turn); /* behind all of them */
+                atomic_store(&turns->done, turn); /* after all writes */
         }
 }
 
-/* One cycle through all lines, in an order that no prefetcher follows. */
+/* One cycle through all lines, in an unpredictable order. */
 static void link_lines(struct turns *turns)
 {
         struct random random = random_seeded(1);
@@ -70,7 +69,7 @@ static void link_lines(struct turns *turns)
                 line_of(turns, order[i])->next = line_of(turns, order[(i + 1) % LINES]);
 }
 
-/* Asks for TURN; false: in vain. */
+/* Requests TURN from the writer; false: gave up. */
 static bool await_writer(struct turns *turns, size_t turn)
 {
         double end = clock_seconds() + PATIENCE_SECONDS;
@@ -81,7 +80,7 @@ static bool await_writer(struct turns *turns, size_t turn)
         return true;
 }
 
-/* What taking the time adds to it. */
+/* The overhead of reading the clock. */
 static double clock_cost(void)
 {
         double least = INFINITY;

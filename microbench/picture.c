@@ -24,11 +24,11 @@ struct axis {
         const char *label;
 };
 
-/* What is drawn over one axis; points without the key are left out. */
+/* A curve in one panel; points without the key are left out. */
 struct line {
         const json_t *curve;
         const char *key;
-        double factor; /* of the key's values to the axis's unit */
+        double factor; /* converts the key's values to the axis's unit */
         const char *label, *colour;
 };
 
@@ -171,7 +171,7 @@ static void draw_line(const struct panel *panel, const struct line *line, FILE *
         fputs("</g>\n", out);
 }
 
-/* What each line is, from the bottom up, where there are several. */
+/* Names of the curves, from the bottom up, if there are several. */
 static void draw_legend(const struct panel *panel, FILE *out)
 {
         for (size_t i = 0; i < panel->count && panel->count > 1; i++)
@@ -209,7 +209,7 @@ static void add_line(struct panel *panel, struct line line)
         }
 }
 
-/* TEXT as the content of an element. */
+/* Writes TEXT as element content. */
 static void write_text(const char *text, FILE *out)
 {
         for (; *text; text++) {
@@ -222,7 +222,7 @@ static void write_text(const char *text, FILE *out)
         }
 }
 
-/* Of which machine the picture is, and how far it can be trusted. */
+/* Names the machine, and warns if the picture is doubtful. */
 static void write_footer(const json_t *calibration, FILE *out)
 {
         const json_t *machine = json_object_get(calibration, "machine");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps all readings, because what is far is known only when the CPUs have been near. */
+/* Stores all readings: whether CPUs were apart is known only after they were close once.
+ */
 #include "places.h"
 
 #include <math.h>
@@ -10,46 +11,47 @@
 #include "clock.h"
 #include "estimate.h"
 
-/* Round trips of one place differ by up to 1.3 times (79 to 102 ns through a shared
- * cache); those of two places by more (350 to 410 where there is none). */
+/* Round trips in one place differ by up to 1.3 times (79 to 102 ns through a shared
+ * cache), in different places by more (350 to 410 ns without a shared cache). */
 static const double APART_FACTOR = 2;
 
-/* Between 1.38 to 1.58 on one core and 1.00, seldom up to 1.17, on two; more there while
- * others have a CPU. */
+/* Slowdown on one core: 1.38 to 1.58. On two cores: 1.00, rarely 1.17, but more while
+ * others use a CPU. */
 static const double ONE_CORE_SLOWDOWN = 1.2;
 
-/* Of the least round trip between two cores: on one core a line need not leave its L1 (44
- * to 55 ns where 79 was the least between two). */
+/* Relative to the least round trip between two cores: on one core, a line may stay in L1
+ * (44 to 55 ns, compared with 79 ns). */
 static const double ONE_CORE_PART = 0.8;
 
-/* So many tell that a pair is never on two cores. */
+/* With so many slowed readings, a pair is never on two cores. */
 enum { READINGS_MIN = 5 };
 
-/* Through a shared third-level cache four to six of its loads were measured, without one
- * twenty. */
+/* Ratio of a round trip to a load of the third-level cache: four to six if shared, twenty
+ * if not. */
 static const double FAR_FACTOR = 8;
 
-/* Processors of Intel have about so much, those of AMD less: 3.3 to 4. */
+/* Limit on the ratio of third-level to second-level latency: about 5 on Intel CPUs, 3.3
+ * to 4 on AMD CPUs. */
 static const double THIRD_FACTOR = 5;
 
-/* Of a latency to compare round trips with. */
+/* Error limit of a latency that round trips are compared with. */
 static const double THIRD_ERROR_LIMIT = 0.25;
 
 struct places {
         const int *cpus;
         size_t pairs;
-        size_t count;           /* readings */
-        double *seconds;        /* of each reading, by the clock */
+        size_t count;           /* number of readings */
+        double *seconds;        /* time of each reading */
         struct bounce *bounces; /* of each reading and pair; NAN: unknown */
         struct known *known;    /* of each pair */
         size_t seconds_room, bounces_room;
 };
 
-/* What all readings of a pair say. */
+/* Summary of all readings of a pair. */
 struct known {
-        double nearest_ns; /* of those on two cores; NAN: there are none */
-        double least_ns;   /* of all */
-        size_t slowed;     /* how many of them, as on one core */
+        double nearest_ns; /* among readings on two cores; NAN: none */
+        double least_ns;   /* among all readings */
+        size_t slowed;     /* number of readings with slowed additions */
 };
 
 struct places *places_new(const int *cpus, size_t count)
@@ -122,14 +124,14 @@ static const struct bounce *bounce_of(const struct places *places, size_t readin
         return &places->bounces[reading * places->pairs + pair];
 }
 
-/* A pair that is always on one core is so by nature. */
+/* A pair that is always on one core is so by design. */
 static double nearest_of(const struct known *known)
 {
         return isnan(known->nearest_ns) ? known->least_ns : known->nearest_ns;
 }
 
-/* Where it is not known whether additions were slowed, as something else had a CPU, the
- * round trip tells. */
+/* If the slowdown is unknown because something else used a CPU, the round trip decides.
+ */
 static enum place place_of(const struct places *places, size_t reading, size_t pair)
 {
         const struct bounce *bounce = bounce_of(places, reading, pair);
@@ -167,7 +169,7 @@ size_t places_pairs(const struct places *places)
         return places->pairs;
 }
 
-/* The median of the PAIR's round trips in PLACE. */
+/* The median round trip of PAIR in PLACE. */
 static double median_ns(const struct places *places, size_t pair, enum place place)
 {
         double *ns = calloc(places->count + 1, sizeof(*ns)), median = NAN;
@@ -184,8 +186,8 @@ static double median_ns(const struct places *places, size_t pair, enum place pla
         return median;
 }
 
-/* Readings are not evenly spread over the time; each speaks for that since the one before
- * of its pair. */
+/* Readings are unevenly spaced: each represents the time since the previous reading of
+ * its pair. */
 static double share_of(const struct places *places, size_t pair, enum place place)
 {
         double before = NAN, all = 0, there = 0;

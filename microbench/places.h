@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the CPUs of a virtual machine are. A hypervisor may move them, now to cores that
- * share a cache, now to ones that do not, and now to the two threads of one core; what
- * several of them do together differs. Each pair of neighbours is compared with itself:
- * the two are on one core while each hinders the other's additions, and a line takes
- * less time between them than it does between two cores at their nearest; they are apart
- * while a cache line takes much longer between them than it does between two cores at
- * their nearest. */
+/* Locates the CPUs of a virtual machine. A hypervisor may move them: to cores with a
+ * shared cache, to cores without one, or to both threads of one core. Measurements on
+ * several CPUs then differ. Each pair of neighbours is compared with its own earlier
+ * readings. It is on one core if each CPU slows the other's additions, and a line moves
+ * faster than between two cores. It is apart if a line takes much longer than between its
+ * nearest two cores. */
 #ifndef MEMLAG_PLACES_H
 #define MEMLAG_PLACES_H
 
@@ -19,50 +18,49 @@
 struct places;
 
 enum place {
-        PLACE_TOGETHER, /* on cores that share a cache, as far as these CPUs ever do */
-        PLACE_ONE_CORE, /* two of them, and at other times on two cores */
+        PLACE_TOGETHER, /* sharing a cache, or as close as ever */
+        PLACE_ONE_CORE, /* a pair shares a core, but not always */
         PLACE_APART,
         PLACES
 };
 
-/* The number of no reading. */
+/* Stands for a missing reading. */
 #define PLACES_UNREAD SIZE_MAX
 
-/* Of COUNT > 0 CPUs, which must outlive it. NULL: no memory. */
+/* For COUNT > 0 CPUS, which must outlive the result. NULL without memory. */
 struct places *places_new(const int *cpus, size_t count);
 void places_free(struct places *places);
 
-/* Reads where the first COUNT > 1 of the CPUs are; READING is its number. */
+/* Measures the first COUNT > 1 CPUs; READING gets the reading's number. */
 int places_read(struct places *places, size_t count, size_t *reading, struct diag *diag);
 
-/* Adds a reading of SECONDS, by the clock: BOUNCES of the first COUNT pairs. Returns its
- * number; PLACES_UNREAD: no memory. */
+/* Adds a reading at time SECONDS: BOUNCES of the first COUNT pairs. Returns its number;
+ * PLACES_UNREAD without memory. */
 size_t places_add(struct places *places, double seconds, const struct bounce *bounces,
                   size_t count);
 
-/* Where the CPUs were in READING, by all that has been read until now: apart if any of
- * the pairs was, else on one core if any was; together in PLACES_UNREAD. */
+/* The place of the CPUs in READING, judged by all readings so far. Apart if any pair was
+ * apart, otherwise on one core if any pair was. PLACES_UNREAD counts as together. */
 enum place places_of(const struct places *places, size_t reading);
 
-/* A pair: CPU and the next one. */
+/* A pair: a CPU and the next one. */
 struct places_pair {
         int cpu, next;
-        double nearest_ns;  /* round trip between two cores; NAN: never read */
-        double apart_ns;    /* the median while apart; NAN: never apart */
-        double one_core_ns; /* the median on one core, of a pair that was on two too;
-                               NAN: never */
-        double apart_share, one_core_share; /* of the time between readings, 0 to 1 */
-        bool always_one_core; /* whenever that was read: then nearest_ns is of one core */
+        double nearest_ns;  /* round trip between two cores; NAN: not measured */
+        double apart_ns;    /* median while apart; NAN: never apart */
+        double one_core_ns; /* median on one core, if not always; NAN: never */
+        double apart_share, one_core_share; /* shares of time, 0 to 1 */
+        bool always_one_core; /* in every reading: nearest_ns then refers to one core */
 };
 
-/* Whether a round trip of NS is too long for CPUs that share a cache whose loads take
- * CACHE_NS: it needs two transfers, and each less than four such loads. */
+/* Whether a round trip of NS is too long for CPUs that share a cache with a load latency
+ * of CACHE_NS. A round trip needs two transfers, each shorter than four loads. */
 bool places_far(double ns, double cache_ns);
 
-/* What loads of the third-level cache take: THIRD_NS, and where that is not known to a
- * quarter (THIRD_ERROR is its relative error, NAN that or the latency where unknown), at
- * most five times the SECOND_NS of the cache before it. That may come of a single visit:
- * what disturbs one makes it longer, and so CPUs less far. NAN: neither is known. */
+/* The load latency of the third-level cache: THIRD_NS, if its relative THIRD_ERROR is at
+ * most a quarter. Otherwise at most five times SECOND_NS, the latency of the previous
+ * cache. SECOND_NS may come from a single visit. A disturbance makes it longer, and the
+ * CPUs then seem closer. NAN: neither is known. */
 double places_cache_ns(double third_ns, double third_error, double second_ns);
 
 size_t places_pairs(const struct places *places);

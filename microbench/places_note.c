@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Says where a hypervisor had the CPUs. */
+/* Reports where a hypervisor placed the CPUs. */
 #include "places_note.h"
 
 #include <math.h>
@@ -9,13 +9,12 @@
 #include "reported.h"
 #include "survey.h"
 
-/* The pairs that there is something to say of; their CPUs are equal where there is none.
- */
+/* The worst pair of each kind; without a pair, both CPUs are equal. */
 struct worst {
-        struct places_pair apart;    /* which was so longest */
-        struct places_pair one_core; /* the same */
-        struct places_pair far;      /* never as near as the system tells */
-        struct places_pair threads;  /* always on one core, and the system tells of two */
+        struct places_pair apart;    /* the pair that was apart longest */
+        struct places_pair one_core; /* the pair that was on one core longest */
+        struct places_pair far;      /* never as close as the system reports */
+        struct places_pair threads;  /* on one core; the system reports two */
 };
 
 static void add_apart(const struct worst *worst, json_t *conditions)

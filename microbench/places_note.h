@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a calibration's CPUs were, and what that means for it. */
+/* Notes where a calibration's CPUs were, with the consequences. */
 #ifndef MEMLAG_PLACES_NOTE_H
 #define MEMLAG_PLACES_NOTE_H
 
@@ -7,8 +7,8 @@
 
 #include "places.h"
 
-/* Puts the pairs of PLACES (NULL: the CPUs stay where they are) into DOCUMENT, which has
- * its caches' latencies, and what limits the result into its conditions. */
+/* Adds the pairs of PLACES (NULL: the CPUs do not move) to DOCUMENT, which has its
+ * caches' latencies. Adds limits of the result to its conditions. */
 void places_note(const struct places *places, json_t *document);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts what the load miss real latency is made of, in threads of this process. */
+/* Counts the inputs of the load miss real latency in threads of this process. */
 #include "point_counters.h"
 
 #include <errno.h>
@@ -17,22 +17,22 @@
 #include "intel_core.h"
 #include "machine.h"
 
-/* What is counted; MISSES and HITS are one event on newer CPUs. */
+/* The counted events; newer CPUs count MISSES and HITS as one event. */
 enum part { PART_CYCLES, PART_PENDING, PART_MISSES, PART_HITS, PART_FB_FULL, PART_COUNT };
 
 struct point_events {
-        struct perf_event_attr attributes[PART_COUNT]; /* the first leads the group */
+        struct perf_event_attr attributes[PART_COUNT]; /* the first is the group leader */
         enum part parts[PART_COUNT];
         size_t count;
 };
 
 struct group {
-        int fds[PART_COUNT]; /* the leader's first; -1: none */
+        int fds[PART_COUNT]; /* first: the leader; -1: none */
 };
 
 struct point_counters {
         const struct point_events *events;
-        struct group *groups; /* one for each thread */
+        struct group *groups; /* one per thread */
         size_t count;
 };
 
@@ -67,7 +67,7 @@ static bool add_events(struct point_events *events, const struct intel_core *cor
         return complete;
 }
 
-/* Whether the kernel opens them. */
+/* Whether the kernel accepts the events. */
 static int try_events(const struct point_events *events, struct diag *diag)
 {
         const pid_t self = 0;
@@ -174,7 +174,7 @@ struct point_counters *point_counters_start(const struct point_events *events,
         return new;
 }
 
-/* Adds to SUMS what the group has counted, if it had the PMU all the time. */
+/* Adds the group's counts to SUMS, if the group was on the PMU all the time. */
 static void add_counts(const struct point_events *events, const struct group *group,
                        double *sums)
 {
@@ -183,7 +183,7 @@ static void add_counts(const struct point_events *events, const struct group *gr
                 uint64_t values[PART_COUNT];
         } reading;
         ssize_t expected =
-            (ssize_t)((3 + events->count) * sizeof(uint64_t)); /* the group's format */
+            (ssize_t)((3 + events->count) * sizeof(uint64_t)); /* read format */
         ioctl(group->fds[0], PERF_EVENT_IOC_DISABLE, 0);
         if (read(group->fds[0], &reading, sizeof(reading)) != expected ||
             reading.running == 0 || reading.running < reading.enabled)

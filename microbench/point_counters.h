@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the PMU tells of the latency of threads: the load miss real latency and the time
- * that the fill buffers were full (H19, H20). Knows no kernels. */
+/* PMU counts for threads: the load miss real latency, and the time with full fill buffers
+ * (H19, H20). Knows no kernels. */
 #ifndef MEMLAG_POINT_COUNTERS_H
 #define MEMLAG_POINT_COUNTERS_H
 
@@ -9,11 +9,11 @@
 
 #include "diag.h"
 
-/* The PMU's events for it. */
+/* The PMU events for these counts. */
 struct point_events;
 
-/* This machine's; -ENODEV, or the reason of the kernel's refusal, when it has none that
- * can be counted. EVENTS is freed by point_events_free. */
+/* Finds this machine's events. Returns -ENODEV or the kernel's error if they cannot be
+ * counted. point_events_free frees EVENTS. */
 int point_events_find(struct point_events **events, struct diag *diag);
 void point_events_free(struct point_events *events);
 
@@ -21,20 +21,18 @@ void point_events_free(struct point_events *events);
 struct point_counters;
 
 struct point_counts {
-        /* Misses outstanding, summed over cycles, by loads that missed L1 or hit a fill
-         * buffer; NAN: not counted. */
+        /* Outstanding misses summed over cycles, divided by loads that missed L1 or hit a
+         * fill buffer; NAN: not counted. */
         double lmrl_cycles;
-        double fb_full_share; /* of the cycles; NAN: not counted */
+        double fb_full_share; /* share of the cycles; NAN: not counted */
 };
 
-/* Begins to count the THREADS, COUNT of them, in user code. NULL with a message when that
- * is impossible. */
+/* Starts counting COUNT THREADS in user code. NULL with a message on failure. */
 struct point_counters *point_counters_start(const struct point_events *events,
                                             const pid_t *threads, size_t count,
                                             struct diag *diag);
 
-/* Ends it and frees COUNTERS. A thread whose counters had to share the PMU is left out.
- */
+/* Stops and frees COUNTERS. Leaves out threads whose counters were multiplexed. */
 struct point_counts point_counters_stop(struct point_counters *counters);
 
 #endif

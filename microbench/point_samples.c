@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples loads of the calling thread and sums up their latency. */
+/* Samples loads of the calling thread and sums their latency. */
 #include "point_samples.h"
 
 #include <errno.h>
@@ -17,12 +17,13 @@
 #include "record.h"
 #include "ring.h"
 
-/* A prime, so that no loop meets it; some ten thousand samples a second of a chase
- * through memory. No cache takes as long as the threshold at which a load counts. */
+/* A prime period avoids resonance with loops, and gives about ten thousand samples a
+ * second in a chase through memory. The latency threshold is above the latency of any
+ * cache. */
 enum { PERIOD = 499, LDLAT_CYCLES = 30, RING_PAGES = 128, EVENTS_MAX = 2 };
 
 struct sample_event {
-        /* The leader, then the loads if these are another event. */
+        /* The leader, then the load event if it is another one. */
         struct perf_event_attr attributes[EVENTS_MAX];
         size_t count;
         struct record_layout layout;
@@ -44,7 +45,7 @@ static bool is_on(const struct plan_group *group, int cpu)
         return group->cpu_count == 0;
 }
 
-/* Takes the group that samples loads on CPU out of PLAN. */
+/* Extracts the group of PLAN that samples loads on CPU. */
 static int take_event(const struct plan *plan, int cpu, struct sample_event *event)
 {
         for (size_t i = 0; i < plan->group_count; i++) {
@@ -136,7 +137,7 @@ struct point_samples *point_samples_start(const struct sample_event *event,
         return new;
 }
 
-/* Adds one sample, if it is of those that count. */
+/* Adds a sample if it is a DRAM load that counts. */
 static void add_sample(const struct record_layout *layout,
                        const struct record_sample *sample, struct sampled_latency *sum)
 {

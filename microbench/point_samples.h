@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The sampling latency of the calling thread's loads, where the PMU samples them with
- * their latency: the mean over those whose data came from DRAM, whose address hit the
- * TLB, and that are not locked (H19, H20). Knows no kernels. */
+/* The sampling latency of the calling thread's loads, on PMUs that sample loads with
+ * latency. Averages loads from DRAM with a TLB hit, not locked (H19, H20). Knows no
+ * kernels. */
 #ifndef MEMLAG_POINT_SAMPLES_H
 #define MEMLAG_POINT_SAMPLES_H
 
@@ -9,18 +9,18 @@
 
 #include "diag.h"
 
-/* The PMU's event for it. */
+/* The PMU event for these samples. */
 struct sample_event;
 
-/* That of CPU's PMU; -ENODEV, or the reason of the kernel's refusal, when it has none.
- * EVENT is freed by sample_event_free. */
+/* Finds the event of CPU's PMU; -ENODEV or the kernel's error if there is none.
+ * sample_event_free frees EVENT. */
 int sample_event_find(int cpu, struct sample_event **event, struct diag *diag);
 void sample_event_free(struct sample_event *event);
 
-/* Loads that are being sampled. */
+/* A running sampling session. */
 struct point_samples;
 
-/* Begins. NULL with a message when that is impossible. */
+/* Starts sampling. NULL with a message on failure. */
 struct point_samples *point_samples_start(const struct sample_event *event,
                                           struct diag *diag);
 
@@ -30,7 +30,7 @@ struct sampled_latency {
         uint64_t samples;
 };
 
-/* Ends it, frees SAMPLES, and adds what was sampled to SUM. */
+/* Stops sampling, frees SAMPLES, and adds the samples to SUM. */
 void point_samples_stop(struct point_samples *samples, struct sampled_latency *sum);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Switches the hardware prefetchers off and back. */
+/* Switches the hardware prefetchers off and on again. */
 #include "prefetchers.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ struct prefetchers {
         struct device *devices;
         size_t count;
         pid_t guardian;
-        int leash; /* the guardian restores when its other end sees the end */
+        int leash; /* the guardian restores when its end of the pipe closes */
         const char *state;
         int state_fd; /* locked while this process or the guardian lives */
 };
@@ -75,7 +75,7 @@ static int open_device(const char *format, int cpu, struct device *device,
 
 /* ---- the state file: the boot's id, then a line with each CPU and its value ---- */
 
-/* False where it cannot be read: then nobody knows what a state is worth. */
+/* Returns false if it is unreadable: the state file's age is then unknown. */
 static bool read_boot_id(char id[BOOT_ID_BYTES])
 {
         FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -92,8 +92,8 @@ static int refuse_state(const char *path, struct diag *diag)
         return diag_set(diag, -EPERM, "%s is no file of this user's; remove it", path);
 }
 
-/* Locks it. Whoever may write registers does it only by a plain file that this user made,
- * under this one name. -ESTALE: the name is no longer the file's, its owner has ended. */
+/* Locks the state file. Registers are written only from a regular file of this user with
+ * a single link. -ESTALE: the file was unlinked, because its owner has ended. */
 static int claim_state(int fd, const char *path, struct diag *diag)
 {
         struct stat status;
@@ -151,14 +151,14 @@ static int write_state(const struct prefetchers *prefetchers, struct diag *diag)
                         strerror(errno));
 }
 
-/* Sets the value of one line; nothing but what switches prefetchers. */
+/* Restores one line's value, limited to the bits that control prefetchers. */
 static int recover_line(const char *devices, const char *line, struct diag *diag)
 {
         struct device device;
         uint64_t before;
         int cpu;
         if (sscanf(line, "%d %" SCNu64, &cpu, &before) != 2 || cpu < 0)
-                return 0; /* cut off: the switching began after the whole was written */
+                return 0; /* truncated: nothing was switched yet */
         int rc = open_device(devices, cpu, &device, diag);
         if (rc < 0)
                 return rc;
@@ -207,8 +207,8 @@ int prefetchers_recover(const char *devices, const char *state, struct diag *dia
 
 /* ---- the guardian ---- */
 
-/* Sets all as they were, and forgets what that was. Returns the number of the first CPU
- * that failed, plus 1. */
+/* Restores all devices, and removes the state. Returns the index of the first failed CPU,
+ * plus 1. */
 static int restore_all(const struct prefetchers *prefetchers)
 {
         int failed = 0;
@@ -239,7 +239,7 @@ static int start_guardian(struct prefetchers *prefetchers, struct diag *diag)
         pid_t pid = fork();
         if (pid == 0) {
                 close(ends[1]);
-                setsid(); /* out of reach of the terminal's Ctrl-C */
+                setsid(); /* no Ctrl-C from the terminal */
                 signal(SIGTERM, SIG_IGN);
                 signal(SIGHUP, SIG_IGN);
                 int failed = guard(prefetchers, ends[0]);
@@ -269,8 +269,8 @@ static int switch_off(struct prefetchers *prefetchers, struct diag *diag)
         return 0;
 }
 
-/* Keeps what the devices are set to. The state is locked by now: until another
- * calibration lets it go, that has them off. */
+/* Stores the devices' settings in the state file. The caller has locked it: no other
+ * calibration has switched the prefetchers off. */
 static int keep_state(const char *devices, const int *cpus, size_t count,
                       struct prefetchers *prefetchers, struct diag *diag)
 {
@@ -311,7 +311,7 @@ int prefetchers_off(const char *devices, const char *state, const int *cpus, siz
         }
         rc = switch_off(new, diag);
         if (rc < 0) {
-                struct diag ignored; /* the first failure is told */
+                struct diag ignored; /* the first failure is reported */
                 prefetchers_restore(new, &ignored);
                 return rc;
         }
@@ -325,7 +325,7 @@ int prefetchers_restore(struct prefetchers *prefetchers, struct diag *diag)
         close(prefetchers->leash);
         while (waitpid(prefetchers->guardian, &status, 0) < 0 && errno == EINTR)
                 ;
-        /* A guardian that was killed has not done its work. */
+        /* A killed guardian has not restored anything. */
         int failed = WIFEXITED(status) ? WEXITSTATUS(status) : restore_all(prefetchers);
         if (failed != 0) {
                 size_t first = (size_t)failed - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Switches Intel's hardware prefetchers off and, whatever becomes of this process, back
- * (MSR 0x1a4, "Disclosure of Hardware Prefetcher Control on Some Intel Processors"). */
+/* Switches Intel's hardware prefetchers off, and on again even if this process dies (MSR
+ * 0x1a4, "Disclosure of Hardware Prefetcher Control on Some Intel Processors"). */
 #ifndef MEMLAG_PREFETCHERS_H
 #define MEMLAG_PREFETCHERS_H
 
@@ -12,21 +12,20 @@
 
 struct prefetchers;
 
-/* Switches them off on CPUS. DEVICES is the format of the devices' paths. A process of
- * its own keeps what was set before, and sets it again when this one ends in any way. The
- * file STATE has it too, until then, for the case that both are killed; its directory is
- * there. -EACCES, -ENOENT and others when that may not be done: nothing is changed then.
- */
+/* Switches the prefetchers off on CPUS. DEVICES: format of the devices' paths. A guardian
+ * process stores the settings, and restores them when this process ends in any way. Until
+ * then, the file STATE also has them, in case both are killed; its directory must exist.
+ * Returns -EACCES, -ENOENT or another error if this is not allowed; nothing has changed
+ * then. */
 int prefetchers_off(const char *devices, const char *state, const int *cpus, size_t count,
                     struct prefetchers **prefetchers, struct diag *diag);
 
-/* Sets them as they were, and frees PREFETCHERS. An error says which CPU is not. */
+/* Restores the settings and frees PREFETCHERS. An error names a CPU that failed. */
 int prefetchers_restore(struct prefetchers *prefetchers, struct diag *diag);
 
-/* Sets them as a STATE says that was left by processes that were killed since the machine
- * was started, and removes it. Returns for how many CPUs it did; -EBUSY when whoever made
- * STATE still runs, -EPERM when STATE is a link or another user's, -EIO and others with
- * what failed. */
+/* Restores the settings from a STATE of processes killed since boot, and removes it.
+ * Returns the number of CPUs. -EBUSY: the owner of STATE still runs. -EPERM: STATE is a
+ * link or another user's file. -EIO and others describe a failure. */
 int prefetchers_recover(const char *devices, const char *state, struct diag *diag);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that look random and are the same in every run (splitmix64, Steele, Lea and
- * Flood, OOPSLA 2014). */
+/* Pseudo-random numbers, equal in every run (splitmix64, Steele, Lea and Flood, OOPSLA
+ * 2014). */
 #ifndef MEMLAG_RANDOM_H
 #define MEMLAG_RANDOM_H
 

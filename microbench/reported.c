@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks hwloc and the kernel; measures nothing. */
+/* Queries hwloc and the kernel; measures nothing. */
 #include "reported.h"
 
 #include <hwloc.h>
@@ -58,7 +58,7 @@ bool reported_shared_cache(int a, int b)
         return shared;
 }
 
-/* NULL: the kernel has none. */
+/* NULL: the kernel has no PMU for the CPU. */
 static const struct machine_pmu *core_pmu_of(const struct machine *machine, int cpu)
 {
         for (size_t i = 0; i < machine->pmu_count; i++) {
@@ -70,7 +70,7 @@ static const struct machine_pmu *core_pmu_of(const struct machine *machine, int 
         return NULL;
 }
 
-/* Each kind of core has a PMU of its own. */
+/* Each kind of core has its PMU. */
 static bool same_kind(int a, int b)
 {
         struct machine machine;

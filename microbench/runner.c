@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What all runners have in common: the list of events, and what each is meant to count.
- */
+/* Common parts of all runners: the list of events with their intended concepts. */
 #include "runner.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* By the beginning of the name, Intel's in lower case, the older one of each generation
- * first, and AMD's. */
+/* Looks up a name's prefix: Intel's names in lower case, older generations first, and
+ * AMD's names. */
 static enum concept concept_of(const char *name)
 {
         static const struct {
@@ -38,7 +37,7 @@ static enum concept concept_of(const char *name)
             {"ocr.demand_rfo", CONCEPT_DEMAND_RFO},
             {"dram.read_bytes", CONCEPT_DRAM_READ},
             {"dram.write_bytes", CONCEPT_DRAM_WRITE},
-            /* In how many cycles, and how often: not how much. */
+            /* Counts cycles or occurrences, not the amount. */
             {"l1d_pend_miss.pending_cycles", CONCEPT_COUNT},
             {"l1d_pend_miss.fb_full_periods", CONCEPT_COUNT},
             {"l1d_pend_miss.pending", CONCEPT_PENDING},

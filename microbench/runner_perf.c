@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs trials on this machine and counts events of its PMU meanwhile: each alone, beside
- * the cycles, so that none has to share its counter. */
+/* Runs trials on this machine and counts PMU events. Each event is counted alone beside
+ * the cycles: no multiplexing. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,14 +24,14 @@
 
 enum { ROUNDS = 5, COUNTERS_MAX = 64 };
 
-/* Candidate i is what plan.groups counts under its name: one group beside the cycles, or
- * one for each memory controller. */
+/* Candidate i has the same name as its counters in plan.groups: one group with the
+ * cycles, or one per memory controller. */
 struct perf_runner {
         struct runner runner;
         struct plan plan;
         uint32_t pmu_type;
-        uint64_t cycles; /* the event's config */
-        char **names;    /* of events that libpfm4 knows; NULL: not asked for */
+        uint64_t cycles; /* config of the cycles event */
+        char **names;    /* names from libpfm4; NULL: not requested */
 };
 
 static bool is_cycles(const struct plan_group *group, size_t event)
@@ -43,7 +43,7 @@ static bool is_cycles(const struct plan_group *group, size_t event)
 
 struct open_counter {
         int fd;
-        double scale; /* of a count, in lines or events */
+        double scale; /* of a count, to lines or events */
         bool cycles;
 };
 
@@ -110,7 +110,7 @@ static bool has_event(const struct plan_group *group, const char *name)
         return false;
 }
 
-/* All counters of the candidate NAME, which do not count yet. */
+/* Opens all counters of the candidate NAME, without starting them. */
 static int open_counters(const struct plan *plan, const char *name,
                          struct open_counters *open)
 {
@@ -137,7 +137,7 @@ static void switch_counters(const struct open_counters *open, unsigned long requ
                 ioctl(open->counters[i].fd, request, 0);
 }
 
-/* What they have counted; false when one did not have the PMU all the time. */
+/* Reads the counters; false if one was multiplexed. */
 static bool read_counters(const struct open_counters *open, double *value, double *cycles)
 {
         struct {
@@ -160,7 +160,7 @@ static bool read_counters(const struct open_counters *open, double *value, doubl
 
 /* ---- a trial ---- */
 
-/* One candidate's rounds; CYCLES gets those of each. */
+/* Runs one candidate's rounds; CYCLES gets the cycles of each. */
 static void count_rounds(const struct open_counters *open, const struct trial *trial,
                          struct kernel_share *share, struct gained *gained,
                          double *cycles, size_t *cycle_count)
@@ -268,7 +268,7 @@ static int add_intel_events(struct perf_runner *perf, const struct intel_core *c
         return rc;
 }
 
-/* Of these only cycles and instructions are recorded. */
+/* `memlag record` only uses cycles and instructions here. */
 static int add_amd_events(struct perf_runner *perf, int64_t family, struct diag *diag)
 {
         const struct event *event;
@@ -281,7 +281,7 @@ static int add_amd_events(struct perf_runner *perf, int64_t family, struct diag 
 static int add_table(struct perf_runner *perf, const struct machine *machine,
                      const struct machine_pmu *pmu, struct diag *diag)
 {
-        enum { ARCHITECTURAL_CYCLES = 0x3c }; /* of Intel's */
+        enum { ARCHITECTURAL_CYCLES = 0x3c }; /* Intel's code */
         struct intel_core core = intel_core_describe(machine, pmu, 0);
         const struct event *cycles = intel_core_event(&core, ROLE_CYCLES);
         bool amd = strcmp(machine->vendor, "AuthenticAMD") == 0;
@@ -311,7 +311,7 @@ static int add_code(struct perf_runner *perf, const char *name,
         return rc;
 }
 
-/* Events that only the user knows: libpfm4 has their codes. */
+/* Events that the user named: libpfm4 knows their codes. */
 static int add_named(struct perf_runner *perf, const char *const *names,
                      struct diag *diag)
 {
@@ -324,7 +324,7 @@ static int add_named(struct perf_runner *perf, const char *const *names,
         return rc;
 }
 
-/* Whether a candidate counts the same under another name. */
+/* Whether a candidate with another name has the same code. */
 static bool has_code(const struct perf_runner *perf, const struct pmu_code *code)
 {
         for (size_t g = 0; g < perf->plan.group_count; g++) {
@@ -335,7 +335,7 @@ static bool has_code(const struct perf_runner *perf, const struct pmu_code *code
         return false;
 }
 
-/* All that libpfm4 says of memory. */
+/* All memory events of libpfm4. */
 static int add_all(struct perf_runner *perf, struct diag *diag)
 {
         perf->names = pfm_memory_events();
@@ -370,7 +370,7 @@ static int add_memory_controllers(struct perf_runner *perf, const struct machine
         return rc;
 }
 
-/* Those that cannot be counted are left out, and it is said why. */
+/* Removes events that cannot be counted, and says why. */
 static int try_all(struct perf_runner *perf, struct diag *diag)
 {
         size_t possible = 0;
@@ -396,8 +396,8 @@ static int try_all(struct perf_runner *perf, struct diag *diag)
                         "why, --source sim needs no PMU");
 }
 
-/* A cache that resists what does not fit keeps its own size of the data, which must not
- * be more than the judge's tolerance: one part in twenty. */
+/* Scan-resistant caches retain as many bytes as they hold. That must be below the judge's
+ * tolerance of one in twenty. */
 static uint64_t memory_trial_bytes(void)
 {
         enum { TIMES_LAST_CACHE = 20 };
@@ -431,7 +431,7 @@ static void set_sizes(struct trial_sizes *sizes)
                 sizes->l3_bytes = 0;
 }
 
-/* On the first CPU that this process may use; on a hybrid CPU, of its fast cores. */
+/* Pins to the first available CPU; on a hybrid CPU, to a fast core. */
 static int pin_to(const struct machine_pmu *pmu, struct diag *diag)
 {
         struct cpu_list cpus;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs trials under the simulated PMU: `memlag record` of `memlag bench`, as the user
- * could. What a pass gains is the difference between runs with more and more passes, so
- * that preparation and start-up cancel out. */
+/* Runs trials with the simulated PMU: `memlag record` of `memlag bench`, as a user could.
+ * The increment of a pass is the difference between runs with more and more passes:
+ * preparation and start-up cancel out. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,7 +20,7 @@
 #include "db.h"
 #include "runner.h"
 
-/* Small caches make short trials, and change nothing of what an event means. */
+/* Small caches shorten trials without changing the meaning of events. */
 enum { L1_BYTES = 16 << 10, L2_BYTES = 64 << 10, L3_BYTES = 256 << 10 };
 static const char *const SMALL_CACHES[] = {"l1d.size_bytes=16384",
                                            "l1d.ways=8",
@@ -29,26 +29,25 @@ static const char *const SMALL_CACHES[] = {"l1d.size_bytes=16384",
                                            "l3.size_bytes=262144",
                                            "l3.ways=16",
                                            NULL};
-/* Chases use every second line of their data, which still is several times what the
- * caches have. */
+/* Chases use every second line, still several times the caches' size. */
 enum { TIMES_LAST_CACHE = 8 };
 
-/* Runs with trial_passes, twice as many, and so on: each but the first makes a round. */
+/* Runs with trial_passes, twice as many, and so on: each run after the first gives a
+ * round. */
 enum { RUNS = 3, ARGUMENTS_MAX = 256 };
 
-/* The data is small here, and what a run does beside its passes is not always the same.
- */
+/* The data is small here, and the overhead of a run varies. */
 enum { MORE_PASSES = 4 };
 
 struct sim_runner {
         struct runner runner;
         sigset_t mask_before;
-        int signal_fd; /* of those that end programs */
+        int signal_fd; /* for signals that end programs */
         struct sim_runner_options options;
         char directory[PATH_MAX];
         char database[PATH_MAX + 16];
         char log[PATH_MAX + 16];
-        char program[4096]; /* this one */
+        char program[4096]; /* path of this program */
 };
 
 /* ---- one recording ---- */
@@ -129,7 +128,7 @@ static void run_child(const struct sim_runner *sim, struct arguments *arguments)
         _exit(status);
 }
 
-/* The child's last line says why it failed. */
+/* Reports the child's last line, its error message. */
 static int explain(const struct sim_runner *sim, const struct trial *trial,
                    struct diag *diag)
 {
@@ -145,8 +144,8 @@ static int explain(const struct sim_runner *sim, const struct trial *trial,
                         trial->name, last);
 }
 
-/* Signals that end programs are held while trials run, so that nothing of them stays;
- * those that are ignored, as under nohup(1), remain so. */
+/* Blocks fatal signals while trials run, so cleanup can happen. Ignored signals, as under
+ * nohup(1), stay ignored. */
 static int hold_signals(struct sim_runner *sim, struct diag *diag)
 {
         static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -166,7 +165,7 @@ static int hold_signals(struct sim_runner *sim, struct diag *diag)
         return 0;
 }
 
-/* One that came after the last trial has its ordinary effect now. */
+/* Delivers a signal that arrived after the last trial. */
 static void release_signals(struct sim_runner *sim)
 {
         if (sim->signal_fd < 0)
@@ -175,7 +174,7 @@ static void release_signals(struct sim_runner *sim)
         sigprocmask(SIG_SETMASK, &sim->mask_before, NULL);
 }
 
-/* Passes on a signal that comes before CHILD has ended; true: one came. */
+/* Forwards a signal that arrives before CHILD has ended; true: a signal arrived. */
 static bool watch(const struct sim_runner *sim, pid_t child, int child_fd)
 {
         struct pollfd ready[] = {{.fd = sim->signal_fd, .events = POLLIN},
@@ -245,7 +244,7 @@ static int read_counters(const struct sim_runner *sim, counter_found *found,
         int rc = db_open(sim->database, DB_READ_ONLY, &db, diag);
         if (rc < 0)
                 return rc;
-        /* The kernel runs in a thread of its own; the first one's start-up varies. */
+        /* The kernel runs in a separate thread; start-up in the first thread varies. */
         if (sqlite3_prepare_v2(
                 db_sqlite(db),
                 "SELECT counter.name, unit, sum(iif(tid != pid, value, 0)) "
@@ -342,7 +341,7 @@ static void remove_directory(const struct sim_runner *sim)
 static void close_sim(struct runner *runner)
 {
         struct sim_runner *sim = (struct sim_runner *)runner;
-        if (sim->directory[0]) /* it was made */
+        if (sim->directory[0]) /* was created */
                 remove_directory(sim);
         release_signals(sim);
         runner_free_candidates(runner);

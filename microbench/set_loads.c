@@ -34,7 +34,7 @@ int set_loads_make(struct set_loads *loads, uint64_t pages, struct diag *diag)
         int rc = buffer_map(bytes, PAGES_HUGE, -1, &loads->buffer, diag);
         if (rc < 0)
                 return rc;
-        memset(loads->buffer.addr, 1, bytes); /* a page without data is one for all */
+        memset(loads->buffer.addr, 1, bytes); /* avoids the shared zero page */
         shuffle_pages(loads);
         return 0;
 }

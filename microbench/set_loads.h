@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads that do not depend on each other, one in each page, over and over: of lines in
- * one set of L1, or in two of them by turns. Where one set takes longer it takes its
- * lines one after another, since all else is as hard on both: the pages are the same and
- * in the same order, and L1 has room for few of the lines either way. */
+/* Independent loads, one per page, repeated: from one set of L1, or alternating between
+ * two sets. If one set is slower, it accepts lines one after another. Everything else is
+ * equal: the pages and their order are the same, and L1 holds few of the lines in either
+ * case. */
 #ifndef MEMLAG_SET_LOADS_H
 #define MEMLAG_SET_LOADS_H
 
@@ -13,17 +13,17 @@
 
 struct set_loads {
         struct buffer buffer;
-        uint32_t *order; /* of the pages, in no order that a prefetcher follows */
+        uint32_t *order; /* order of the pages, unpredictable for prefetchers */
         uint64_t pages;
 };
 
-/* PAGES of 4 KiB, on huge pages where there are any. A line's place in its page is its
- * set of L1, as in all x86-64 processors that look into L1 while they translate.
- * set_loads_free frees what was made, also after an error. */
+/* Allocates PAGES of 4 KiB, on huge pages if possible. The position of a line in its page
+ * determines its L1 set, as on all x86-64 CPUs with virtually indexed L1. set_loads_free
+ * frees everything, also after an error. */
 int set_loads_make(struct set_loads *loads, uint64_t pages, struct diag *diag);
 void set_loads_free(struct set_loads *loads);
 
-/* Times SWEEPS sweeps over all pages: returns cycles of the core for each load. */
+/* Sweeps over all pages SWEEPS times; returns core cycles per load. */
 double set_loads_cycles(const struct set_loads *loads, bool one_set, uint64_t sweeps);
 
 #endif

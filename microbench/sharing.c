@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cores that take a line from each other: false sharing, where each thread has a word of
- * its own in it, and true sharing, where all add to the same word. */
+/* Cores compete for a line: in false sharing, each thread has a separate word of the
+ * line; in true sharing, all add to one word. */
 #include <errno.h>
 
 #include "kernel.h"
@@ -33,8 +33,8 @@ static int prepare(struct kernel_share *share, struct diag *diag)
         return 0;
 }
 
-/* Locked, so that each addition needs the line: a plain one would go on in the store
- * buffer. */
+/* Locked: each addition needs the line. Plain additions would stay in the store buffer.
+ */
 static KERNEL_LOOP void add_locked(uint64_t *word, uint64_t additions)
 {
         __asm__ volatile("1:\n\t"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A chosen number of equal instructions inside a loop, without a loop of their own: a
- * jump into a row of them, as many before its end. For inline assembly in which [e] is
- * that number at first and then the address to jump to; rax is clobbered. */
+/* A chosen number of equal instructions inside a loop, without an inner loop: jumps into
+ * a row of instructions, to a distance before its end. For inline assembly: [e] is first
+ * the number, then the jump address; rax is clobbered. */
 #ifndef MEMLAG_SLED_H
 #define MEMLAG_SLED_H
 
 #define NOPS_MAX             16384
 #define NOP_BYTES            1
 #define MULTIPLICATIONS_MAX  256
-#define MULTIPLICATION_BYTES 4 /* REX.W 6B /r ib, whatever the registers */
+#define MULTIPLICATION_BYTES 4 /* REX.W 6B /r ib, for all registers */
 
 #define SLED_TEXT_(x) #x
 #define SLED_TEXT(x)  SLED_TEXT_(x)

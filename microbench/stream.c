@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The four STREAM kernels over double arrays, two elements an instruction (SSE2). A line
- * that is written is read first, so triad reads three arrays and writes one. */
+/* The four STREAM kernels over double arrays, two elements per instruction (SSE2). A
+ * written line is read first: triad reads three arrays and writes one. */
 #include <emmintrin.h>
 #include <errno.h>
 

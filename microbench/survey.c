@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What all parts of a survey share: sweeps until their figures are good, visits,
- * progress, and how much data they take. */
+/* Shared code of all parts of a survey: sweeps until the figures are good enough, visits,
+ * progress, data sizes. */
 #include "survey.h"
 
 #include <errno.h>
@@ -13,14 +13,13 @@
 #include "interference.h"
 #include "reported.h"
 
-/* A visit is about a tick, in which the kernel's accounts of others change. */
+/* A visit takes about a tick, the resolution of the kernel's CPU accounting. */
 static const double VISIT_SECONDS = 0.012;
 
-/* Of a CPU, for a thread that never waits: less was taken by others. */
+/* Share of a CPU for a thread that never waits; with less, others used the CPU. */
 static const double UNDISTURBED_PART = 0.98;
 
-/* Of the time for all, so much more for what CPUs that were apart have kept from any
- * visit.
+/* Extra share of the total time for figures without a visit because the CPUs were apart.
  */
 static const double WAITING = 1.0 / 7;
 
@@ -44,7 +43,7 @@ bool survey_is_late(const struct survey *survey)
         return clock_seconds() > survey->end_seconds;
 }
 
-/* For what has no visit, too. */
+/* Also ends visits to figures without a visit. */
 static bool is_over(const struct survey *survey)
 {
         return clock_seconds() > survey->over_seconds;
@@ -68,8 +67,8 @@ bool survey_wants(const struct survey *survey, const struct series *series, bool
                !(estimate_error(&estimate) <= survey->error_aim);
 }
 
-/* What the ROUNDS of a visit say together is one value: rounds side by side have the same
- * neighbours, and would seem to agree more than the machine does with itself. */
+/* All ROUNDS of a visit give one value: consecutive rounds see the same tenants, and
+ * would agree better than separate visits. */
 struct visit survey_end_visit(struct survey *survey, const struct series *rounds)
 {
         struct estimate estimate = series_estimate(rounds);
@@ -248,7 +247,7 @@ bool survey_wants_visit(const struct survey *survey, const struct visits *visits
 
 void survey_noise(struct survey *survey, double error, const char *format, ...)
 {
-        /* One that is unknown may be greater than all that are known. */
+        /* An unknown error may exceed all known errors. */
         if (isnan(survey->worst_error) || error <= survey->worst_error)
                 return;
         va_list arguments;
@@ -307,8 +306,7 @@ struct estimate survey_shortest(struct survey *survey, const struct series *seri
 
 /* ---- sweeps ---- */
 
-/* The parts, and which share of all the time may be over when each has been visited for
- * the first time. */
+/* The parts, with the share of the total time after which each first visit should end. */
 static const struct {
         const struct survey_part *part;
         double end;
@@ -333,8 +331,8 @@ static int first_sweep(struct survey *survey, void *const *states, double begin,
         return rc;
 }
 
-/* The part INDEX. Where CPUs are moved, those of several CPUs are visited after each of
- * the others: the time in which they can be may be short. */
+/* Visits part INDEX. On CPUs that move, parts with several CPUs are visited after each
+ * other part: the time for such visits may be short. */
 static int sweep_part(struct survey *survey, void *const *states, size_t index,
                       struct diag *diag)
 {
@@ -347,8 +345,8 @@ static int sweep_part(struct survey *survey, void *const *states, size_t index,
         return rc;
 }
 
-/* Whether another sweep is due: the last one found something to visit; or nothing but
- * what waited for the CPUs, for which there is some time more. */
+/* Whether to start another sweep: the last one made visits, or time remains for figures
+ * that waited for the CPUs. */
 static bool goes_on(const struct survey *survey)
 {
         if (survey->waits)
@@ -377,7 +375,7 @@ static int open_part(struct survey *survey, const struct survey_part *part, void
         return part->open ? part->open(survey, *state, diag) : 0;
 }
 
-/* STATE is NULL where an error came before it was opened. */
+/* STATE is NULL after an error before open. */
 static void close_part(const struct survey_part *part, void *state)
 {
         if (state && part->close)

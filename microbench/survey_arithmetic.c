@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a survey that is about arithmetic: how long a result takes to the next
- * instruction that needs it, in registers and through memory, and how far apart divisions
- * start that need nothing of each other. */
+/* Survey of arithmetic: the latency of results, in registers and through memory, and the
+ * interval between independent divisions. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,16 +9,16 @@
 
 enum { REPEATED = 100 };
 
-/* COUNT times a hundred STEPs, on numbers that have all their bits and neither grow nor
+/* COUNT times a hundred STEPs, on numbers with all bits in use that neither grow nor
  * vanish. */
 #define LOOP(NAME, STEP)                                                                 \
         static void NAME(uint64_t count)                                                 \
         {                                                                                \
                 double x = 1.5, y = 1.5, z = 1.5, u = 1.5;                               \
                 const double v = 2.718281828459045, one = 1.0000000000000002;            \
-                uint64_t cell[2] = {0, 0}; /* of chains through memory */                \
+                uint64_t cell[2] = {0, 0}; /* for chains through memory */               \
                 _Alignas(128) char lines[128];                                           \
-                char *self = lines + 60; /* across the border of two lines */            \
+                char *self = lines + 60; /* crosses a line boundary */                   \
                 memcpy(self, &self, sizeof(self));                                       \
                 __asm__ volatile("mov %[b], %%ecx\n\t1:\n\t.rept 100\n\t" STEP           \
                                  "\n\t.endr\n\t"                                         \
@@ -32,7 +31,7 @@ enum { REPEATED = 100 };
         }
 
 LOOP(multiply, "imul %%rcx, %%rcx")
-/* Of 2^31 by the quotient before, which goes to and fro between two values. */
+/* Divides 2^31 by the previous quotient, which alternates between two values. */
 LOOP(divide, "mov %[a], %%eax\n\txor %%edx, %%edx\n\tdiv %%ecx\n\t"
              "mov %%eax, %%ecx")
 LOOP(divide_apart, "mov %[a], %%eax\n\txor %%edx, %%edx\n\tdiv %[b]")
@@ -44,15 +43,15 @@ LOOP(float_sqrt_and_multiply, "sqrtsd %[x], %[x]\n\tmulsd %[v], %[x]")
 LOOP(float_divide_apart, "divsd %[one], %[x]\n\tdivsd %[one], %[y]\n\t"
                          "divsd %[one], %[z]\n\tdivsd %[one], %[u]")
 
-/* Chains through memory, of bytes, which no core renames, and of registers, whose store
- * and load write the address alike or not. */
+/* Chains through memory: with bytes, which no core renames, and with registers, with
+ * equal or different address expressions in store and load. */
 #define FOUR_ADDITIONS ".rept 4\n\tadd $1, %%rax\n\t.endr\n\t"
 LOOP(forward_byte, "movzbl (%[p]), %%eax\n\tadd $1, %%eax\n\tmovb %%al, (%[p])")
 LOOP(forward_alike, "mov (%[p]), %%rax\n\t" FOUR_ADDITIONS "mov %%rax, (%[p])")
 LOOP(forward_unlike, "mov (%[q]), %%rax\n\t" FOUR_ADDITIONS "mov %%rax, (%[p])")
-/* Of a byte, which the load of more bytes has to wait for until it is in L1. */
+/* Stores a byte and loads more bytes: the load must wait until the store is in L1. */
 LOOP(unforwarded, "movb %%al, (%[p])\n\tmov (%[p]), %%rax")
-/* Of a load that crosses the border of two lines, which holds its own address. */
+/* Loads across a line boundary, from a place that holds its address. */
 LOOP(split, "mov (%[s]), %[s]")
 LOOP(forward_vector, "movups (%[p]), %[x]\n\tmovups %[x], (%[p])")
 
@@ -78,7 +77,7 @@ enum kind {
 static const struct {
         const char *key;
         void (*run)(uint64_t count);
-        unsigned results; /* in a step */
+        unsigned results; /* per step */
 } kinds[KINDS] = {
     [MULTIPLY] = {"multiply_cycles", multiply, 1},
     [DIVIDE] = {"divide_cycles", divide, 1},
@@ -121,7 +120,7 @@ static int arithmetic_sweep(struct survey *survey, void *state, struct diag *dia
         return 0;
 }
 
-/* What a result takes. */
+/* The latency of a result. */
 struct latency {
         double cycles;
         double within; /* half its confidence interval, in cycles; NAN: unknown */
@@ -134,7 +133,7 @@ static struct latency latency_of(struct survey *survey, const struct series *ser
         return (struct latency){cycles, cycles * estimate_error(&estimate)};
 }
 
-/* Adds LATENCY unless it cannot be; the widest error of all goes to ERROR. */
+/* Adds LATENCY if it is plausible; ERROR gets the maximum of all errors. */
 static void add_latency(struct survey *survey, json_t *json, const char *key,
                         struct latency latency, double *error)
 {

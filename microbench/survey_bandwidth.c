@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a survey that is about bandwidth, over the number of threads and of each
- * cache. */
+/* Survey of bandwidth, by thread count and for each cache. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,8 +11,8 @@
 
 enum { ROUNDS = 24, ROUNDS_HURRIED = 12, LEVELS_MAX = 3 };
 
-/* What a round of bandwidth goes over: a few milliseconds, in which a busy machine may
- * leave it undisturbed. Its neighbours have left the caches when its turn comes again. */
+/* Data of a round: a few milliseconds, short enough to stay undisturbed on a busy
+ * machine. Other windows evict it from the caches before its next turn. */
 #define WINDOW_BYTES (UINT64_C(32) << 20)
 
 static uint32_t widest_bits(void)
@@ -21,27 +20,27 @@ static uint32_t widest_bits(void)
         return __builtin_cpu_supports("avx") ? 256 : 128;
 }
 
-/* What is measured of each number of threads, and but for triad of each cache. */
+/* Measured for each thread count; caches have no triad. */
 enum { OF_LOADS, OF_STORES, OF_TRIAD, KERNELS };
 
 static const struct kernel *const bandwidth_kernels[KERNELS] = {
     [OF_LOADS] = &kernel_load, [OF_STORES] = &kernel_store, [OF_TRIAD] = &kernel_triad};
 
-/* THREADS in data of SIZE_BYTES in all: memory, or a cache. */
+/* THREADS threads on SIZE_BYTES of data in total, in memory or a cache. */
 struct bandwidth_point {
         uint32_t threads;
-        unsigned level; /* of the caches; 0: memory */
+        unsigned level; /* number of the cache level; 0: memory */
         uint64_t size_bytes;
-        uint64_t passes; /* of a round */
+        uint64_t passes; /* per round */
         uint32_t windows;
         size_t kernels;
         struct visits visits[KERNELS];
         double gbs[KERNELS];
         double error[KERNELS];
-        bool disturbed[KERNELS]; /* too few visits were not */
+        bool disturbed[KERNELS]; /* too few visits were undisturbed */
 };
 
-/* Some rounds of KERNEL. */
+/* Runs some rounds of KERNEL. */
 static int run_rounds(struct survey *survey, const struct bandwidth_point *point,
                       const struct kernel *kernel, struct visit *visit, struct diag *diag)
 {
@@ -60,7 +59,7 @@ static int run_rounds(struct survey *survey, const struct bandwidth_point *point
         return survey_rounds(survey, kernel, &parameters, rounds, bytes, visit, diag);
 }
 
-/* Unless the CPUs are apart. */
+/* Visits KERNEL unless the CPUs are apart. */
 static int visit_kernel(struct survey *survey, const struct bandwidth_point *point,
                         const struct kernel *kernel, struct visits *visits,
                         struct diag *diag)
@@ -77,7 +76,7 @@ static int visit_kernel(struct survey *survey, const struct bandwidth_point *poi
         return rc;
 }
 
-/* All numbers on small machines, fewer and fewer on large ones. */
+/* All thread counts on small machines, wider steps on large ones. */
 static uint32_t next_threads(uint32_t threads, uint32_t cpus)
 {
         uint32_t next = threads < 8 ? threads + 1 : threads + threads / 4;
@@ -99,8 +98,8 @@ static void set_threads(const struct survey *survey, uint32_t threads,
         };
 }
 
-/* One thread in each cache whose size the system reports: data that is half of it, but no
- * more than twice the one before, as the last may be shared with others. */
+/* One thread for each cache with a reported size. The data is half of the cache, but at
+ * most twice the previous data, because others may share the last cache. */
 static size_t set_levels(struct bandwidth_point *points)
 {
         uint64_t before = 0;
@@ -161,7 +160,7 @@ static int visit_point(struct survey *survey, struct bandwidth_point *point,
         return rc;
 }
 
-/* All kernels, numbers of threads and caches in turns. */
+/* Visits all kernels, thread counts and caches in turn. */
 static int bandwidth_sweep(struct survey *survey, void *state, struct diag *diag)
 {
         struct bandwidths *bandwidths = state;
@@ -203,7 +202,7 @@ static void name_figure(const struct bandwidth_point *point, size_t kernel, char
                          point->threads);
 }
 
-/* ONE is the point of one thread. */
+/* ONE: the point with one thread. */
 static void estimate_point(struct survey *survey, const struct bandwidth_point *one,
                            struct bandwidth_point *point)
 {
@@ -232,7 +231,7 @@ static void estimate_point(struct survey *survey, const struct bandwidth_point *
         }
 }
 
-/* The greatest bandwidth of each kernel, and the threads that it takes. */
+/* The greatest bandwidth of each kernel, and its thread count. */
 static void add_peaks(const struct bandwidths *bandwidths, size_t numbers, json_t *json)
 {
         static const char *const keys[KERNELS] = {"peak_read_gbs", "peak_write_gbs",

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a survey that are about the latency of caches and of each node's memory.
- */
+/* Survey of the latency of caches and of each node's memory. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,36 +13,36 @@
 enum {
         POINTS_PER_OCTAVE = 4,
         PLATEAUS_MAX = 8,
-        GROUP_MAX = 64, /* chases that take turns */
+        GROUP_MAX = 64, /* chases visited in turn */
         HUGE_PAGE_BYTES = 2 << 20,
-        VISITS_ALONE = 2 /* in a sweep, for each of the others' */
+        VISITS_ALONE = 2 /* per sweep, for each visit of other figures */
 };
 
-/* A point this near to a level's latency speaks for it. */
+/* A point within this ratio of a level's latency supports it. */
 static const double NEAR = 1.03;
-/* A level that cannot be told takes about so many times as long as the one before. */
+/* Assumed latency ratio of an unidentified level to the previous one. */
 static const double NEXT_LIKE = 3;
 
 /* ---- caches ---- */
 
-/* What the system tells of the caches. */
+/* Cache sizes that the system reports. */
 struct reports {
-        uint64_t bytes[PLATEAUS_MAX + 1]; /* ended by 0 */
+        uint64_t bytes[PLATEAUS_MAX + 1]; /* terminated by 0 */
         size_t count;
 };
 
 struct caches {
         struct reports reports;
         size_t count;
-        struct series *series;        /* of each size, in cycles of the core */
-        struct series *blocks;        /* of those just beyond a level, for the next one */
-        bool *figures;                /* whether SERIES speaks for a level */
-        struct latency_point *points; /* what the sizes say that have a visit, ... */
-        size_t *sizes;                /* which these are, ... */
-        size_t known;                 /* and how many */
-        bool small_pages;             /* those that are large are on pages of 4 KiB */
+        struct series *series;        /* for each size, in core cycles */
+        struct series *blocks;        /* for sizes just beyond a level */
+        bool *figures;                /* whether SERIES determines a level */
+        struct latency_point *points; /* points of the visited sizes */
+        size_t *sizes;                /* indices of the visited sizes */
+        size_t known;                 /* number of visited sizes */
+        bool small_pages;             /* large sizes use pages of 4 KiB */
         struct latency_point beyond[PLATEAUS_MAX]; /* just beyond each reported level;
-                                                      NAN: no visit */
+                                                    * NAN: no visit */
 };
 
 static uint64_t size_of_point(size_t index)
@@ -89,7 +88,7 @@ static int caches_open(struct survey *survey, void *state, struct diag *diag)
                    : diag_no_memory(diag);
 }
 
-/* Whether a level's latency is that of this size. */
+/* Whether the size gives a level's latency. */
 static bool is_beyond(const struct caches *caches, size_t index)
 {
         for (size_t i = 0; i + 1 < caches->reports.count; i++)
@@ -98,8 +97,7 @@ static bool is_beyond(const struct caches *caches, size_t index)
         return false;
 }
 
-/* Where there is no time for more, a size in each octave, and those that a level is told
- * by. */
+/* If time is short: a size per octave, and the sizes that determine a level. */
 static bool is_essential(const struct caches *caches, size_t index)
 {
         return index % POINTS_PER_OCTAVE == 0 || is_beyond(caches, index);
@@ -115,9 +113,9 @@ static bool wants_size(const struct survey *survey, const struct caches *caches,
         return wanted && (!survey_is_late(survey) || is_essential(caches, index));
 }
 
-/* Visits the sizes that are wanted, from the one of point FIRST on, as many as take no
- * more room than a quarter of the largest: on a busy machine those are visited before
- * others are made. Says which is NEXT. */
+/* Visits the wanted sizes from point FIRST. Their total data is at most a quarter of the
+ * largest size: a busy machine then visits them before others are allocated. NEXT gets
+ * the next point. */
 static int visit_group(struct survey *survey, struct caches *caches, size_t first,
                        size_t *next, struct diag *diag)
 {
@@ -155,8 +153,8 @@ static int visit_group(struct survey *survey, struct caches *caches, size_t firs
         return rc;
 }
 
-/* Where all visits were disturbed the shortest is the nearest to the truth. CYCLE_NS: of
- * the core's clock. */
+/* If all visits were disturbed, the shortest is the best. CYCLE_NS: the core's cycle
+ * time. */
 static struct latency_point point_of(uint64_t size_bytes, const struct series *series,
                                      double cycle_ns)
 {
@@ -167,7 +165,7 @@ static struct latency_point point_of(uint64_t size_bytes, const struct series *s
                                       estimate_error(&estimate)};
 }
 
-/* What all visits just beyond a level of BEFORE_BYTES say together. */
+/* The combined result of all visits just beyond a level of BEFORE_BYTES. */
 static struct latency_point point_beyond(const struct caches *caches,
                                          uint64_t before_bytes, double cycle_ns)
 {
@@ -184,8 +182,8 @@ static struct latency_point point_beyond(const struct caches *caches,
                            : (struct latency_point){0, NAN, NAN};
 }
 
-/* What is known so far, with CYCLE_NS of the core's clock; while that is not known, 1
- * will do, as levels are told by their ratios. */
+/* Reads the current points with the core's CYCLE_NS. If it is not known yet, 1 works too,
+ * because levels are distinguished by ratios. */
 static void read_curve(struct caches *caches, double cycle_ns)
 {
         caches->known = 0;
@@ -202,14 +200,14 @@ static void read_curve(struct caches *caches, double cycle_ns)
         }
 }
 
-/* Whether memory is on the curve. */
+/* Whether the curve includes memory. */
 static bool curve_reaches(const struct caches *caches)
 {
         return caches->known > 0 &&
                survey_reaches_memory(caches->points[caches->known - 1].size_bytes);
 }
 
-/* Those that have a plateau of their own; MEMORY_NS is what the largest sizes have. */
+/* Finds the levels with a plateau; MEMORY_NS gets the latency of the largest sizes. */
 static size_t find_levels(const struct caches *caches, struct plateau *plateaus,
                           double *memory_ns)
 {
@@ -253,8 +251,8 @@ static int caches_sweep(struct survey *survey, void *state, struct diag *diag)
         return rc;
 }
 
-/* Whether a size that has the latency of the level NUMBER, or is just beyond the one
- * before, tells anything. */
+/* Whether a size determines the level NUMBER: it has the level's latency, or is just
+ * beyond the previous level. */
 static bool is_told(const struct caches *caches, unsigned number,
                     const struct plateau *level)
 {
@@ -270,10 +268,11 @@ static bool is_told(const struct caches *caches, unsigned number,
         return false;
 }
 
-/* How a level's latency and size were found; the words of doc/memlag-calibrate.md. */
+/* How a level's latency and size were found; these words are in doc/memlag-calibrate.md.
+ */
 static const char OF_PLATEAU[] = "plateau", OF_SIZES_BEYOND[] = "sizes-just-beyond";
 
-/* PLATEAU is NULL where there is none to tell of. */
+/* PLATEAU is NULL if the level is unknown. */
 static json_t *level_json(const struct survey *survey, unsigned level,
                           const struct plateau *plateau, const char *basis)
 {
@@ -302,8 +301,8 @@ static void add_level(struct survey *survey, const struct caches *caches,
                               level_json(survey, level, told ? plateau : NULL, basis));
 }
 
-/* Those levels after the FOUND ones that the system reports and that have no plateau, up
- * to one that cannot be told; returns how many there are then. */
+/* Appends reported levels without a plateau to the FOUND levels, up to the first
+ * unidentified one; returns the new number. */
 static size_t find_hidden_levels(const struct caches *caches, double memory_ns,
                                  struct plateau *plateaus, size_t found)
 {
@@ -315,8 +314,7 @@ static size_t find_hidden_levels(const struct caches *caches, double memory_ns,
         return found;
 }
 
-/* The latency of what follows the COUNT levels: memory's, or that of a level which the
- * system reports and which cannot be told. */
+/* The latency after the COUNT levels: of memory, or of an unidentified reported level. */
 static double next_ns(const struct caches *caches, const struct plateau *levels,
                       size_t count, double memory_ns)
 {
@@ -326,7 +324,7 @@ static double next_ns(const struct caches *caches, const struct plateau *levels,
         return fmin(caches->beyond[count - 1].ns, NEXT_LIKE * levels[count - 1].ns);
 }
 
-/* DOUBTFUL: there was a plateau that may be memory's. */
+/* DOUBTFUL: a plateau that may be memory. */
 static void leave_out_level(struct survey *survey, const struct plateau *doubtful,
                             json_t *levels)
 {
@@ -346,7 +344,7 @@ static void leave_out_level(struct survey *survey, const struct plateau *doubtfu
         json_array_append_new(levels, level_json(survey, level, NULL, NULL));
 }
 
-/* How many of the COUNT levels are no memory for certain. */
+/* The number of levels among COUNT that are certainly not memory. */
 static size_t certain_levels(const struct caches *caches, const struct plateau *levels,
                              size_t count, double memory_ns)
 {
@@ -372,7 +370,7 @@ static json_t *levels_json(struct survey *survey, const struct caches *caches)
         double memory_ns;
         size_t found = find_levels(caches, plateaus, &memory_ns), all = found;
         json_t *levels = json_array();
-        /* Without memory to compare with, the last one cannot be told. */
+        /* Without memory for comparison, the last level cannot be identified. */
         if (curve_reaches(caches))
                 all = find_hidden_levels(caches, memory_ns, plateaus, found);
         set_capacities(caches, plateaus, all, memory_ns);
@@ -422,7 +420,7 @@ const struct survey_part survey_caches = {
 /* ---- memory ---- */
 
 struct memory {
-        int nodes; /* none where the data does not reach it */
+        int nodes; /* 0 if the data does not reach memory */
         struct series *series;
         int64_t *huge_bytes; /* of the data */
 };
@@ -474,8 +472,8 @@ static int memory_sweep(struct survey *survey, void *state, struct diag *diag)
         return 0;
 }
 
-/* Of NODE; where it has no visits that can be trusted, the end of the caches' curve: that
- * is the same chase through as much data. NAN: none of the two, which is told. */
+/* The latency of NODE's memory. Without trustworthy visits, uses the end of the caches'
+ * curve: the same chase with as much data. NAN and a note if both are missing. */
 static struct latency_point memory_point(struct survey *survey,
                                          const struct memory *memory, int node)
 {

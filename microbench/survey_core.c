@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a survey that are about the core: its clocks, and what it can have at
- * once. */
+/* Survey of the core: its clocks, and the operations that it can overlap. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +10,7 @@
 /* ---- clocks ---- */
 
 struct clocks {
-        struct series core_ns, tsc_ns; /* of a cycle, of a tick */
+        struct series core_ns, tsc_ns; /* per cycle, per tick */
 };
 
 static void visit_clocks(struct clocks *clocks)
@@ -58,19 +57,18 @@ const struct survey_part survey_clocks = {
     .result = clocks_result,
 };
 
-/* ---- at once ---- */
+/* ---- overlap ---- */
 
 struct core {
-        struct series gather_ns; /* of a load of memory, others beside it */
-        struct series jump_ns, indirect_jump_ns;      /* of one to the next line */
-        struct series call_ns;                        /* with its return */
-        struct series random_ns, never_ns, always_ns; /* of a branch that goes so */
-        struct series instruction_ns;                 /* of one that waits for none */
+        struct series gather_ns; /* per memory load, with others in parallel */
+        struct series jump_ns, indirect_jump_ns;      /* per jump to the next line */
+        struct series call_ns;                        /* with the return */
+        struct series random_ns, never_ns, always_ns; /* per branch with this direction */
+        struct series instruction_ns;                 /* per independent instruction */
 };
 
-/* COUNT times a hundred instructions that hardly depend on each other, for all kinds of
- * execution units, so that none of these is short before issue is. No NOPs, which some
- * cores take several of as one. */
+/* COUNT times a hundred almost independent instructions for all kinds of execution units:
+ * issue is the bottleneck, no unit is. No NOPs: some cores merge several. */
 static void run_independent(uint64_t count)
 {
         const uint64_t word = 0;
@@ -95,8 +93,8 @@ static void run_independent(uint64_t count)
                            "xmm3", "cc");
 }
 
-/* Jumps that are all predicted, each to the next line, and calls of a function that does
- * nothing. Below the stack pointer the compiler may have put something. */
+/* Predicted jumps, each to the next line, and calls of an empty function. The compiler
+ * may use the space below the stack pointer. */
 #define JUMPS_LOOP(NAME, STEP, BEHIND)                                                   \
         static void NAME(uint64_t count)                                                 \
         {                                                                                \
@@ -114,10 +112,9 @@ JUMPS_LOOP(run_indirect_jumps,
            "lea 2f(%%rip), %%rax\n\tjmp *%%rax\n\t.p2align 6\n\t2:\n\tnop", "")
 JUMPS_LOOP(run_calls, "call 3f", "jmp 4f\n\t.p2align 6\n\t3: ret\n\t4:")
 
-/* A loop with a branch on a number of which no predictor knows the sign before it is
- * there (a linear congruential generator, Knuth, TAOCP 2, 3.3.4; each time another part
- * of it), or on what is always 0. No fence, as in the kernel branch: its wait would hide
- * a part of what a wrong prediction costs. */
+/* A loop with a branch on an unpredictable sign (a linear congruential generator, Knuth,
+ * TAOCP 2, 3.3.4; another bit each time), or on a constant 0. No fence, unlike the kernel
+ * branch: its wait would hide a part of the misprediction cost. */
 #define BRANCH_LOOP(NAME, TEST, JUMP)                                                    \
         static void NAME(uint64_t count)                                                 \
         {                                                                                \
@@ -177,7 +174,7 @@ static int visit_gather(struct survey *survey, struct core *core, struct diag *d
 
 static int core_sweep(struct survey *survey, void *state, struct diag *diag)
 {
-        enum { INSTRUCTIONS = 102 }; /* in a repeat */
+        enum { INSTRUCTIONS = 102 }; /* per repeat */
         struct core *core = state;
         survey_progress(survey, "the core");
         if (survey_wants(survey, &core->instruction_ns, false))
@@ -202,7 +199,7 @@ void survey_misses_at_once(struct survey *survey, const struct series *gather_ns
         json_object_set_new(core, "gather_ns", json_real(gather.value));
 }
 
-/* Adds what the shortest of SERIES takes, in cycles, for the preset host. */
+/* Adds the shortest of SERIES in cycles, for the preset host. */
 static void add_cycles(struct survey *survey, json_t *json, const char *key,
                        const char *name, const struct series *series)
 {
@@ -223,8 +220,8 @@ static void add_branches(struct survey *survey, const struct core *core, json_t 
             !survey_trusts(survey, &core->never_ns, name) ||
             !survey_trusts(survey, &core->always_ns, name))
                 return;
-        /* Half of the random ones are taken, and half are predicted wrongly. Only behind
-         * a wrong one does the next number wait for the test, which takes a cycle. */
+        /* Half of the random branches are taken, half are mispredicted. Only after a
+         * misprediction does the next number wait for the test, which takes a cycle. */
         const double test_cycles = 1;
         double right_ns = (survey_shortest(survey, &core->never_ns).value +
                            survey_shortest(survey, &core->always_ns).value) /

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a survey that is about the kernel: what a page costs that is touched for
- * the first time, small and huge, and what a system call costs. */
+/* Survey of the kernel: the cost of first touches of small and huge pages, and of a
+ * system call. */
 #include <math.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,7 +18,8 @@ struct kernel_costs {
         struct series small_ns, huge_ns, call_ns;
 };
 
-/* Touches the pages of BUFFER, PAGE_BYTES each, for the first time: ns a page. */
+/* Touches the pages of BUFFER, PAGE_BYTES each, for the first time; returns ns per page.
+ */
 static double touch_ns(const struct buffer *buffer, uint64_t page_bytes)
 {
         volatile char *bytes = buffer->addr;
@@ -29,8 +30,7 @@ static double touch_ns(const struct buffer *buffer, uint64_t page_bytes)
                (double)buffer->bytes;
 }
 
-/* One visit, to COUNT new pages of a kind: nothing is added where they did not become of
- * that kind. */
+/* One visit to COUNT new pages; adds nothing if the pages have the wrong size. */
 static int visit_pages(struct survey *survey, enum buffer_pages pages, uint64_t count,
                        struct series *series, struct diag *diag)
 {
@@ -59,7 +59,7 @@ static int visit_pages(struct survey *survey, enum buffer_pages pages, uint64_t 
         return 0;
 }
 
-/* One that does next to nothing, and that no library answers by itself. */
+/* A trivial system call that no library answers without the kernel. */
 static void run_calls(uint64_t count)
 {
         enum { CALLS = 100 };
@@ -101,7 +101,7 @@ static json_t *kernel_result(struct survey *survey, void *state)
         json_t *json = json_object();
         add_ns(survey, json, "small_fault_ns", "the first touch of a page of 4 KiB",
                &costs->small_ns);
-        if (series_count(&costs->huge_ns) > 0) /* there may be no huge pages */
+        if (series_count(&costs->huge_ns) > 0) /* the machine may lack huge pages */
                 add_ns(survey, json, "huge_fault_ns",
                        "the first touch of a page of 2 MiB", &costs->huge_ns);
         add_ns(survey, json, "call_ns", "a system call", &costs->call_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a survey that is about latency under load. */
+/* Survey of latency under load. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,37 +11,36 @@
 
 enum { TURNS_MAX = 256, DELAYS = 9, SEATS_MAX = 2, VISITS = 2, SAMPLES_MIN = 20 };
 
-/* Turns of each point in a sweep: they are short. */
+/* Turns of each point per sweep: turns are short. */
 enum { TURNS_IN_SWEEP = 4 };
 
-/* So many at least where there is time: turns one after the other are alike, so that a
- * few seem to agree better than they do with those of another minute. */
+/* Least number of turns, if time allows: consecutive turns are similar, and a few turns
+ * seem more precise than they are. */
 enum { TURNS_MIN = 40 };
 
-/* What a load goes through before it is asked whether to go on. */
+/* Data that a load reads between checks for a stop command. */
 #define LOAD_WINDOW_BYTES (UINT64_C(8) << 20)
 
-/* Of the bandwidth that a load reaches beside few neighbours: in a turn in which it had
- * less, the latency is not that beside this load. */
+/* Share of the bandwidth that the load reaches without interference. In a turn with less,
+ * the latency does not belong to this load. */
 static const double REACHED = 0.95;
 
-/* H19 and this project's rule for contention: a quarter more than idle. */
+/* H19, and this project's rule for contention: a quarter above idle. */
 static const double KNEE_FACTOR = 1.25;
 
-/* Of the turns, in the range that is told. */
+/* Share of the turns in the printed range. */
 static const double RANGE_PART = 0.8;
 
-/* Adds VALUE under KEY unless it was not measured. */
+/* Adds VALUE under KEY if it was measured. */
 static void add_measured(json_t *object, const char *key, double value)
 {
         if (!isnan(value))
                 json_object_set_new(object, key, json_real(value));
 }
 
-/* The load and the chase beside it, for a while: the mean of the chase's seats, one CPU
- * after the other. What saturates the memory does not treat two CPUs alike, and who is
- * favoured changes within seconds (on the machine of the manual the latencies of the two
- * had a correlation of -0.4 to -0.8, their means half the spread). */
+/* The load with the chase beside it, for a while: the mean over the chase's seats, one
+ * CPU after the other. A saturated memory favours some CPUs, and the favoured CPU changes
+ * within seconds. */
 struct turn {
         double gbs; /* of the load */
         double ns;  /* of the chase */
@@ -50,24 +49,23 @@ struct turn {
         struct point_counts chase, load;
 };
 
-/* One delay of the load: what was measured in several turns. */
+/* One delay of the load, with several turns. */
 struct loaded_point {
         uint32_t delay_nops;
         struct turn turns[TURNS_MAX];
         size_t count;
-        struct sampled_latency sampled; /* of the chase, in all turns */
+        struct sampled_latency sampled; /* of the chase, over all turns */
 };
 
 struct loaded {
-        struct loaded_point idle; /* the chase alone, where a PMU counts it */
+        struct loaded_point idle; /* the chase alone, if the PMU counts it */
         struct loaded_point points[DELAYS];
         size_t count;
-        size_t seats[SEATS_MAX]; /* the chase's, of the survey's CPUs */
+        size_t seats[SEATS_MAX]; /* CPUs of the chase, as indices of the survey's CPUs */
         size_t seat_count;
 };
 
-/* What a sweep measures with: the chase, and the threads that load the memory beside it.
- */
+/* The chase, and the threads that load the memory beside it. */
 struct rig {
         struct survey *survey;
         const struct loaded *loaded;
@@ -80,7 +78,7 @@ static int count_threads(const struct survey *survey, const struct load *load,
                          struct point_counters **counters, struct diag *diag)
 {
         uint32_t threads = load ? load_thread_count(load) : 1;
-        pid_t *numbers = calloc(threads, sizeof(*numbers)); /* 0: the one that calls */
+        pid_t *numbers = calloc(threads, sizeof(*numbers)); /* 0: the calling thread */
         if (!numbers)
                 return diag_no_memory(diag);
         if (load)
@@ -90,7 +88,7 @@ static int count_threads(const struct survey *survey, const struct load *load,
         return *counters ? 0 : -EIO;
 }
 
-/* Visits of the chase beside LOAD (NULL: alone), and what the PMU counts in both. */
+/* Visits the chase beside LOAD (NULL: idle), with PMU counts of both. */
 static int visit_counted(struct survey *survey, struct chase *chase,
                          const struct load *load, struct turn *turn, struct diag *diag)
 {
@@ -117,8 +115,8 @@ static int visit_counted(struct survey *survey, struct chase *chase,
         return rc;
 }
 
-/* Visits of which samples are taken, and not the time, as sampling takes some of it: one,
- * or as many as it takes to have enough. */
+/* Visits for samples only, because sampling costs time: one, or more until there are
+ * enough samples. */
 static int visit_sampled(struct survey *survey, struct chase *chase,
                          const struct load *load, struct loaded_point *point,
                          struct diag *diag)
@@ -138,14 +136,14 @@ static int visit_sampled(struct survey *survey, struct chase *chase,
         return 0;
 }
 
-/* What the load goes over: not a power of two, of which its four arrays would be so far
- * apart that they meet in the same banks of the memory. */
+/* Data size of the load: no power of two, because its four arrays would then conflict in
+ * memory banks. */
 static uint64_t load_bytes(const struct survey *survey)
 {
         return survey->data_bytes / 64 * 61;
 }
 
-/* The chase on its seat and the load on all other CPUs. */
+/* Runs the chase on SEAT, and the load on all other CPUs. */
 static int run_seat(struct rig *rig, size_t seat, struct loaded_point *point,
                     struct turn *turn, struct diag *diag)
 {
@@ -177,7 +175,7 @@ static void add_seat(const struct turn *seat, double share, struct turn *turn)
                 turn->disturbance = seat->disturbance;
 }
 
-/* The chase on each of its seats. */
+/* Runs the chase on each of its seats. */
 static int run_turn(struct rig *rig, struct loaded_point *point, struct turn *turn,
                     struct diag *diag)
 {
@@ -197,7 +195,7 @@ static int run_turn(struct rig *rig, struct loaded_point *point, struct turn *tu
         return rc == 0 ? back : rc;
 }
 
-/* Unless the CPUs are apart. */
+/* Runs a turn unless the CPUs are apart. */
 static int take_turn(struct rig *rig, struct loaded_point *point, struct diag *diag)
 {
         struct survey *survey = rig->survey;
@@ -215,7 +213,7 @@ static int take_turn(struct rig *rig, struct loaded_point *point, struct diag *d
         return rc;
 }
 
-/* The turns of a point that count: those of CPUs together. */
+/* The valid turns of a point: with the CPUs together. */
 struct turns {
         const struct turn *turns[TURNS_MAX];
         size_t count;
@@ -241,8 +239,8 @@ static double reached_gbs(const struct turns *turns)
         return gbs[(turns->count - 1) - (turns->count - 1) / 4];
 }
 
-/* The latency in the turns; those in which the load was kept from its bandwidth count
- * last. */
+/* The latencies of the turns; turns with a hindered load count only if others are too
+ * few. */
 static void latencies(const struct turns *turns, struct series *series)
 {
         double least = turns->count > 0 ? REACHED * reached_gbs(turns) : 0;
@@ -254,7 +252,7 @@ static void latencies(const struct turns *turns, struct series *series)
         }
 }
 
-/* Whether the ends and the middle of the curve, where there is no time for more. */
+/* If time is short: the ends and the middle of the curve. */
 static bool is_essential(const struct loaded *loaded, size_t index)
 {
         return index == 0 || index + 1 == loaded->count || index == loaded->count / 2;
@@ -283,7 +281,7 @@ static double sampling_cycles(const struct loaded_point *point)
                    : NAN;
 }
 
-/* The median of what the turns counted; NAN: nothing. */
+/* The median of a count over the turns; NAN: not counted. */
 static double median_of(const struct turns *turns,
                         double (*counted)(const struct turn *turn))
 {
@@ -335,7 +333,7 @@ static json_t *point_json(const struct survey *survey, const struct loaded_point
         return json;
 }
 
-/* For want of turns. */
+/* Leaves out a point without turns. */
 static void leave_out(struct survey *survey, const struct loaded_point *point)
 {
         char name[64];
@@ -344,8 +342,8 @@ static void leave_out(struct survey *survey, const struct loaded_point *point)
         survey_leave_unvisited(survey, name);
 }
 
-/* Of the points that were measured: all go to CURVE, those that tell anything of the
- * latency to POINTS. */
+/* Reads the measured points: CURVE gets all, POINTS gets the points with a reliable
+ * latency. */
 static size_t read_points(struct survey *survey, const struct loaded *loaded,
                           struct load_point *points, json_t *curve)
 {
@@ -393,7 +391,7 @@ static json_t *loaded_result(struct survey *survey, void *state)
                 return json;
         double knee = curve_knee_gbs(points, count, survey->idle_ns, KNEE_FACTOR);
         json_object_set_new(json, "idle_ns", json_real(survey->idle_ns));
-        /* Without all points it is not known that there is none. */
+        /* A missing knee is certain only with all points. */
         if (!isnan(knee) || count == loaded->count)
                 json_object_set_new(json, "knee_gbs", survey_number(knee));
         if (!isnan(knee))
@@ -402,7 +400,8 @@ static json_t *loaded_result(struct survey *survey, void *state)
         return json;
 }
 
-/* The first CPU, and the next one of its kind for which the chase's memory is as near. */
+/* Seats: the first CPU, and the next CPU of the same kind with the same distance to the
+ * chase's memory. */
 static void choose_seats(const struct survey *survey, struct loaded *loaded)
 {
         loaded->seats[0] = 0;
@@ -412,8 +411,8 @@ static void choose_seats(const struct survey *survey, struct loaded *loaded)
                         loaded->seats[loaded->seat_count++] = i;
 }
 
-/* The delays of this survey, from a light load to a heavy one; none when no other CPU can
- * load the memory, or the data does not reach it. */
+/* Chooses the delays, from light to heavy load. None if no other CPU can load the memory,
+ * or the data does not reach memory. */
 static int loaded_open(struct survey *survey, void *state, struct diag *diag)
 {
         static const uint32_t delays[DELAYS] = {6400, 1600, 800, 400, 200,
@@ -428,7 +427,7 @@ static int loaded_open(struct survey *survey, void *state, struct diag *diag)
         return 0;
 }
 
-/* The chase alone, once, where a PMU counts it. */
+/* Visits the chase alone, once, if the PMU counts it. */
 static int visit_idle(struct survey *survey, struct chase *chase,
                       struct loaded_point *idle, struct diag *diag)
 {

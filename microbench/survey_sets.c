@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a survey that is about the sets of L1: how soon one takes a line after
- * another, from L2 and from L3. */
+/* Survey of L1 sets: the interval at which one set accepts lines, from L2 and from L3. */
 #include <math.h>
 #include <stdio.h>
 
@@ -15,14 +14,13 @@ enum { FROM_L2, FROM_L3, SOURCES };
 static const char *const names[SOURCES] = {"l2", "l3"};
 
 struct sets {
-        struct set_loads loads[SOURCES]; /* without pages: there is no such cache */
-        struct series one[SOURCES], two[SOURCES]; /* cycles of a load */
+        struct set_loads loads[SOURCES]; /* without pages: no such cache */
+        struct series one[SOURCES], two[SOURCES]; /* cycles per load */
 };
 
-/* The lines of one set of L1 share as many places of L2 as that has pages' worth of
- * bytes. They are half filled; and so overfull by the lines of two sets, four times each,
- * that all come from L3. Of that they are so little that they stay there, whatever others
- * use it. */
+/* The lines of one L1 set share as many lines of L2 as L2's size has pages. For L2 hits,
+ * they are half full. For L3 hits, the lines of two L1 sets overfill them four times
+ * each. The data is a small part of L3, and stays there even if others use it. */
 static int sets_open(struct survey *survey, void *state, struct diag *diag)
 {
         enum { PAGE_BYTES = 4096 };
@@ -53,7 +51,7 @@ static void visit(struct survey *survey, const struct set_loads *loads, bool one
         bool switched[ROUNDS];
         struct machine_time before, after;
         struct series all = {0};
-        (void)set_loads_cycles(loads, one_set, 1); /* the lines come to where they stay */
+        (void)set_loads_cycles(loads, one_set, 1); /* fills the cache level */
         machine_time_read(survey->cpus.cpus, 1, &before);
         double begin = clock_seconds();
         for (size_t i = 0; i < ROUNDS; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a survey that is about lines which another core has modified. */
+/* Survey of lines that another core has modified. */
 #include <math.h>
 
 #include "clock.h"
@@ -8,15 +8,15 @@
 #include "reported.h"
 #include "survey.h"
 
-/* Of a visit, some milliseconds in all. */
+/* Per visit, some milliseconds in total. */
 enum { ROUNDS = 200 };
 
 struct sharing {
-        size_t writer; /* of the survey's CPUs; 0: there is none */
+        size_t writer; /* index among the survey's CPUs; 0: none */
         struct visits visits;
 };
 
-/* The writer is the first CPU that is like the one that loads, on another core. */
+/* Chooses the first CPU on another core that is like the loading CPU. */
 static int sharing_open(struct survey *survey, void *state, struct diag *diag)
 {
         struct sharing *sharing = state;
@@ -29,7 +29,7 @@ static int sharing_open(struct survey *survey, void *state, struct diag *diag)
         return 0;
 }
 
-/* Without a value where the writer did not run. */
+/* Sets TOLD to false if the writer did not run. */
 static int run_rounds(struct survey *survey, const struct sharing *sharing,
                       struct visit *visit, bool *told, struct diag *diag)
 {
@@ -57,8 +57,8 @@ static int run_rounds(struct survey *survey, const struct sharing *sharing,
         return 0;
 }
 
-/* Whether a place in which the two CPUs do not count as together has too few visits: a
- * program meets it, too. Of a writer beyond the second CPU no place is told. */
+/* Whether a place other than together needs more visits: programs see such places too. A
+ * writer other than the second CPU has no known place. */
 static bool wants_place(const struct survey *survey, const struct sharing *sharing,
                         const struct stay *stay)
 {
@@ -71,7 +71,7 @@ static bool wants_place(const struct survey *survey, const struct sharing *shari
         return series_count(&series) < survey->visits_min && !survey_is_late(survey);
 }
 
-/* Where the CPUs are not together, some visits only. */
+/* Makes only some visits if the CPUs are not together. */
 static int visit_lines(struct survey *survey, struct sharing *sharing, struct diag *diag)
 {
         struct visits *visits = &sharing->visits;
@@ -100,7 +100,7 @@ static int sharing_sweep(struct survey *survey, void *state, struct diag *diag)
         return rc;
 }
 
-/* Adds what visits in PLACE say under KEY, if they tell it of these two CPUs. */
+/* Adds the result of visits in PLACE under KEY, if it is known for both CPUs. */
 static void add_place(const struct survey *survey, const struct sharing *sharing,
                       enum place place, const char *key, json_t *json)
 {
@@ -109,8 +109,7 @@ static void add_place(const struct survey *survey, const struct sharing *sharing
                 json_object_set_new(json, key, json_real(ns));
 }
 
-/* Of a pair that was never on two cores, as far as is known: what it does has nothing to
- * do with another core. */
+/* A pair that was never on two cores: its result says nothing about another core. */
 static bool is_one_core(const struct survey *survey, const struct sharing *sharing)
 {
         return survey->places && sharing->writer == 1 &&

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a survey that is about the TLB: what the step to another page adds to the
- * latency, for each number of pages. */
+/* Survey of the TLB: the extra latency of a step to another page, by number of pages. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,23 +10,23 @@
 enum {
         SMALL_PAGE_BYTES = 4096,
         TLB_FIRST = 16,
-        /* Two points an octave, and four where second levels end. */
+        /* Two points per octave, and four where second levels usually end. */
         TLB_COARSE_OCTAVES = 6,
         TLB_FINE_OCTAVES = 3,
         TLB_COARSE_POINTS = 2 * TLB_COARSE_OCTAVES,
         TLB_POINTS = TLB_COARSE_POINTS + 4 * TLB_FINE_OCTAVES + 1,
         WALKERS_MAX = 16,
-        MAPPINGS = 4 /* of the pages whose walks are the figure, in a sweep */
+        MAPPINGS = 4 /* of the pages that give the walk's cost, per sweep */
 };
 
 struct tlb {
-        size_t count;                         /* of points that there is memory for */
-        struct series series[2 * TLB_POINTS]; /* across pages, and side by side */
-        struct series apart_ns;               /* of a load that waits for no other */
+        size_t count;                         /* number of points that fit the memory */
+        struct series series[2 * TLB_POINTS]; /* across pages, and adjacent */
+        struct series apart_ns;               /* per independent load */
 };
 
-/* Opens the chases of PAGES: one steps from page to page, the other one through as many
- * lines side by side. */
+/* Opens two chases for PAGES: one steps from page to page, the other one through as many
+ * adjacent lines. */
 static int open_pages(uint64_t pages, struct chase *chases, struct diag *diag)
 {
         int rc = chase_open(pages * (SMALL_PAGE_BYTES + KERNEL_LINE_BYTES),
@@ -75,13 +74,13 @@ static int tlb_open(struct survey *survey, void *state, struct diag *diag)
 
 static bool wants_point(const struct survey *survey, const struct tlb *tlb, size_t index)
 {
-        bool walks = index + 1 == TLB_POINTS; /* the others are only compared */
+        bool walks = index + 1 == TLB_POINTS; /* the other points only serve comparison */
         return survey_wants(survey, &tlb->series[2 * index], walks) ||
                survey_wants(survey, &tlb->series[2 * index + 1], walks);
 }
 
-/* Visits the points that are wanted, from FIRST on, as many as there is memory for at a
- * time; says which is NEXT. */
+/* Visits the wanted points from FIRST, as many as fit the memory at once; NEXT gets the
+ * next point. */
 static int visit_group(struct survey *survey, struct tlb *tlb, size_t first, size_t *next,
                        struct diag *diag)
 {
@@ -109,8 +108,8 @@ static int visit_group(struct survey *survey, struct tlb *tlb, size_t first, siz
         return rc;
 }
 
-/* The lines of the CHASE, each on a page of its own, in an order that no prefetcher
- * follows, and none waiting for another. */
+/* Loads the lines of the CHASE, each on a separate page, in an unpredictable order,
+ * without dependences. */
 static void load_apart(const struct chase *chase, uint64_t pages)
 {
         const uint64_t prime = 2654435761;
@@ -121,7 +120,7 @@ static void load_apart(const struct chase *chase, uint64_t pages)
                                                                KERNEL_LINE_BYTES));
 }
 
-/* Loads of which each needs a walk and none waits for another. */
+/* Independent loads that each need a walk. */
 static int visit_walks(struct tlb *tlb, struct diag *diag)
 {
         enum { ROUNDS = 32 };
@@ -152,9 +151,7 @@ static int tlb_sweep(struct survey *survey, void *state, struct diag *diag)
         int rc = 0;
         for (size_t i = 0; rc == 0 && i < tlb->count; i = next)
                 rc = visit_group(survey, tlb, i, &next, diag);
-        /* What a walk takes differs from mapping to mapping more than from visit to
-         * visit.
-         */
+        /* The cost of a walk differs between mappings more than between visits. */
         for (size_t i = 1; rc == 0 && i < MAPPINGS && tlb->count == TLB_POINTS &&
                            !survey->quick && !survey_is_late(survey);
              i++)
@@ -165,7 +162,7 @@ static int tlb_sweep(struct survey *survey, void *state, struct diag *diag)
         return rc;
 }
 
-/* The cost of the second level: half way, in octaves, between both reaches. */
+/* The cost of the second level: at the middle, in octaves, between both reaches. */
 static double second_ns(const struct page_point *points, size_t count, double first,
                         double second)
 {
@@ -176,7 +173,7 @@ static double second_ns(const struct page_point *points, size_t count, double fi
         return fmax(0, points[i].ns);
 }
 
-/* How many points, from the smallest on, cost less than LIMIT_NS; at least one. */
+/* The number of points, from the smallest, that cost less than LIMIT_NS; at least one. */
 static size_t points_below(const struct page_point *points, size_t count, double limit_ns)
 {
         size_t i = 0;
@@ -185,8 +182,9 @@ static size_t points_below(const struct page_point *points, size_t count, double
         return i > 0 ? i : 1;
 }
 
-/* What only the whole curve tells, from the first level's reach to where each step is a
- * walk. A hit in the first level is free, one in the second costs a few cycles. */
+/* Adds figures that need the whole curve, from the first level's reach to steps that
+ * always walk. A hit in the first level is free, a hit in the second costs a few cycles.
+ */
 static void add_levels(const struct survey *survey, const struct tlb *tlb,
                        const struct page_point *points, double walk_ns, json_t *json)
 {
@@ -205,7 +203,7 @@ static void add_levels(const struct survey *survey, const struct tlb *tlb,
                             json_real(fmin(WALKERS_MAX, fmax(1, walkers))));
 }
 
-/* Whether there was time for all of its points. */
+/* Whether all its points have visits. */
 static bool is_complete(const struct tlb *tlb)
 {
         for (size_t i = 0; i < 2 * tlb->count; i++)
@@ -243,7 +241,7 @@ static json_t *tlb_result(struct survey *survey, void *state)
 {
         struct tlb *tlb = state;
         struct page_point points[TLB_POINTS];
-        double walk_ns = NAN, error_ns = NAN; /* of the last point's cost */
+        double walk_ns = NAN, error_ns = NAN; /* from the last point's cost */
         json_t *curve = json_array();
         for (size_t i = 0; i < tlb->count; i++) {
                 struct estimate apart = survey_shortest(survey, &tlb->series[2 * i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a survey that is about the core's window: how many instructions it can have
- * in flight, and how many of these may wait for a value. */
+/* Survey of the core's window: the number of instructions in flight, and how many can
+ * wait for a value. */
 #include <errno.h>
 #include <math.h>
 
@@ -23,10 +23,10 @@ static const struct {
 struct window {
         struct window_loads loads;
         struct series instructions[WINDOW_KINDS];
-        bool refused; /* by the system: code that is made at run time */
+        bool refused; /* the system forbids code generated at run time */
 };
 
-/* The largest power of two of which two are the survey's data. */
+/* The largest power of two whose double fits the survey's data. */
 static uint64_t bytes_of_each(const struct survey *survey)
 {
         uint64_t bytes = 1 << 20;

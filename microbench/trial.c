@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* See trial.h. The reasons for each expectation stand in doc/memlag-validate.md. */
+/* See trial.h. doc/memlag-validate.md gives the reason for each expectation. */
 #include "trial.h"
 
 #include <math.h>
 
 enum {
         MULTIPLICATIONS = 24, /* M17 */
-        /* From line pair to line pair (B20): the line that an adjacent-line prefetcher
-         * brings too is never used. */
+        /* Steps by line pairs (B20): the line that an adjacent-line prefetcher adds is
+         * never used. */
         PAIR_BYTES = 2 * KERNEL_LINE_BYTES
 };
 
@@ -70,7 +70,7 @@ struct trial trial_of(enum trial_id id, const struct trial_sizes *sizes)
         return trial;
 }
 
-/* ---- what they count ---- */
+/* ---- expected counts ---- */
 
 static const struct expectation UNKNOWN = {NAN, NAN, NAN};
 
@@ -104,8 +104,8 @@ static struct expectation instructions(const struct trial *trial)
         }
 }
 
-/* FIRST and SECOND: whether it counts the load that misses, and that which comes to the
- * same line while it is on its way. */
+/* FIRST: counts the load that misses. SECOND: counts the load that hits the outstanding
+ * line. */
 static struct expectation l1_misses(const struct trial *trial, bool first, bool second)
 {
         double loads = (double)trial->counts.loads;
@@ -120,7 +120,7 @@ static struct expectation l1_misses(const struct trial *trial, bool first, bool 
                 return exactly(0, lines);
         if (trial->counts.stores || !trial->prefetchable)
                 return UNKNOWN;
-        /* How often a prefetcher was in time is not known; each line misses once. */
+        /* Timely prefetches are unknown; each line misses at most once. */
         double most = second ? loads : (double)trial->counts.lines_read;
         return (struct expectation){0, most, most};
 }
@@ -136,8 +136,8 @@ static struct expectation lines_read(const struct trial *trial)
         return exactly(is_in_cache(trial) ? 0 : lines, lines);
 }
 
-/* Lines that are written without being loaded are read for the stores. What is counted
- * beyond L2 and what beyond L3 is the same where it is not the L3 that has the data. */
+/* Lines written without a load are read for the stores. Counts beyond L2 and beyond L3
+ * are equal, unless L3 holds the data. */
 static struct expectation lines_demanded(const struct trial *trial, bool by_stores)
 {
         double lines = (double)trial->counts.lines_read;
@@ -155,15 +155,15 @@ static struct expectation lines_written(const struct trial *trial)
                        (double)trial->counts.accesses);
 }
 
-/* In cycles of each step: at least LOW and at most HIGH. */
+/* From LOW to HIGH cycles per step. */
 static struct expectation per_step(const struct trial *trial, double low, double high)
 {
         double steps = (double)trial->counts.accesses;
         return (struct expectation){low * steps, high * steps, high * steps};
 }
 
-/* One miss is always outstanding but for the time from its arrival to the next one's
- * request. Multiplications in the chain leave none outstanding. */
+/* One miss is always outstanding, except between its arrival and the next request.
+ * Multiplications in the chain leave none outstanding. */
 static struct expectation pending(const struct trial *trial, double cycles, double plain)
 {
         double step = cycles / (double)trial->counts.accesses;
@@ -176,7 +176,7 @@ static struct expectation pending(const struct trial *trial, double cycles, doub
         return UNKNOWN;
 }
 
-/* How often streams fill the queue is not known, but that it may be full then. */
+/* Streams may fill the queue, but how often is unknown. */
 static struct expectation queue_full(const struct trial *trial, double cycles)
 {
         if (is_chase(trial) && !trial->prefetchable)
@@ -193,9 +193,9 @@ static struct expectation fill_buffers_full(const struct trial *trial, double cy
         return UNKNOWN;
 }
 
-/* The cycles in which one of a step's few instructions executes are not exactly known:
- * up to 8. A multiplication occupies one cycle of its three; independent ones take at
- * most a cycle each, and at least a sixth where a core has so many multipliers. */
+/* A step's few instructions execute in up to 8 cycles; the exact number is unknown. A
+ * multiplication occupies one of its three cycles. Independent ones take at most a cycle
+ * each, and at least a sixth on a core with six multipliers. */
 enum { BUSY_CYCLES_MAX = 8, MULTIPLICATIONS_AT_ONCE_MAX = 6 };
 static const double BUSY_INDEPENDENT_MIN =
     (double)MULTIPLICATIONS / MULTIPLICATIONS_AT_ONCE_MAX;
@@ -214,8 +214,7 @@ static struct expectation stalls(const struct trial *trial, double cycles)
         return UNKNOWN;
 }
 
-/* LAST: the last cache, as TRIAL_L1 to TRIAL_L3, that has the data without such stalls.
- */
+/* LAST: the last cache, as TRIAL_L1 to TRIAL_L3, whose hits cause no such stalls. */
 static struct expectation memory_stalls(const struct trial *trial, enum trial_id last,
                                         double cycles, double plain)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Trials of counters: kernels whose true counts are known, and what an event must count
- * in a pass of each if it is what its name says (M17, B20). Pure. */
+/* Trials of counters: kernels with known true counts, and the expected count of each
+ * event per pass (M17, B20). Pure. */
 #ifndef MEMLAG_TRIAL_H
 #define MEMLAG_TRIAL_H
 
@@ -10,8 +10,8 @@
 
 #include "kernel.h"
 
-/* What events count. Lines are of 64 bytes; times are cycles. X(symbol, name, meaning).
- */
+/* The meanings of events. Lines have 64 bytes; times are in cycles. X(symbol, name,
+ * meaning). */
 #define CONCEPTS(X)                                                                      \
         X(INSTRUCTIONS, "instructions", "retired instructions")                          \
         X(LOADS, "loads", "retired loads")                                               \
@@ -46,53 +46,52 @@ enum trial_id {
         TRIAL_L1,          /* a chase in half of L1 */
         TRIAL_L2,          /* in half of L2, more than L1 */
         TRIAL_L3,          /* in half of L3, more than L2 */
-        TRIAL_MEMORY,      /* through more than all caches, like all that follow */
+        TRIAL_MEMORY,      /* larger than all caches, also in all later trials */
         TRIAL_INDEPENDENT, /* with 24 multiplications beside each load (M17) */
-        TRIAL_DEPENDENT,   /* with 24 of them in the chain */
+        TRIAL_DEPENDENT,   /* with 24 multiplications in the chain */
         TRIAL_PAIRS,
         TRIAL_SEQUENTIAL, /* a chase from line to line */
-        TRIAL_LOAD,       /* eight loads a line */
+        TRIAL_LOAD,       /* eight loads per line */
         TRIAL_MEMREAD,
         TRIAL_STORE,
         TRIAL_TRIAD,
         TRIAL_COUNT
 };
 
-/* Where the data of a trial lies. */
+/* Data sizes of the trials. */
 struct trial_sizes {
-        uint64_t l1_bytes, l2_bytes; /* the caches */
+        uint64_t l1_bytes, l2_bytes; /* sizes of the caches */
         uint64_t l3_bytes;           /* 0: no chase fits between L2 and memory */
-        uint64_t memory_bytes;       /* what no cache holds a part of */
+        uint64_t memory_bytes;       /* far larger than any cache */
 };
 
 struct trial {
         enum trial_id id;
         const char *name;
         const struct kernel *kernel;
-        struct kernel_parameters parameters; /* of one thread and one pass */
+        struct kernel_parameters parameters; /* for one thread and one pass */
         struct kernel_counts counts;
-        bool prefetchable; /* a prefetcher can know the lines beforehand */
+        bool prefetchable; /* a prefetcher can predict the lines */
 };
 
 struct trial trial_of(enum trial_id id, const struct trial_sizes *sizes);
 
-/* What an event of the concept counts in a pass, at least and at most; both NAN: the
- * kernel does not tell. SCALE is what a count is small or large against where it should
- * be 0. */
+/* The range of an event's count per pass; both NAN: unknown. SCALE: the reference for an
+ * error if zero is expected. */
 struct expectation {
         double low, high;
         double scale;
 };
 
-/* CYCLES is what the pass took; PLAIN_CYCLES what a load of TRIAL_MEMORY took, NAN where
- * that has not been measured. */
+/* CYCLES: the time of the pass. PLAIN_CYCLES: the time of a load in TRIAL_MEMORY; NAN:
+ * not measured. */
 struct expectation trial_expects(const struct trial *trial, enum concept concept,
                                  double cycles, double plain_cycles);
 
-/* So many that what begins and ends them does not count. */
+/* Enough passes to hide the overhead of start and end. */
 uint64_t trial_passes(const struct trial *trial);
 
-/* Whether the trial says anything of the concept. */
+/* Whether the trial has an expectation for the concept. */
 bool trial_tells(const struct trial *trial, enum concept concept);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A confidence interval says how well the lower quartile of this calibration's turns is
- * known. What another one finds depends on what the neighbours do then, of which the
- * range of the turns tells. */
+/* A confidence interval describes how well this calibration knows the lower quartile of
+ * its turns. Another calibration may differ by other tenants' load: the range of the
+ * turns shows how much. */
 #include "unsteady_note.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "calibration.h"
 #include "conditions.h"
 
-/* Of its value on either side: two calibrations are to agree within as much. */
+/* Share of the value on either side: the agreement expected between two calibrations. */
 static const double STEADY_PART = 0.05;
 
 static double spread_of(const json_t *point)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What neighbours leave uncertain of a calibration's latencies under load. */
+/* Notes the uncertainty of latencies under load that other tenants cause. */
 #ifndef MEMLAG_UNSTEADY_NOTE_H
 #define MEMLAG_UNSTEADY_NOTE_H
 
 #include <jansson.h>
 
-/* Adds to CONDITIONS by how much the turns of the least steady point of DOCUMENT's loaded
- * curve differed, where that is more than calibrations are to agree within. */
+/* Adds the spread of the least steady point of DOCUMENT's loaded curve to CONDITIONS, if
+ * it exceeds the agreement expected between calibrations. */
 void unsteady_note(const json_t *document, json_t *conditions);
 
 #endif

@@ -10,14 +10,14 @@
 
 #include "judge.h"
 
-/* Everything that was measured. */
+/* All measurements. */
 struct campaign {
         const struct runner *runner;
         struct trial trials[TRIAL_COUNT];
         bool ran[TRIAL_COUNT];
-        double cycles[TRIAL_COUNT];         /* of a pass */
-        struct gained *gained[TRIAL_COUNT]; /* of each candidate */
-        double plain_cycles;                /* of a load of TRIAL_MEMORY */
+        double cycles[TRIAL_COUNT];         /* per pass */
+        struct gained *gained[TRIAL_COUNT]; /* for each candidate */
+        double plain_cycles;                /* per load of TRIAL_MEMORY */
 };
 
 static bool is_of_interest(const struct runner *runner, const struct trial *trial)
@@ -57,7 +57,7 @@ static int run_trials(struct campaign *campaign, struct runner *runner, bool pro
         return rc;
 }
 
-/* The trials of a candidate, as one of a concept, with what it counted there. */
+/* A candidate's trials for one concept, with its counts. */
 struct evidence {
         struct observation observations[TRIAL_COUNT];
         enum trial_id trials[TRIAL_COUNT];
@@ -111,7 +111,7 @@ static json_t *trials_json(const struct campaign *campaign,
         return list;
 }
 
-/* The name of the kernel of OBSERVATION, one of EVIDENCE's; NULL: none. */
+/* The name of the kernel for OBSERVATION in EVIDENCE; NULL: none. */
 static const char *kernel_of(const struct campaign *campaign,
                              const struct evidence *evidence,
                              const struct observation *observation)
@@ -129,7 +129,7 @@ static json_t *event_json(const struct campaign *campaign, size_t candidate,
         struct evidence evidence = evidence_of(campaign, candidate, concept);
         struct judgement judgement =
             judge(concept, evidence.observations, evidence.count);
-        /* Of an event that nobody has told of, no kernel need make it count. */
+        /* An event of unknown meaning may count zero in every kernel. */
         if (!fits && judgement.verdict == EVENT_DEAD)
                 judgement.verdict = EVENT_UNKNOWN;
         bool usable = fits && judge_usable(concept, judgement.verdict);
@@ -149,8 +149,8 @@ static json_t *event_json(const struct campaign *campaign, size_t candidate,
             trials_json(campaign, &evidence));
 }
 
-/* An event whose meaning nobody has told: the concept that fits it best. That of the
- * queue beyond L2 is too wide for a guess. */
+/* Finds the best concept for an event of unknown meaning. The concept of the queue beyond
+ * L2 is too broad for a guess. */
 static enum concept best_concept(const struct campaign *campaign, size_t candidate,
                                  bool *fits)
 {
@@ -214,8 +214,8 @@ static bool has_verdict(const json_t *event, enum event_verdict verdict)
         return strcmp(text_of(event, "verdict"), event_verdict_name(verdict)) == 0;
 }
 
-/* The smaller the better: an event that was right everywhere before others, among these
- * the one that is recorded anyway, then its ratio's distance from 1. */
+/* Smaller is better: events that were always right, then events that record uses, then
+ * the ratio's distance from 1. */
 static double badness(const json_t *event)
 {
         const json_t *ratio = json_object_get(event, "ratio");
@@ -239,7 +239,8 @@ json_t *validate_best(const json_t *events)
                 json_t *event;
                 json_array_foreach(events, index, event)
                 {
-                        /* What only looks like it here is not counted in its place. */
+                        /* An event with a guessed concept does not replace a known one.
+                         */
                         if (strcmp(text_of(event, "concept"), concept) != 0 ||
                             json_is_true(json_object_get(event, "concept_guessed")))
                                 continue;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Validates events: runs the trials that tell something of them and judges what they
- * counted. */
+/* Validates events: runs the relevant trials and judges the counts. */
 #ifndef MEMLAG_VALIDATE_H
 #define MEMLAG_VALIDATE_H
 
@@ -8,12 +7,11 @@
 
 #include "runner.h"
 
-/* The runner's wanted candidates, as the list "events" of a validation's document; NULL
- * with a message. PROGRESS: tell on stderr what runs. */
+/* Validates the runner's wanted candidates; returns the list "events" of a validation
+ * document, or NULL with a message. PROGRESS: print progress on stderr. */
 json_t *validate_events(struct runner *runner, bool progress, struct diag *diag);
 
-/* For each concept the best of EVENTS that can be used: an object of names, null where
- * there is none. */
+/* The best usable event of EVENTS for each concept: an object of names, null for none. */
 json_t *validate_best(const json_t *events);
 
 #endif

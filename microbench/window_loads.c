@@ -24,7 +24,8 @@ struct text {
                 literal, sizeof(literal) - 1                                             \
         }
 
-/* rdi: turns; rsi and rdx: where the two chases are; rcx: where that goes in the end. */
+/* rdi: iterations; rsi and rdx: positions of the two chases; rcx: where the positions are
+ * stored at the end. */
 static const struct text load[2] = {TEXT("\x48\x8b\x36"), TEXT("\x48\x8b\x12")};
 /* movq %rsi,%xmm0, movq %rdx,%xmm1 */
 static const struct text to_vector[2] = {TEXT("\x66\x48\x0f\x6e\xc6"),
@@ -35,11 +36,11 @@ static const struct text general[2] = {TEXT("\x8d\x46\x01"), TEXT("\x8d\x42\x01"
 static const struct text vector[2] = {TEXT("\x66\x0f\xd4\xd0"), TEXT("\x66\x0f\xd4\xd9")};
 /* mov 8(%rsi),%eax */
 static const struct text address[2] = {TEXT("\x8b\x46\x08"), TEXT("\x8b\x42\x08")};
-/* mov $1,%eax, paddq %xmm0,%xmm1 and test %eax,%eax: a third of them each, as a core has
- * fewer registers of a kind than instructions in flight. */
+/* mov $1,%eax, paddq %xmm0,%xmm1 and test %eax,%eax: a third each, because a core has
+ * fewer registers of one kind than instructions in flight. */
 static const struct text independent[3] = {TEXT("\xb8\x01\x00\x00\x00"),
                                            TEXT("\x66\x0f\xd4\xc8"), TEXT("\x85\xc0")};
-/* dec %rdi; jnz by a number that follows */
+/* dec %rdi; jnz with a displacement that follows */
 static const struct text next_turn = TEXT("\x48\xff\xcf\x0f\x85");
 /* mov %rsi,(%rcx); mov %rdx,8(%rcx); ret */
 static const struct text end = TEXT("\x48\x89\x31\x48\x89\x51\x08\xc3");
@@ -100,8 +101,8 @@ static int make_code(struct window_loads *loads, enum window_kind kind,
 
 /* ---- data ---- */
 
-/* A cycle through all lines of BUFFER, whose number is a power of two, in an order that
- * no prefetcher follows (a linear congruential generator: Knuth, TAOCP 2, 3.2.1.2). */
+/* A cycle through all lines of BUFFER, a power of two, in an unpredictable order (a
+ * linear congruential generator: Knuth, TAOCP 2, 3.2.1.2). */
 static void fill(const struct buffer *buffer)
 {
         const uint64_t factor = UINT64_C(6364136223846793005), constant = 1;
@@ -141,7 +142,7 @@ void window_loads_free(struct window_loads *loads)
 
 /* ---- timing ---- */
 
-/* Puts into SECONDS what a turn takes, by the shortest of some rounds. */
+/* SECONDS gets the time of an iteration, from the shortest of some rounds. */
 static int time_turn(struct window_loads *loads, enum window_kind kind,
                      unsigned instructions, double *seconds, struct diag *diag)
 {
@@ -163,7 +164,7 @@ static int time_turn(struct window_loads *loads, enum window_kind kind,
 int window_loads_find(struct window_loads *loads, enum window_kind kind,
                       unsigned *instructions, struct diag *diag)
 {
-        const double one_after_another = 1.5; /* half way to twice the time */
+        const double one_after_another = 1.5; /* half way to double time */
         unsigned low = 8, high = WINDOW_MAX;
         double beside = 0;
         int rc = time_turn(loads, kind, low, &beside, diag);

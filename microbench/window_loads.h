@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How many instructions a core can have between two loads of memory that need nothing of
- * each other, such that these still overlap: as many as it has places for what cannot go
- * on before the first load is there (H. Wong, "Measuring Reorder Buffer Capacity", 2013).
- * The code is made at run time, as the number is part of it. */
+/* Counts the instructions that a core can hold between two independent memory loads that
+ * still overlap: the capacity for instructions that cannot proceed before the first load
+ * completes (H. Wong, "Measuring Reorder Buffer Capacity", 2013). The code contains the
+ * number: it is generated at run time. */
 #ifndef MEMLAG_WINDOW_LOADS_H
 #define MEMLAG_WINDOW_LOADS_H
 
@@ -10,13 +10,13 @@
 
 #include "buffer.h"
 
-/* What the instructions between the loads are, and so what they need places for. */
+/* The kind of instructions between the loads, and so the resource that they occupy. */
 enum window_kind {
-        WINDOW_IN_FLIGHT, /* wait for nothing, and only cannot retire */
-        WINDOW_GENERAL,   /* arithmetic on the loaded value, in general registers, */
-        WINDOW_VECTOR,    /* in vector registers, */
-        WINDOW_ADDRESS,   /* and loads from there */
-        WINDOW_GENERAL_AND_VECTOR, /* by turns */
+        WINDOW_IN_FLIGHT, /* wait for nothing, but cannot retire */
+        WINDOW_GENERAL,   /* arithmetic on the loaded value, in general registers */
+        WINDOW_VECTOR,    /* arithmetic on the loaded value, in vector registers */
+        WINDOW_ADDRESS,   /* loads from the loaded address */
+        WINDOW_GENERAL_AND_VECTOR, /* both kinds alternately */
         WINDOW_GENERAL_AND_ADDRESS,
         WINDOW_KINDS
 };
@@ -25,18 +25,18 @@ enum window_kind {
 #define WINDOW_MAX 2048u
 
 struct window_loads {
-        struct buffer data[2]; /* a chase through each */
+        struct buffer data[2]; /* one chase in each */
         struct buffer code;
-        void *at[2]; /* where the chases are */
+        void *at[2]; /* current positions of the chases */
 };
 
-/* Chases through BYTES each, a power of two, on huge pages where there are any.
- * window_loads_free frees what was made, also after an error; -EACCES: this system does
- * not let a program run code that it makes. */
+/* Allocates two chases of BYTES each, a power of two, on huge pages if possible.
+ * window_loads_free frees everything, also after an error. Returns -EACCES if the system
+ * forbids generated code. */
 int window_loads_make(struct window_loads *loads, uint64_t bytes, struct diag *diag);
 void window_loads_free(struct window_loads *loads);
 
-/* The most instructions of KIND that there are places for, to about one in a hundred. */
+/* INSTRUCTIONS gets the capacity for instructions of KIND, to about one percent. */
 int window_loads_find(struct window_loads *loads, enum window_kind kind,
                       unsigned *instructions, struct diag *diag);
 

@@ -204,8 +204,7 @@ static double event_of_missing(const struct diff_side *side,
                                const struct diff_side *other, const struct diff_row *row)
 {
         bool with_loads =
-            side->loads_per_sample > 0 && other->loads_per_sample > 0; /* true if both are
-                                                                        * known */
+            side->loads_per_sample > 0 && other->loads_per_sample > 0; /* if known */
         double scale = weight(side, with_loads) / weight(other, with_loads);
         double of_side = side->event ?: other->event * scale;
         return fmax(of_side, estimate_event(&row->estimate) * scale);

@@ -73,8 +73,7 @@ struct diff_row {
         char *verdict;
         struct estimate estimate; /* mean over the side's recordings */
         double sum, squares;      /* of the recordings' values */
-        double variance;          /* variance of the mean between recordings; 0 for one
-                                   * recording */
+        double variance;          /* of the mean; 0 for one recording */
 };
 
 /* A recording that is left out, because it equals another one of its side. */
@@ -117,8 +116,7 @@ struct diff {
         /* The part of the run's cycles or CPU time outside all rows; NAN: not known. */
         struct estimate rest_from, rest_to, rest_difference;
         const struct diff_row *unjoined; /* a row with such a name; NULL: none */
-        size_t unjoined_count; /* number of names whose functions could not be matched
-                                * across builds */
+        size_t unjoined_count; /* names without a match across builds */
 };
 
 struct diff_options {

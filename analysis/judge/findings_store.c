@@ -28,8 +28,8 @@ struct verdict_facts findings_facts(const struct tally *tally, const struct tall
         return facts;
 }
 
-/* Timer samples tell of no cause. Page faults are counted: where there is nothing else,
- * no sample is too few. */
+/* Timer samples have no cause. Page faults are counted, not sampled: a place with page
+ * faults only needs no number of samples. */
 static enum verdict tally_verdict(const struct tally *tally, const struct tally *whole,
                                   const struct findings_input *input)
 {

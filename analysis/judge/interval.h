@@ -31,8 +31,7 @@ struct interval_series {
         int64_t interval_ns;
         int64_t first_ns; /* of all counter values */
         int64_t last_ns;
-        struct interval *intervals; /* by ascending id; intervals without counter values
-                                     * are absent */
+        struct interval *intervals; /* by ascending id, with gaps */
         size_t count;
         size_t capacity;
 };

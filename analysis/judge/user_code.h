@@ -43,8 +43,7 @@ struct user_code {
         size_t stack_capacity;
         struct pairs functions; /* (module, function) */
         struct pairs lines;     /* (file, line) */
-        struct pairs leaders;   /* (index in functions, index in lines): each leading
-                                 * place once */
+        struct pairs leaders;   /* indices of functions and lines: leading places */
         struct pairs line_costs; /* (line, leader) → user_part */
         struct pairs function_costs; /* (function, leader) → user_part */
 };

@@ -81,8 +81,7 @@ struct report_summary {
         int64_t recorded_samples; /* of the whole recording, if a part is selected */
         char *model_note;         /* text of report_model_note; NULL: none */
         char *poor_calibration;   /* fault of the model's calibration; NULL: none */
-        char *failure;            /* why a part of the run is missing; NULL: nothing is
-                                   * missing */
+        char *failure;            /* why the run is incomplete; NULL: complete */
         double duration_s;
         int64_t samples;
         int64_t memory_samples;
@@ -105,8 +104,7 @@ struct report_summary {
         int64_t saturated_intervals; /* other intervals with saturated DRAM */
         int64_t unknown_intervals;   /* the counters do not decide contention */
         double contended_time_share;
-        double left_share; /* least share of bandwidth left in other intervals; NAN:
-                            * unknown */
+        double left_share; /* least bandwidth left in other intervals; NAN: unknown */
         double contended_lmrl_cycles; /* mean; NAN without such intervals */
         double other_lmrl_cycles;
         bool thresholds_of_machine; /* thresholds not derived from the run itself */
@@ -149,11 +147,9 @@ struct report_summary {
         double page_faults;
         double fault_ratio;
         double call_ratio;
-        bool has_first_run;    /* timer samples of a first run exist: time is measured too
-                                */
+        bool has_first_run;    /* a first run has measured times */
         bool without_prefetch; /* the model's prefetchers were off */
-        bool without_waits;    /* the model had caches only: its times are not the
-                                * program's */
+        bool without_waits;    /* caches only: times are not the program's */
 };
 
 /* Whether the numbers come from a model. */
@@ -308,8 +304,7 @@ struct report_rows {
         int64_t top;
         struct report_choice choice;
         size_t width;      /* see report_options */
-        size_t name_bytes; /* shortens longer names by their template arguments; 0: never
-                            */
+        size_t name_bytes; /* longer names lose template arguments; 0: never */
         const char *alignment;
         size_t left_out; /* number of leading SQL columns that are hidden */
         const char *const *extra_names;

@@ -130,8 +130,7 @@ struct report_kind report_kind_of_stalls(const struct report_kind *kind)
                 stalls.brief_sql = NULL;
                 stalls.shown = NULL;
                 stalls.measured = false;
-                stalls.stalled = false; /* here the column has another meaning and is
-                                         * always known */
+                stalls.stalled = false; /* another meaning here */
         }
         return stalls;
 }
