@@ -73,7 +73,7 @@ static void *allocate(void *memory)
 
 static void start_thread(pthread_t *thread, void *(*run)(void *), void *argument)
 {
-        if (pthread_create(thread, NULL, run, argument) == 0)
+        if (pthread_create(thread, NULL, run, argument) == 0) /* mark: start */
                 return;
         fprintf(stderr, "contention: cannot start a thread; try fewer threads\n");
         exit(1);

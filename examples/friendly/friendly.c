@@ -8,7 +8,7 @@
 
 static double *new_matrix(size_t n)
 {
-        double *matrix = malloc(n * n * sizeof(*matrix));
+        double *matrix = malloc(n * n * sizeof(*matrix)); /* mark: matrix */
         if (!matrix) {
                 fprintf(stderr, "friendly: not enough memory; try a smaller SIZE\n");
                 exit(1);
