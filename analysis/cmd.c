@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -50,7 +51,7 @@ int cmd_check_output(const char *path, const char *const *files, size_t count,
         return 0;
 }
 
-int cmd_write_file(const char *path, const char *bytes, size_t size, struct diag *diag)
+static int write_file(const char *path, const char *bytes, size_t size, struct diag *diag)
 {
         FILE *file = fopen(path, "we");
         bool written = file && fwrite(bytes, 1, size, file) == size;
@@ -59,6 +60,26 @@ int cmd_write_file(const char *path, const char *bytes, size_t size, struct diag
         return written ? 0
                        : diag_set(diag, -errno, "cannot write '%s': %s", path,
                                   strerror(errno));
+}
+
+int cmd_print_whole(const char *path,
+                    int (*print)(void *context, FILE *out, struct diag *diag),
+                    void *context, struct diag *diag)
+{
+        char *bytes = NULL;
+        size_t size;
+        FILE *memory = open_memstream(&bytes, &size);
+        if (!memory)
+                return diag_no_memory(diag);
+        int code = print(context, memory, diag);
+        if (fclose(memory))
+                code = diag_no_memory(diag);
+        if (!code && path)
+                code = write_file(path, bytes, size, diag);
+        else if (!code)
+                fwrite(bytes, 1, size, stdout); /* cmd_finish_output sees a failure */
+        free(bytes);
+        return code;
 }
 
 size_t cmd_terminal_width(void)

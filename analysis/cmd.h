@@ -4,6 +4,7 @@
 #define MEMLAG_ANALYSIS_CMD_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "diag.h"
 #include "render.h"
@@ -20,8 +21,11 @@ int cmd_finish_output(const char *command);
 int cmd_check_output(const char *path, const char *const *files, size_t count,
                      struct diag *diag);
 
-/* Writes BYTES to the file PATH. */
-int cmd_write_file(const char *path, const char *bytes, size_t size, struct diag *diag);
+/* Calls PRINT, then writes all that it printed to the file PATH, or to stdout without a
+ * PATH. If PRINT fails there is no file and no partial output; the result is PRINT's. */
+int cmd_print_whole(const char *path,
+                    int (*print)(void *context, FILE *out, struct diag *diag),
+                    void *context, struct diag *diag);
 
 /* The width of stdout's terminal, or 0 without a terminal. */
 size_t cmd_terminal_width(void);

@@ -257,26 +257,14 @@ static int check_output(const struct arguments *arguments, struct diag *diag)
         return code;
 }
 
-/* An incomplete result leaves no file and no partial page. */
-static int write_whole(const struct arguments *arguments, struct diag *diag)
+static int write_checked(void *context, FILE *out, struct diag *diag)
 {
-        char *bytes = NULL;
-        size_t size;
-        FILE *memory = open_memstream(&bytes, &size);
-        if (!memory)
-                return diag_no_memory(diag);
+        const struct arguments *arguments = context;
         int code = check_output(arguments, diag);
-        if (!code)
-                code = arguments->page ? write_page(arguments, memory, diag)
-                                       : write_rows(arguments, memory, diag);
-        if (fclose(memory))
-                code = diag_no_memory(diag);
-        if (!code && arguments->output)
-                code = cmd_write_file(arguments->output, bytes, size, diag);
-        else if (!code)
-                fwrite(bytes, 1, size, stdout); /* cmd_finish_output sees a failure */
-        free(bytes);
-        return code;
+        if (code)
+                return code;
+        return arguments->page ? write_page(arguments, out, diag)
+                               : write_rows(arguments, out, diag);
 }
 
 int cmd_diff(int argc, char **argv)
@@ -290,9 +278,10 @@ int cmd_diff(int argc, char **argv)
                 arguments.diff.top = TABLE_ROWS;
         arguments.diff.width = arguments.output ? 0 : cmd_terminal_width();
         struct diag diag;
-        int code = arguments.page || arguments.output
-                       ? write_whole(&arguments, &diag)
-                       : write_rows(&arguments, stdout, &diag);
+        int code =
+            arguments.page || arguments.output
+                ? cmd_print_whole(arguments.output, write_checked, &arguments, &diag)
+                : write_rows(&arguments, stdout, &diag);
         free(arguments.sides[0].names);
         free(arguments.sides[1].names);
         if (!code)

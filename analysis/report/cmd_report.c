@@ -273,28 +273,19 @@ static int print(struct db *db, const struct arguments *arguments, FILE *out,
         return code;
 }
 
-/* A report that fails half-way leaves no file and no partial page. */
-static int print_whole(struct db *db, const struct arguments *arguments,
-                       struct diag *diag)
+struct printing {
+        struct db *db;
+        const struct arguments *arguments;
+};
+
+static int print_checked(void *context, FILE *out, struct diag *diag)
 {
-        char *bytes = NULL;
-        size_t size;
-        FILE *memory = open_memstream(&bytes, &size);
-        if (!memory)
-                return diag_no_memory(diag);
+        const struct printing *printing = context;
+        const struct arguments *arguments = printing->arguments;
         int code = arguments->output
                        ? cmd_check_output(arguments->output, &arguments->file, 1, diag)
                        : 0;
-        if (!code)
-                code = print(db, arguments, memory, diag);
-        if (fclose(memory))
-                code = diag_no_memory(diag);
-        if (!code && arguments->output)
-                code = cmd_write_file(arguments->output, bytes, size, diag);
-        else if (!code)
-                fwrite(bytes, 1, size, stdout); /* cmd_finish_output sees a failure */
-        free(bytes);
-        return code;
+        return code ? code : print(printing->db, arguments, out, diag);
 }
 
 static int select_and_print(struct db *db, const struct arguments *arguments)
@@ -303,7 +294,8 @@ static int select_and_print(struct db *db, const struct arguments *arguments)
         int code = selection_apply(&arguments->selection, db, &diag);
         if (!code)
                 code = arguments->output || arguments->page
-                           ? print_whole(db, arguments, &diag)
+                           ? cmd_print_whole(arguments->output, print_checked,
+                                             &(struct printing){db, arguments}, &diag)
                            : print(db, arguments, stdout, &diag);
         if (!code)
                 return cmd_finish_output("report");
