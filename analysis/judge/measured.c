@@ -9,9 +9,7 @@
 
 #include "array.h"
 #include "statement.h"
-
-/* The two-sided 95 % quantile of the normal distribution. */
-static const double z = 1.959964;
+#include "tally.h"
 
 /* ---- shares ---- */
 
@@ -52,10 +50,9 @@ static int store_share(void *context, sqlite3_stmt *row)
         for (int i = 0; i <= COLUMN_SAMPLES; i++)
                 sqlite3_bind_value(rows->insert, i + 1, sqlite3_column_value(row, i));
         double n = rows->run.samples;
-        double s = sqlite3_column_double(row, COLUMN_SAMPLES) / n;
-        double centre = (s + z * z / (2 * n)) / (1 + z * z / n);
-        double half = z / (1 + z * z / n) * sqrt(s * (1 - s) / n + z * z / (4 * n * n));
-        const double shares[] = {s, fmax(0, centre - half), fmin(1, centre + half)};
+        const struct share share =
+            sampled_share(sqlite3_column_double(row, COLUMN_SAMPLES) / n, n);
+        const double shares[] = {share.value, share.low, share.high};
         for (int i = 0; i < 3; i++)
                 sqlite3_bind_double(rows->insert, COLUMN_SAMPLES + 2 + i,
                                     rows->run.user_ratio * shares[i]);

@@ -190,16 +190,21 @@ static double effective_size(double s, const struct tally *part,
         return variance > 0 && spread > 0 ? spread / variance : kish;
 }
 
-struct share cost_share(const struct tally *part, const struct tally *whole)
+struct share sampled_share(double ratio, double n)
 {
-        if (!(whole->cost > 0))
-                return (struct share){NAN, NAN, NAN};
-        double s = fmin(1, part->cost / whole->cost);
-        double n = effective_size(s, part, whole);
+        double s = ratio;
         double centre = (s + z * z / (2 * n)) / (1 + z * z / n);
         double half = z / (1 + z * z / n) * sqrt(s * (1 - s) / n + z * z / (4 * n * n));
         return (struct share){
             .value = s, .low = fmax(0, centre - half), .high = fmin(1, centre + half)};
+}
+
+struct share cost_share(const struct tally *part, const struct tally *whole)
+{
+        if (!(whole->cost > 0))
+                return (struct share){NAN, NAN, NAN};
+        double ratio = fmin(1, part->cost / whole->cost);
+        return sampled_share(ratio, effective_size(ratio, part, whole));
 }
 
 /* The variance of PART's retire_cycles, as a sum over all samples of WHOLE. Samples

@@ -113,10 +113,14 @@ double tally_mean_latency(double latency_cycles, int64_t latencies);
 struct share tally_stalled(const struct tally *part, const struct tally *whole,
                            double loads_per_sample, double loads_per_cycle);
 
+/* The share RATIO, found in a simple sample of N, with Wilson's score interval (JASA 22,
+ * 1927). */
+struct share sampled_share(double ratio, double n);
+
 /* PART's share of WHOLE's cost; all samples stand for equally many loads. The variance is
  * from a ratio estimator (Cochran, Sampling Techniques, 3rd edition, section 6.3). The
- * range is Wilson's score interval (JASA 22, 1927), for the size of a simple sample with
- * this variance. NAN if WHOLE has no cost. */
+ * range comes from sampled_share, for the size of a simple sample with this variance. NAN
+ * if WHOLE has no cost. */
 struct share cost_share(const struct tally *part, const struct tally *whole);
 
 #endif
