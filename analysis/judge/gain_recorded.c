@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Measured gains of fixes: from repeated runs with the fix (whatif_run, whatif_line). */
+/* Gains that repeated simulated runs with a fix recorded (whatif_run, whatif_line). */
 #include <math.h>
 #include <sqlite3.h>
 
+#include "difference.h"
 #include "gain.h"
 #include "statement.h"
 
@@ -48,70 +49,53 @@ static int add_run(void *context, sqlite3_stmt *row)
         return 0;
 }
 
-/* The difference of two shares, each with its interval: the square-and-add rule
- * (R. Newcombe, Statistics in Medicine 17, 1998, method 10). */
+static struct estimate estimate_in(sqlite3_stmt *row, int column)
+{
+        return (struct estimate){sqlite3_column_double(row, column),
+                                 sqlite3_column_double(row, column + 1),
+                                 sqlite3_column_double(row, column + 2)};
+}
+
 static int add_line(void *context, sqlite3_stmt *row)
 {
-        enum { FIX, LINE, BEFORE, BEFORE_LOW, BEFORE_HIGH, AFTER, AFTER_LOW, AFTER_HIGH };
+        enum { FIX, LINE, BEFORE, AFTER = BEFORE + 3 };
         struct recorded_gains *gains = context;
-        double before = sqlite3_column_double(row, BEFORE);
-        double after = sqlite3_column_double(row, AFTER);
-        double gain = before - after;
-        double less = hypot(before - sqlite3_column_double(row, BEFORE_LOW),
-                            sqlite3_column_double(row, AFTER_HIGH) - after);
-        double more = hypot(sqlite3_column_double(row, BEFORE_HIGH) - before,
-                            after - sqlite3_column_double(row, AFTER_LOW));
+        const struct estimate before = estimate_in(row, BEFORE);
+        const struct estimate after = estimate_in(row, AFTER);
+        const struct estimate gain = estimate_difference(&after, &before);
         sqlite3_bind_int64(gains->insert, 1, sqlite3_column_int64(row, LINE));
-        bind_gain(gains->insert, statement_text(row, FIX), gain, gain - less,
-                  gain + more);
+        bind_gain(gains->insert, statement_text(row, FIX), gain.value, gain.low,
+                  gain.high);
         if (!gains->code)
                 gains->code = statement_run(gains->db, gains->insert, gains->diag);
         return 0;
 }
 
+/* SQL is laid out as SQL. */
+/* clang-format off */
+static const char runs_sql[] =
+    "SELECT fix, cycles / cycles_before, instructions / instructions_before"
+    " FROM whatif_run, (SELECT" COUNTED("cpu_clk_unhalted.thread") "AS cycles_before,"
+    COUNTED("inst_retired.any") "AS instructions_before)"
+    " WHERE cycles_before > 0 ORDER BY whatif_id";
+/* A line that no longer stalls with the fix has no row. */
+static const char lines_sql[] =
+    "WITH run AS (SELECT whatif_id, fix, cycles / " COUNTED("cpu_clk_unhalted.thread")
+    " AS part FROM whatif_run)"
+    " SELECT r.fix, l.line_id, l.stalled_ratio, l.stalled_ratio_low, l.stalled_ratio_high,"
+    " coalesce(w.stalled_ratio * part, 0), coalesce(w.stalled_low * part, 0),"
+    " coalesce(w.stalled_high * part, 0)"
+    " FROM run AS r JOIN line_finding AS l LEFT JOIN whatif_line AS w"
+    " ON w.whatif_id = r.whatif_id AND w.file IS l.file AND w.line IS l.line"
+    " AND w.function IS l.function AND w.module IS l.module"
+    " AND w.function_offset IS l.function_offset"
+    " WHERE l.stalled_ratio >= " GAIN_MIN_SQL
+    " AND abs(l.stalled_ratio - coalesce(w.stalled_ratio * part, 0)) >= " GAIN_MIN_SQL
+    " ORDER BY r.whatif_id, l.line_id";
+/* clang-format on */
+
 int gains_store_recorded(struct db *db, struct diag *diag)
 {
-        static const char
-            runs_sql[] =
-                "SELECT fix, cycles / cycles_before, instructions / instructions_before"
-                " FROM whatif_run, (SELECT" COUNTED(
-                    "cpu_clk_unhalted.thread") "AS cycles_before," COUNTED("inst_retired."
-                                                                           "any") "AS "
-                                                                                  "instru"
-                                                                                  "ctions"
-                                                                                  "_befor"
-                                                                                  "e)"
-                                                                                  " WHERE"
-                                                                                  " cycle"
-                                                                                  "s_"
-                                                                                  "before"
-                                                                                  " > 0 "
-                                                                                  "ORDER "
-                                                                                  "BY "
-                                                                                  "whatif"
-                                                                                  "_id";
-        /* A line that no longer stalls with the fix has no row. */
-        static const char lines_sql[] =
-            "WITH run AS (SELECT whatif_id, fix, cycles / " COUNTED(
-                "cpu_clk_unhalted.thread") " AS part FROM whatif_run)"
-                                           " SELECT r.fix, l.line_id, l.stalled_ratio, "
-                                           "l.stalled_ratio_low,"
-                                           " l.stalled_ratio_high, "
-                                           "coalesce(w.stalled_ratio * part, 0),"
-                                           " coalesce(w.stalled_low * part, 0), "
-                                           "coalesce(w.stalled_high * part, 0)"
-                                           " FROM run AS r JOIN line_finding AS l LEFT "
-                                           "JOIN whatif_line AS w"
-                                           " ON w.whatif_id = r.whatif_id AND w.file IS "
-                                           "l.file AND w.line IS l.line"
-                                           " AND w.function IS l.function AND w.module "
-                                           "IS l.module"
-                                           " AND w.function_offset IS l.function_offset"
-                                           " WHERE l.stalled_ratio >= " GAIN_MIN_SQL
-                                           " AND abs(l.stalled_ratio - "
-                                           "coalesce(w.stalled_ratio * part, 0)) "
-                                           ">= " GAIN_MIN_SQL
-                                           " ORDER BY r.whatif_id, l.line_id";
         struct recorded_gains gains = {.db = db, .diag = diag};
         int code =
             statement_prepare(db, "INSERT INTO gain_finding VALUES (?, ?, ?, ?, ?, ?)",

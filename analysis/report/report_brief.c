@@ -377,7 +377,7 @@ static int print_missing_processes(struct db *db, FILE *out, struct diag *diag)
         return code;
 }
 
-/* Prints the whole run's measured gains from repeated runs with fixes. */
+/* Prints the whole run's gains that repeated runs with fixes recorded. */
 static int print_recorded_gains(struct db *db, FILE *out, struct diag *diag)
 {
         sqlite3_stmt *rows;
