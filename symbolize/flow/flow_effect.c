@@ -461,6 +461,8 @@ void flow_effect(const struct flow_context *flow, struct flow_state *state,
                 place = flow_operand(flow, state, step);
                 value = flow_state_held(flow, state, instruction->source, step->vaddr);
                 flow_state_store(flow, state, &place, &value, 8);
+                if (instruction->source == REGISTER_RSP)
+                        flow_state_expose(flow, state, &value, step->vaddr);
                 return;
         case OPERATION_STORE_CONSTANT:
                 place = flow_operand(flow, state, step);
