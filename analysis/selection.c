@@ -78,6 +78,10 @@ error_t selection_parse(struct selection *selection, int key, const char *text,
         case SELECTION_TIME:
                 parse_time(selection, text, state);
                 return 0;
+        case SELECTION_PHASE:
+                usage_whole(state, "--phase", text, 1, INT32_MAX);
+                list_add(&selection->phases, text, state);
+                return 0;
         default:
                 return ARGP_ERR_UNKNOWN;
         }
@@ -88,6 +92,7 @@ void selection_free(struct selection *selection)
         free(selection->pids.items);
         free(selection->processes.items);
         free(selection->threads.items);
+        free(selection->phases.items);
 }
 
 bool selection_is_of_tasks(const struct selection *selection)
@@ -96,16 +101,22 @@ bool selection_is_of_tasks(const struct selection *selection)
                selection->threads.count;
 }
 
+static bool is_of_time(const struct selection *selection)
+{
+        return selection->has_time || selection->phases.count;
+}
+
 bool selection_is_any(const struct selection *selection)
 {
-        return selection->has_time || selection_is_of_tasks(selection);
+        return is_of_time(selection) || selection_is_of_tasks(selection);
 }
 
 /* ---- the selected threads ---- */
 
 static const char lists_sql[] =
     "CREATE TEMP TABLE selected_word (kind TEXT NOT NULL, word TEXT NOT NULL);"
-    "CREATE TEMP TABLE selected_thread (thread_id INTEGER PRIMARY KEY)";
+    "CREATE TEMP TABLE selected_thread (thread_id INTEGER PRIMARY KEY);"
+    "CREATE TEMP TABLE selected_time (from_ns INTEGER, to_ns INTEGER, phase INTEGER)";
 
 /* An empty list selects everything. A process matches by its program's path, the last
  * part of the path, or the name of its first thread, such as a script's name. Names are
@@ -143,9 +154,7 @@ static int find_threads(const struct selection *selection, struct db *db,
                         struct diag *diag)
 {
         int64_t count = 0;
-        int code = statement_run_all(db, lists_sql, diag);
-        if (!code)
-                code = store_words(db, "pid", &selection->pids, diag);
+        int code = store_words(db, "pid", &selection->pids, diag);
         if (!code)
                 code = store_words(db, "process", &selection->processes, diag);
         if (!code)
@@ -164,9 +173,62 @@ static int find_threads(const struct selection *selection, struct db *db,
         return code;
 }
 
+/* ---- the selected time ---- */
+
+/* ?1 to ?2, or the part of the selected phases in it. Contiguous intervals make a phase.
+ */
+static const char times_sql[] =
+    "INSERT INTO temp.selected_time SELECT ?1, ?2, NULL"
+    " WHERE NOT EXISTS (SELECT 1 FROM selected_word WHERE kind = 'phase') "
+    "UNION ALL SELECT max(min(start_ns), ?1), min(max(end_ns), ?2), phase_id"
+    " FROM main.phase_interval_view JOIN main.interval USING (interval_id)"
+    " WHERE phase_id IN (SELECT CAST(word AS INTEGER) FROM selected_word"
+    "                    WHERE kind = 'phase') GROUP BY phase_id";
+
+static int check_phases(const struct selection *selection, struct db *db,
+                        struct diag *diag)
+{
+        static const char sql[] =
+            "SELECT min(CAST(word AS INTEGER)) FROM selected_word WHERE kind = 'phase'"
+            " AND CAST(word AS INTEGER) NOT IN (SELECT phase FROM selected_time)";
+        int64_t unknown = 0;
+        int code =
+            selection->phases.count ? statement_number(db, sql, &unknown, diag) : 0;
+        if (!code && unknown)
+                code = diag_set(diag, -ENODATA,
+                                "%s has no phase %lld; 'memlag report --by phase "
+                                "--top=0' lists the phases",
+                                sqlite3_db_filename(db_sqlite(db), "main"),
+                                (long long)unknown);
+        return code;
+}
+
+static int find_times(const struct selection *selection, struct db *db, struct diag *diag)
+{
+        sqlite3_stmt *insert;
+        int code = store_words(db, "phase", &selection->phases, diag);
+        if (!code)
+                code = statement_prepare(db, times_sql, &insert, diag);
+        if (code)
+                return code;
+        sqlite3_bind_int64(insert, 1,
+                           selection->has_time ? selection->from_ns : INT64_MIN);
+        sqlite3_bind_int64(insert, 2, selection->has_time ? selection->to_ns : INT64_MAX);
+        code = statement_run(db, insert, diag);
+        sqlite3_finalize(insert);
+        return code ? code : check_phases(selection, db, diag);
+}
+
 /* ---- the selection in words ---- */
 
-enum { NAMED_PROCESSES = 4 };
+enum { NAMED_ITEMS = 4 };
+
+/* At most ?3 of the texts in LIST, in their order, and the number of the others. */
+#define FIRST_OF(list, order)                                                            \
+        " (SELECT group_concat(text, ', ') FROM"                                         \
+        "  (SELECT text FROM " list " ORDER BY " order " LIMIT ?3))"                     \
+        " || (SELECT iif(count(*) > ?3, printf(' and %d more', count(*) - ?3), '')"      \
+        "     FROM " list ") "
 
 static int describe(const struct selection *selection, struct db *db, struct diag *diag)
 {
@@ -178,26 +240,24 @@ static int describe(const struct selection *selection, struct db *db, struct dia
             " named AS (SELECT pid AS number, printf('%d (%s)', pid, "
             "group_concat(DISTINCT process)) AS text"
             "  FROM meant WHERE NOT ?2 GROUP BY pid UNION ALL"
-            "  SELECT DISTINCT tid, printf('%d (%s)', tid, name) FROM meant WHERE ?2) "
+            "  SELECT DISTINCT tid, printf('%d (%s)', tid, name) FROM meant WHERE ?2),"
+            " timed AS (SELECT from_ns, iif(phase, printf('phase %d, ', phase), '')"
+            "  || printf('%.3f ms to %s', from_ns / 1e6,"
+            "      iif(to_ns = 9223372036854775807, 'the end', printf('%.3f ms', to_ns / "
+            "1e6))) AS text FROM selected_time) "
             "INSERT INTO run SELECT 'selection', iif(?1, iif(?2, 'thread', 'process')"
-            "  || iif(count(*) = 1, ' ', iif(?2, 's ', 'es '))"
-            "  || (SELECT group_concat(text, ', ') FROM"
-            "      (SELECT text FROM named ORDER BY number LIMIT ?3))"
-            "  || iif(count(*) > ?3, printf(' and %d more', count(*) - ?3), ''), '')"
-            "  || iif(?1 AND ?4, ', ', '') || iif(?4, printf('%.3f ms to %s', ?5 / 1e6,"
-            "      iif(?6 = 9223372036854775807, 'the end', printf('%.3f ms', ?6 / "
-            "1e6))), '')"
-            " FROM named";
+            "  || iif(count(*) = 1, ' ', iif(?2, 's ', 'es ')) ||" FIRST_OF(
+                "named", "number") ", '') || iif(?1 AND ?4, ', ', '') || "
+                                   "iif(?4," FIRST_OF("timed",
+                                                      "from_ns") ", '') FROM named";
         sqlite3_stmt *insert;
         int code = statement_prepare(db, sql, &insert, diag);
         if (code)
                 return code;
         sqlite3_bind_int(insert, 1, selection_is_of_tasks(selection));
         sqlite3_bind_int(insert, 2, selection->threads.count > 0);
-        sqlite3_bind_int(insert, 3, NAMED_PROCESSES);
-        sqlite3_bind_int(insert, 4, selection->has_time);
-        sqlite3_bind_int64(insert, 5, selection->from_ns);
-        sqlite3_bind_int64(insert, 6, selection->to_ns);
+        sqlite3_bind_int(insert, 3, NAMED_ITEMS);
+        sqlite3_bind_int(insert, 4, is_of_time(selection));
         code = statement_run(db, insert, diag);
         sqlite3_finalize(insert);
         return code;
@@ -257,6 +317,10 @@ static int copy_all(struct db *db, const char *sql, struct diag *diag)
         return code ? code : copying.code;
 }
 
+#define IN_TIME(time)                                                                    \
+        " EXISTS (SELECT 1 FROM temp.selected_time WHERE " time " >= from_ns"            \
+        "         AND " time " < to_ns) "
+
 /* SQL that creates temporary samples, page faults, counter values, threads and intervals
  * of the selected part. A counter value belongs to the part if its middle is in the
  * selected time. */
@@ -266,27 +330,36 @@ static char *part_sql(const struct selection *selection)
                                     ? "thread_id IN (SELECT thread_id FROM "
                                       "temp.selected_thread)"
                                     : "1";
-        sqlite3_int64 from = selection->has_time ? selection->from_ns : INT64_MIN;
-        sqlite3_int64 to = selection->has_time ? selection->to_ns : INT64_MAX;
         return sqlite3_mprintf(
             "CREATE TEMP VIEW thread AS SELECT * FROM main.thread WHERE %s;"
             "CREATE TEMP VIEW sample AS SELECT * FROM main.sample"
-            " WHERE %s AND time_ns >= %lld AND time_ns < %lld;"
-            "CREATE TEMP VIEW page_fault AS SELECT * FROM main.page_fault AS f"
-            " WHERE EXISTS (SELECT 1 FROM temp.sample AS s WHERE s.sample_id = "
-            "f.sample_id);"
-            "CREATE TEMP VIEW reading AS SELECT * FROM main.reading"
-            " WHERE %s AND start_ns / 2 + end_ns / 2 >= %lld"
-            " AND start_ns / 2 + end_ns / 2 < %lld;"
-            "DELETE FROM temp.interval WHERE end_ns <= %lld OR start_ns >= %lld;",
-            of_thread, of_thread, from, to, of_thread, from, to, from, to);
+            " WHERE %s AND" IN_TIME(
+                "time_ns") ";"
+                           "CREATE TEMP VIEW page_fault AS SELECT * FROM main.page_fault "
+                           "AS f"
+                           " WHERE EXISTS (SELECT 1 FROM temp.sample AS s WHERE "
+                           "s.sample_id = "
+                           "f.sample_id);"
+                           "CREATE TEMP VIEW reading AS SELECT * FROM main.reading"
+                           " WHERE %s AND" IN_TIME(
+                               "start_ns / 2 + end_ns / 2") ";"
+                                                            "DELETE FROM temp.interval "
+                                                            "WHERE NOT EXISTS (SELECT 1 "
+                                                            "FROM selected_time"
+                                                            " WHERE end_ns > from_ns AND "
+                                                            "start_ns < to_ns);",
+            of_thread, of_thread, of_thread);
 }
 
 int selection_apply(const struct selection *selection, struct db *db, struct diag *diag)
 {
         if (!selection_is_any(selection))
                 return 0;
-        int code = find_threads(selection, db, diag);
+        int code = statement_run_all(db, lists_sql, diag);
+        if (!code)
+                code = find_threads(selection, db, diag);
+        if (!code)
+                code = find_times(selection, db, diag);
         if (!code)
                 code = copy_all(db, copies_sql, diag);
         if (!code)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Selects the part of a recording that a command shows: some processes or threads, or a
- * time span. All options that select samples belong here. On the command's own
+/* Selects the part of a recording that a command shows: some processes or threads, a time
+ * span, or phases. All options that select samples belong here. On the command's own
  * connection, temporary tables and views shadow the file's samples, findings and views.
  * Later queries read the selected part without knowing about it. */
 #ifndef MEMLAG_SELECTION_H
@@ -22,11 +22,18 @@ struct selection {
         struct selection_list pids;      /* decimal numbers */
         struct selection_list processes; /* shell patterns */
         struct selection_list threads;   /* thread numbers or shell patterns */
+        struct selection_list phases;    /* numbers of report --by phase */
         bool has_time;
         int64_t from_ns, to_ns; /* in the recording's time, without to_ns */
 };
 
-enum { SELECTION_PID = 1000, SELECTION_PROCESS, SELECTION_THREAD, SELECTION_TIME };
+enum {
+        SELECTION_PID = 1000,
+        SELECTION_PROCESS,
+        SELECTION_THREAD,
+        SELECTION_TIME,
+        SELECTION_PHASE
+};
 
 /* For a command's option table. */
 #define SELECTION_OPTIONS                                                                \
@@ -50,9 +57,17 @@ enum { SELECTION_PID = 1000, SELECTION_PROCESS, SELECTION_THREAD, SELECTION_TIME
              "Only those of threads of this number or name; may be given more than "     \
              "once",                                                                     \
              5},                                                                         \
+            {"time",                                                                     \
+             SELECTION_TIME,                                                             \
+             "FROM-TO",                                                                  \
+             0,                                                                          \
+             "Only those from FROM to TO, in milliseconds of the recording",             \
+             5},                                                                         \
         {                                                                                \
-                "time", SELECTION_TIME, "FROM-TO", 0,                                    \
-                    "Only those from FROM to TO, in milliseconds of the recording", 5    \
+                "phase", SELECTION_PHASE, "N", 0,                                        \
+                    "Only those of phase N of 'memlag report --by phase'; may be given " \
+                    "more than once",                                                    \
+                    5                                                                    \
         }
 
 /* Handles an option of SELECTION_OPTIONS; ends the process on bad usage. Returns
@@ -69,7 +84,7 @@ bool selection_is_of_tasks(const struct selection *selection);
  * table run gets the keys `selection`, in words, and `recorded_samples`, the sample count
  * of the whole recording. Thresholds and contended intervals still cover the whole
  * recording. Does nothing without an option. Returns -ENODATA if no process or thread
- * matches. */
+ * matches, or a phase does not exist. */
 int selection_apply(const struct selection *selection, struct db *db, struct diag *diag);
 
 #endif

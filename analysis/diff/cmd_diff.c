@@ -13,6 +13,7 @@
 #include "completed.h"
 #include "diff.h"
 #include "page.h"
+#include "selection.h"
 
 enum { TABLE_ROWS = 20, PAGE_ROWS = 500 };
 
@@ -25,7 +26,8 @@ struct files {
 };
 
 struct arguments {
-        struct files sides[2]; /* index 0: before, 1: after */
+        struct selection selection; /* of every recording */
+        struct files sides[2];      /* index 0: before, 1: after */
         struct diff_options diff;
         bool top_given, kind_given;
         bool page;
@@ -49,6 +51,7 @@ static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
     {"top", OPTION_TOP, "N", 0,
      "Show the N rows that differ most; 0: all (a table shows 20, the others all)", 0},
+    SELECTION_OPTIONS,
     {0}};
 
 static void parse_by(struct arguments *arguments, const char *text,
@@ -135,7 +138,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
                         usage_error(state, "--top: --by run has no rows to choose from");
                 return 0;
         default:
-                return ARGP_ERR_UNKNOWN;
+                return selection_parse(&arguments->selection, key, text, state);
         }
 }
 
@@ -147,23 +150,28 @@ static const struct argp parser = {
            "objects or types that waited less or more in AFTER than in BEFORE.",
 };
 
-static int open_recording(struct diff_side *side, const char *file)
+/* completed_open has already printed a message. */
+enum { SAID = -ECANCELED };
+
+static int open_recording(struct diff_side *side, const char *file,
+                          const struct selection *selection, struct diag *diag)
 {
         side->file = file;
         side->db = completed_open(file, "diff");
-        return side->db ? EXIT_OK : EXIT_FAILED;
+        return side->db ? selection_apply(selection, side->db, diag) : SAID;
 }
 
-static int open_side(struct diff_side *side, const struct files *files)
+static int open_side(struct diff_side *side, const struct files *files,
+                     const struct selection *selection, struct diag *diag)
 {
-        int status = open_recording(side, files->names[0]);
+        int code = open_recording(side, files->names[0], selection, diag);
         side->others = calloc(files->count, sizeof(*side->others));
         if (!side->others)
-                return EXIT_FAILED;
-        for (size_t i = 1; status == EXIT_OK && i < files->count; i++)
-                status =
-                    open_recording(&side->others[side->other_count++], files->names[i]);
-        return status;
+                return diag_no_memory(diag);
+        for (size_t i = 1; !code && i < files->count; i++)
+                code = open_recording(&side->others[side->other_count++], files->names[i],
+                                      selection, diag);
+        return code;
 }
 
 static int compare(struct diff *diff, const struct diff_options *shown, bool noted,
@@ -183,16 +191,15 @@ static int compare(struct diff *diff, const struct diff_options *shown, bool not
         return code;
 }
 
-/* completed_open has already printed a message. */
-enum { SAID = -ECANCELED };
-
-static int open_both(struct diff *diff, const struct arguments *arguments)
+static int open_both(struct diff *diff, const struct arguments *arguments,
+                     struct diag *diag)
 {
         *diff = (struct diff){.kind = NULL};
-        int status = open_side(&diff->before, &arguments->sides[0]);
-        if (status == EXIT_OK)
-                status = open_side(&diff->after, &arguments->sides[1]);
-        return status == EXIT_OK ? 0 : SAID;
+        int code =
+            open_side(&diff->before, &arguments->sides[0], &arguments->selection, diag);
+        return code ? code
+                    : open_side(&diff->after, &arguments->sides[1], &arguments->selection,
+                                diag);
 }
 
 /* Adds the rows of KIND, in the format for programs, to PAGE, and leaves both sides open.
@@ -226,7 +233,7 @@ static int write_page(const struct arguments *arguments, FILE *out, struct diag 
         int code = 0;
         for (size_t i = 0; !code && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
                 diff_free(&diff);
-                code = open_both(&diff, arguments);
+                code = open_both(&diff, arguments, diag);
                 if (!code)
                         code = add_kind(&page, &diff, kinds[i], diag);
         }
@@ -241,7 +248,7 @@ static int write_page(const struct arguments *arguments, FILE *out, struct diag 
 static int write_rows(const struct arguments *arguments, FILE *out, struct diag *diag)
 {
         struct diff diff;
-        int code = open_both(&diff, arguments);
+        int code = open_both(&diff, arguments, diag);
         if (!code)
                 code = compare(&diff, &arguments->diff, true, out, diag);
         diff_free(&diff);
@@ -282,6 +289,7 @@ int cmd_diff(int argc, char **argv)
             arguments.page || arguments.output
                 ? cmd_print_whole(arguments.output, write_checked, &arguments, &diag)
                 : write_rows(&arguments, stdout, &diag);
+        selection_free(&arguments.selection);
         free(arguments.sides[0].names);
         free(arguments.sides[1].names);
         if (!code)

@@ -154,10 +154,11 @@ const struct diff_count_name diff_count_names[DIFF_COUNTS] = {
     [COUNT_CONTENDED] = {"contended_intervals", "contended intervals", "intervals"},
 };
 
-/* A time of a first, unmodified run of the command; NAN: no such run. */
+/* A time of a first, unmodified run of the command; NAN: no such run, or a part of the
+ * recording. */
 static double first_run_ns(const struct diff_side *side, const char *key)
 {
-        int64_t ns = db_run_int(side->db, key, -1);
+        int64_t ns = side->summary.selection ? -1 : db_run_int(side->db, key, -1);
         return ns >= 0 ? (double)ns : NAN;
 }
 
@@ -186,7 +187,8 @@ static void set_counts(struct diff_side *side, const struct run_counters *counte
         double *counts = side->counts;
         side->cycles = counters->total_cycles;
         counts[COUNT_ON_CPUS] = on_cpus_ns(&side->summary);
-        counts[COUNT_DURATION] = side->summary.duration_s * 1e9;
+        counts[COUNT_DURATION] =
+            side->summary.selection ? NAN : side->summary.duration_s * 1e9;
         counts[COUNT_MEASURED_DURATION] = first_run_ns(side, "clock_duration_ns");
         counts[COUNT_MEASURED_CPU] =
             first_run_ns(side, "clock_user_ns") + first_run_ns(side, "clock_kernel_ns");

@@ -142,7 +142,7 @@ static void check_page(const struct arguments *arguments, struct argp_state *sta
             report->summary_only || report->verbose || report->whole_names)
                 usage_error(state, "--format=html: a page has all rows, of all kinds; "
                                    "of the options for rows it takes --no-source, --pid, "
-                                   "--process, --thread and --time");
+                                   "--process, --thread, --time and --phase");
 }
 
 static void check_selection(const struct arguments *arguments, struct argp_state *state)

@@ -47,8 +47,11 @@
         PERCENT("productive_ratio", "work") \
         PERCENT("latency_ratio", "latency") \
         PERCENT("bandwidth_ratio", "bandwidth")
+/* Phases keep their number in a selected part. */
 #define PHASES \
         " FROM phase_view AS p JOIN phase_limit_view USING (start_ns)" \
+        " JOIN (SELECT start_ns, phase_id AS phase FROM main.phase_interval_view" \
+        "       JOIN main.interval USING (interval_id)) USING (start_ns)" \
         " ORDER BY start_ns LIMIT ?1"
 
 /* The share of the first run's CPU time of a row, with its range; ID is the row's key in
@@ -245,8 +248,8 @@ static const struct report_kind kinds[] = {
     {
         .name = "interval",
         .of_all = true,
-        .rows_sql = "SELECT * FROM interval_view ORDER BY contended DESC,"
-                    " lmrl_cycles DESC, interval_id LIMIT ?1",
+        .rows_sql = "SELECT * FROM (SELECT * FROM interval_view ORDER BY contended DESC,"
+                    " lmrl_cycles DESC, interval_id LIMIT ?1) ORDER BY interval_id",
         .table_sql =
             "SELECT interval_id AS interval, printf('%.3f', start_ns / 1e6)"
             " AS \"start ms\", printf('%.3f', end_ns / 1e6) AS \"end ms\"" LMRL L1_MISS
@@ -266,12 +269,12 @@ static const struct report_kind kinds[] = {
         .name = "phase",
         .of_all = true,
         .rows_sql = "SELECT p.*, duration_ns, active_cores, use_ratio, productive_ratio,"
-                    " latency_ratio, bandwidth_ratio, other_stall_ratio" PHASES,
+                    " latency_ratio, bandwidth_ratio, other_stall_ratio, phase" PHASES,
         .table_sql =
-            "SELECT printf('%.3f', start_ns / 1e6) AS \"start ms\","
+            "SELECT phase, printf('%.3f', start_ns / 1e6) AS \"start ms\","
             " printf('%.3f', p.end_ns / 1e6) AS \"end ms\","
             " coalesce(p.bound, '-') AS bound" LMRL CORES_AND_BANDWIDTH SHARES PHASES,
-        .alignment = "rrlrrrrrrrr",
+        .alignment = "rrrlrrrrrrrr",
         .legend =
             "phases in the order of time: neighbouring intervals with one bound; used: "
             "of the peak bandwidth of as many cores; work: cycles that executed; "

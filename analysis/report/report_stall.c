@@ -12,11 +12,14 @@
 
 /* SQL is laid out as SQL. */
 /* clang-format off */
+/* The ?1 intervals with the most stall time, in the order of time. */
 #define TIMED_INTERVALS                                                                  \
-        " sample, (SELECT CAST(value AS INTEGER) AS length_ns FROM run"                  \
-        "          WHERE key = 'interval_ns') "                                          \
-        "WHERE stall_ns > 0 AND length_ns > 0 GROUP BY interval "                        \
-        "ORDER BY sum(stall_ns) DESC, interval LIMIT ?1"
+        " (SELECT time_ns / length_ns AS interval, length_ns, sum(stall_ns) AS stalled,"  \
+        "   count(*) AS samples"                                                         \
+        "  FROM sample, (SELECT CAST(value AS INTEGER) AS length_ns FROM run"            \
+        "                WHERE key = 'interval_ns')"                                     \
+        "  WHERE stall_ns > 0 AND length_ns > 0 GROUP BY interval"                       \
+        "  ORDER BY stalled DESC, interval LIMIT ?1) ORDER BY interval"
 #define SHARE REPORT_SHARE("latency_share") " AS stalled," REPORT_SHARE_RANGE " samples,"
 #define RANGE_LEGEND \
         REPORT_STALLS_LEGEND ", with the range that holds the true share with 95 % confidence"
@@ -99,16 +102,13 @@ static const struct report_kind kinds[] = {
     {
         .name = "interval",
         .rows_sql =
-            "SELECT time_ns / length_ns AS interval,"
-            " time_ns / length_ns * length_ns AS start_ns, sum(stall_ns) AS stall_ns,"
-            " count(*) AS samples,"
-            " sum(stall_ns) /" STATEMENT_TIMED_NS "AS latency_share "
+            "SELECT interval, interval * length_ns AS start_ns, stalled AS stall_ns, samples,"
+            " stalled /" STATEMENT_TIMED_NS "AS latency_share "
             "FROM" TIMED_INTERVALS,
         .table_sql =
-            "SELECT printf('%.1f%%', 100.0 * sum(stall_ns) /" STATEMENT_TIMED_NS ") AS stalled,"
-            " printf('%.3f', sum(stall_ns) / 1e6) AS \"accesses ms\","
-            " count(*) AS samples, time_ns / length_ns AS interval,"
-            " printf('%.3f', time_ns / length_ns * length_ns / 1e6) AS \"start ms\" "
+            "SELECT printf('%.1f%%', 100.0 * stalled /" STATEMENT_TIMED_NS ") AS stalled,"
+            " printf('%.3f', stalled / 1e6) AS \"accesses ms\", samples, interval,"
+            " printf('%.3f', interval * length_ns / 1e6) AS \"start ms\" "
             "FROM" TIMED_INTERVALS,
         .alignment = "rrrrr",
         .legend = REPORT_STALLS_LEGEND "; accesses: at loads and stores, of all CPUs together",

@@ -101,6 +101,28 @@ check(f"time_ns >= {third} * 2000 AND process = 'march'",
 assert report("line", "--process", "both")["run"]["samples"] == ask(
     f"SELECT count(*) FROM {SAMPLE} WHERE first = 'both' OR process = 'both'") > 0
 
+# ---- phases: sets of intervals, by their number in the whole recording ----
+phases = report("phase")["rows"]
+assert [row["phase"] for row in phases] == list(range(1, len(phases) + 1)) and len(phases) > 1
+first, second = sorted(sorted(phases, key=lambda row: row["intervals"])[-2:], key=lambda row: row["phase"])
+WITHIN = "time_ns >= {start_ns} AND time_ns < {end_ns}"
+check(WITHIN.format(**first), "--phase", str(first["phase"]))
+check(f"({WITHIN.format(**first)}) OR ({WITHIN.format(**second)})",
+      "--phase", str(first["phase"]), "--phase", str(second["phase"]))
+middle = (second["start_ns"] + second["end_ns"]) // 2 // 1000
+check(f"{WITHIN.format(**second)} AND time_ns < {middle * 1000}",
+      "--phase", str(second["phase"]), "--time", f"-{middle / 1000:.3f}")
+shown = report("phase", "--phase", str(second["phase"]))["rows"]
+assert [row["phase"] for row in shown] == [second["phase"]], shown
+starts = [row["start_ns"] for row in report("interval", "--top", "3")["rows"]]
+assert starts == sorted(starts) and len(starts) == 3, starts
+
+# ---- a comparison of two equal parts finds no difference; of different parts, theirs ----
+shown = json.loads(subprocess.run([MEMLAG, "diff", "--format", "json", "--by", "function", "--phase",
+                                   str(first["phase"]), FILE, FILE], capture_output=True, text=True, check=True).stdout)
+inside = ask(f"SELECT count(*) FROM {SAMPLE} WHERE {WITHIN.format(**first)} AND NOT is_fault")
+assert sum(row["samples_before"] for row in shown["rows"]) == inside, shown
+assert {row["verdict"] for row in shown["rows"]} <= {"no-difference", "too-few-samples"}, shown
 # ---- what held up the program is of the cycles of the selected threads ----
 OWN = f"(SELECT thread_id FROM thread JOIN process USING (process_id) WHERE pid = {stroll})"
 cycles = ask(f"""SELECT sum(value) FROM reading JOIN counter USING (counter_id)

@@ -70,6 +70,9 @@ expect()
 }
 expect 1 "$MEMLAG" report --process nobody run.db
 [ "$(wc -l <err)" = 1 ] || fail "no such process: $(cat err)"
+expect 1 "$MEMLAG" report --phase 999999 run.db
+[ "$(wc -l <err)" = 1 ] || fail "no such phase: $(cat err)"
+expect 2 "$MEMLAG" report --phase 0 run.db
 expect 2 "$MEMLAG" report --pid x run.db
 expect 2 "$MEMLAG" report --process '' run.db
 expect 2 "$MEMLAG" report --time 3-2 run.db
