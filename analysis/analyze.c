@@ -32,6 +32,7 @@ struct analysis {
         struct thresholds thresholds;
         struct judged_interval *judged; /* likewise */
         bool without_waits;
+        bool stores_parts; /* of samples */
         int64_t intervals_of_unknown_contention;
         int64_t intervals_of_unknown_bound;
         int64_t long_stalls;     /* samples above the stall limit */
@@ -243,6 +244,7 @@ static int find_samples(struct analysis *a, struct diag *diag)
             .loads_per_sample = a->loads_per_sample,
             .without_waits = a->without_waits,
             .estimates_gains = numbers_are(a->db, "modelled") && !a->without_waits,
+            .stores_parts = a->stores_parts,
         };
         return findings_make(a->db, &input, &a->gaps, diag);
 }
@@ -392,9 +394,9 @@ static void close_analysis(struct analysis *a)
         facts_counters_free(&a->counters);
 }
 
-int analyze_part(struct db *db, const char *part, struct diag *diag)
+int analyze_part(struct db *db, const char *part, bool parts, struct diag *diag)
 {
-        struct analysis a = {.db = db};
+        struct analysis a = {.db = db, .stores_parts = parts};
         int code = run(&a, part, diag);
         close_analysis(&a);
         return code;

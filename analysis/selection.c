@@ -351,9 +351,27 @@ static char *part_sql(const struct selection *selection)
             of_thread, of_thread, of_thread);
 }
 
+/* Drops all temporary tables and views but sample_part. */
+static int drop_copies(struct db *db, struct diag *diag)
+{
+        static const char sql[] =
+            "SELECT group_concat(printf('DROP %s temp.\"%w\"', type, name), ';')"
+            " FROM sqlite_temp_schema WHERE type IN ('view', 'table')"
+            " AND name NOT IN ('sample_part', 'sqlite_stat1')";
+        sqlite3_stmt *row;
+        int code = statement_first(db, sql, &row, diag);
+        char *drops = code > 0 ? strdup(statement_text(row, 0)) : NULL;
+        sqlite3_finalize(row);
+        if (code >= 0)
+                code = drops ? statement_run_all(db, drops, diag) : diag_no_memory(diag);
+        free(drops);
+        return code;
+}
+
 int selection_apply(const struct selection *selection, struct db *db, struct diag *diag)
 {
-        if (!selection_is_any(selection))
+        const bool whole = !selection_is_any(selection);
+        if (whole && !selection->with_parts)
                 return 0;
         int code = statement_run_all(db, lists_sql, diag);
         if (!code)
@@ -369,11 +387,19 @@ int selection_apply(const struct selection *selection, struct db *db, struct dia
                                          "INSERT INTO run SELECT 'recorded_samples',"
                                          " count(*) FROM main.sample",
                                          diag);
+        if (!code && selection->with_parts)
+                code =
+                    statement_run_all(db,
+                                      "CREATE TEMP TABLE sample_part (sample_id INTEGER "
+                                      "PRIMARY KEY, part INTEGER)",
+                                      diag);
         char *part = code ? NULL : part_sql(selection);
         if (!code && !part)
                 code = diag_no_memory(diag);
         if (!code)
-                code = analyze_part(db, part, diag);
+                code = analyze_part(db, whole ? "" : part, selection->with_parts, diag);
         sqlite3_free(part);
-        return code ? code : copy_all(db, views_sql, diag);
+        if (code)
+                return code;
+        return whole ? drop_copies(db, diag) : copy_all(db, views_sql, diag);
 }

@@ -23,6 +23,7 @@ struct selection {
         struct selection_list processes; /* shell patterns */
         struct selection_list threads;   /* thread numbers or shell patterns */
         struct selection_list phases;    /* numbers of report --by phase */
+        bool with_parts; /* also create temp.sample_part, see selection_apply */
         bool has_time;
         int64_t from_ns, to_ns; /* in the recording's time, without to_ns */
 };
@@ -83,7 +84,10 @@ bool selection_is_of_tasks(const struct selection *selection);
 /* Restricts DB's connection to the selected samples, and recomputes their findings. The
  * table run gets the keys `selection`, in words, and `recorded_samples`, the sample count
  * of the whole recording. Thresholds and contended intervals still cover the whole
- * recording. Does nothing without an option. Returns -ENODATA if no process or thread
+ * recording. Does nothing without an option.
+ *
+ * With with_parts, also creates the temporary table sample_part (sample_id, part):
+ * samples by cause, as in judge/tally.h. Returns -ENODATA if no process or thread
  * matches, or a phase does not exist. */
 int selection_apply(const struct selection *selection, struct db *db, struct diag *diag);
 

@@ -38,8 +38,11 @@ static int pass_open(struct db *db, struct findings_pass *pass, struct diag *dia
             !pass->line_origins || !pass->function_origins || !pass->lines ||
             !pass->functions || !pass->objects)
                 return diag_no_memory(diag);
-        if (!pass->input->estimates_gains)
-                return 0;
+        if (pass->input->stores_parts)
+                code = statement_prepare(db, "INSERT INTO sample_part VALUES (?1, ?2)",
+                                         &pass->insert_part, diag);
+        if (code || !pass->input->estimates_gains)
+                return code;
         pass->gains = calloc(pass->grouping.line_groups, sizeof(*pass->gains));
         return pass->gains ? 0 : diag_no_memory(diag);
 }
@@ -62,6 +65,7 @@ static void pass_close(struct findings_pass *pass)
         user_code_free(&pass->user_code);
         askers_close(&pass->askers);
         free(pass->gains);
+        sqlite3_finalize(pass->insert_part);
 }
 
 /* ---- one sample ---- */
@@ -104,6 +108,7 @@ enum {
         COLUMN_FIELD,
         COLUMN_STACK,
         COLUMN_RETIRE,
+        COLUMN_SAMPLE,
         COLUMN_PLACING
 };
 
@@ -116,7 +121,7 @@ static int64_t cycles_of_row(sqlite3_stmt *row, int column)
 }
 
 /* Columns: time_ns, latency_cycles, DATA_SOURCE_COLUMNS, stall_ns, object_id, field_id,
- * stack_id, retire_latency_cycles, PLACING_COLUMNS. */
+ * stack_id, retire_latency_cycles, sample_id, PLACING_COLUMNS. */
 static struct sample_facts sample_of_row(const struct findings_pass *pass,
                                          sqlite3_stmt *row,
                                          const struct data_source *source,
@@ -228,6 +233,17 @@ static void add_gains(struct findings_pass *pass, const struct sample_facts *sam
         gain_add(&pass->run_gains, &parts);
 }
 
+/* Returns 0, or -ENOMEM if SQLite has no room for a row. */
+static int store_part(struct findings_pass *pass, int64_t sample_id, int part)
+{
+        if (!pass->insert_part)
+                return 0;
+        sqlite3_bind_int64(pass->insert_part, 1, sample_id);
+        sqlite3_bind_int(pass->insert_part, 2, part);
+        sqlite3_step(pass->insert_part);
+        return sqlite3_reset(pass->insert_part) == SQLITE_OK ? 0 : -ENOMEM;
+}
+
 static int add_sample(void *context, sqlite3_stmt *row)
 {
         struct findings_pass *pass = context;
@@ -267,7 +283,9 @@ static int add_sample(void *context, sqlite3_stmt *row)
         short_tally_add(access, &sample, contended);
         add_gains(pass, &sample, line);
         count_gaps(pass->gaps, &sample, interval);
-        if (add_asker(pass, &sample, line, object))
+        if (add_asker(pass, &sample, line, object) ||
+            store_part(pass, sqlite3_column_int64(row, COLUMN_SAMPLE),
+                       tally_part(&sample, contended, cause)))
                 return -ENOMEM;
         struct user_part part = {
             .samples = 1,
@@ -287,8 +305,8 @@ static int each_sample(struct db *db, struct findings_pass *pass, statement_take
 {
         static const char sql[] =
             "SELECT s.time_ns, s.latency_cycles, " DATA_SOURCE_COLUMNS ", s.stall_ns,"
-            " a.object_id, a.field_id, s.stack_id," STATEMENT_STALL ", " PLACING_COLUMNS
-            " " PLACING_SAMPLES " ORDER BY s.sample_id";
+            " a.object_id, a.field_id, s.stack_id," STATEMENT_STALL
+            ", s.sample_id, " PLACING_COLUMNS " " PLACING_SAMPLES " ORDER BY s.sample_id";
         return statement_each(db, sql, take, pass, diag);
 }
 
@@ -365,8 +383,8 @@ int findings_make(struct db *db, const struct findings_input *input,
         *gaps = (struct findings_gaps){0};
         struct findings_pass pass = {.input = input, .gaps = gaps};
         int code = pass_open(db, &pass, diag);
-        if (!code && data_sources_have(&pass.sources,
-                                       LEVEL_LFB)) /* only LFB hits need origins */
+        if (!code &&
+            data_sources_have(&pass.sources, LEVEL_LFB)) /* only LFB hits need origins */
                 code = each_sample(db, &pass, add_origin, diag);
         if (!code)
                 code = each_sample(db, &pass, add_sample, diag);

@@ -28,12 +28,13 @@ struct findings_input {
         double loads_per_sample; /* NAN: not known */
         bool without_waits;      /* of all samples, see sample_facts */
         bool estimates_gains;    /* the machine is simulated: its latencies are known */
+        bool stores_parts; /* fill the table sample_part (sample_id, part): see tally.h */
 };
 
 /* Gaps in the findings, for the ledger. */
 struct findings_gaps {
         int64_t samples_without_latency;
-        int64_t samples_in_own_objects; /* in memlag's objects, which get no finding */
+        int64_t samples_in_own_objects;   /* in memlag's objects, which get no finding */
         int64_t samples_without_interval; /* in intervals without counter values */
         int64_t waits_of_unknown_contention;
         int64_t lines_with_too_few_samples;

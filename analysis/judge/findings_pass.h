@@ -36,6 +36,7 @@ struct findings_pass {
         struct askers askers;
         struct gain_tally *gains; /* by line; NULL: no estimates */
         struct gain_tally run_gains;
+        struct sqlite3_stmt *insert_part; /* NULL: sample_part stays as it is */
 };
 
 /* The stall time of sampled loads that equals KERNEL_CYCLES of page faults. */

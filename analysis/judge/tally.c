@@ -14,23 +14,56 @@ double tally_cost(const struct sample_facts *sample)
                                            : (double)sample->stall_ns;
 }
 
-/* Labels of the sums that a sample's latency is in: its cause, or a subset of CAUSE_DRAM.
- */
-enum { LABEL_CROWDED = CAUSE_COUNT, LABEL_CROWDED_ASKING };
-
+/* The sum that a sample's latency is in: its cause, or a subset of CAUSE_DRAM. */
 static unsigned char label_of(const struct sample_facts *sample, enum cause cause)
 {
         if (cause != CAUSE_DRAM || !sample_crowded(sample))
                 return (unsigned char)cause;
-        return sample->level == LEVEL_LFB ? LABEL_CROWDED : LABEL_CROWDED_ASKING;
+        return sample->level == LEVEL_LFB ? TALLY_CROWDED : TALLY_CROWDED_ASKING;
+}
+
+int tally_part(const struct sample_facts *sample, enum answer contended, enum cause cause)
+{
+        if (cause == CAUSE_CACHE)
+                return sample->level == LEVEL_L2   ? TALLY_L2
+                       : sample->level == LEVEL_L3 ? TALLY_L3
+                                                   : CAUSE_CACHE;
+        int part = label_of(sample, cause);
+        bool told =
+            contended != ANSWER_UNKNOWN && sample->bandwidth_short != ANSWER_UNKNOWN;
+        return part == CAUSE_DRAM && (!told || sample->without_waits) ? TALLY_UNTOLD
+                                                                      : part;
+}
+
+const char *tally_part_detail(int part)
+{
+        static const char *const details[TALLY_PARTS] = {
+            [TALLY_CROWDED] = "crowded",
+            [TALLY_CROWDED_ASKING] = "asking",
+            [TALLY_L2] = "L2",
+            [TALLY_L3] = "L3",
+        };
+        return details[part] ? details[part] : "";
+}
+
+enum verdict tally_part_verdict(int part)
+{
+        static const enum verdict verdicts[TALLY_PARTS] = {
+            [TALLY_CROWDED] = VERDICT_DRAM_LATENCY,
+            [TALLY_CROWDED_ASKING] = VERDICT_DRAM_LATENCY,
+            [TALLY_UNTOLD] = VERDICT_DRAM,
+            [TALLY_L2] = VERDICT_CACHE,
+            [TALLY_L3] = VERDICT_CACHE,
+        };
+        return part < CAUSE_COUNT ? verdict_of_cause((enum cause)part) : verdicts[part];
 }
 
 static void add_latency(struct tally *tally, unsigned char label, double cycles)
 {
         tally->latency_cycles += cycles;
         tally->cause_latency_cycles[label < CAUSE_COUNT ? label : CAUSE_DRAM] += cycles;
-        tally->crowded_latency_cycles += label >= LABEL_CROWDED ? cycles : 0;
-        tally->crowded_asking_cycles += label == LABEL_CROWDED_ASKING ? cycles : 0;
+        tally->crowded_latency_cycles += label >= TALLY_CROWDED ? cycles : 0;
+        tally->crowded_asking_cycles += label == TALLY_CROWDED_ASKING ? cycles : 0;
 }
 
 static void add_contended(struct contended_tally *tally,

@@ -68,6 +68,27 @@ struct short_tally {
         struct contended_tally contended;
 };
 
+/* The parts of samples that a verdict adds up: the causes, and finer parts of them. A
+ * view with sums over these parts can judge any set of samples. */
+enum tally_part {
+        TALLY_CROWDED = CAUSE_COUNT, /* CAUSE_DRAM, as in sample_crowded */
+        TALLY_CROWDED_ASKING,        /* and the load requested its line */
+        TALLY_UNTOLD, /* CAUSE_DRAM, and the counters do not tell contention */
+        TALLY_L2,     /* CAUSE_CACHE, by the cache that served the load */
+        TALLY_L3,
+        TALLY_PARTS
+};
+
+/* SAMPLE's part: an enum cause or an enum tally_part. */
+int tally_part(const struct sample_facts *sample, enum answer contended,
+               enum cause cause);
+
+/* What distinguishes PART from its cause: "crowded", "asking", "L2", "L3" or "". */
+const char *tally_part_detail(int part);
+
+/* The verdict on samples that are all in PART. */
+enum verdict tally_part_verdict(int part);
+
 /* SAMPLE's contribution to a tally's cost. */
 double tally_cost(const struct sample_facts *sample);
 

@@ -315,7 +315,7 @@ enum cause sample_cause(const struct sample_facts *sample,
 
 /* ---- the verdict on many samples ---- */
 
-static enum verdict cause_verdict(enum cause cause)
+enum verdict verdict_of_cause(enum cause cause)
 {
         static const enum verdict verdicts[] = {
             [CAUSE_STORE_FORWARDING] = VERDICT_STORE_FORWARDING,
@@ -372,7 +372,7 @@ static enum verdict verdict_of_loads(const struct verdict_facts *facts)
                 cycles[CAUSE_DRAM] -= crowded;
                 cycles[CAUSE_IN_CORE] += crowded;
         }
-        enum verdict verdict = cause_verdict(greatest_cause(cycles));
+        enum verdict verdict = verdict_of_cause(greatest_cause(cycles));
         return verdict == VERDICT_DRAM_LATENCY && facts->bandwidth_untold ? VERDICT_DRAM
                                                                           : verdict;
 }

@@ -170,6 +170,9 @@ bool sample_crowded(const struct sample_facts *sample);
 
 enum verdict verdict_of(const struct verdict_facts *facts);
 
+/* The verdict on samples that all have CAUSE. */
+enum verdict verdict_of_cause(enum cause cause);
+
 /* The name in the database. */
 const char *verdict_name(enum verdict verdict);
 

@@ -45,6 +45,51 @@
         }
     }
 
+    /* ---- the first lines of a part of the time, from the rows of the page ---- */
+
+    const PLACES = 3, LEAST = 0.01;
+
+    function partSentence() {
+        const { samples, stalled, faulted } = memlag.sums.waits();
+        const begin = memlag.spanStart(choice.from) * 1e6, end = memlag.spanStart(choice.to) * 1e6;
+        const short = data.time.reduce((sum, row) =>
+            sum + (row.short || 0) * Math.max(0, Math.min(end, row.end_ns) - Math.max(begin, row.start_ns)), 0) / (end - begin);
+        return (stalled === null || memlag.weights[0][0] !== "stalled" ? `${samples} samples.`
+            : `Accesses stalled the program for ${memlag.percent(stalled)} of the cycles` + (faulted >= 0.001 ? `, and page faults took ${memlag.percent(faulted)}.` : "."))
+            + (data.time.some((row) => row.short !== null) ? short > 0 ? ` DRAM bandwidth was short for ${memlag.percent(short)} of the time.` : " DRAM bandwidth was not short." : "");
+    }
+
+    function partPlace(row, said) {
+        const box = memlag.element("div", "place");
+        const judged = row.now.verdict && row.now.verdict !== "none";
+        const words = `${memlag.place(row.file_id, row.line)} in ${memlag.shortName(row.owner.function, 80)}`
+            + (row.caller_file_id !== null ? `, from ${memlag.place(row.caller_file_id, row.caller_line)}` : "")
+            + (judged ? `: ${memlag.cause(row)}` : "") + (row.now.verdict !== "page-faults" ? ` (${row.now.samples} samples)` : "");
+        box.append(memlag.element("strong", "", memlag.percent(row.now[memlag.weights[0][0]])), " ",
+            memlag.link(words, "Show its source", () => memlag.source.open(row)));
+        const [meaning, remedy] = data.advice[row.now.verdict] || [];
+        if (meaning && !said.has(row.now.verdict))
+            box.append(memlag.element("div", "remedy", `${meaning[0].toUpperCase()}${meaning.slice(1)}: ${remedy}.`));
+        said.add(row.now.verdict);
+        return box;
+    }
+
+    function updateHead() {
+        const part = document.getElementById("head-part"), whole = memlag.isWhole();
+        document.getElementById("head").hidden = !whole;
+        part.hidden = whole;
+        document.getElementById("summary-title").textContent = whole ? "In short"
+            : `In short, from ${memlag.time.fixed(memlag.spanStart(choice.from))} to ${memlag.time.fixed(memlag.spanStart(choice.to))} ms`;
+        if (whole)
+            return;
+        const weight = (row) => row.now[memlag.weights[0][0]] || 0;
+        const enough = (row) => data.timed || !["none", "too-few-samples"].includes(row.now.verdict);
+        const rows = data.lines.filter((row) => enough(row) && (weight(row) >= LEAST)).sort((a, b) => weight(b) - weight(a)).slice(0, PLACES);
+        const said = new Set();
+        part.replaceChildren(memlag.element("p", "", partSentence()), ...rows.map((row) => partPlace(row, said)),
+            ...(rows.length ? [] : [memlag.element("p", "quiet", "No line with enough samples waits for 1 % of this time.")]));
+    }
+
     function writeLedger() {
         const box = document.getElementById("ledger-rows");
         if (!data.ledger.length) {
@@ -64,6 +109,7 @@
     const parts = [memlag.time, memlag.flame, memlag.tables, memlag.source, memlag.structs];
     function update() {
         memlag.sums.update();
+        updateHead();
         for (const part of parts)
             part.update();
     }

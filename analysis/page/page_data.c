@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The page's data: SQL tables as JSON, and the first lines of the report. */
+#include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "report_sql.h"
 #include "source_lines.h"
 #include "statement.h"
+#include "tally.h"
 #include "verdict.h"
 
 struct table {
@@ -31,9 +33,19 @@ struct optional_table {
         " samples, round(dram_samples * 1.0 / nullif(level_samples, 0), 4) AS dram," \
         " round(mean_latency_cycles, 1) AS mean," ROUNDED("latency_share") \
         ROUNDED("stalled_ratio") " verdict, cache_level, page_faults "
+#define SUMS \
+        " CAST(round(sum(cost)) AS INTEGER) AS cost, CAST(round(sum(stalled)) AS INTEGER) AS stalled "
 #define CELLS(id) \
-        id " AS id, span, sum(samples) AS samples, CAST(round(sum(cost)) AS INTEGER) AS cost," \
-        " CAST(round(sum(stalled)) AS INTEGER) AS stalled "
+        id " AS id, span, sum(samples) AS samples," SUMS
+/* Sums by part of the causes, which the page judges as verdict.c does. */
+#define CAUSE_CELLS(id) \
+        id " AS id, span, sum(samples) AS samples," SUMS ", part, CAST(sum(dram) AS INTEGER) AS dram "
+/* The size of one stall: of as many equal ones the sum would be as uncertain. */
+#define EVENTS(id, from) \
+        "SELECT " id " AS id, CAST(sum(squared) / sum(stalled) AS INTEGER) AS event FROM page_cube " from \
+        " WHERE part >= 0 GROUP BY 1 HAVING sum(stalled) > 0"
+#define OF_LOCATIONS "JOIN page_location USING (location_id)"
+#define OF_FIELDS "JOIN type_field USING (field_id) JOIN page_type USING (type_id)"
 #define FILE_ID(file) " (SELECT file_id FROM page_file WHERE path = " file ") "
 
 static const struct table tables[] = {
@@ -45,7 +57,9 @@ static const struct table tables[] = {
     {"places", "SELECT line_id FROM" REPORT_PLACES("3", "NOT EXISTS (SELECT 1 FROM sample"
                " WHERE latency_cycles IS NOT NULL)") "WHERE weight >= 0.01 ORDER BY weight DESC, line_id"},
     {"sums", "SELECT span, sum(samples) AS samples, CAST(round(sum(cost)) AS INTEGER) AS cost,"
-             " CAST(round(sum(stalled)) AS INTEGER) AS stalled FROM page_cube GROUP BY span"},
+             " CAST(round(sum(stalled)) AS INTEGER) AS stalled,"
+             " CAST(round(total(stalled) FILTER (WHERE part = -1)) AS INTEGER) AS faulted"
+             " FROM page_cube GROUP BY span"},
     {"spans", "SELECT max(0, min(g.count - 1, (start_ns / 2 + end_ns / 2 - g.from_ns) / g.span_ns))"
               " AS span, what, CAST(total(value) AS INTEGER) AS value"
               " FROM page_grid AS g, reading JOIN page_counter USING (counter_id)"
@@ -63,7 +77,8 @@ static const struct table tables[] = {
              " round(sum(active_cores * ns) / sum(ns), 3) AS cores,"
              " round(sum(read_gbs * ns) / sum(ns), 3) AS read_gbs,"
              " round(sum(write_gbs * ns) / sum(ns), 3) AS write_gbs,"
-             " round(max(peak_gbs), 2) AS peak_gbs, max(contended) AS contended, b.bound AS bound"
+             " round(max(peak_gbs), 2) AS peak_gbs, max(contended) AS contended,"
+             " round(sum(contended * ns) * 1.0 / sum(ns), 3) AS short, b.bound AS bound"
              " FROM part JOIN bounds AS b USING (part) GROUP BY part ORDER BY part"},
     {"files", "SELECT file_id, path FROM page_file ORDER BY file_id"},
     {"functions", "SELECT function_id, module," REPORT_FUNCTION "," FIGURES
@@ -98,13 +113,16 @@ static const struct table tables[] = {
                 ", self_samples, round(self_latency_share, 6) AS self_latency_share,"
                 " round(self_stalled_ratio, 6) AS self_stalled_ratio"
                 " FROM caller_finding JOIN page_caller USING (caller_id) ORDER BY caller_id"},
-    {"location_cells", "SELECT " CELLS("location_id") "FROM page_cube JOIN page_location USING"
-                       " (location_id) WHERE line_id IN (SELECT line_id FROM page_line)"
-                       " OR function_id IN (SELECT function_id FROM page_function) GROUP BY 1, 2"},
-    {"object_cells", "SELECT " CELLS("object_id") "FROM page_cube JOIN page_object USING"
-                     " (object_id) GROUP BY 1, 2"},
-    {"field_cells", "SELECT " CELLS("field_id") "FROM page_cube JOIN type_field USING"
-                    " (field_id) JOIN page_type USING (type_id) GROUP BY 1, 2"},
+    {"location_cells", "SELECT " CAUSE_CELLS("location_id") "FROM page_cube " OF_LOCATIONS
+                       " WHERE line_id IN (SELECT line_id FROM page_line)"
+                       " OR function_id IN (SELECT function_id FROM page_function) GROUP BY 1, 2, part"},
+    {"object_cells", "SELECT " CAUSE_CELLS("object_id") "FROM page_cube JOIN page_object USING"
+                     " (object_id) GROUP BY 1, 2, part"},
+    {"field_cells", "SELECT " CAUSE_CELLS("field_id") "FROM page_cube " OF_FIELDS " GROUP BY 1, 2, part"},
+    {"line_events", EVENTS("line_id", OF_LOCATIONS " JOIN page_line USING (line_id)")},
+    {"function_events", EVENTS("function_id", OF_LOCATIONS " JOIN page_function USING (function_id)")},
+    {"object_events", EVENTS("object_id", "JOIN page_object USING (object_id)")},
+    {"field_events", EVENTS("field_id", OF_FIELDS)},
     {"caller_cells", "SELECT " CELLS("caller_id") "FROM page_cube JOIN page_path USING"
                      " (path_id) JOIN page_caller USING (caller_id) GROUP BY 1, 2"},
     {"source", "SELECT file_id, line, text FROM annotated_text JOIN page_file ON path = file"
@@ -225,6 +243,22 @@ static int write_head(struct db *db, const struct report_options *options,
         return code;
 }
 
+/* Verdict and detail of each part of the causes (judge/tally.h), and the limits of verdicts. */
+static void write_parts_of_causes(FILE *out)
+{
+        write_key(out, "parts", false);
+        for (int part = 0; part < TALLY_PARTS; part++)
+                fprintf(out, "%s[\"%s\",\"%s\"]", part ? "," : "[",
+                        verdict_name(tally_part_verdict(part)), tally_part_detail(part));
+        putc(']', out);
+        write_key(out, "limits", false);
+        fprintf(out,
+                "{\"samples\":%" PRId64 ",\"cost\":%g,\"overlap\":%g,"
+                "\"cacheSamples\":%" PRId64 "}",
+                VERDICT_SAMPLES_MIN, VERDICT_COST_RATIO_MIN, VERDICT_OVERLAP_MIN,
+                ORIGIN_SAMPLES_MIN);
+}
+
 static void write_advice(FILE *out)
 {
         const char *before = "{";
@@ -290,6 +324,8 @@ static int write_parts(const void *context, FILE *out, struct diag *diag)
                 code = read_source(w->db, w->options, w->search, out, diag);
         if (!code)
                 write_advice(out);
+        if (!code)
+                write_parts_of_causes(out);
         if (!code)
                 code = write_tables(w->db, out, diag);
         fputs("}\n", out);

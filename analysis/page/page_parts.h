@@ -18,7 +18,8 @@ struct page_grid {
 };
 
 /* Creates the temporary tables of the page's data. page_cube: sums over the samples by
- * span, location, object, field, call path and thread. page_location and page_path: map
+ * span, location, object, field, call path, thread, and part of the causes (of
+ * temp.sample_part, which may be missing). page_location and page_path: map
  * these keys to findings. page_line, page_function, page_object, page_type and
  * page_caller: the findings that fit the page. page_file: their source files.
  * page_counter: the meaning of counters. */

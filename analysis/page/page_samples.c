@@ -71,10 +71,12 @@ static int store_grid(struct db *db, const struct page_grid *grid, struct diag *
 /* SQL is laid out as SQL. */
 /* clang-format off */
 static const char tables_sql[] =
+    "CREATE TEMP TABLE IF NOT EXISTS sample_part (sample_id INTEGER PRIMARY KEY, part INTEGER);"
     "CREATE TEMP TABLE page_grid (from_ns INTEGER, span_ns INTEGER, count INTEGER);"
     "CREATE TEMP TABLE page_counter (counter_id INTEGER PRIMARY KEY, what TEXT)";
 
-/* Weights: the share of all stalled cycles per cycle of retire latency, and per kernel
+/* part: of judge/tally.h; -1: page faults; NULL: not known. squared: of each load's share,
+ * in billionths. Weights: the share of all stalled cycles per cycle of retire latency, and per kernel
  * cycle of page faults. */
 static const char cube_sql[] =
     "CREATE TEMP TABLE page_weight AS SELECT"
@@ -88,21 +90,27 @@ static const char cube_sql[] =
     " coalesce(p.location_id, 0) AS location_id, coalesce(a.object_id, 0) AS object_id,"
     " coalesce(a.field_id, 0) AS field_id,"
     " coalesce(s.stack_id, -p.location_id, 0) AS path_id, s.thread_id AS thread_id,"
+    " coalesce(c.part, iif(e.faults, -1, NULL)) AS part,"
     " count(*) - count(e.faults) AS samples,"
+    " total(s.data_source_id IN (SELECT data_source_id FROM data_source"
+    "                            WHERE level IN ('DRAM', 'REMOTE_DRAM'))) AS dram,"
     " total(iif(s.latency_cycles >= 0, s.latency_cycles, max(coalesce(s.stall_ns, 0), 0))) AS cost,"
     " 1e9 * total(coalesce(iif(s.retire_latency_cycles >= 0, " STATEMENT_STALL ", 0) * w.retired, 0)"
-    "             + coalesce(e.kernel_cycles * w.faulted, 0)) AS stalled "
+    "             + coalesce(e.kernel_cycles * w.faulted, 0)) AS stalled,"
+    " 1e9 * total(coalesce(iif(s.retire_latency_cycles >= 0, " STATEMENT_STALL ", 0) * w.retired, 0)"
+    "             * iif(s.retire_latency_cycles >= 0, " STATEMENT_STALL ", 0) * w.retired * 1e9) AS squared "
     "FROM page_grid AS g, page_weight AS w, sample AS s"
     " JOIN sample_location AS p USING (sample_id)"
     " LEFT JOIN attribution AS a USING (sample_id)"
-    " LEFT JOIN page_fault AS e USING (sample_id) "
+    " LEFT JOIN page_fault AS e USING (sample_id)"
+    " LEFT JOIN sample_part AS c USING (sample_id) "
     STATEMENT_MEMORY_SAMPLES "OR e.faults "
-    "GROUP BY 1, 2, 3, 4, 5, 6";
+    "GROUP BY 1, 2, 3, 4, 5, 6, 7";
 
 static const char cells_sql[] =
-    "SELECT (SELECT count(*) FROM (SELECT DISTINCT span, location_id FROM page_cube))"
-    " + (SELECT count(*) FROM (SELECT DISTINCT span, object_id FROM page_cube))"
-    " + (SELECT count(*) FROM (SELECT DISTINCT span, field_id FROM page_cube))"
+    "SELECT (SELECT count(*) FROM (SELECT DISTINCT span, part, location_id FROM page_cube))"
+    " + (SELECT count(*) FROM (SELECT DISTINCT span, part, object_id FROM page_cube))"
+    " + (SELECT count(*) FROM (SELECT DISTINCT span, part, field_id FROM page_cube))"
     " + (SELECT count(*) FROM (SELECT DISTINCT span, path_id FROM page_cube))";
 
 /* ---- from samples to findings ---- */

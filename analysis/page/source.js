@@ -72,7 +72,7 @@ memlag.source = (() => {
 
     function detail(lines) {
         const box = memlag.element("div", "detail");
-        const causes = [...new Set(lines.filter((line) => line.verdict && line.verdict !== "none").map((line) => line.verdict))];
+        const causes = [...new Set(lines.filter((line) => line.now.verdict && line.now.verdict !== "none").map((line) => line.now.verdict))];
         for (const cause of causes) {
             const [meaning, remedy] = data.advice[cause] || [];
             if (meaning)

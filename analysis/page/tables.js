@@ -24,10 +24,10 @@ memlag.tables = (() => {
         show: (cell, row) => { cell.append(memlag.link(name(value(row)), value(row), () => act(row))); },
     });
     const cause = {
-        title: "cause", value: memlag.cause, explained: "The cause of most of the wait, in the whole run",
+        title: "cause", value: memlag.cause, explained: "The cause of most of the wait",
         show: (cell, row) => {
-            const [meaning, remedy] = data.advice[row.verdict] || [];
-            cell.append(memlag.element("span", "cause cause-" + (row.verdict || "none"), memlag.cause(row)));
+            const [meaning, remedy] = data.advice[row.now.verdict] || [];
+            cell.append(memlag.element("span", "cause cause-" + (row.now.verdict || "none"), memlag.cause(row)));
             if (meaning)
                 cell.title = `${meaning}: ${remedy}`;
         },
@@ -40,8 +40,8 @@ memlag.tables = (() => {
             columns.push(figure(memlag.weights.find(([key]) => key === "latency")[1], "latency", "Share of the latency of all samples; not of time, as accesses overlap"));
         columns.push(figure("samples", "samples"));
         if (data.functions.some((row) => row.dram !== null))
-            columns.push({ title: "DRAM", number: true, explained: "Samples that DRAM served, in the whole run", value: (row) => row.dram,
-                show: (cell, row) => { cell.textContent = row.dram === null ? "–" : Math.round(100 * row.dram) + " %"; } });
+            columns.push({ title: "DRAM", number: true, explained: "Samples that DRAM served", value: (row) => row.now.dram,
+                show: (cell, row) => { cell.textContent = row.now.dram === null ? "–" : Math.round(100 * row.now.dram) + " %"; } });
         if (data.functions.some((row) => row.mean !== null))
             columns.push(figure("mean", "mean", "Mean latency in cycles"));
         if (data.functions.some((row) => row.verdict !== "none"))
@@ -145,8 +145,7 @@ memlag.tables = (() => {
         box.addEventListener("change", () => { whole = box.checked; update(); });
         names.append(box, " Whole names");
         document.getElementById("tabs").after(names);
-        document.getElementById("table-legend").textContent = "The cause, and the share of DRAM, are those of the whole run. "
-            + `The exact figures of a part of the time: memlag report --time FROM-TO ${data.file}`;
+        document.getElementById("table-legend").textContent = "Gains and shared cache lines are those of the whole run.";
     }
     return { begin, update };
 })();

@@ -170,5 +170,5 @@ memlag.time = (() => {
         document.getElementById("to").addEventListener("change", typed);
         document.getElementById("whole").addEventListener("click", () => memlag.choose(0, data.grid.count));
     }
-    return { begin, update: showChoice };
+    return { begin, update: showChoice, fixed };
 })();

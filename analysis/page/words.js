@@ -35,7 +35,7 @@ memlag.shortName = (name, most) => {
     return text.length > 2 * most ? text.slice(0, 2 * most) + "…" : text;
 };
 
-memlag.cause = (row) => (row.verdict || "") + (row.cache_level ? ` (${row.cache_level})` : "");
+memlag.cause = (row) => (row.now.verdict || "") + (row.now.cacheLevel ? ` (${row.now.cacheLevel})` : "");
 
 /* An element with text, never markup. */
 memlag.element = (name, className, text) => {

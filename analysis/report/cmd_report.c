@@ -179,6 +179,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 return 0;
         case OPTION_FORMAT:
                 arguments->page = strcmp(text, "html") == 0;
+                arguments->selection.with_parts = arguments->page;
                 if (!arguments->page)
                         arguments->report.format = cmd_parse_format(text, state);
                 return 0;

@@ -87,7 +87,7 @@ def figures(place):
     """Samples and shares of a line, as the page shows them."""
     names = headers("lines")
     row = next(row for row in rows("lines") if row[names.index("line")] == place)
-    return {name: row[names.index(name)] for name in ("samples", "latency", "stalled", "cause")}
+    return {name: row[names.index(name)] for name in ("samples", "latency", "stalled", "cause", "DRAM")}
 
 
 def picture(name, height=1010):
@@ -118,6 +118,22 @@ def check_agreement():
             assert shown["cause"].split(" ")[0] == line["verdict"], (shown, line)
 
 
+def check_causes(part):
+    """A cause in a part of the time is that of the analysis of this part alone."""
+    judged = 0
+    for line in part:
+        place = f"{os.path.basename(line['file'] or '')}:{line['line']}"
+        if not place.startswith("page.c") or line["verdict"] in ("none", "too-few-samples"):
+            continue
+        shown = figures(place)
+        wanted = line["verdict"] + (f" ({line['cache_level']})" if line["cache_level"] else "")
+        assert shown["cause"] == wanted, (shown, line)
+        if line["level_samples"]:
+            assert abs(number(shown["DRAM"]) - 100 * line["dram_samples"] / line["level_samples"]) <= 0.5, (shown, line)
+        judged += 1
+    assert judged, part
+
+
 def chosen_time():
     return [float(find(part).get_attribute("value")) for part in ("#from", "#to")]
 
@@ -138,6 +154,10 @@ def check_time():
     assert number(shown["samples"]) == chosen["samples"], (shown, chosen)
     assert abs(number(shown["latency"]) - 100 * chosen["latency_share"]) < 0.2, (shown, chosen)
     assert abs(number(shown["stalled"]) - 100 * chosen["stalled_ratio"]) < 3, (shown, chosen)
+    check_causes(part)
+    assert find("#head-part").is_displayed() and not find("#head").is_displayed()
+    first = find("#head-part .place").text
+    assert first.startswith(shown["stalled"]) and f"page.c:{mark('list')} " in first, first
     find("#whole").click()
     assert find("#range").text == "" and number(figures(listed)["samples"]) > chosen["samples"]
     chart = find("#chart .brush .background")
@@ -147,8 +167,10 @@ def check_time():
     assert find("#range").text and end > start, "dragging chooses no time"
     dragged = next(line for line in report("line", "--time", f"{start}-{end}") if line["line"] == mark("array"))
     assert number(figures(summed)["samples"]) == dragged["samples"], (figures(summed), dragged)
+    check_causes(report("line", "--time", f"{start}-{end}"))
     picture("brush")
     find("#whole").click()
+    assert find("#head").is_displayed() and not find("#head-part").is_displayed()
 
 
 def check_tables():

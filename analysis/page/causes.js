@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* The cause of a row in a part of the time: the rules of verdict.c, over sums by part of the
+ * causes. Samples that are far longer than the others are not cut here. */
+"use strict";
+memlag.causes = (() => {
+    const { limits, parts } = memlag.data;
+    const FAULTS = -1;
+    const Z = 1.959964; /* two-sided 95 % of the normal distribution */
+    const SAMPLES = 0, COST = 1, STALLED = 2;
+    const detail = (part) => (part === null || part === FAULTS ? "" : parts[part][1]);
+
+    /* The greatest stalled ratio that the samples allow (tally_stalled in tally.c). */
+    const highest = (stalled, event) =>
+        stalled + Z * Z * event / 2 + Z * Math.sqrt(event * stalled + Z * Z * event * event / 4);
+
+    /* Sums by verdict of the values at KEY. Crowded loads wait for the core, if as many lines
+     * were on their way. */
+    function byVerdict(sums, key, crowds) {
+        const values = new Map();
+        for (const [part, sum] of sums) {
+            if (part === null || part === FAULTS)
+                continue;
+            const crowded = crowds && /crowded|asking/.test(detail(part));
+            const verdict = crowded ? "in-core" : parts[part][0];
+            values.set(verdict, (values.get(verdict) || 0) + sum[key]);
+        }
+        return values;
+    }
+
+    /* The first of the greatest, in the order of the rules. */
+    function greatest(values) {
+        let found = "none", most = 0;
+        for (const [verdict] of parts)
+            if ((values.get(verdict) || 0) > most)
+                [found, most] = [verdict, values.get(verdict)];
+        return found;
+    }
+
+    /* L2 or L3; null: too few samples. */
+    function cacheLevel(sums, key) {
+        const level = { L2: [0, 0, 0], L3: [0, 0, 0] };
+        for (const [part, sum] of sums)
+            if (level[detail(part)])
+                level[detail(part)] = sum;
+        if (level.L2[SAMPLES] + level.L3[SAMPLES] < limits.cacheSamples)
+            return null;
+        return level.L2[key] > level.L3[key] ? "L2" : "L3";
+    }
+
+    /* SUMS: by part. EVENT: the row's size of one stall. CYCLES: the chosen part of the run's
+     * cycles; LOADS: what a sample's latency adds to the chosen cycles, null if unknown. */
+    function judge(sums, event, cycles, loads) {
+        const all = [0, 0, 0];
+        let faulted = 0, asking = 0;
+        for (const [part, sum] of sums) {
+            if (part === FAULTS) {
+                faulted = sum[STALLED];
+                continue;
+            }
+            sum.forEach((value, i) => { all[i] += value; });
+            if (detail(part) === "asking")
+                asking = sum[COST];
+        }
+        const ratio = (value) => value / 1e9 / cycles;
+        const stalls = event > 0 && all[STALLED] / event >= limits.samples;
+        const key = stalls ? STALLED : COST;
+        const loadsStall = Math.max(0, ...byVerdict(sums, STALLED, false).values());
+        if (ratio(faulted) >= limits.cost && faulted > loadsStall)
+            return ["page-faults", null];
+        if (all[SAMPLES] < limits.samples)
+            return [all[SAMPLES] ? "too-few-samples" : "none", null];
+        if ((loads !== null && all[COST] * loads < limits.cost) || (event > 0 && ratio(highest(all[STALLED], event)) < limits.cost))
+            return ["none", null];
+        const verdict = greatest(byVerdict(sums, key, loads !== null && asking * loads >= limits.overlap));
+        return [verdict, verdict === "cache" ? cacheLevel(sums, key) : null];
+    }
+    return { judge };
+})();
