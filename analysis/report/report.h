@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "brief_lines.h"
 #include "db.h"
 #include "render.h"
 
@@ -73,11 +74,11 @@ struct report_summary {
         char *source;
         char *numbers;
         char *cpu;
-        char *sim_detail; /* NULL: not simulated */
-        char *sim_set;    /* changed parameters of the model; NULL: none */
-        bool cut_off;     /* the recorder did not finish */
-        int signal;       /* signal that ended the command; 0: none */
-        char *selection;  /* the selected part of the recording; NULL: all */
+        char *sim_detail;         /* NULL: not simulated */
+        char *sim_set;            /* changed parameters of the model; NULL: none */
+        bool cut_off;             /* the recorder did not finish */
+        int signal;               /* signal that ended the command; 0: none */
+        char *selection;          /* the selected part of the recording; NULL: all */
         int64_t recorded_samples; /* of the whole recording, if a part is selected */
         char *model_note;         /* text of report_model_note; NULL: none */
         char *poor_calibration;   /* fault of the model's calibration; NULL: none */
@@ -85,13 +86,12 @@ struct report_summary {
         double duration_s;
         int64_t samples;
         int64_t memory_samples;
-        bool timed;              /* the source is a timer, with or without samples */
-        int64_t stalled_samples; /* timer samples at loads */
-        double stalled_s;        /* time of the stalled samples */
-        double timed_s;          /* time of all timer samples */
-        int64_t
-            unplaced_samples;    /* timer samples without a known stalled instruction */
-        double timer_period_s;   /* 0: no timer, or not known */
+        bool timed;               /* the source is a timer, with or without samples */
+        int64_t stalled_samples;  /* timer samples at loads */
+        double stalled_s;         /* time of the stalled samples */
+        double timed_s;           /* time of all timer samples */
+        int64_t unplaced_samples; /* timer samples without a known stalled instruction */
+        double timer_period_s;    /* 0: no timer, or not known */
         int64_t tracker_samples; /* in memlag's own heap tracker, excluded from samples */
         double stalled_ratio;    /* stalled_s over the run's cycles; NAN: not known */
         /* stalled_ratio without the loads' own retirement slots, which a simulated timer
@@ -117,7 +117,7 @@ struct report_summary {
         int64_t long_stalls;
         double lmrl_factor;       /* multiple of idle LMRL; 0: no limit */
         char *lmrl_factor_origin; /* NULL: not measured */
-        double latency_cycles; /* of all loads, estimated; NAN: unknown period */
+        double latency_cycles;    /* of all loads, estimated; NAN: unknown period */
         /* latency_cycles over the run's cycles; above 1 if loads overlap much. NAN if
          * cycles or the period are not known. */
         double latency_per_cycle;
@@ -177,6 +177,9 @@ void report_say_stalls(FILE *text, const struct report_summary *summary);
  * frees it. NULL: the same machine, or unknown. */
 int report_model_note(struct db *db, char **note, struct diag *diag);
 
+/* Adds what limits the whole report to the first LINES. Returns 0 or -ENOMEM. */
+int report_add_state(struct brief_lines *lines, const struct report_summary *summary);
+
 /* Prints the first lines of a report: the kind of its numbers, the command, and limits of
  * the whole report. */
 void report_print_head(FILE *out, const struct report_summary *summary, bool verbose);
@@ -212,8 +215,11 @@ struct report_gain {
 /* Prints one line: the gain of FIX in another run. FIX may combine fixes with '+'. */
 void report_say_gain(FILE *out, const char *fix, const struct report_gain *gain);
 
-/* Prints the first lines: head, time spent waiting for memory, and in a report by line
- * the slowest places. */
+/* Prints the gains of the whole run that repeated runs with fixes recorded. */
+int report_print_gains(struct db *db, FILE *out, struct diag *diag);
+
+/* Prints the first lines, at most ten: head, time spent waiting for memory, and in a
+ * report by line the slowest places. What has no room is in the verbose report. */
 int report_print_brief(struct db *db, const struct report_options *options,
                        const struct report_summary *summary, FILE *out,
                        struct diag *diag);

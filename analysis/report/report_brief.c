@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The first lines of a report: the time spent waiting for memory, the places with cause
- * and remedy, and where to read on. About ten lines; --verbose prints the rest. */
+ * and remedy, and where to read on. At most ten lines; --verbose prints the rest. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -9,19 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "brief_lines.h"
 #include "prose.h"
 #include "report.h"
 #include "report_sql.h"
+#include "short_name.h"
 #include "statement.h"
 #include "text.h"
 #include "verdict.h"
 
 enum {
+        LINES_MAX = 10,
+        WIDTH_MAX = 100,
+        SENTENCE_WIDTH = 90,
+        COMMAND_BYTES = 120,
         PLACES = 3,
         REMEDIES = 2,
-        PLACE_BYTES = 88,
-        REMEDY_INDENT = 9,
-        REMEDY_WIDTH = 100
+        NAME_ROOM_MIN = 24,
+        OBJECT_BYTES = 44,
+        REMEDY_INDENT = 9
 };
 
 /* Share of the cycles; without cycles, of the latency or of the time at loads. */
@@ -133,14 +139,19 @@ static void say_timer(FILE *text, const struct report_summary *summary)
         fputs(" A timer does not tell what a load waited for.", text);
 }
 
-static int print_time(struct db *db, FILE *out, const struct report_summary *summary,
-                      struct diag *diag)
+/* Costs that have no place of their own. */
+static int say_further(struct db *db, FILE *text, const struct report_summary *summary,
+                       struct diag *diag)
 {
-        char *sentence = NULL;
-        size_t length;
-        FILE *text = open_memstream(&sentence, &length);
-        if (!text)
-                return diag_no_memory(diag);
+        say_splits(text, summary);
+        return report_say_libraries(db, text, diag);
+}
+
+static int say_time(struct db *db, FILE *text, const struct report_summary *summary,
+                    struct diag *diag)
+{
+        (void)db;
+        (void)diag;
         if (summary->timed)
                 say_timer(text, summary);
         else {
@@ -148,13 +159,54 @@ static int print_time(struct db *db, FILE *out, const struct report_summary *sum
                 say_bandwidth(text, summary);
         }
         say_kernel(text, summary);
-        say_splits(text, summary);
-        int code = report_say_libraries(db, text, diag);
-        if (fclose(text))
-                code = diag_no_memory(diag);
-        if (!code && length)
-                prose_wrapped(out, sentence[0] == ' ' ? sentence + 1 : sentence);
-        free(sentence);
+        return 0;
+}
+
+/* ---- blocks ---- */
+
+struct brief {
+        struct db *db;
+        const struct report_options *options;
+        const struct report_summary *summary;
+        struct brief_lines lines;
+        size_t width; /* in columns, of each line */
+        struct diag *diag;
+};
+
+static int brief_block(struct brief *brief, enum brief_rank rank, FILE **text)
+{
+        *text = brief_begin(&brief->lines, rank);
+        return *text ? 0 : diag_no_memory(brief->diag);
+}
+
+static int brief_done(struct brief *brief, int code)
+{
+        return brief_end(&brief->lines) ? diag_no_memory(brief->diag) : code;
+}
+
+/* Adds the sentences that SAY writes. */
+static int add_sentences(struct brief *brief, enum brief_rank rank,
+                         int (*say)(struct db *, FILE *, const struct report_summary *,
+                                    struct diag *))
+{
+        char *sentences = NULL;
+        size_t length;
+        FILE *text = open_memstream(&sentences, &length), *block;
+        if (!text)
+                return diag_no_memory(brief->diag);
+        int code = say(brief->db, text, brief->summary, brief->diag);
+        if (fclose(text)) {
+                free(sentences);
+                return diag_no_memory(brief->diag);
+        }
+        sentences[strcspn(sentences, "\n")] = '\0';
+        if (!code && *sentences && !(code = brief_block(brief, rank, &block))) {
+                prose_indented(block, sentences + strspn(sentences, " "), 0,
+                               brief->width < SENTENCE_WIDTH ? brief->width
+                                                             : SENTENCE_WIDTH);
+                code = brief_done(brief, 0);
+        }
+        free(sentences);
         return code;
 }
 
@@ -168,9 +220,7 @@ static const char places_sql[] =
     " || coalesce(', ' || (SELECT certainty FROM certainty_finding"
     "                      WHERE subject = 'line' AND id = line_id), ''), verdict,"
     " iif(file IS NULL, '', " REPORT_BASE("file") "|| coalesce(':' || line, '') || ' ')"
-    "  || 'in ' ||" REPORT_FUNCTION_NAME
-    "  || iif(led, ', from ' ||" REPORT_BASE("caller_file") "|| coalesce(':' || caller_line, ''),"
-    "         ''),"
+    "  || 'in ' ||" REPORT_FUNCTION_NAME ","
     " iif(verdict = 'page-faults',"
     "  (SELECT name || iif(2 * sum(e.faults) < page_faults, ' and others', '')"
     "   FROM page_fault AS e JOIN sample_location USING (sample_id)"
@@ -183,17 +233,20 @@ static const char places_sql[] =
     "   FROM line_object_finding AS o JOIN data_object USING (object_id)"
     "   WHERE o.line_id = top.line_id GROUP BY object_id ORDER BY sum(o.samples) DESC LIMIT 1)),"
     " iif(verdict = 'page-faults', page_faults, samples), g.fix, 100 * g.gain_ratio,"
-    " verdict = 'page-faults' "
+    " verdict = 'page-faults',"
+    " iif(led, ', from ' ||" REPORT_BASE("caller_file") "|| coalesce(':' || caller_line, ''), '') "
     "FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
     "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL"
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run) GROUP BY line_id) AS g"
     "  USING (line_id) WHERE weight >= " PLACE_SHARE_MIN " ORDER BY weight DESC, line_id";
 /* clang-format on */
 
-/* Prints at most LIMIT bytes of TEXT, which is printable. */
+/* Prints at most LIMIT bytes of TEXT, which is printable, with "..." for the rest. */
 static void print_cut(FILE *out, const char *text, size_t limit)
 {
         size_t length = 0, next;
+        if (strlen(text) > limit)
+                limit = limit > strlen("...") ? limit - strlen("...") : 0;
         while (text[length] &&
                length + (next = text_character(text + length, strlen(text + length))) <=
                    limit)
@@ -201,27 +254,70 @@ static void print_cut(FILE *out, const char *text, size_t limit)
         fprintf(out, "%.*s%s", (int)length, text, text[length] ? "..." : "");
 }
 
-static void print_place(FILE *out, sqlite3_stmt *row, bool timed)
+/* TEXT shortened to LIMIT bytes, if names allow; the caller frees it. NULL without memory
+ * or TEXT. */
+static char *shortened(char *text, size_t limit)
 {
-        char *place = statement_printable(row, 3);
-        char *object = statement_printable(row, 4);
-        char *cause = statement_printable(row, 1);
-        const char *share = statement_text(row, 0);
-        fprintf(out, "%s  ", share);
-        print_cut(out, place ? place : "?", PLACE_BYTES);
+        size_t length = text ? strlen(text) : 0;
+        char *shorter = text ? short_name(text, &length, limit) : NULL;
+        free(text);
+        return shorter;
+}
+
+static size_t room_for(size_t width, size_t used)
+{
+        return width > used + NAME_ROOM_MIN ? width - used : NAME_ROOM_MIN;
+}
+
+struct place_names {
+        char *place, *caller, *cause, *object;
+};
+
+/* Prints place, cause and object in about ROOM columns. */
+static void print_names(FILE *out, struct place_names *names, bool timed, size_t room)
+{
+        const char *cause = names->cause ? names->cause : "?";
+        const char *caller = names->caller ? names->caller : "";
+        room = room_for(room, timed ? 0 : strlen(": ") + strlen(cause));
+        room = room_for(room, strlen(caller));
+        names->place = shortened(names->place, room);
+        const size_t placed = names->place ? strlen(names->place) : 1;
+        print_cut(out, names->place ? names->place : "?", room);
+        fputs(caller, out);
         if (!timed)
-                fprintf(out, ": %s", cause ? cause : "?");
-        if (object) {
-                fputs(", in ", out);
-                print_cut(out, object, PLACE_BYTES / 2);
-        }
+                fprintf(out, ": %s", cause);
+        if (!names->object || placed + NAME_ROOM_MIN > room)
+                return;
+        fputs(", in ", out);
+        print_cut(out, names->object, room - placed - strlen(", in "));
+}
+
+/* Prints one line of about WIDTH columns: share, place, cause, object, and the count of
+ * samples if it has room. */
+static void print_place(FILE *out, sqlite3_stmt *row, bool timed, size_t width)
+{
+        const char *share = statement_text(row, 0);
+        struct place_names names = {statement_printable(row, 3),
+                                    statement_printable(row, 9),
+                                    statement_printable(row, 1),
+                                    shortened(statement_printable(row, 4), OBJECT_BYTES)};
+        const size_t length = (names.place ? strlen(names.place) : 1) +
+                              (names.caller ? strlen(names.caller) : 0) +
+                              (names.cause && !timed ? strlen(names.cause) + 2 : 0) +
+                              (names.object ? strlen(names.object) + 5 : 0);
+        const size_t room = room_for(width, strlen(share) + 2);
+        char count[48] = "";
         if (sqlite3_column_int64(row, 5) > 0)
-                fprintf(out, " (%" PRId64 " %s)", (int64_t)sqlite3_column_int64(row, 5),
-                        sqlite3_column_int(row, 8) ? "page faults" : "samples");
-        putc('\n', out);
-        free(cause);
-        free(place);
-        free(object);
+                snprintf(count, sizeof(count), " (%" PRId64 " %s)",
+                         (int64_t)sqlite3_column_int64(row, 5),
+                         sqlite3_column_int(row, 8) ? "page faults" : "samples");
+        fprintf(out, "%s  ", share);
+        print_names(out, &names, timed, room);
+        fprintf(out, "%s\n", length + strlen(count) <= room ? count : "");
+        free(names.caller);
+        free(names.cause);
+        free(names.place);
+        free(names.object);
 }
 
 /* Prints the machine fix with the highest expected gain for ROW's place. */
@@ -233,7 +329,8 @@ static void print_gain(FILE *out, sqlite3_stmt *row)
                 fprintf(out, " Estimate: -%.0f %% if %s.", percent, condition);
 }
 
-static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice *advice)
+static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice *advice,
+                        size_t width)
 {
         char *text = NULL;
         size_t length;
@@ -245,63 +342,67 @@ static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice
         print_gain(memory, row);
         const int code = fclose(memory) ? -ENOMEM : 0;
         if (!code)
-                prose_indented(out, text, REMEDY_INDENT, REMEDY_WIDTH);
+                prose_indented(out, text, REMEDY_INDENT, width);
         free(text);
         return code;
 }
 
-/* Prints each remedy once, for two causes at most. */
-static int print_remedy(FILE *out, sqlite3_stmt *row, const char *said[REMEDIES])
+/* Adds each remedy once, for two causes at most. */
+static int add_remedy(struct brief *brief, sqlite3_stmt *row, const char *said[REMEDIES])
 {
         const char *verdict = statement_text(row, 2);
         const struct report_advice *advice = report_advice_on(verdict);
         for (int i = 0; advice && i < REMEDIES; i++) {
+                FILE *text;
                 if (said[i] == advice->verdict)
                         return 0;
                 if (said[i])
                         continue;
                 said[i] = advice->verdict;
-                return write_remedy(out, row, advice);
+                int code =
+                    brief_block(brief, i ? BRIEF_LAST_REMEDY : BRIEF_REMEDY, &text);
+                if (!code && write_remedy(text, row, advice, brief->width))
+                        code = diag_no_memory(brief->diag);
+                return code ? code : brief_done(brief, 0);
         }
         return 0;
 }
 
-static int print_places(struct db *db, FILE *out, const struct report_summary *summary,
-                        bool *any, struct diag *diag)
+static int add_place(struct brief *brief, sqlite3_stmt *row, bool first,
+                     const char *said[REMEDIES])
+{
+        const bool timed = brief->summary->timed;
+        FILE *text;
+        int code = brief_block(brief, first ? BRIEF_FIRST_PLACE : BRIEF_PLACE, &text);
+        if (code)
+                return code;
+        print_place(text, row, timed, brief->width);
+        code = brief_done(brief, 0);
+        return code || timed ? code : add_remedy(brief, row, said);
+}
+
+static int add_places(struct brief *brief, bool *any)
 {
         const char *said[REMEDIES] = {NULL};
         sqlite3_stmt *rows;
-        int code = statement_prepare(db, places_sql, &rows, diag);
+        int code = statement_prepare(brief->db, places_sql, &rows, brief->diag);
         if (code)
                 return code;
         sqlite3_bind_int(rows, 1, PLACES);
-        sqlite3_bind_int(rows, 2, summary->timed);
-        while ((code = statement_next(db, rows, diag)) > 0) {
-                print_place(out, rows, summary->timed);
+        sqlite3_bind_int(rows, 2, brief->summary->timed);
+        while (!code && (code = statement_next(brief->db, rows, brief->diag)) > 0) {
+                code = add_place(brief, rows, !*any, said);
                 *any = true;
-                if (!summary->timed && print_remedy(out, rows, said)) {
-                        code = diag_no_memory(diag);
-                        break;
-                }
         }
         sqlite3_finalize(rows);
         return code;
 }
 
-static int print_set_conflicts(struct db *db, FILE *out, struct diag *diag)
+static int say_set_conflicts(struct db *db, FILE *text,
+                             const struct report_summary *summary, struct diag *diag)
 {
-        char *line = NULL;
-        size_t length;
-        FILE *text = open_memstream(&line, &length);
-        if (!text)
-                return diag_no_memory(diag);
-        int code = report_say_set_conflicts(db, text, diag);
-        if (fclose(text))
-                code = diag_no_memory(diag);
-        if (!code)
-                fputs(line, out);
-        free(line);
-        return code;
+        (void)summary;
+        return report_say_set_conflicts(db, text, diag);
 }
 
 static void print_advice_on_samples(FILE *out, const struct report_summary *summary,
@@ -356,8 +457,11 @@ static int print_no_place(struct db *db, FILE *out, const struct report_summary 
 }
 
 /* Prints processes that were not recorded, or only in part. */
-static int print_missing_processes(struct db *db, FILE *out, struct diag *diag)
+static int print_missing_processes(struct db *db, FILE *out,
+                                   const struct report_summary *summary,
+                                   struct diag *diag)
 {
+        (void)summary;
         static const char sql[] =
             "SELECT value, substr(kind, length(unit) + 1) FROM ledger"
             " WHERE stage = 'record' AND unit = 'processes'"
@@ -377,8 +481,11 @@ static int print_missing_processes(struct db *db, FILE *out, struct diag *diag)
         return code;
 }
 
-/* Prints the whole run's gains that repeated runs with fixes recorded. */
-static int print_recorded_gains(struct db *db, FILE *out, struct diag *diag)
+/* Passes the text of each gain to TAKE. */
+static int each_gain(struct db *db,
+                     int (*take)(void *context, const char *fix,
+                                 const struct report_gain *gain),
+                     void *context, struct diag *diag)
 {
         sqlite3_stmt *rows;
         int code = statement_prepare(
@@ -387,44 +494,119 @@ static int print_recorded_gains(struct db *db, FILE *out, struct diag *diag)
             " FROM gain_finding WHERE line_id IS NULL AND kind = 'recorded'"
             " ORDER BY gain_ratio DESC, fix",
             &rows, diag);
-        if (code)
-                return code;
-        while ((code = statement_next(db, rows, diag)) > 0) {
+        while (!code && (code = statement_next(db, rows, diag)) > 0) {
                 char *fix = statement_printable(rows, 0);
-                report_say_gain(out, fix ? fix : "?",
-                                &(struct report_gain){sqlite3_column_double(rows, 1),
-                                                      sqlite3_column_double(rows, 2),
-                                                      sqlite3_column_double(rows, 3)});
+                code = take(context, fix ? fix : "?",
+                            &(struct report_gain){sqlite3_column_double(rows, 1),
+                                                  sqlite3_column_double(rows, 2),
+                                                  sqlite3_column_double(rows, 3)});
                 free(fix);
         }
         sqlite3_finalize(rows);
         return code;
 }
 
+static int add_gain(void *context, const char *fix, const struct report_gain *gain)
+{
+        struct brief *brief = context;
+        FILE *text;
+        int code = brief_block(brief, BRIEF_GAIN, &text);
+        if (code)
+                return code;
+        report_say_gain(text, fix, gain);
+        return brief_done(brief, 0);
+}
+
+static int print_gain_line(void *context, const char *fix, const struct report_gain *gain)
+{
+        report_say_gain(context, fix, gain);
+        return 0;
+}
+
+int report_print_gains(struct db *db, FILE *out, struct diag *diag)
+{
+        return each_gain(db, print_gain_line, out, diag);
+}
+
+/* ---- all lines ---- */
+
+static int add_head(struct brief *brief)
+{
+        const struct report_summary *summary = brief->summary;
+        FILE *text;
+        int code = brief_block(brief, BRIEF_HEAD, &text);
+        if (code)
+                return code;
+        fputs("memlag: ", text);
+        report_print_provenance(text, summary);
+        fputs(": ", text);
+        print_cut(text, summary->command ? summary->command : "unknown command",
+                  COMMAND_BYTES);
+        putc('\n', text);
+        code = brief_done(brief, 0);
+        return !code && report_add_state(&brief->lines, summary)
+                   ? diag_no_memory(brief->diag)
+                   : code;
+}
+
+/* Adds what PRINT prints. */
+static int add_lines(struct brief *brief, enum brief_rank rank,
+                     int (*print)(struct db *, FILE *, const struct report_summary *,
+                                  struct diag *))
+{
+        FILE *text;
+        int code = brief_block(brief, rank, &text);
+        return code ? code
+                    : brief_done(brief,
+                                 print(brief->db, text, brief->summary, brief->diag));
+}
+
+static int add_by_line(struct brief *brief)
+{
+        bool any = false;
+        int code = add_places(brief, &any);
+        if (!code)
+                code = add_sentences(brief, BRIEF_NOTE, say_set_conflicts);
+        if (!code && !any)
+                code = add_lines(brief, BRIEF_FIRST_PLACE, print_no_place);
+        if (!code)
+                code = add_lines(brief, BRIEF_NOTE, report_print_measured);
+        return code ? code : each_gain(brief->db, add_gain, brief, brief->diag);
+}
+
+static int add_more(struct brief *brief)
+{
+        const char *file = brief->options->file ? brief->options->file : "memlag.db";
+        FILE *text;
+        int code = brief_block(brief, BRIEF_MORE, &text);
+        if (code)
+                return code;
+        fprintf(text,
+                "More: memlag report %s [--by object|type|function|interval] "
+                "[--verbose], memlag annotate -i %s\n",
+                file, file);
+        return brief_done(brief, 0);
+}
+
 int report_print_brief(struct db *db, const struct report_options *options,
                        const struct report_summary *summary, FILE *out, struct diag *diag)
 {
-        const char *file = options->file ? options->file : "memlag.db";
-        bool any = false;
-        report_print_head(out, summary, false);
-        int code = print_time(db, out, summary, diag);
-        if (!code && strcmp(options->kind->name, "line") == 0) {
-                code = print_places(db, out, summary, &any, diag);
-                if (!code)
-                        code = print_set_conflicts(db, out, diag);
-                if (!code && !any)
-                        code = print_no_place(db, out, summary, diag);
-                if (!code)
-                        code = report_print_measured(db, out, summary, diag);
-                if (!code)
-                        code = print_recorded_gains(db, out, diag);
-        }
+        struct brief brief = {db, options, summary, .width = WIDTH_MAX, .diag = diag};
+        if (options->width && options->width < WIDTH_MAX)
+                brief.width = options->width;
+        int code = add_head(&brief);
         if (!code)
-                code = print_missing_processes(db, out, diag);
+                code = add_sentences(&brief, BRIEF_TIME, say_time);
+        if (!code)
+                code = add_sentences(&brief, BRIEF_PLACE, say_further);
+        if (!code && strcmp(options->kind->name, "line") == 0)
+                code = add_by_line(&brief);
+        if (!code)
+                code = add_lines(&brief, BRIEF_STATE, print_missing_processes);
         if (!code && options->summary_only)
-                fprintf(out,
-                        "More: memlag report %s [--by object|type|function|interval] "
-                        "[--verbose], memlag annotate -i %s\n",
-                        file, file);
+                code = add_more(&brief);
+        if (!code)
+                brief_print(&brief.lines, LINES_MAX, out);
+        brief_free(&brief.lines);
         return code;
 }

@@ -69,6 +69,8 @@ static void print_losses(FILE *out, const struct report_summary *summary)
 
 static void print_failure(FILE *out, const struct report_summary *summary)
 {
+        if (!summary->failure)
+                return;
         char *text = sqlite3_mprintf("A part of the run is missing: %s. All that follows "
                                      "is about what is there.",
                                      summary->failure);
@@ -80,7 +82,8 @@ static void print_failure(FILE *out, const struct report_summary *summary)
 static void print_selection(FILE *out, const struct report_summary *summary)
 {
         char *text = NULL;
-        if (asprintf(&text,
+        if (summary->selection &&
+            asprintf(&text,
                      "Selected: %" PRId64 " of %" PRId64
                      " samples. All shares are of the time and latency of these; limits "
                      "and contention are those of all that ran.",
@@ -118,27 +121,56 @@ static void print_poor_calibration(FILE *out, const struct report_summary *summa
         free(text);
 }
 
+static void print_cut_off(FILE *out, const struct report_summary *summary)
+{
+        if (summary->cut_off)
+                fputs("The recording has not ended, or was cut off: these are its "
+                      "figures until now.\n",
+                      out);
+}
+
+static void print_signal(FILE *out, const struct report_summary *summary)
+{
+        if (summary->signal)
+                fprintf(out, "The command was ended by signal %d (%s).\n",
+                        summary->signal, strsignal(summary->signal));
+}
+
+int report_add_state(struct brief_lines *lines, const struct report_summary *summary)
+{
+        static const struct {
+                void (*print)(FILE *out, const struct report_summary *summary);
+                enum brief_rank rank;
+        } states[] = {
+            {print_selection, BRIEF_LAST_REMEDY}, {print_cut_off, BRIEF_STATE},
+            {print_signal, BRIEF_STATE},          {print_failure, BRIEF_STATE},
+            {print_losses, BRIEF_STATE},          {print_poor_calibration, BRIEF_NOTE},
+        };
+        int code = 0;
+        for (size_t i = 0; !code && i < sizeof(states) / sizeof(states[0]); i++) {
+                FILE *text = brief_begin(lines, states[i].rank);
+                if (!text)
+                        return -ENOMEM;
+                states[i].print(text, summary);
+                code = brief_end(lines);
+        }
+        return code;
+}
+
 void report_print_head(FILE *out, const struct report_summary *summary, bool verbose)
 {
         fputs("memlag: ", out);
         report_print_provenance(out, summary);
         fprintf(out, ": %s\n", summary->command ? summary->command : "unknown command");
-        if (summary->selection)
-                print_selection(out, summary);
+        print_selection(out, summary);
         if (summary->model_note && verbose)
                 prose_wrapped(out, summary->model_note);
         print_poor_calibration(out, summary);
-        if (summary->cut_off)
-                fputs("The recording has not ended, or was cut off: these are its "
-                      "figures until now.\n",
-                      out);
-        if (summary->signal)
-                fprintf(out, "The command was ended by signal %d (%s).\n",
-                        summary->signal, strsignal(summary->signal));
+        print_cut_off(out, summary);
+        print_signal(out, summary);
         if (summary->without_waits && verbose)
                 print_without_waits(out, summary->timed);
-        if (summary->failure)
-                print_failure(out, summary);
+        print_failure(out, summary);
         print_losses(out, summary);
         if (verbose)
                 putc('\n', out);
@@ -378,7 +410,9 @@ static int print_rows(struct db *db, const struct report_options *options,
                 return code;
         code = report_render(db, &rows, FORMAT_TABLE, out, diag);
         putc('\n', out);
-        prose_wrapped(out, brief ? options->kind->brief_legend : options->kind->legend);
+        prose_wrapped(out, !options->verbose && options->kind->brief_legend
+                               ? options->kind->brief_legend
+                               : options->kind->legend);
         if (!options->verbose)
                 return explain_briefly(db, options, out, diag);
         if (options->kind->stalled && stalled)
@@ -530,6 +564,8 @@ static int print_sentences(struct db *db, const struct report_options *options, 
         int code = report_print_summary(db, out, summary, diag);
         if (!code)
                 code = report_print_measured(db, out, summary, diag);
+        if (!code)
+                code = report_print_gains(db, out, diag);
         if (!code && !summary->timed && !report_waits_little(summary))
                 code = print_advice(db, &options->choice, out, summary, diag);
         return code;

@@ -355,7 +355,9 @@ expect "the worst function" "$(sed -n 2p function.csv | cut -d, -f2,3,9)" \
 expect "the worst object" "$(sed -n 2p object.csv | cut -d, -f1,2,13-19,23-)" \
         "heap,orders,dram-contention,,1,,400,0,,sim,modelled"
 expect "the intervals" "$(tail -n +2 interval.csv | wc -l)" 10
-expect "the most contended interval" "$(sed -n 2p interval.csv | cut -d, -f10,11)" "1,bandwidth"
+expect "the intervals in the order of time" "$(tail -n +2 interval.csv | cut -d, -f1)" \
+        "$(tail -n +2 interval.csv | cut -d, -f1 | sort -n)"
+expect "the most contended interval" "$("$MEMLAG" report --by interval --top=1 --format=csv | sed -n 2p | cut -d, -f10,11)" "1,bandwidth"
 expect "JSON" "$(python3 -c '
 import json
 report = json.load(open("line.json"))
@@ -443,6 +445,29 @@ grep -q '^Only function nosuch: no sample was there\.$' out || fail "a choice of
 status=0; "$MEMLAG" report -v --by thread -S walk >out 2>err || status=$?
 expect "status of a choice among threads" $status 2
 grep -q 'choose with --by=line, function, object or type' err || fail "no advice for threads"
+# At most ten first lines, whatever there is to say, none of them much wider than 100 columns
+# but the first and the last; the first place, and where to read on, stay.
+cp memlag.db crowded.db
+sqlite3 crowded.db "
+        DELETE FROM run WHERE key IN ('state', 'signal', 'failure', 'calibration_poor', 'command');
+        INSERT INTO run VALUES ('state', 'recording'), ('signal', 9), ('calibration_poor', 'it is old'),
+                ('failure', '$(printf 'a part was not kept %.0s' 1 2 3 4 5 6 7 8 9 10 11 12)'),
+                ('command', '$(printf 'argument %.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20)');
+        INSERT INTO gain_finding (fix, gain_ratio, gain_low, gain_high, kind)
+                SELECT 'fix ' || value, 0.5, 0.4, 0.6, 'recorded' FROM generate_series(1, 12);
+        UPDATE line_finding SET function = 'space::' || replace(hex(zeroblob(60)), '00', 'long<of<long>>') || 'name'"
+for part in "" "--time 0-100000"; do
+        # shellcheck disable=SC2086
+        "$MEMLAG" report --summary $part crowded.db >out
+        [ "$(wc -l <out)" -le 10 ] || fail "more than ten first lines: $(cat out)"
+        grep -q ' stream.c:10 in ' out || fail "the first place is missing: $(cat out)"
+        tail -1 out | grep -q '^More: memlag report' || fail "no further command: $(cat out)"
+        sed '1d; $d' out | awk 'length($0) > 100 { print; bad = 1 } END { exit bad }' || fail "wide lines"
+        [ "$(head -1 out | wc -c)" -le 320 ] || fail "a long command: $(head -1 out)"
+done
+"$MEMLAG" report --no-source -v crowded.db >out
+[ "$(grep -c ': -50 % of the cycles' out)" = 12 ] || fail "gains are missing from the verbose report"
+
 status=0; "$MEMLAG" report --summary --format=json 2>err || status=$?
 expect "status of a summary in JSON" $status 2
 
