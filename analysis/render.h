@@ -38,7 +38,7 @@ struct cell cell_of_name(struct sqlite3_stmt *statement, int i);
 struct render;
 
 /* Begins a result with COUNT columns (0 is allowed) called NAMES, which must live until
- * render_end. A table cuts its last column to the terminal's WIDTH; 0: no cut. NULL
+ * render_end. A table cuts texts to fit WIDTH columns, if it can; 0: no cut. NULL
  * without memory. */
 struct render *render_begin(enum format format, FILE *out, const char *const *names,
                             size_t count, size_t width);

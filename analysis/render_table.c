@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of aligned columns. The first rows decide the widths; wider cells in later rows
- * shift the rest of their line instead of losing characters. */
+/* A table of aligned columns. The first rows decide the widths. If the table is too wide,
+ * its columns of text lose the middle of long texts. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "render.h"
 #include "text.h"
 
-enum { LAYOUT_ROWS = 1000, LAST_WIDTH_MIN = 24 };
+enum { LAYOUT_ROWS = 1000, TEXT_WIDTH_MIN = 14, LAST_WIDTH_MIN = 20 };
 
 struct table_cell {
         char *text;
@@ -19,7 +19,7 @@ struct table_cell {
 struct table {
         const char *const *names;
         size_t count;
-        size_t terminal_width; /* 0: none */
+        size_t most; /* the greatest width of all columns; 0: any */
         size_t *widths;
         struct table_cell *rows; /* rows that precede the layout */
         size_t row_count;
@@ -33,7 +33,7 @@ struct table *table_new(const char *const *names, size_t count, size_t width)
                 return NULL;
         table->names = names;
         table->count = count;
-        table->terminal_width = width;
+        table->most = width;
         table->widths = calloc(count + 1, sizeof(*table->widths));
         table->rows = calloc(LAYOUT_ROWS * (count + 1), sizeof(*table->rows));
         if (table->widths && table->rows)
@@ -82,33 +82,75 @@ static void print_padded(FILE *out, const char *text, size_t width, bool right, 
         fputs(last ? "\n" : "  ", out);
 }
 
-/* Cuts the last column's TEXT to the remaining width of the terminal, but leaves enough
- * to recognise it. */
-static void fit_last(const struct table *table, char *text)
+/* The byte of TEXT at which character NUMBER begins. */
+static char *character_at(char *text, size_t number)
 {
-        size_t room = table->terminal_width;
-        for (size_t i = 0; i + 1 < table->count; i++)
-                room -= room < table->widths[i] + 2 ? room : table->widths[i] + 2;
-        if (room < LAST_WIDTH_MIN)
-                room = LAST_WIDTH_MIN;
-        if (!table->terminal_width || text_width(text) <= room)
-                return;
-        char *end = text;
-        for (size_t width = 0; width < room - strlen("..."); width++)
+        for (; number > 0 && *text; number--)
                 do
-                        end++;
-                while (((unsigned char)*end & 0xc0) == 0x80);
-        strcpy(end, "...");
+                        text++;
+                while (((unsigned char)*text & 0xc0) == 0x80);
+        return text;
 }
 
+/* Cuts the middle of TEXT, so that it has WIDTH columns: names differ at both ends. */
+static void fit(char *text, size_t width)
+{
+        const size_t own = text_width(text);
+        if (own <= width)
+                return;
+        const size_t kept = width - strlen("...");
+        char *cut = character_at(text, (kept + 1) / 2);
+        const char *end = character_at(text, own - kept / 2);
+        /* The cut characters have at least three bytes. */
+        memcpy(cut, "...", strlen("..."));
+        memmove(cut + strlen("..."), end, strlen(end) + 1);
+}
+
+/* Columns of numbers, aligned right, are never cut. */
 static void print_row(const struct table *table, FILE *out, struct table_cell *cells)
 {
-        if (table->count)
-                fit_last(table, cells[table->count - 1].text);
         for (size_t i = 0; i < table->count; i++) {
+                if (table->most && !cells[i].right)
+                        fit(cells[i].text, table->widths[i]);
                 print_padded(out, cells[i].text, table->widths[i], cells[i].right,
                              i + 1 == table->count);
                 free(cells[i].text);
+        }
+}
+
+static size_t sum_of_widths(const struct table *table)
+{
+        size_t sum = table->count ? 2 * (table->count - 1) : 0;
+        for (size_t i = 0; i < table->count; i++)
+                sum += table->widths[i];
+        return sum;
+}
+
+/* The column of text to make narrower next; table->count: none. The last one, of names,
+ * may be wider than the others. */
+static size_t widest_text(const struct table *table)
+{
+        size_t widest = table->count, most = TEXT_WIDTH_MIN;
+        for (size_t i = 0; i < table->count; i++) {
+                size_t width = table->widths[i];
+                if (i + 1 == table->count)
+                        width = width * TEXT_WIDTH_MIN / LAST_WIDTH_MIN;
+                if (!table->rows[i].right && width > most) {
+                        widest = i;
+                        most = width;
+                }
+        }
+        return widest;
+}
+
+/* Makes columns of text narrower until the table fits, if it can. */
+static void narrow(struct table *table)
+{
+        size_t sum = sum_of_widths(table), at;
+        while (table->most && table->row_count && sum > table->most &&
+               (at = widest_text(table)) < table->count) {
+                table->widths[at]--;
+                sum--;
         }
 }
 
@@ -122,6 +164,7 @@ static void lay_out(struct table *table, FILE *out)
                                 table->widths[i] = width;
                 }
         }
+        narrow(table);
         for (size_t i = 0; i < table->count; i++)
                 print_padded(out, table->names[i], table->widths[i],
                              table->row_count && table->rows[i].right,

@@ -15,7 +15,7 @@
 #include "report.h"
 #include "selection.h"
 
-enum { TABLE_ROWS = 10, VERBOSE_ROWS = 20 };
+enum { TABLE_ROWS = 10, VERBOSE_ROWS = 20, TABLE_WIDTH = 100 };
 
 enum {
         OPTION_BY = 256,
@@ -304,6 +304,15 @@ static int select_and_print(struct db *db, const struct arguments *arguments)
         return EXIT_FAILED;
 }
 
+/* Whole names and the verbose report take the room that they need. */
+static size_t table_width(const struct arguments *arguments)
+{
+        if (arguments->report.whole_names)
+                return 0;
+        size_t terminal = arguments->output ? 0 : cmd_terminal_width();
+        return terminal || arguments->report.verbose ? terminal : TABLE_WIDTH;
+}
+
 int cmd_report(int argc, char **argv)
 {
         struct arguments arguments = {
@@ -317,7 +326,7 @@ int cmd_report(int argc, char **argv)
                 arguments.report.top =
                     arguments.report.verbose ? VERBOSE_ROWS : TABLE_ROWS;
         arguments.report.file = arguments.file;
-        arguments.report.width = arguments.output ? 0 : cmd_terminal_width();
+        arguments.report.width = table_width(&arguments);
         struct db *db = completed_open(arguments.file, "report");
         if (!db)
                 return EXIT_FAILED;

@@ -38,8 +38,8 @@
 #define LMRL KNOWN("lmrl_cycles", "%.1f", "LMRL")
 #define CORES_AND_BANDWIDTH \
         KNOWN("active_cores", "%.1f", "cores") \
-        KNOWN("read_gbs", "%.2f", "read GB/s") \
-        KNOWN("write_gbs", "%.2f", "write GB/s")
+        KNOWN("read_gbs", "%.2f", "read") \
+        KNOWN("write_gbs", "%.2f", "write")
 #define FB_FULL PERCENT("fb_full_ratio", "FB full")
 #define L1_MISS KNOWN("l1_miss_latency_cycles", "%.1f", "L1 miss")
 #define SHARES \
@@ -92,7 +92,7 @@ static const struct report_kind kinds[] = {
         .legend = SAMPLES_LEGEND ", p95: cycles" REPORT_CONTENDED_LEGEND,
         .brief_sql =
             "SELECT" MEASURED("line_clock_finding", "line_id") BRIEF " iif(file IS NULL, '-'," REPORT_BASE("file")
-            " || ':' || coalesce(line, '?')) AS line," REPORT_FUNCTION_AND_CALLER
+            " || ':' || coalesce(line, '?')) AS line," REPORT_FUNCTION_AND_CALLING_LINE
             " FROM" REPORT_TOP_LINES REPORT_ORDER "line_id",
         .brief_alignment = "rrrrrrlll",
         .brief_legend = BRIEF_LEGEND,
@@ -173,6 +173,7 @@ static const struct report_kind kinds[] = {
         .alignment = "rrrrrrll",
         .legend = "latency: the object's share of that of all samples; "
                   REPORT_ALLOCATIONS_LEGEND,
+        .brief_legend = REPORT_ALLOCATIONS_BRIEF,
     },
     {
         .name = "type",
@@ -191,6 +192,14 @@ static const struct report_kind kinds[] = {
         .stalled = true,
         .alignment = "rrrrrrlrrrll",
         .legend = REPORT_SHARE_LEGEND REPORT_DRAM_LEGEND ": cycles; " REPORT_FIELDS_LEGEND,
+        .brief_sql =
+            REPORT_FIELDS(
+            REPORT_FIELD_FIGURE(REPORT_SHARE("stalled_ratio"), "stalled")
+            REPORT_FIELD_FIGURE(REPORT_SHARE("latency_share"), "latency")
+            REPORT_FIELD_BRIEF_SAMPLES
+            REPORT_FIELD_FIGURE(" coalesce(" REPORT_VERDICT_NAME ", '-')", "verdict")),
+        .brief_alignment = "rrrlrrrll",
+        .brief_legend = REPORT_SHARE_LEGEND "; " REPORT_FIELDS_BRIEF,
     },
     {
         .name = "thread",
@@ -229,20 +238,14 @@ static const struct report_kind kinds[] = {
         .name = "cacheline",
         .rows_sql = "SELECT * FROM sharing_view WHERE (process_id, line_address) IN"
                     " (SELECT process_id, line_address FROM" REPORT_TOP_CACHELINES ")",
-        .table_sql =
-            "WITH shown AS (SELECT v.*, of_line, row_number() OVER (PARTITION BY process_id,"
-            "  line_address ORDER BY offset, v.hitm DESC, tid, file, line) AS place"
-            "  FROM sharing_view AS v JOIN" REPORT_TOP_CACHELINES "USING (process_id, line_address)) "
-            "SELECT" REPORT_STALLED_COLUMN " hitm AS HITM, reads, writes, offset,"
-            " coalesce(field, '-') AS field, tid AS thread,"
-            " iif(file IS NULL, '-'," REPORT_BASE("file") " || ':' || coalesce(line, '?'))"
-            " AS line," REPORT_FUNCTION ","
-            " iif(place = 1, coalesce(object, '[unknown]') || ' at ' || line_address, '')"
-            " AS \"cache line\" "
-            "FROM shown ORDER BY of_line DESC, process_id, line_address, place",
+        .table_sql = REPORT_SHARED_LINES(REPORT_FUNCTION ","),
+        .brief_sql = REPORT_SHARED_LINES(""),
+        .brief_alignment = "rrrrrlrll",
         .stalled = true,
         .alignment = "rrrrrlrlll",
         .legend = "HITM: samples that found the line modified in another core; reads, "
+                  "writes: samples, of locked instructions writes; offset: byte of the line",
+        .brief_legend = "HITM: samples that found the line modified in another core; reads, "
                   "writes: samples, of locked instructions writes; offset: byte of the line",
     },
     {
@@ -260,10 +263,9 @@ static const struct report_kind kinds[] = {
             " interval_id LIMIT ?1) ORDER BY interval_id",
         .alignment = "rrrrrrrrrll",
         .legend =
-            "LMRL: mean cycles of a load that missed L1 or hit a fill buffer; L1 "
-            "miss: the same per L1 miss; FB full: cycles in which a request waited for "
-            "a fill buffer; cores: that worked on memory, with loads' misses "
-            "outstanding or waiting for room for stores",
+            "LMRL: mean cycles of a load that missed L1; L1 miss: the same per L1 miss; FB "
+            "full: cycles in which a request waited for a fill buffer; cores: that waited "
+            "for memory; read, write: of DRAM, in GB/s",
     },
     {
         .name = "phase",
@@ -276,9 +278,9 @@ static const struct report_kind kinds[] = {
             " coalesce(p.bound, '-') AS bound" LMRL CORES_AND_BANDWIDTH SHARES PHASES,
         .alignment = "rrrlrrrrrrrr",
         .legend =
-            "phases in the order of time: neighbouring intervals with one bound; used: "
-            "of the peak bandwidth of as many cores; work: cycles that executed; "
-            "latency, bandwidth: cycles that stalled for that of memory or of the core",
+            "phases: neighbouring intervals with one bound; read, write: of DRAM, in GB/s; used: "
+            "of the peak of as many cores; work: cycles that executed; latency, bandwidth: "
+            "cycles that stalled for that of memory or of the core",
     },
 };
 /* clang-format on */

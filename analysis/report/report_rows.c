@@ -265,8 +265,7 @@ static int json_run(struct db *db, FILE *out, struct diag *diag)
         const char *separator = "\n ";
         fputs("\"run\": {", out);
         while (code == 0 && (code = statement_next(db, rows, diag)) > 0) {
-                struct cell key = cell_of_name(rows, 0),
-                            value = cell_of_name(rows, 1);
+                struct cell key = cell_of_name(rows, 0), value = cell_of_name(rows, 1);
                 fputs(separator, out);
                 render_json_text(out, key.bytes, key.length);
                 fputs(": ", out);

@@ -34,10 +34,15 @@
         REPORT_FUNCTION_NAME REPORT_CALLER(" || coalesce(':' || caller_line, '')") \
         " AS function"
 #define REPORT_CALLER(line) \
+        REPORT_CALLED_FROM("coalesce(caller_function || ' at ', '') ||" REPORT_BASE("caller_file") line)
+#define REPORT_CALLED_FROM(place) \
         "|| iif(" REPORT_HAS_CALLER ", iif(caller_share < 0.995," \
-        " printf(', %.0f%% from ', 100 * caller_share), ', from ')" \
-        " || coalesce(caller_function || ' at ', '') ||" REPORT_BASE("caller_file") \
-        line ", '')"
+        " printf(', %.0f%% from ', 100 * caller_share), ', from ') || " place ", '')"
+/* The same without the caller's function. */
+#define REPORT_FUNCTION_AND_CALLING_LINE \
+        REPORT_FUNCTION_NAME REPORT_CALLED_FROM(REPORT_BASE("caller_file") \
+                                                " || coalesce(':' || caller_line, '')") \
+        " AS function"
 /* A caller with a smaller part of the cost says little. */
 #define REPORT_HAS_CALLER " (caller_file IS NOT NULL AND caller_share >= 0.1) "
 #define REPORT_MODULE_NAME " coalesce(" REPORT_BASE("module") ", '-') "
@@ -216,6 +221,19 @@
         " (SELECT process_id, line_address, sum(hitm) AS of_line FROM sharing_view" \
         "  GROUP BY 1, 2 ORDER BY of_line DESC, 1, 2 LIMIT ?1) "
 
+/* Both sides of these cache lines, with COLUMNS behind the source line. */
+#define REPORT_SHARED_LINES(columns) \
+        "WITH shown AS (SELECT v.*, of_line, row_number() OVER (PARTITION BY process_id," \
+        "  line_address ORDER BY offset, v.hitm DESC, tid, file, line) AS place" \
+        "  FROM sharing_view AS v JOIN" REPORT_TOP_CACHELINES "USING (process_id, line_address)) " \
+        "SELECT" REPORT_STALLED_COLUMN " hitm AS HITM, reads, writes, offset," \
+        " coalesce(field, '-') AS field, tid AS thread," \
+        " iif(file IS NULL, '-'," REPORT_BASE("file") " || ':' || coalesce(line, '?'))" \
+        " AS line," columns \
+        " iif(place = 1, coalesce(object, '[unknown]') || ' at ' || line_address, '')" \
+        " AS \"cache line\" " \
+        "FROM shown ORDER BY of_line DESC, process_id, line_address, place"
+
 #define REPORT_SIZE(bytes) \
         " CASE WHEN " bytes " IS NULL THEN '-'" \
         "      WHEN " bytes " < 10240 THEN " bytes " || ' B'" \
@@ -255,6 +273,10 @@
         "and below it its callers, with figures where they differ from those above; " \
         "samples: in blocks of this path; total: of all its blocks, one after the other; " \
         "peak: the most that was live at once"
+#define REPORT_ALLOCATIONS_BRIEF \
+        "below each object the function that allocated its blocks, and below that its " \
+        "callers, with figures where they differ; samples: in blocks of this path; total: of " \
+        "all its blocks; peak: the most that was live at once"
 
 #define REPORT_NOTABLE_TYPES \
         " HAVING ?1 < 0 OR" REPORT_HAS_CHOICE "OR sum(latency_share) >= 0.001 OR sum(stalled_ratio) >= 0.001 "
@@ -321,15 +343,20 @@
         " offset_bytes, field_id"
 /* A field's number; empty for a row of several fields. */
 #define REPORT_FIELD_FIGURE(value, name) " iif(folded, ''," value ") AS " name ","
-#define REPORT_FIELD_SAMPLES \
+#define REPORT_FIELD_BRIEF_SAMPLES \
         REPORT_FIELD_FIGURE(" iif(undecided_samples, printf('%d-%d', samples," \
-                            " samples + undecided_samples), samples)", "samples") \
+                            " samples + undecided_samples), samples)", "samples")
+#define REPORT_FIELD_SAMPLES \
+        REPORT_FIELD_BRIEF_SAMPLES \
         REPORT_FIELD_FIGURE(" iif(wide_samples, wide_samples, '-')", "wide")
 #define REPORT_FIELDS_LEGEND \
         "offset and size: bytes, in layout order; line: of 64 bytes, if the type begins " \
         "at one; samples as in 2-9: 2, and at most 7 more of rows that name " \
         "several fields; wide: more samples, of loads of several fields at once, each " \
         "of which counts for the first of them"
+#define REPORT_FIELDS_BRIEF \
+        "offset, size: bytes; line: of 64 bytes; 2-9 samples: 2, and up to 7 that may be of " \
+        "other fields"
 
 /* The ?1 most important callers. A caller's share is at least its callee's: the rows form
  * a tree. */

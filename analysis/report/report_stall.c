@@ -71,6 +71,7 @@ static const struct report_kind kinds[] = {
         .alignment = "rrrrrll",
         .legend = "stalled: the object's share of the time of all timer samples; "
                   REPORT_ALLOCATIONS_LEGEND,
+        .brief_legend = REPORT_ALLOCATIONS_BRIEF,
     },
     {
         .name = "type",
@@ -79,6 +80,7 @@ static const struct report_kind kinds[] = {
                           REPORT_FIELD_SAMPLES),
         .alignment = "rrrrrrll",
         .legend = REPORT_STALLS_LEGEND "; " REPORT_FIELDS_LEGEND,
+        .brief_legend = REPORT_STALLS_LEGEND "; " REPORT_FIELDS_BRIEF,
     },
     {
         .name = "thread",
@@ -128,6 +130,7 @@ struct report_kind report_kind_of_stalls(const struct report_kind *kind)
                 stalls.alignment = kinds[i].alignment;
                 stalls.legend = kinds[i].legend;
                 stalls.brief_sql = NULL;
+                stalls.brief_legend = kinds[i].brief_legend;
                 stalls.shown = NULL;
                 stalls.measured = false;
                 stalls.stalled = false; /* another meaning here */
