@@ -349,13 +349,15 @@ CREATE VIEW object_view (
         allocations, samples, dram_samples, mean_latency_cycles, latency_share,
         contended_samples, verdict, stalled_ratio, object_id, cache_level,
         level_samples, page_faults, fault_ratio, certainty, certainty_margin,
-        other_verdict) AS
+        other_verdict, measured_ratio, measured_ratio_low, measured_ratio_high) AS
 SELECT
         o.kind, o.name, o.alloc_function, o.alloc_file, o.alloc_line, o.size_bytes,
         o.allocations, f.samples, f.dram_samples, f.mean_latency_cycles, f.latency_share,
         f.contended_samples, f.verdict, f.stalled_ratio, f.object_id, f.cache_level,
-        f.level_samples, f.page_faults, f.fault_ratio, s.certainty, s.margin, s.other_verdict
+        f.level_samples, f.page_faults, f.fault_ratio, s.certainty, s.margin, s.other_verdict,
+        c.measured_ratio, c.measured_ratio_low, c.measured_ratio_high
 FROM object_finding AS f JOIN data_object AS o USING (object_id)
+LEFT JOIN object_clock_finding AS c USING (object_id)
 LEFT JOIN certainty_finding AS s ON s.subject = 'object' AND s.id = f.object_id
 ORDER BY f.stalled_ratio DESC, f.latency_share DESC, f.samples DESC, f.object_id;
 

@@ -34,11 +34,18 @@ static const char prepare_sql[] =
     "      ELSE v.op <> 'NA' OR v.level <> 'NA' END "
     "GROUP BY 1, 2, 3, 4;"
 
+    /* Timer samples of a first run (record --with-clock), as shares of its CPU time. */
+    "CREATE TEMP TABLE annotated_clock (location_id INTEGER PRIMARY KEY, ratio REAL);"
+    "INSERT INTO annotated_clock SELECT location_id, sum(samples)"
+    " * (SELECT sum(measured_ratio) / sum(samples) FROM line_clock_finding) "
+    "FROM clock_sample JOIN clock_location USING (clock_sample_id) GROUP BY location_id;"
+
     "CREATE TEMP TABLE annotated_frame AS "
     "WITH sampled AS MATERIALIZED (SELECT location_id, path AS module, function,"
     "  function_offset, file, line"
     "  FROM location LEFT JOIN module USING (module_id)"
-    "  WHERE location_id IN (SELECT location_id FROM annotated_sample)) "
+    "  WHERE location_id IN (SELECT location_id FROM annotated_sample"
+    "   UNION SELECT location_id FROM annotated_clock)) "
     "SELECT location_id, 0 AS depth, module, function, function_offset, file, line "
     "FROM sampled "
     "UNION ALL "
@@ -55,7 +62,7 @@ static const char prepare_sql[] =
 
 /* Numbers from sums of annotated_sample. */
 #define FIGURES \
-    " sum(s.samples) AS samples, sum(s.dram_samples) AS dram_samples," \
+    " coalesce(sum(s.samples), 0) AS samples, sum(s.dram_samples) AS dram_samples," \
     " sum(s.level_samples) AS level_samples," \
     " sum(s.latency_cycles) / nullif(sum(s.latencies), 0) AS mean_latency_cycles," \
     " sum(s.cost) / coalesce(nullif(" STATEMENT_TIMED_NS ", 0)," \
@@ -96,14 +103,16 @@ static const char find_sql[] =
     " NULL AS address_offset, NULL AS object_kind, NULL AS object, NULL AS type,"
     " NULL AS field," FIGURES ", NULL AS p95_latency_cycles, NULL AS verdict,"
     " NULL AS cache_level,"
-    " count(DISTINCT location_id) AS parts, NULL AS untyped, NULL AS told_by "
-    "FROM annotated_part AS p JOIN annotated_sample AS s USING (location_id) "
+    " count(DISTINCT location_id) AS parts, NULL AS untyped, NULL AS told_by,"
+    " NULL AS measured_ratio "
+    "FROM annotated_part AS p LEFT JOIN annotated_sample AS s USING (location_id) "
     "GROUP BY place_id;"
 
     "INSERT INTO annotated_row "
     "SELECT 1, block_id, place_id, location_id, p.inlined, p.file, p.line,"
     " p.module, p.function, p.function_offset, p.own_file, p.own_line,"
-    " l.address_offset, NULL, NULL, NULL, NULL," FIGURES ", NULL, NULL, NULL, count(*), NULL, NULL "
+    " l.address_offset, NULL, NULL, NULL, NULL," FIGURES ", NULL, NULL, NULL, count(*), NULL,"
+    " NULL, NULL "
     "FROM annotated_part AS p JOIN annotated_sample AS s USING (location_id)"
     " JOIN code_location AS l USING (location_id) "
     "GROUP BY place_id, location_id;"
@@ -112,7 +121,8 @@ static const char find_sql[] =
     "SELECT 2, block_id, place_id, location_id, p.inlined, p.file, p.line,"
     " p.module, p.function, p.function_offset, p.own_file, p.own_line,"
     " l.address_offset, o.kind, o.name, t.name, f.name," FIGURES ", NULL, NULL, NULL, 0,"
-    " u.reason, iif(min(s.first_source) = max(s.last_source), min(s.first_source), NULL) "
+    " u.reason, iif(min(s.first_source) = max(s.last_source), min(s.first_source), NULL),"
+    " NULL "
     "FROM annotated_part AS p JOIN annotated_sample AS s USING (location_id)"
     " JOIN code_location AS l USING (location_id)"
     " LEFT JOIN data_object AS o USING (object_id)"
@@ -132,6 +142,11 @@ static const char find_sql[] =
     " AND f.line IS r.own_line AND f.file IS r.own_file AND f.function IS r.function"
     " AND f.function_offset IS r.function_offset AND f.module IS r.module"
     " AND f.samples = r.samples;"
+
+    "UPDATE annotated_row AS r SET measured_ratio = (SELECT total(ratio)"
+    " FROM annotated_part AS p JOIN annotated_clock USING (location_id)"
+    " WHERE p.place_id = r.place_id AND (r.level = 0 OR p.location_id = r.location_id)) "
+    "WHERE level < 2 AND EXISTS (SELECT 1 FROM annotated_clock);"
 
     "CREATE TEMP TABLE annotated_code (location_id INTEGER PRIMARY KEY, text TEXT NOT NULL);"
     "CREATE TEMP TABLE annotated_neighbour (location_id INTEGER, address_offset INTEGER,"

@@ -91,7 +91,7 @@ static const char blocks_sql[] =
     "  UNION ALL" \
     "  SELECT DISTINCT -2, ?1, r.place_id, NULL, r.inlined, r.file, r.line, NULL, NULL, NULL," \
     "   NULL, NULL, n.address_offset, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
-    "   NULL, NULL, NULL, NULL, NULL, NULL, NULL, place_rank, n.text, NULL" \
+    "   NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, place_rank, n.text, NULL" \
     "  FROM hot JOIN annotated_row AS r USING (place_id)" \
     "   JOIN annotated_neighbour AS n USING (location_id)" \
     "  WHERE r.level = 1 AND NOT EXISTS (SELECT 1 FROM annotated_row AS i" \
@@ -100,7 +100,7 @@ static const char blocks_sql[] =
     "  UNION ALL" \
     "  SELECT DISTINCT -1, ?1, NULL, NULL, 0, t.file, t.line, NULL, NULL, NULL, NULL, NULL," \
     "   NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL," \
-    "   NULL, NULL, NULL, 0, t.text, NULL" \
+    "   NULL, NULL, NULL, NULL, 0, t.text, NULL" \
     "  FROM annotated_wanted AS w JOIN annotated_text AS t ON t.file = w.file" \
     "   AND t.line BETWEEN w.first AND w.last" \
     "  WHERE w.block_id = ?1 AND NOT EXISTS (SELECT 1 FROM place AS p WHERE p.block_id = ?1" \
@@ -119,7 +119,9 @@ static const char blocks_sql[] =
     "FROM shown ORDER BY file IS NULL, file, shown.line, place_rank, place_id," \
     " address_offset, location_id, level, stalled_ratio DESC, latency_share DESC, samples DESC"
 
+/* Accesses of one instruction share its time. */
 #define FIGURES_OF_LOADS \
+    " iif(level IN (0, 1)," REPORT_SHARE("measured_ratio") ", '') AS measured," \
     SHARE("stalled_ratio") " AS stalled," SHARE("latency_share") " AS latency," \
     BLANK("samples") " AS samples," \
     BLANK(REPORT_DRAM) " AS DRAM," \
@@ -156,7 +158,7 @@ static const char rows_sql[] =
     " r.level_samples, (SELECT n.access_bytes FROM instruction AS n"
     "  WHERE n.location_id = r.location_id) AS access_bytes, r.untyped,"
     " w.source AS type_source, w.pointer AS type_pointer, t.function AS type_function,"
-    " t.file AS type_file, t.line AS type_line "
+    " t.file AS type_file, t.line AS type_line, r.measured_ratio "
     "FROM (SELECT block_id, place_id, place_rank FROM place) AS p"
     " JOIN annotated_row AS r USING (block_id, place_id)"
     " JOIN ordered USING (block_id) JOIN annotated_block AS b USING (block_id)"
@@ -186,7 +188,10 @@ static struct shape shape_of(const struct report_summary *summary, bool whole_na
 {
         if (summary->timed)
                 return (struct shape){stalls_sql, "rrrl", 0, whole_names};
-        return (struct shape){loads_sql, "rrrrrrlrl", isnan(summary->loads_stalled_ratio),
+        return (struct shape){loads_sql, "rrrrrrrlrl",
+                              summary->has_first_run
+                                  ? 0
+                                  : 1 + (isnan(summary->loads_stalled_ratio) != 0),
                               whole_names};
 }
 

@@ -225,6 +225,10 @@ static void add_pair(struct diff *diff, const struct diff_row *before,
                 ? after->estimate
                 : estimate_of_none(event_of_missing(&diff->after, &diff->before, before));
         struct estimate sampled = estimate_difference(&pair->from, &pair->to);
+        pair->measured_difference =
+            before && after ? estimate_difference(&before->measured, &after->measured)
+                            : (struct estimate){NAN, NAN, NAN};
+        diff->measured |= isfinite(pair->measured_difference.value);
         pair->difference = estimate_widened(
             &sampled, before ? before->variance : 0, 1 + diff->before.other_count,
             after ? after->variance : 0, 1 + diff->after.other_count);

@@ -74,6 +74,8 @@ struct diff_row {
         struct estimate estimate; /* mean over the side's recordings */
         double sum, squares;      /* of the recordings' values */
         double variance;          /* of the mean; 0 for one recording */
+        /* CPU time of the first, unmodified run in ns; value NAN: not known. */
+        struct estimate measured;
 };
 
 /* A recording that is left out, because it equals another one of its side. */
@@ -88,6 +90,8 @@ struct diff_side {
         double counts[DIFF_COUNTS]; /* means over its recordings; NAN: not counted */
         double cycles;              /* NAN: not counted */
         double loads_per_sample;    /* NAN: not known */
+        double measured_cpu_ns;     /* of its first run; NAN: none */
+        double timer_ns;            /* CPU time of a timer sample of that run */
         struct diff_row *rows;      /* by group and line, without duplicates */
         size_t row_count, row_capacity;
         struct estimate whole;    /* sum of the rows */
@@ -104,6 +108,7 @@ struct diff_side {
 struct diff_pair {
         const struct diff_row *before, *after; /* NULL: no samples there */
         struct estimate from, to, difference;
+        struct estimate measured_difference; /* of CPU time; value NAN: not known */
 };
 
 struct diff {
@@ -112,11 +117,12 @@ struct diff {
         enum diff_figure figure;
         struct diff_pair *pairs; /* by the size of the difference */
         size_t pair_count;
-        struct estimate difference;      /* between the wholes */
+        struct estimate difference; /* between the wholes */
         /* The part of the run's cycles or CPU time outside all rows; NAN: not known. */
         struct estimate rest_from, rest_to, rest_difference;
         const struct diff_row *unjoined; /* a row with such a name; NULL: none */
-        size_t unjoined_count; /* names without a match across builds */
+        size_t unjoined_count;           /* names without a match across builds */
+        bool measured;                   /* the rows of both sides have measured time */
 };
 
 struct diff_options {

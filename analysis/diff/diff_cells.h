@@ -9,7 +9,7 @@
 
 #include "render.h"
 
-enum { CELLS_MAX = 24 };
+enum { CELLS_MAX = 32 };
 
 /* A row under construction; it owns the texts created for it. */
 struct cells {

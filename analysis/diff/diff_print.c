@@ -119,17 +119,36 @@ static void put_pair(struct cells *row, const struct diff *diff,
         put_estimate(row, &pair->difference);
         cells_put_text(row, diff_verdict(pair));
         cells_put_text(row, diff->after.summary.numbers);
+        cells_put_real(row, before ? before->measured.value : NAN);
+        cells_put_real(row, after ? after->measured.value : NAN);
+        put_estimate(row, &pair->measured_difference);
 }
 
 static int program_rows(const struct diff *diff, const struct diff_options *options,
                         FILE *out)
 {
-        static const char *const figure_names[] = {
-            "samples_before", "samples_after",  "verdict_before",  "verdict_after",
-            "figure",         "unit",           "before",          "before_low",
-            "before_high",    "after",          "after_low",       "after_high",
-            "difference",     "difference_low", "difference_high", "verdict",
-            "numbers"};
+        static const char *const figure_names[] = {"samples_before",
+                                                   "samples_after",
+                                                   "verdict_before",
+                                                   "verdict_after",
+                                                   "figure",
+                                                   "unit",
+                                                   "before",
+                                                   "before_low",
+                                                   "before_high",
+                                                   "after",
+                                                   "after_low",
+                                                   "after_high",
+                                                   "difference",
+                                                   "difference_low",
+                                                   "difference_high",
+                                                   "verdict",
+                                                   "numbers",
+                                                   "measured_before_ns",
+                                                   "measured_after_ns",
+                                                   "measured_difference_ns",
+                                                   "measured_difference_low_ns",
+                                                   "measured_difference_high_ns"};
         enum { FIGURES = sizeof(figure_names) / sizeof(figure_names[0]), LINES = 2 };
         _Static_assert(DIFF_NAMES + LINES + FIGURES <= CELLS_MAX, "a row has more cells");
         const char *names[CELLS_MAX];

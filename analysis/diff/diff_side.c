@@ -65,7 +65,13 @@
         " (SELECT group_concat(id) FROM (SELECT hex(build_id) AS id FROM module" \
         "  WHERE" REPORT_BASE("path") "=" PART_FILE " AND build_id IS NOT NULL ORDER BY 1)) "
 
-/* Columns: group, build, line, four names, samples, verdict, estimate. */
+/* A row's share of the first run's CPU time; ID is its key in FINDING. */
+#define MEASURED ", c.measured_ratio, c.measured_ratio_low, c.measured_ratio_high"
+#define FROM_MEASURED(finding, id) \
+    " LEFT JOIN (SELECT " id " AS row_id, measured_ratio, measured_ratio_low," \
+    "  measured_ratio_high FROM " finding ") AS c ON c.row_id = f." id
+
+/* Columns: group, build, line, four names, samples, verdict, estimate, measured. */
 static const struct diff_kind kinds[] = {
     {
         .name = "line",
@@ -75,7 +81,8 @@ static const struct diff_kind kinds[] = {
         .sql = "SELECT" MODULE_KEY("module") FIELD_END
                " coalesce(" REPORT_BASE("file") ", '')" FIELD_END FUNCTION_KEY "," BUILD_OF_MODULE ", line,"
                " module," REPORT_FUNCTION_NAME ", file, NULL, samples, verdict,"
-               ESTIMATE " FROM line_finding AS f",
+               ESTIMATE MEASURED " FROM line_finding AS f"
+               FROM_MEASURED("line_clock_finding", "line_id"),
     },
     {
         .name = "function",
@@ -83,7 +90,8 @@ static const struct diff_kind kinds[] = {
         .function = 1,
         .sql = "SELECT" MODULE_KEY("module") FIELD_END FUNCTION_KEY "," BUILD_OF_MODULE
                ", NULL, module," REPORT_FUNCTION_NAME ", NULL, NULL, samples, verdict,"
-               ESTIMATE " FROM function_finding AS f",
+               ESTIMATE MEASURED " FROM function_finding AS f"
+               FROM_MEASURED("function_clock_finding", "function_id"),
     },
     {
         .name = "object",
@@ -102,14 +110,15 @@ static const struct diff_kind kinds[] = {
                " CASE WHEN name GLOB 'stack of thread *' THEN 'stacks of threads'"
                " WHEN alloc_file IS NOT NULL THEN" BLOCK_NAME " ELSE name END,"
                " alloc_function, alloc_file, samples, verdict,"
-               ESTIMATE " FROM object_finding AS f JOIN data_object USING (object_id)",
+               ESTIMATE MEASURED " FROM object_finding AS f JOIN data_object USING (object_id)"
+               FROM_MEASURED("object_clock_finding", "object_id"),
     },
     {
         .name = "type",
         .names = {"type", "field"},
         .sql = "SELECT coalesce(d.name, '?')" FIELD_END "coalesce(t.name, ''), NULL, NULL,"
                " d.name, t.name, NULL, NULL, samples, verdict,"
-               ESTIMATE " FROM field_finding AS f JOIN type_field AS t USING (field_id)"
+               ESTIMATE ", NULL, NULL, NULL FROM field_finding AS f JOIN type_field AS t USING (field_id)"
                " JOIN data_type AS d USING (type_id)",
     },
 };
@@ -122,7 +131,8 @@ enum {
         COLUMN_NAMES,
         COLUMN_SAMPLES = COLUMN_NAMES + DIFF_NAMES,
         COLUMN_VERDICT,
-        COLUMN_ESTIMATE
+        COLUMN_ESTIMATE,
+        COLUMN_MEASURED = COLUMN_ESTIMATE + 3
 };
 
 const struct diff_kind *diff_kind_named(const char *name)
@@ -162,6 +172,18 @@ static double first_run_ns(const struct diff_side *side, const char *key)
         return ns >= 0 ? (double)ns : NAN;
 }
 
+static int read_timer(struct diff_side *side, struct diag *diag)
+{
+        int64_t samples;
+        int code = statement_number(side->db, "SELECT total(samples) FROM clock_sample",
+                                    &samples, diag);
+        side->measured_cpu_ns =
+            first_run_ns(side, "clock_user_ns") + first_run_ns(side, "clock_kernel_ns");
+        side->timer_ns =
+            samples > 0 ? first_run_ns(side, "clock_user_ns") / (double)samples : NAN;
+        return code < 0 ? code : 0;
+}
+
 /* The time that timer samples stand for, without the kernel; NAN: no timer measured it.
  */
 static double on_cpus_ns(const struct report_summary *summary)
@@ -190,8 +212,7 @@ static void set_counts(struct diff_side *side, const struct run_counters *counte
         counts[COUNT_DURATION] =
             side->summary.selection ? NAN : side->summary.duration_s * 1e9;
         counts[COUNT_MEASURED_DURATION] = first_run_ns(side, "clock_duration_ns");
-        counts[COUNT_MEASURED_CPU] =
-            first_run_ns(side, "clock_user_ns") + first_run_ns(side, "clock_kernel_ns");
+        counts[COUNT_MEASURED_CPU] = side->measured_cpu_ns;
         counts[COUNT_CYCLES] = counters->total_cycles;
         counts[COUNT_INSTRUCTIONS] = counted(counters, &sum, CONCEPT_INSTRUCTIONS);
         counts[COUNT_DRAM_READ] = counted(counters, &sum, CONCEPT_DRAM_READ);
@@ -209,6 +230,8 @@ static int read_recording(struct diff_side *side, struct diag *diag)
                 code = facts_counters(side->db, &counters, diag);
         int64_t period = db_run_int(side->db, "period_loads", 0);
         side->loads_per_sample = period > 0 ? (double)period : NAN;
+        if (!code)
+                code = read_timer(side, diag);
         if (!code)
                 set_counts(side, &counters);
         facts_counters_free(&counters);
@@ -276,6 +299,7 @@ struct reading {
         struct diff_side *side;
         enum diff_figure figure;
         double total; /* the whole that a row's estimate is a part of */
+        bool of_code; /* rows are lines or functions */
 };
 
 /* COPY stays NULL for NULL; returns 0 or -ENOMEM. */
@@ -301,6 +325,23 @@ static bool read_estimate(const struct reading *reading, sqlite3_stmt *row,
                    : estimate_of_share(value, low, high, reading->total, estimate);
 }
 
+/* Rows without timer samples: in a recording with a first run, none were at the row. */
+static struct estimate read_measured(const struct diff_side *side, bool by_code,
+                                     sqlite3_stmt *row)
+{
+        struct estimate measured = {NAN, NAN, NAN};
+        if (!isfinite(side->timer_ns))
+                return measured;
+        if (sqlite3_column_type(row, COLUMN_MEASURED) == SQLITE_NULL)
+                return by_code ? estimate_of_none(side->timer_ns) : measured;
+        if (!estimate_scaled(sqlite3_column_double(row, COLUMN_MEASURED),
+                             sqlite3_column_double(row, COLUMN_MEASURED + 1),
+                             sqlite3_column_double(row, COLUMN_MEASURED + 2),
+                             side->measured_cpu_ns, &measured))
+                measured.value = NAN;
+        return measured;
+}
+
 static int take_row(void *context, sqlite3_stmt *row)
 {
         struct reading *reading = context;
@@ -309,6 +350,7 @@ static int take_row(void *context, sqlite3_stmt *row)
                                  .samples = sqlite3_column_int64(row, COLUMN_SAMPLES)};
         if (!read_estimate(reading, row, &taken.estimate))
                 return 0;
+        taken.measured = read_measured(side, reading->of_code, row);
         if (array_reserve(&side->rows, &side->row_capacity, side->row_count,
                           sizeof(*side->rows)))
                 return -ENOMEM;
@@ -360,6 +402,7 @@ static void join_equal(struct diff_side *side)
                 last->sum += row->sum;
                 last->squares += row->squares;
                 estimate_add(&last->estimate, &row->estimate);
+                estimate_add(&last->measured, &row->measured);
                 free_row(row);
         }
         side->row_count = kept;
@@ -393,7 +436,8 @@ static int read_own_rows(struct diff_side *side, const struct diff_kind *kind,
                          enum diff_figure figure, const char *from, const char *to,
                          const char *mark, struct diag *diag)
 {
-        struct reading reading = {side, figure, total_of(side, figure)};
+        bool of_code = kind->function == 1;
+        struct reading reading = {side, figure, total_of(side, figure), of_code};
         sqlite3_stmt *rows;
         int code = statement_prepare(side->db, kind->sql, &rows, diag);
         if (code)
@@ -450,6 +494,7 @@ static int join_recordings(struct diff_side *side, struct diag *diag)
         for (size_t i = 0; i < side->row_count; i++) {
                 struct diff_row *row = &side->rows[i];
                 estimate_divide(&row->estimate, (double)count);
+                estimate_divide(&row->measured, (double)count);
                 row->variance = variance_of_mean(row->sum, row->squares, count);
         }
         side->whole_variance = variance_of_mean(sum, squares, count);

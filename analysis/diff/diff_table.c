@@ -84,6 +84,30 @@ static int print_counts(const struct diff *diff, FILE *out, size_t width)
         return code;
 }
 
+static char *change_text(double ratio)
+{
+        return text_of("%.1f %% %s", 100 * fabs(ratio - 1),
+                       ratio > 1 ? "longer" : "shorter");
+}
+
+/* What the model claims beside the change of the first, unmodified runs. */
+static void print_claim(const struct diff *diff, FILE *out)
+{
+        double claimed = diff_ratio(diff, COUNT_DURATION);
+        double measured = diff_ratio(diff, COUNT_MEASURED_CPU);
+        if (!isfinite(claimed) || !isfinite(measured) ||
+            !report_is_modelled(&diff->after.summary))
+                return;
+        char *model = change_text(claimed), *clock = change_text(measured);
+        if (model && clock)
+                fprintf(
+                    out,
+                    "\nThe model claims that the run is %s; measured CPU time is %s.\n",
+                    model, clock);
+        free(model);
+        free(clock);
+}
+
 /* ---- rows ---- */
 
 /* VERDICT in words. */
@@ -140,8 +164,28 @@ static void put_estimates_for_people(struct cells *row, const char *unit,
         cells_put_made(row, range_text(difference, unit), true);
 }
 
-enum { TABLE_COLUMNS = 6, KIND_COLUMNS_MAX = 3 };
-_Static_assert(TABLE_COLUMNS + KIND_COLUMNS_MAX <= CELLS_MAX, "a row has more cells");
+enum { TABLE_COLUMNS = 6, MEASURED_COLUMNS = 2, KIND_COLUMNS_MAX = 3 };
+_Static_assert(TABLE_COLUMNS + MEASURED_COLUMNS + KIND_COLUMNS_MAX <= CELLS_MAX,
+               "a row has more cells");
+
+/* CPU time of the first runs in ns, where both recordings have such a run. */
+static void put_measured(struct cells *row, const struct diff *diff, double before,
+                         double after)
+{
+        if (!diff->measured)
+                return;
+        cells_put_made(row, amount_text(before, "ns", false), true);
+        cells_put_made(row, amount_text(after, "ns", false), true);
+}
+
+static double measured_in_rows(const struct diff_side *side)
+{
+        double sum = 0;
+        for (size_t i = 0; i < side->row_count; i++)
+                if (isfinite(side->rows[i].measured.value))
+                        sum += side->rows[i].measured.value;
+        return sum;
+}
 
 static const struct table_kind {
         const char *name;
@@ -212,6 +256,8 @@ static void put_whole(struct cells *row, const struct diff *diff, size_t columns
                                diff_side_samples(&diff->after)),
                        true);
         cells_put_text(row, shown_verdict(change_name(change_of(&diff->difference))));
+        put_measured(row, diff, measured_in_rows(&diff->before),
+                     measured_in_rows(&diff->after));
         put_name_alone(row, columns, "(all)");
 }
 
@@ -225,6 +271,10 @@ static void put_rest(struct cells *row, const struct diff *diff, size_t columns)
         cells_put_text(row, "");
         cells_put_text(row,
                        shown_verdict(change_name(change_of(&diff->rest_difference))));
+        put_measured(
+            row, diff,
+            diff->before.counts[COUNT_MEASURED_CPU] - measured_in_rows(&diff->before),
+            diff->after.counts[COUNT_MEASURED_CPU] - measured_in_rows(&diff->after));
         put_name_alone(row, columns, name);
 }
 
@@ -232,7 +282,13 @@ static void put_rest(struct cells *row, const struct diff *diff, size_t columns)
 struct others {
         int64_t count, before_samples, after_samples;
         double from, to;
+        double measured_before, measured_after;
 };
+
+static double known_measured(const struct diff_row *row)
+{
+        return row && isfinite(row->measured.value) ? row->measured.value : 0;
+}
 
 static void add_other(struct others *others, const struct diff_pair *pair)
 {
@@ -243,6 +299,8 @@ static void add_other(struct others *others, const struct diff_pair *pair)
             diff_sum(others->after_samples, pair->after ? pair->after->samples : 0);
         others->from += pair->before ? pair->from.value : 0;
         others->to += pair->after ? pair->to.value : 0;
+        others->measured_before += known_measured(pair->before);
+        others->measured_after += known_measured(pair->after);
 }
 
 static void put_others(struct cells *row, const struct diff *diff,
@@ -260,6 +318,7 @@ static void put_others(struct cells *row, const struct diff *diff,
                                others->after_samples),
                        true);
         cells_put_text(row, "");
+        put_measured(row, diff, others->measured_before, others->measured_after);
         put_name_alone(row, columns, name);
 }
 
@@ -274,13 +333,15 @@ static bool is_notable(const struct diff *diff, const struct diff_pair *pair)
 static int table_rows(const struct diff *diff, const struct diff_options *options,
                       FILE *out)
 {
-        const char *names[TABLE_COLUMNS + KIND_COLUMNS_MAX] = {
-            "before", "after", "change", "95% range of change", "samples", "verdict"};
+        const char *names[TABLE_COLUMNS + MEASURED_COLUMNS + KIND_COLUMNS_MAX] = {
+            "before",  "after",   "change",          "95% range of change",
+            "samples", "verdict", "measured before", "measured after"};
         const struct table_kind *kind = table_kind_of(diff->kind);
         size_t columns = kind_columns(kind);
-        memcpy(names + TABLE_COLUMNS, kind->columns, sizeof(kind->columns));
-        struct render *render = render_begin(FORMAT_TABLE, out, names,
-                                             TABLE_COLUMNS + columns, options->width);
+        size_t figures = TABLE_COLUMNS + (diff->measured ? MEASURED_COLUMNS : 0);
+        memcpy(names + figures, kind->columns, sizeof(kind->columns));
+        struct render *render =
+            render_begin(FORMAT_TABLE, out, names, figures + columns, options->width);
         struct cells row = {.count = 0};
         int code = render ? 0 : -ENOMEM;
         int64_t shown = 0;
@@ -301,6 +362,9 @@ static int table_rows(const struct diff *diff, const struct diff_options *option
                                          &pair->to, &pair->difference);
                 cells_put_made(&row, samples_text(pair), true);
                 cells_put_text(&row, shown_verdict(diff_verdict(pair)));
+                put_measured(&row, diff,
+                             pair->before ? pair->before->measured.value : NAN,
+                             pair->after ? pair->after->measured.value : NAN);
                 put_names_for_people(&row, diff->kind->name, pair);
                 code = cells_finish(render, &row);
         }
@@ -398,6 +462,7 @@ int diff_print_table(const struct diff *diff, const struct diff_notes *notes,
         putc('\n', out);
         if (print_counts(diff, out, options->width))
                 return diag_no_memory(diag);
+        print_claim(diff, out);
         if (!diff->kind)
                 return 0;
         putc('\n', out);

@@ -61,12 +61,12 @@ static int store_share(void *context, sqlite3_stmt *row)
 }
 
 static int store_shares(struct db *db, const struct first_run *run, const char *select,
-                        const char *insert, struct diag *diag)
+                        const char *insert, statement_take *store, struct diag *diag)
 {
         struct share_rows rows = {.run = *run, .db = db, .diag = diag};
         int code = statement_prepare(db, insert, &rows.insert, diag);
         if (!code)
-                code = statement_each(db, select, store_share, &rows, diag);
+                code = statement_each(db, select, store, &rows, diag);
         sqlite3_finalize(rows.insert);
         return code ? code : rows.code;
 }
@@ -103,6 +103,47 @@ static const char insert_function_sql[] =
     "INSERT INTO function_clock_finding (function_id, module, function, function_offset,"
     " samples, measured_ratio, measured_ratio_low, measured_ratio_high)"
     " VALUES (?1, ?2, ?3, ?4, ?7, ?8, ?9, ?10)";
+
+/* ---- objects ---- */
+
+/* Per object: timer samples at its instructions by the stalls there, at instructions of
+ * this object alone, and at all instructions that access it. Page faults are left out:
+ * the timer does not see the kernel. */
+static const char objects_sql[] =
+    "WITH access AS (SELECT p.location_id, a.object_id,"
+    "  total(1 + max(coalesce(s.retire_latency_cycles, 0), 0)) AS weight"
+    "  FROM sample AS s JOIN sample_location AS p USING (sample_id)"
+    "  LEFT JOIN attribution AS a USING (sample_id) WHERE p.location_id IS NOT NULL"
+    "  AND s.data_source_id IS NOT NULL"
+    "  AND s.sample_id NOT IN (SELECT sample_id FROM page_fault) GROUP BY 1, 2),"
+    " part AS (SELECT *, weight / sum(weight) OVER (PARTITION BY location_id) AS part,"
+    "  count(*) OVER (PARTITION BY location_id) = 1 AS alone FROM access),"
+    " timed AS (SELECT location_id, sum(samples) AS samples FROM clock_sample"
+    "  JOIN clock_location USING (clock_sample_id) GROUP BY 1) "
+    "SELECT object_id, total(part * samples), total(iif(alone, samples, 0)), "
+    "total(samples)"
+    " FROM part LEFT JOIN timed USING (location_id) WHERE object_id IS NOT NULL"
+    " GROUP BY object_id";
+static const char insert_object_sql[] =
+    "INSERT INTO object_clock_finding (object_id, samples, measured_ratio,"
+    " measured_ratio_low, measured_ratio_high) VALUES (?1, ?2, ?3, ?4, ?5)";
+
+static int store_object(void *context, sqlite3_stmt *row)
+{
+        struct share_rows *rows = context;
+        if (rows->code)
+                return 0;
+        double n = rows->run.samples, ratio = rows->run.user_ratio;
+        sqlite3_bind_value(rows->insert, 1, sqlite3_column_value(row, 0));
+        sqlite3_bind_double(rows->insert, 2, sqlite3_column_double(row, 1));
+        sqlite3_bind_double(rows->insert, 3, ratio * sqlite3_column_double(row, 1) / n);
+        const struct share least = sampled_share(sqlite3_column_double(row, 2) / n, n);
+        const struct share most = sampled_share(sqlite3_column_double(row, 3) / n, n);
+        sqlite3_bind_double(rows->insert, 4, ratio * least.low);
+        sqlite3_bind_double(rows->insert, 5, ratio * most.high);
+        rows->code = statement_run(rows->db, rows->insert, rows->diag);
+        return 0;
+}
 
 /* ---- agreement ---- */
 
@@ -201,9 +242,13 @@ int measured_store(struct db *db, struct diag *diag)
         int code = read_first_run(db, &run, diag);
         if (code || !(run.samples > 0))
                 return code;
-        code = store_shares(db, &run, lines_sql, insert_line_sql, diag);
+        code = store_shares(db, &run, lines_sql, insert_line_sql, store_share, diag);
         if (!code)
-                code = store_shares(db, &run, functions_sql, insert_function_sql, diag);
+                code = store_shares(db, &run, functions_sql, insert_function_sql,
+                                    store_share, diag);
+        if (!code)
+                code = store_shares(db, &run, objects_sql, insert_object_sql,
+                                    store_object, diag);
         if (!code)
                 code = store_agreement(
                     db, "line", COMPARED_SQL("line_finding", "line_clock", "line_id"),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The measured time of lines and functions: timer samples of a first, unmodified run of
- * the command (record --with-clock), compared with the simulated stalls. */
+/* The measured time of lines, functions and objects: timer samples of a first, unmodified
+ * run of the command (record --with-clock), compared with the simulated stalls. */
 #ifndef MEMLAG_MEASURED_H
 #define MEMLAG_MEASURED_H
 
 #include "db.h"
 
-/* Fills line_clock_finding, function_clock_finding and clock_agreement_finding if the
+/* Fills the tables *_clock_finding and clock_agreement_finding if the
  * recording has a first run. Call it after the findings of lines and functions. Shares
  * refer to the first run's CPU time; the timer sees only its user part. Ranges are
  * Wilson's score interval at 95 % (JASA 22, 1927). */

@@ -56,15 +56,18 @@
 
 /* The share of the first run's CPU time of a row, with its range; ID is the row's key in
  * FINDING. */
-#define MEASURED_OF(shown, finding, id) \
+#define MEASURED_OF(shown, finding, id, none) \
         " coalesce((SELECT" shown "FROM (SELECT " id " AS row_id, measured_ratio," \
         "           measured_ratio_low, measured_ratio_high FROM " finding ")" \
-        "          WHERE row_id = " id "), '0.0%') AS measured,"
-#define MEASURED(finding, id) \
-        MEASURED_OF(REPORT_SHARE("measured_ratio"), finding, id)
-#define MEASURED_RANGE(finding, id) \
-        MEASURED_OF(" printf('%.1f%% (%.1f-%.1f)', 100 * measured_ratio," \
-                    " 100 * measured_ratio_low, 100 * measured_ratio_high) ", finding, id)
+        "          WHERE row_id = " id "), '" none "') AS measured,"
+#define MEASURED_SHOWN REPORT_SHARE("measured_ratio")
+#define MEASURED_RANGE_SHOWN \
+        " printf('%.1f%% (%.1f-%.1f)', 100 * measured_ratio," \
+        " 100 * measured_ratio_low, 100 * measured_ratio_high) "
+#define MEASURED(finding, id) MEASURED_OF(MEASURED_SHOWN, finding, id, "0.0%")
+#define MEASURED_RANGE(finding, id) MEASURED_OF(MEASURED_RANGE_SHOWN, finding, id, "0.0%")
+/* Unknown for objects that only page faults touch: the timer does not see the kernel. */
+#define MEASURED_OBJECT(shown) MEASURED_OF(shown, "object_clock_finding", "object_id", "-")
 
 /* The columns for a first look. */
 #define BRIEF \
@@ -126,19 +129,22 @@ static const struct report_kind kinds[] = {
         .table_sql =
             "WITH top AS (SELECT *," REPORT_BASE("alloc_file") "AS base"
             "             FROM" REPORT_TOP_OBJECTS "JOIN data_object USING (object_id)) "
-            "SELECT" SHARE VERDICT REPORT_SIZE("size_bytes") " AS size,"
+            "SELECT" MEASURED_OBJECT(MEASURED_RANGE_SHOWN) SHARE VERDICT
+            REPORT_SIZE("size_bytes") " AS size,"
             " coalesce(allocations, '-') AS blocks, kind, name AS object,"
             REPORT_PLACE("alloc_file", "alloc_line") "AS \"allocated at\""
             " FROM top" REPORT_ORDER "object_id",
+        .measured = true,
         .stalled = true,
-        .alignment = "rrrrrrrlrrlll",
+        .alignment = "rrrrrrrrlrrlll",
         .legend = SAMPLES_LEGEND ": cycles" REPORT_CONTENDED_LEGEND
                                  "; size: of all blocks that were live at once",
         .brief_sql =
-            "SELECT" BRIEF REPORT_SIZE("size_bytes") " AS size, kind, name AS object"
+            "SELECT" MEASURED_OBJECT(MEASURED_SHOWN) BRIEF
+            REPORT_SIZE("size_bytes") " AS size, kind, name AS object"
             " FROM" REPORT_TOP_OBJECTS "JOIN data_object USING (object_id)"
             REPORT_ORDER "object_id",
-        .brief_alignment = "rrrrrlrll",
+        .brief_alignment = "rrrrrrlrll",
         .brief_legend = BRIEF_LEGEND "; size: of all blocks that were live at once",
     },
     {

@@ -100,6 +100,7 @@ static const char drop_findings[] =
     "DROP TABLE IF EXISTS line_asker_finding; DROP TABLE IF EXISTS gain_finding;"
     "DROP TABLE IF EXISTS line_clock_finding; DROP TABLE IF EXISTS "
     "function_clock_finding;"
+    "DROP TABLE IF EXISTS object_clock_finding;"
     "DROP TABLE IF EXISTS clock_agreement_finding; DROP TABLE IF EXISTS "
     "certainty_finding;"
     "DELETE FROM ledger WHERE stage = 'analysis';";

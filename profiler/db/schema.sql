@@ -724,6 +724,18 @@ CREATE TABLE function_clock_finding (
         measured_ratio_high REAL NOT NULL
 ) STRICT;
 
+-- The same of the instructions that access an object, as the simulated run saw them: it has
+-- the addresses of data. The time of an instruction that accesses several objects goes to
+-- each in proportion to its stalls there (samples is a sum of such parts). The range begins
+-- with the instructions that access this object alone, and ends with all that access it.
+CREATE TABLE object_clock_finding (
+        object_id           INTEGER PRIMARY KEY REFERENCES data_object,
+        samples             REAL NOT NULL,
+        measured_ratio      REAL NOT NULL,
+        measured_ratio_low  REAL NOT NULL,
+        measured_ratio_high REAL NOT NULL
+) STRICT;
+
 -- How well measured time and modelled stalls agree, for lines and for functions: of the
 -- compared ones with most measured time, at most ten of at least 1 % each, how many are
 -- among the ten that stall most; and Spearman's rank correlation over both lists.

@@ -352,7 +352,7 @@ expect "the columns of line_view, and where the numbers come from" "$(head -1 li
 "module,function,file,line,samples,dram_samples,mean_latency_cycles,p95_latency_cycles,latency_share,contended_samples,verdict,caller_module,caller_function,caller_file,caller_line,caller_share,function_offset,stalled_ratio,line_id,cache_level,level_samples,page_faults,fault_ratio,measured_ratio,measured_ratio_low,measured_ratio_high,certainty,certainty_margin,other_verdict,source,numbers"
 expect "the worst function" "$(sed -n 2p function.csv | cut -d, -f2,3,9)" \
         "stream,400,dram-contention"
-expect "the worst object" "$(sed -n 2p object.csv | cut -d, -f1,2,13-19,23-)" \
+expect "the worst object" "$(sed -n 2p object.csv | cut -d, -f1,2,13-19,26-)" \
         "heap,orders,dram-contention,,1,,400,0,,sim,modelled"
 expect "the intervals" "$(tail -n +2 interval.csv | wc -l)" 10
 expect "the intervals in the order of time" "$(tail -n +2 interval.csv | cut -d, -f1)" \

@@ -68,6 +68,13 @@ compared, shared = db.execute("SELECT compared, shared FROM clock_agreement_find
 assert 1 <= shared < compared, (shared, compared)
 total, = db.execute('SELECT sum(samples) FROM clock_sample').fetchone()
 assert total > 100, total
+# All of the chase is in one block; the timer does not see page faults.
+block, low, high = db.execute("SELECT measured_ratio, measured_ratio_low, measured_ratio_high"
+                              " FROM object_view WHERE alloc_function = 'build'").fetchone()
+assert low < block < high and abs(block - truth[0]) < 0.08, (low, block, high, truth)
+faults = db.execute("SELECT count(*), count(measured_ratio) FROM object_view"
+                    " WHERE samples = 0 AND page_faults > 0").fetchone()
+assert faults[0] > 0 and faults[1] == 0, faults
 # Modelled rows stay the model's alone.
 assert db.execute("SELECT value FROM run WHERE key = 'numbers'").fetchone() == ('modelled',)
 assert db.execute('SELECT count(*) FROM process').fetchone() == (1,)
@@ -81,10 +88,31 @@ import json, sys
 rows = json.load(open("with.json"))["rows"]
 assert all(row["measured_ratio"] is not None for row in rows), rows'
 "$MEMLAG" report memlag.db --by function | grep -q '^ *measured  *stalled' || fail "no column"
+"$MEMLAG" report memlag.db --by object | grep -q '^ *measured  *stalled' || fail "no column of objects"
+"$MEMLAG" annotate -i memlag.db --format json chase spin >lines.json
+python3 - memlag.db lines.json <<'PYTHON'
+import json
+import sqlite3
+import sys
+
+db = sqlite3.connect(f'file:{sys.argv[1]}?mode=ro', uri=True)
+rows = [row for row in json.load(open(sys.argv[2]))['rows'] if row['kind'] == 'line']
+told = {(row['function'], row['line']): row for row in rows}
+assert {function for function, _ in told} == {'chase', 'spin'}, told.keys()
+for function, line, ratio in db.execute(
+        "SELECT function, line, measured_ratio FROM line_clock_finding"
+        " WHERE function IN ('chase', 'spin')"):
+    assert abs(told[function, line]['measured_ratio'] - ratio) < 1e-9, (function, line)
+# A line that only computes has time and no samples.
+spins = [row for row in rows if row['function'] == 'spin']
+assert sum(row['measured_ratio'] for row in spins) > 0.05, spins
+assert all(row['samples'] == 0 and row['stalled_ratio'] == 0 for row in spins), spins
+PYTHON
 "$MEMLAG" record --force -o alone.db -- true 2>err </dev/null
 "$MEMLAG" report alone.db --by function | grep -q "^ *measured " && fail "a column without a first run"
 expect "measured in alone.db" \
-        "$(ask 'SELECT count(*) FROM function_view WHERE measured_ratio IS NOT NULL' alone.db)" 0
+        "$(ask 'SELECT (SELECT count(measured_ratio) FROM function_view)
+                + (SELECT count(measured_ratio) FROM object_view)' alone.db)" 0
 
 # diff has the CPU time of both first runs, and only where both have one.
 measured_of()
@@ -96,6 +124,29 @@ expect "what diff measured" "$(measured_of again.db | cut -d, -f3)" \
         "$(ask "SELECT sum(value) FROM run WHERE key IN ('clock_user_ns', 'clock_kernel_ns')")"
 expect "the ratio" "$(measured_of again.db | cut -d, -f5)" 1
 expect "the ratio without a first run" "$(measured_of alone.db | cut -d, -f5)" ""
+
+# By row as well: the same program in half of the CPU time.
+sqlite3 again.db "UPDATE run SET value = value / 2 WHERE key IN ('clock_user_ns', 'clock_kernel_ns')"
+for kind in line function object; do
+        "$MEMLAG" diff --by $kind --top 0 --format json memlag.db again.db >diff.json 2>err
+        python3 - $kind <<'PYTHON'
+import json
+import sqlite3
+import sys
+
+kind = sys.argv[1]
+db = sqlite3.connect('file:memlag.db?mode=ro', uri=True)
+cpu, = db.execute("SELECT sum(value) FROM run WHERE key IN ('clock_user_ns', 'clock_kernel_ns')").fetchone()
+ratio, = db.execute(f"SELECT max(measured_ratio) FROM {kind}_clock_finding").fetchone()
+row = max(json.load(open('diff.json'))['rows'], key=lambda row: row['measured_before_ns'] or 0)
+assert abs(row['measured_before_ns'] / (ratio * cpu) - 1) < 0.001, (row, ratio, cpu)
+assert abs(row['measured_after_ns'] / row['measured_before_ns'] - 0.5) < 0.001, row
+assert row['measured_difference_low_ns'] < row['measured_difference_ns'] < \
+    row['measured_difference_high_ns'] < 0 == row['difference'], row
+PYTHON
+done
+"$MEMLAG" diff memlag.db again.db 2>err | grep -q 'measured before' || fail "no measured time in diff"
+"$MEMLAG" diff memlag.db alone.db 2>err | grep -q 'measured before' && fail "measured time of one run"
 
 # Names and findings can be made again.
 before=$(ask 'SELECT * FROM line_clock_finding ORDER BY 1')
