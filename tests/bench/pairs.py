@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the default model claims of real changes, beside what they gain: each pair of pairs.c
+runs as it is, before and after in turns, and once each under 'memlag record' with default
+options. A gain is time before over time after: CPU time of real runs (the median), virtual
+time of the model's. Prints a Markdown table: whether the direction is right and the sizes are
+within 30 %. The figures are this machine's; nothing here fails.
+
+Real runs want a quiet machine and the model does not care: --save FILE only runs the former and
+keeps them, --real FILE takes them from there."""
+import argparse
+import json
+import os
+import pathlib
+import resource
+import sqlite3
+import statistics
+import subprocess
+import tempfile
+
+LIMIT = 0.30
+# A gain within this of 1 is none: two runs of one program differ by as much.
+NO_GAIN = 0.05
+VARIANTS = ("before", "after")
+
+
+def cpu_seconds(command):
+    start = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
+
+
+def real(pairs, name, rounds):
+    """CPU seconds of each run, by variant, in turns."""
+    times = {variant: [] for variant in VARIANTS}
+    for _ in range(rounds):
+        for variant in VARIANTS:
+            times[variant].append(cpu_seconds([pairs, name, variant]))
+    return times
+
+
+def modelled(memlag, options, pairs, name, variant, directory):
+    """Virtual seconds of a recording."""
+    database = directory / f"{name}-{variant}.db"
+    subprocess.run([memlag, "record", "--source", "sim", *options, "--force", "-o", database,
+                    "--", pairs, name, variant], stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=True)
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
+        (value,), = db.execute("SELECT value FROM run_info WHERE key = 'duration_ns'")
+    return int(value) * 1e-9
+
+
+def direction(gain):
+    return 0 if abs(gain - 1) <= NO_GAIN else 1 if gain > 1 else -1
+
+
+def known(options, names):
+    """Real times by pair: measured now, or from a file."""
+    if options.real:
+        return json.loads(options.real.read_text())
+    times = {"load": os.getloadavg()[0]}
+    for name in names:
+        times[name] = real(options.pairs, name, options.rounds)
+    return times
+
+
+def compare(options, names, changes, times):
+    right = near = 0
+    print(f"Load average {times['load']:.1f}.\n")
+    print("| pair | change | real | from | to | modelled | size |")
+    print("|---|---|---:|---:|---:|---:|---|")
+    with tempfile.TemporaryDirectory(prefix="memlag-pairs-") as scratch:
+        directory = options.keep or pathlib.Path(scratch)
+        for name in names:
+            before, after = (times[name][variant] for variant in VARIANTS)
+            gain = statistics.median(before) / statistics.median(after)
+            gains = [one / other for one, other in zip(before, after)]
+            model = [modelled(options.memlag, options.option, options.pairs, name, variant,
+                              directory) for variant in VARIANTS]
+            claim = model[0] / model[1]
+            same = direction(gain) == direction(claim)
+            within = abs(claim / gain - 1) <= LIMIT
+            right, near = right + same, near + within
+            word = "wrong direction" if not same else "within 30 %" if within else "no"
+            print(f"| {name} | {changes[name]} | {gain:.2f} | {min(gains):.2f} |"
+                  f" {max(gains):.2f} | {claim:.2f} | {word} |", flush=True)
+    print(f"\nDirection right in {right} of {len(names)}, size within 30 % in {near}.")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("memlag", type=os.path.abspath)
+    parser.add_argument("pairs", type=os.path.abspath, help="the program, built from pairs.c")
+    parser.add_argument("names", nargs="*", help="pairs; all without any")
+    parser.add_argument("--rounds", type=int, default=5, help="real runs of each variant (5)")
+    parser.add_argument("--option", action="append", default=[],
+                        help="one more option for memlag record, such as --sim-cpu=host")
+    parser.add_argument("--save", type=pathlib.Path, help="write the real times here, and end")
+    parser.add_argument("--real", type=pathlib.Path, help="take the real times from this file")
+    parser.add_argument("--keep", type=pathlib.Path, help="keep the recordings in this directory")
+    options = parser.parse_args()
+    listed = subprocess.run([options.pairs, "list"], capture_output=True, text=True, check=True)
+    changes = dict(line.split("\t") for line in listed.stdout.splitlines())
+    names = options.names or list(changes)
+    times = known(options, names)
+    if options.save:
+        options.save.write_text(json.dumps(times))
+    else:
+        compare(options, names, changes, times)
+
+
+if __name__ == "__main__":
+    main()
