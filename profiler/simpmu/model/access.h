@@ -44,6 +44,7 @@ struct found {
         uint64_t ready;   /* the same, after a store that the value comes from */
         enum simpmu_level level;
         enum tlb_outcome translation;
+        enum line_fill fill;
         bool unforwarded; /* a store wrote only some of its bytes */
         bool aliased;     /* a store to another page seemed to have it */
 };
@@ -60,8 +61,9 @@ HOT_PATH struct access copy_of_access(const struct access *access)
 
 HOT_PATH struct found copy_of_found(const struct found *found)
 {
-        return (struct found){found->arrival,     found->ready,       found->level,
-                              found->translation, found->unforwarded, found->aliased};
+        return (struct found){found->arrival,     found->ready, found->level,
+                              found->translation, found->fill,  found->unforwarded,
+                              found->aliased};
 }
 
 /* Tests that the mode decides at compile time in most modes. */
@@ -223,12 +225,12 @@ static __attribute__((noinline)) uint64_t after_alias(const struct machine *mach
         return 0;
 }
 
-static __attribute__((noinline)) void *sample_store(const struct machine *machine,
+static __attribute__((noinline)) void *sample_store(struct machine *machine,
                                                     struct sim_thread *thread,
                                                     const struct access *access,
                                                     const struct found *found)
 {
-        const struct sim_sample sample = {
+        struct sim_sample sample = {
             .site = access->site,
             .address = access->address,
             .time_slots = access->start,
@@ -241,22 +243,27 @@ static __attribute__((noinline)) void *sample_store(const struct machine *machin
         if (machine->on_store == NULL || machine->samples_stalls ||
             !sampler_counts(&thread->store_sampler))
                 return NULL;
+        sample.watch = watch_sample(&machine->watch, thread->core, access->address,
+                                    access->site->size_bytes, found->fill);
         return machine->on_store(&sample);
 }
 
 /* A store, or an instruction that loads and stores, whose line is there at COMPLETION,
  * from LEVEL. The latter is a load to the sampler. */
-HOT_PATH void hold_store(const struct machine *machine, struct sim_thread *thread,
+HOT_PATH void hold_store(struct machine *machine, struct sim_thread *thread,
                          const struct access *access, uint64_t completion,
-                         enum simpmu_level level, enum tlb_outcome translation)
+                         enum simpmu_level level, enum tlb_outcome translation,
+                         enum line_fill fill)
 {
         void *sampled = NULL;
 
         if (access->kind == ACCESS_STORE &&
             completion - access->start >= machine->sample_latency) {
                 const struct access store = copy_of_access(access);
-                const struct found found = {
-                    .arrival = completion, .level = level, .translation = translation};
+                const struct found found = {.arrival = completion,
+                                            .level = level,
+                                            .translation = translation,
+                                            .fill = fill};
                 sampled = sample_store(machine, thread, &store, &found);
         }
         thread_hold_store(thread, access->now - thread->stall, access->stores, completion,
@@ -264,14 +271,15 @@ HOT_PATH void hold_store(const struct machine *machine, struct sim_thread *threa
 }
 
 /* A store to a line that is there or in flight. */
-HOT_PATH void hold_hit(const struct machine *machine, struct sim_thread *thread,
+HOT_PATH void hold_hit(struct machine *machine, struct sim_thread *thread,
                        const struct access *access, uint64_t completion,
                        enum simpmu_level level, enum tlb_outcome translation)
 {
         if (__builtin_expect(completion > later(access->start, thread->stores.done) +
                                               machine->l1d_latency,
                              0))
-                hold_store(machine, thread, access, completion, level, translation);
+                hold_store(machine, thread, access, completion, level, translation,
+                           LINE_WAS_THERE);
 }
 
 /* ---- results ---- */
@@ -339,7 +347,7 @@ static inline uint32_t few_sets_of(const struct core *core)
         return sets * ways < MISSED_SETS ? sets : 0;
 }
 
-HOT_PATH void take_sample_of(struct machine *machine, const struct core *core,
+HOT_PATH void take_sample_of(struct machine *machine, struct core *core,
                              const struct access *access, const struct found *found,
                              uint64_t retire, uint64_t stall)
 {
@@ -355,6 +363,8 @@ HOT_PATH void take_sample_of(struct machine *machine, const struct core *core,
             .unforwarded = found->unforwarded,
             .aliased = found->aliased,
             .few_sets = found->level > SIMPMU_LEVEL_LFB ? few_sets_of(core) : 0,
+            .watch = watch_sample(&machine->watch, core, access->address,
+                                  access->site->size_bytes, found->fill),
         };
         machine->on_sample(&sample);
 }
@@ -476,6 +486,18 @@ HOT_PATH void used_first(struct machine *machine, struct sim_hot *hot,
         prefetch_after(machine, hot, thread, &use);
 }
 
+/* The bytes of ACCESS in LINE, which is watched, are used. */
+static __attribute__((noinline)) void
+use_watched(struct machine *machine, struct sim_hot *hot, const struct sim_thread *thread,
+            const struct access *access, uint64_t line)
+{
+        const uint64_t from = later(access->address, line << LINE_SHIFT);
+
+        filter_set_watched(hot, line, true);
+        watch_use(&machine->watch, thread->core, from,
+                  (uint32_t)(access->address + access->site->size_bytes - from));
+}
+
 /* The cores of the set OTHERS have taken the line meanwhile: requests it again. The
  * line passes through each of them in turn; each transfer takes as long as the
  * transfer to this core. */
@@ -500,7 +522,7 @@ static inline void ask_again(struct machine *machine, struct sim_thread *thread,
                 thread->counters.pending_slots += latency;
         else
                 hold_store(machine, thread, access, begin + latency, found->level,
-                           found->translation);
+                           found->translation, LINE_WAS_THERE);
 }
 
 /* LINE is in L1 or in flight to it, and other cores fight for it: the filters must not
@@ -553,7 +575,7 @@ static inline void take_ownership(struct machine *machine, struct sim_hot *hot,
         hold_store(machine, thread, access, access->start + wait,
                    wait == machine->l3_latency ? SIMPMU_LEVEL_FORWARD
                                                : SIMPMU_LEVEL_REMOTE_CACHE,
-                   found->translation);
+                   found->translation, LINE_WAS_THERE);
         if (access->kind == ACCESS_UPDATE) {
                 found->level = SIMPMU_LEVEL_L3;
                 found->arrival = later(found->arrival, access->start + wait);
@@ -583,10 +605,12 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
                 *found = copy_of_found(&contested);
                 return;
         }
+        const uint64_t watched =
+            (place->set->contested & l1d_watched(bit)) != 0 ? FILTER_WATCHED : 0;
         place->set->recent |= bit;
         if (access->kind != ACCESS_LOAD) {
                 place->set->dirty |= bit;
-                filter_let_stores_pass(hot, line);
+                filter_let_stores_pass(hot, line, watched);
         }
         if (access->kind == ACCESS_STORE) {
                 bool in_flight = way->arrival > found->arrival;
@@ -598,12 +622,15 @@ HOT_PATH void hit_line(struct machine *machine, struct sim_hot *hot,
                         wait_for_line(thread, access, place->set, bit, way, found);
                 if (way->arrival <= access->now ||
                     mode_one_load_waits(machine, access->mode))
-                        filter_let_loads_pass(hot, line);
+                        filter_let_loads_pass(hot, line, watched);
         }
         if (access->kind != ACCESS_LOAD)
                 store_before_line(thread, way, access);
         if (__builtin_expect(of_prefetch, 0)) {
-                place->set->mark &= ~bit;
+                found->fill = (place->set->mark & l1d_from_beyond(bit)) != 0
+                                  ? LINE_FROM_BEYOND
+                                  : LINE_FROM_L2;
+                place->set->mark &= ~(bit | l1d_from_beyond(bit));
                 used_first(machine, hot, thread, access, line, access->now, false);
         }
 }
@@ -626,7 +653,10 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
                 place->set->contested |= bit;
         if (mode_one_load_waits(machine, access->mode) && access->kind != ACCESS_STORE &&
             !miss.contested)
-                filter_let_loads_pass(hot, line);
+                filter_let_loads_pass(hot, line, 0);
+        found->fill = miss.from_beyond ? LINE_FROM_BEYOND : LINE_FROM_L2;
+        if (__builtin_expect((place->set->contested & l1d_watched(bit)) != 0, 0))
+                use_watched(machine, hot, thread, access, line);
         found->level = miss.level;
         found->arrival = miss.completion;
         found->ready = miss.completion;
@@ -637,7 +667,7 @@ HOT_PATH void miss_line(struct machine *machine, struct sim_hot *hot,
         if (access->kind == ACCESS_STORE) {
                 place->set->mark |= bit;
                 hold_store(machine, thread, access, miss.completion, miss.level,
-                           found->translation);
+                           found->translation, found->fill);
         }
         if (__builtin_expect(mode_prefetches(machine, access->mode), 0))
                 used_first(machine, hot, thread, access, line, miss.begin,
@@ -724,6 +754,9 @@ static __attribute__((noinline)) void access_slowly(struct machine *machine,
                 uint32_t bit = cache_find(&l1d->cache, &place);
                 one.arrival += walk;
                 one.ready += walk;
+                if (line > address >> LINE_SHIFT &&
+                    (place.set->contested & l1d_watched(bit)) != 0)
+                        use_watched(machine, hot, thread, &access, line);
                 if (bit != 0)
                         hit_line(machine, hot, thread, l1d, &access, line, &place, bit,
                                  &one);
@@ -791,6 +824,23 @@ static __attribute__((noinline)) void access_page(struct machine *machine,
                     translation);
 }
 
+/* An access to a watched line in L1. Returns whether it would have passed the filter if
+ * the line were not watched. */
+static __attribute__((noinline)) bool
+hit_watched(struct machine *machine, struct sim_hot *hot, const struct sim_thread *thread,
+            const struct access_site *site, uint64_t address)
+{
+        const uint64_t line = address >> LINE_SHIFT;
+        const uint64_t entry = site->kind == ACCESS_LOAD ? *filter_of_loads(hot, line)
+                                                         : *filter_of_stores(hot, line);
+        const bool applies =
+            site->kind == ACCESS_STORE || machine->sample_latency > machine->l1d_latency;
+
+        watch_use(&machine->watch, thread->core, address, site->size_bytes);
+        return applies && entry == (line << LINE_SHIFT | FILTER_WATCHED) &&
+               (address & (LINE_BYTES - 1)) + site->size_bytes <= LINE_BYTES;
+}
+
 /* KIND is the site's and MODE the machine's: constants, where the caller knows them. */
 HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
                             struct sim_thread *thread, const struct access_site *site,
@@ -804,6 +854,9 @@ HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
         struct cache_place place = cache_place_of(&l1d->cache, line);
         uint32_t bit = cache_find(&l1d->cache, &place);
         bool one_line = (address & (LINE_BYTES - 1)) + site->size_bytes <= LINE_BYTES;
+        if (__builtin_expect((place.set->contested & l1d_watched(bit)) != 0, 0) &&
+            hit_watched(machine, hot, thread, site, address))
+                return;
         struct access access = access_begin(hot, thread, site, kind, mode, address);
 
         if (__builtin_expect(

@@ -24,8 +24,10 @@ typedef void *(*sim_allocate)(size_t bytes);
 struct cache_set {
         uint32_t recent; /* bit of each way */
         uint32_t dirty;
-        uint32_t mark;      /* L1D: no load has asked for the line */
-        uint32_t contested; /* L1D: other cores fight for the line */
+        /* L1D: no load has asked for the line; see also l1d_from_beyond. L2: a prefetch
+         * has brought it, and nothing has asked for it. */
+        uint32_t mark;
+        uint32_t contested; /* L1D: other cores fight for the line; see l1d_watched */
         uint32_t tag[];     /* of each way, filled up to whole vectors with CACHE_EMPTY */
 };
 
@@ -204,6 +206,7 @@ static inline struct cache_victim cache_replace(const struct cache_place *place,
 
         *tag = place->tag;
         place->set->dirty &= ~bit;
+        place->set->mark &= ~bit;
         return victim;
 }
 
@@ -257,6 +260,21 @@ static inline bool cache_touch(const struct cache *cache, uint64_t line)
         struct cache_place place = cache_place_of(cache, line);
 
         return cache_touch_at(cache, &place);
+}
+
+/* The same, and ends the line's mark; MARKED: it had one. */
+static inline bool cache_touch_first(const struct cache *cache, uint64_t line,
+                                     bool *marked)
+{
+        struct cache_place place = cache_place_of(cache, line);
+        uint32_t bit = cache_find(cache, &place);
+
+        if (bit == 0)
+                return false;
+        cache_use(cache, place.set, bit);
+        *marked = (place.set->mark & bit) != 0;
+        place.set->mark &= ~bit;
+        return true;
 }
 
 /* Marks the line of PLACE dirty where it is; false when it is not there. */

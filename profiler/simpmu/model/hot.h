@@ -18,6 +18,7 @@
 #define PAGE_LINE_SHIFT (PAGE_SHIFT - LINE_SHIFT)
 #define FILTER_ENTRIES  1024u
 #define FILTER_EMPTY    (1ull << 63) /* no program has memory near this address */
+#define FILTER_WATCHED  (1ull << 62) /* nor near this: see watch.h */
 
 /* Values that may be late have a number each, and a bit in masks. Guest registers
  * begin at FIRST_REGISTER. MULTIPLIER stands for the execution unit of slow
@@ -111,13 +112,14 @@ struct sim_hot {
         /* Addresses of settled L1 lines that are marked recent: one more hit changes
          * nothing. STORES_PASS: only dirty lines. An access hits when it ends no more
          * than a line above. Lines with the same entry evict each other; there are
-         * more entries than most L1s have lines. */
+         * more entries than most L1s have lines. Addresses of watched lines have
+         * FILTER_WATCHED added, so that accesses to them do not hit. */
         uint64_t loads_pass[FILTER_ENTRIES];
         uint64_t stores_pass[FILTER_ENTRIES];
         uint64_t instructions; /* retired by the running thread */
         uint64_t loads;        /* retired by the running thread */
         uint64_t stores;       /* the same */
-        uint64_t busy;    /* extra slots of its arithmetic */
+        uint64_t busy;         /* extra slots of its arithmetic */
         uint64_t stall;   /* the running thread's, at the last update of its windows */
         uint64_t fetched; /* the front end's, as STALL: see fetch.h */
         /* Beyond this FETCHED, both signed, generated code calls the model. */
@@ -224,27 +226,45 @@ static inline uint64_t *filter_of_stores(struct sim_hot *hot, uint64_t line)
         return &hot->stores_pass[line & (FILTER_ENTRIES - 1)];
 }
 
-static inline void filter_let_loads_pass(struct sim_hot *hot, uint64_t line)
+/* WATCHED: FILTER_WATCHED, or 0. */
+static inline void filter_let_loads_pass(struct sim_hot *hot, uint64_t line,
+                                         uint64_t watched)
 {
-        *filter_of_loads(hot, line) = line << LINE_SHIFT;
+        *filter_of_loads(hot, line) = line << LINE_SHIFT | watched;
 }
 
 /* LINE is dirty: from now on stores to it change nothing. They do not wait for it. */
-static inline void filter_let_stores_pass(struct sim_hot *hot, uint64_t line)
+static inline void filter_let_stores_pass(struct sim_hot *hot, uint64_t line,
+                                          uint64_t watched)
 {
-        *filter_of_stores(hot, line) = line << LINE_SHIFT;
+        *filter_of_stores(hot, line) = line << LINE_SHIFT | watched;
+}
+
+static inline bool filter_has(uint64_t entry, uint64_t line)
+{
+        return (entry & ~FILTER_WATCHED) == line << LINE_SHIFT;
+}
+
+/* LINE is watched from now on, or no longer. */
+static inline void filter_set_watched(struct sim_hot *hot, uint64_t line, bool watched)
+{
+        const uint64_t flag = watched ? FILTER_WATCHED : 0;
+
+        if (filter_has(*filter_of_loads(hot, line), line))
+                filter_let_loads_pass(hot, line, flag);
+        if (filter_has(*filter_of_stores(hot, line), line))
+                filter_let_stores_pass(hot, line, flag);
 }
 
 /* Nothing of LINE passes any more. Without a branch: whether it does cannot be predicted.
  */
 static inline void filter_drop(struct sim_hot *hot, uint64_t line)
 {
-        const uint64_t address = line << LINE_SHIFT;
         uint64_t *load = filter_of_loads(hot, line);
         uint64_t *store = filter_of_stores(hot, line);
 
-        *load = *load == address ? FILTER_EMPTY : *load;
-        *store = *store == address ? FILTER_EMPTY : *store;
+        *load = filter_has(*load, line) ? FILTER_EMPTY : *load;
+        *store = filter_has(*store, line) ? FILTER_EMPTY : *store;
 }
 
 /* Drops the entries FIRST, FIRST + STEP and so on, with any contents. */

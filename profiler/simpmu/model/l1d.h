@@ -32,6 +32,22 @@ struct l1d {
         struct l1d_turns *turns; /* of each set */
 };
 
+/* The upper halves of two masks of a set; BIT is a way's. Of L1's ways there are at most
+ * as many as the lower half has bits. */
+#define L1D_UPPER_HALF 16u
+
+/* Of CONTESTED: the line is watched (watch.h). */
+static inline uint32_t l1d_watched(uint32_t bit)
+{
+        return bit << L1D_UPPER_HALF;
+}
+
+/* Of MARK: a prefetch has brought the line from beyond L2, and nothing has used it. */
+static inline uint32_t l1d_from_beyond(uint32_t bit)
+{
+        return bit << L1D_UPPER_HALF;
+}
+
 void l1d_init(struct l1d *l1d, uint64_t lines, uint32_t ways, sim_allocate allocate);
 
 /* Another thread, with another clock, comes to the core: all lines have arrived. */
@@ -73,8 +89,8 @@ static inline struct cache_victim l1d_replace(const struct l1d *l1d, struct sim_
 {
         struct cache_victim victim = cache_replace(place, bit);
 
-        place->set->mark &= ~bit;
-        place->set->contested &= ~bit;
+        place->set->mark &= ~l1d_from_beyond(bit);
+        place->set->contested &= ~(bit | l1d_watched(bit));
         place->set->recent |= bit;
         if (place->set->recent == l1d->cache.all_ways) {
                 place->set->recent = bit;

@@ -67,6 +67,7 @@ static void init_memory(struct machine *machine)
         machine->nodes_used = 1;
         pages_init(&machine->pages, machine->allocate);
         contests_init(&machine->contests, machine->slots_per_cycle, machine->allocate);
+        watch_init(&machine->watch, NULL, machine->allocate);
 }
 
 static void init_forwarding(struct machine *machine)

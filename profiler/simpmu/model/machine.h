@@ -20,6 +20,7 @@
 #include "places.h"
 #include "thread.h"
 #include "tlb.h"
+#include "watch.h"
 
 /* The state of the L2 prefetchers: see prefetch.h. */
 #define STREAMS     32u  /* pages that are followed */
@@ -170,6 +171,7 @@ struct sim_sample {
         /* The number of sets of this and earlier L1 misses, if these sets have fewer
          * ways than misses; else 0. */
         uint32_t few_sets;
+        uint32_t watch; /* the number by which its line is watched; 0: it is not */
         enum simpmu_level level;
         enum tlb_outcome translation;
         bool
@@ -185,6 +187,7 @@ struct machine {
         struct pages pages;
         struct shared_line *shared_lines; /* once a second core is used */
         struct contests contests;
+        struct watch watch; /* of nothing at first */
         uint64_t slots_per_cycle;
         uint64_t l1d_latency;
         uint64_t l2_latency;

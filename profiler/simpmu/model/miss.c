@@ -424,6 +424,7 @@ struct miss miss_write_past(struct machine *machine, struct sim_hot *hot,
                                     answer.completion);
         answer.completion = later(answer.completion, begin + latency);
         miss_hold_buffer(thread, start, begin, answer.completion);
-        return (struct miss){begin, answer.completion, (enum simpmu_level)answer.level,
-                             false};
+        return (struct miss){.begin = begin,
+                             .completion = answer.completion,
+                             .level = (enum simpmu_level)answer.level};
 }

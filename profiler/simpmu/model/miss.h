@@ -12,7 +12,8 @@ struct miss {
         uint64_t begin;      /* when it has its fill buffer and asks L2 */
         uint64_t completion; /* when the line is in L1 */
         enum simpmu_level level;
-        bool contested; /* see contest.h */
+        bool contested;   /* see contest.h */
+        bool from_beyond; /* L2, where nothing had used the line */
 };
 
 /* The dirty LINE leaves L1 at NOW. */
@@ -137,7 +138,8 @@ miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
 {
         struct core *core = thread->core;
         struct places *buffers = &thread->fill_buffers;
-        bool in_l2 = cache_touch(&core->l2, line);
+        bool prefetched = false;
+        bool in_l2 = cache_touch_first(&core->l2, line, &prefetched);
         uint64_t begin = places_find(buffers, start,
                                      in_l2 ? machine->l2_latency : machine->l3_latency);
         struct miss_answer answer = {.latency = (uint32_t)machine->l2_latency,
@@ -167,7 +169,8 @@ miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
                 thread->counters.pending_slots += answer.completion - begin;
                 activity_cover(&thread->activity, ACTIVITY_L1D, begin, answer.completion);
         }
-        return (struct miss){begin, answer.completion, answer.level, answer.contested};
+        return (struct miss){begin, answer.completion, answer.level, answer.contested,
+                             prefetched || answer.level > SIMPMU_LEVEL_L2};
 }
 
 /* LINE is not in L1D: brings it into way BIT of its set, and writes a dirty victim
@@ -188,6 +191,9 @@ miss_to_l1(struct machine *machine, struct sim_hot *hot, struct sim_thread *thre
         struct miss miss =
             miss_fill(machine, thread, line, start, now, to_write, waited_for);
         *l1d_way_of(l1d, place, bit) = (struct l1d_way){miss.completion};
+        if (__builtin_expect(watch_concerns(&machine->watch, line), 0))
+                watch_fill(&machine->watch, core, line, place->set, bit,
+                           miss.from_beyond);
         return miss;
 }
 

@@ -41,6 +41,7 @@ static bool bring_to_l2(struct machine *machine, struct sim_thread *thread, uint
         thread->counters.offcore_lines++;
         uint64_t begin = path_take(&core->from_beyond, asked);
         uint64_t latency = miss_in_l2(machine, thread, line, begin, &level);
+        place.set->mark |= cache_find(&core->l2, &place);
         asked = places_fit(&core->queue, now, asked, latency, begin + latency);
         uint64_t arrival = later(begin, asked) + latency;
         miss_hold_place(machine, core, asked, arrival);
@@ -168,6 +169,8 @@ static uint64_t fill_l1(struct machine *machine, struct sim_hot *hot,
                                       now, to_write, false);
 
         place->set->mark |= bit; /* no load has asked for it */
+        if (miss.from_beyond)
+                place->set->mark |= l1d_from_beyond(bit);
         return miss.begin;
 }
 
@@ -204,6 +207,8 @@ void prefetch_instruction(struct machine *machine, struct sim_hot *hot,
 
         if (address >> PAGE_SHIFT == 0 ||
             kernel_untouched(machine, address >> PAGE_SHIFT))
+                return;
+        if (*filter_of_loads(hot, line) == (line << LINE_SHIFT | FILTER_WATCHED))
                 return;
         thread_retire(hot, thread, instruction);
         uint64_t now = instruction + thread->stall;
