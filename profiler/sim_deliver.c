@@ -191,6 +191,7 @@ static int deliver_sample(struct sink *sink, image_key image,
                     : (int64_t)sample->retire_latency_cycles,
             .data_source = sample->faults ? &fault : &data_source,
             .few_sets = sample->few_sets,
+            .watch = sample->watch,
             .faults = sample->faults,
             .kernel_cycles = (int64_t)sample->kernel_cycles,
             .fault_page_bytes = sample->page_bytes,
@@ -203,6 +204,15 @@ static int deliver_sample(struct sink *sink, image_key image,
             .thread_pointer = sample->thread_pointer,
         };
         return sink_sample(sink, (int64_t)sample->header.time_ns, &event, diag);
+}
+
+static int deliver_line(struct sink *sink, image_key image,
+                        const struct simpmu_line *line, struct diag *diag)
+{
+        return line->header.flags & SIMPMU_LINE_USED
+                   ? sink_line_use(sink, image, line->watch, line->value, diag)
+                   : sink_line_reuse(sink, image, line->watch, (int64_t)line->value,
+                                     diag);
 }
 
 static int deliver_counters(struct sink *sink, image_key image,
@@ -258,6 +268,8 @@ int sim_deliver(struct sink *sink, image_key image, struct simpmu_record *record
         }
         case SIMPMU_SAMPLE:
                 return deliver_sample(sink, image, (struct simpmu_sample *)record, diag);
+        case SIMPMU_LINE:
+                return deliver_line(sink, image, (struct simpmu_line *)record, diag);
         case SIMPMU_COUNTERS:
                 return deliver_counters(sink, image, (struct simpmu_counters *)record,
                                         diag);

@@ -175,6 +175,7 @@ static size_t least_size(uint16_t type)
             [SIMPMU_END] = sizeof(struct simpmu_record),
             [SIMPMU_RESIZE] = sizeof(struct simpmu_free),
             [SIMPMU_RESIZED] = sizeof(struct simpmu_free),
+            [SIMPMU_LINE] = sizeof(struct simpmu_line),
         };
         return type < sizeof(sizes) / sizeof(sizes[0]) ? sizes[type] : 0;
 }
@@ -253,6 +254,11 @@ const char *sim_record_fault(const struct simpmu_record *record, size_t size)
                                HEAP_FUNCTION_COUNT
                            ? NULL
                            : "an allocation by an unknown function";
+        case SIMPMU_LINE:
+                return !(record->flags & SIMPMU_LINE_USED) &&
+                               ((const struct simpmu_line *)record)->value > INT64_MAX
+                           ? "a size of a cache that makes no sense"
+                           : NULL;
         case SIMPMU_COUNTERS:
                 return counters_fault((const struct simpmu_counters *)record);
         case SIMPMU_UNHANDLED:

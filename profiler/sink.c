@@ -222,8 +222,11 @@ int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *e
                                   &row.other_stack_id, diag);
         if (rc == 0 && event->has_addr && image->heap)
                 rc = sink_write_block(sink, image, event->addr, diag);
+        int64_t sample_id = 0;
         if (rc == 0)
-                rc = writer_sample(sink->writer, &row, diag);
+                rc = writer_sample(sink->writer, &row, &sample_id, diag);
+        if (rc == 0 && event->watch)
+                rc = sink_note_watched(image, event->watch, sample_id, diag);
         if (rc == 0)
                 sink->samples++;
         if (rc == 0 && is_memory_sample(event))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory of the sink's images: mappings and live heap blocks. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sink_state.h"
@@ -10,6 +11,9 @@ void sink_forget_state(struct image *image)
         mapping_set_free(&image->mappings);
         heap_live_free(image->heap);
         image->heap = NULL;
+        free(image->watched);
+        image->watched = NULL;
+        image->watched_count = image->watched_capacity = 0;
 }
 
 /* ---- mappings ---- */

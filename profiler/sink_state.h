@@ -34,6 +34,9 @@ struct image {
         size_t first_thread; /* index + 1, 0 for none */
         struct mapping_set mappings;
         struct heap_live *heap;
+        int64_t *watched; /* sample_id by number less 1; 0: not delivered */
+        size_t watched_count;
+        size_t watched_capacity;
 };
 
 struct sink {
@@ -98,6 +101,14 @@ int sink_write_mappings(struct sink *sink, struct image *image, int64_t time_ns,
 /* Writes the row of the block that contains ADDR; blocks without samples have no row. */
 int sink_write_block(struct sink *sink, struct image *image, uint64_t addr,
                      struct diag *diag);
+
+/* ---- sink_lines.c: what became of sampled lines ---- */
+
+/* The sample with number WATCH has row SAMPLE_ID. */
+int sink_note_watched(struct image *image, uint64_t watch, int64_t sample_id,
+                      struct diag *diag);
+
+/* ---- sink_memory.c, again ---- */
 
 int sink_write_site_totals(struct sink *sink, struct diag *diag);
 

@@ -67,6 +67,7 @@ struct event_sample {
         uint64_t phys_addr;      /* of addr; 0: unknown */
         int64_t page_bytes;      /* of addr's page; 0: unknown */
         int64_t few_sets;        /* of L1, that the load missed with others; 0: of many */
+        uint64_t watch; /* the sample's number for sink_line_*, from 1; 0: it has none */
         /* For a page fault: the count of faults (0: not a page fault), their cycles in
          * the kernel, and the size of the new page in bytes. */
         int64_t faults;
@@ -119,6 +120,14 @@ int sink_replaced(struct sink *sink, int64_t time_ns, image_key image,
                   uint64_t start_addr, uint64_t length_bytes, struct diag *diag);
 int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *event,
                 struct diag *diag);
+/* The line of the sample with number WATCH in IMAGE has left L1 and L2, or the recording
+ * ends: USED has a bit of each of its bytes that were accessed since the sample. */
+int sink_line_use(struct sink *sink, image_key image, uint64_t watch, uint64_t used,
+                  struct diag *diag);
+/* A fully associative LRU cache of CACHE_BYTES behind L1 keeps that line until its next
+ * request; 0: no request came. */
+int sink_line_reuse(struct sink *sink, image_key image, uint64_t watch,
+                    int64_t cache_bytes, struct diag *diag);
 /* The counters of one thread over [start_ns, end_ns). */
 int sink_counters(struct sink *sink, int64_t start_ns, int64_t end_ns, image_key image,
                   uint32_t tid, const struct event_counter *counters, size_t count,

@@ -230,7 +230,15 @@ struct sample_row {
         int64_t kernel_cycles;    /* of all these */
         int64_t fault_page_bytes;
 };
-int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag);
+/* ID, the new row's, may be NULL. */
+int writer_sample(struct writer *writer, const struct sample_row *row, int64_t *id,
+                  struct diag *diag);
+/* USED: a bit of each byte of the sample's cache line that was accessed. */
+int writer_line_use(struct writer *writer, int64_t sample_id, uint64_t used,
+                    struct diag *diag);
+/* CACHE_BYTES 0: the line was not requested again. */
+int writer_line_reuse(struct writer *writer, int64_t sample_id, int64_t cache_bytes,
+                      struct diag *diag);
 int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t address,
                           struct diag *diag);
 

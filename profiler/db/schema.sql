@@ -177,6 +177,22 @@ CREATE TABLE set_conflict (
         sets      INTEGER NOT NULL
 ) STRICT;
 
+-- Of samples that brought their cache line to L1 from beyond L2: the bytes of the line
+-- that the program accessed until it left L1 and L2. used_mask has a bit of each byte.
+CREATE TABLE line_use (
+        sample_id  INTEGER PRIMARY KEY REFERENCES sample,
+        used_bytes INTEGER NOT NULL,
+        used_mask  INTEGER NOT NULL
+) STRICT;
+
+-- Of samples that brought their cache line to L1: the size of the smallest fully
+-- associative LRU cache behind L1 that keeps the line until it is next requested. NULL: it
+-- was not requested again.
+CREATE TABLE line_reuse (
+        sample_id   INTEGER PRIMARY KEY REFERENCES sample,
+        cache_bytes INTEGER
+) STRICT;
+
 -- Where threads that took samples keep their thread-local memory.
 CREATE TABLE thread_pointer (
         thread_id INTEGER PRIMARY KEY REFERENCES thread,

@@ -59,6 +59,10 @@
         X(PAGE_FAULT, "INSERT INTO page_fault (sample_id, faults, kernel_cycles, "       \
                       "page_bytes) VALUES (?1, ?2, ?3, ?4)")                             \
         X(SET_CONFLICT, "INSERT INTO set_conflict (sample_id, sets) VALUES (?1, ?2)")    \
+        X(LINE_USE, "INSERT OR IGNORE INTO line_use (sample_id, used_bytes, used_mask) " \
+                    "VALUES (?1, ?2, ?3)")                                               \
+        X(LINE_REUSE, "INSERT OR IGNORE INTO line_reuse (sample_id, cache_bytes) "       \
+                      "VALUES (?1, ?2)")                                                 \
         X(THREAD_POINTER, "INSERT OR REPLACE INTO thread_pointer (thread_id, address) "  \
                           "VALUES (?1, ?2)")                                             \
         X(COUNTER, "INSERT INTO counter (name, unit, stands_for) VALUES (?1, ?2, ?3)")   \
@@ -492,7 +496,8 @@ static int insert_set_conflict(struct writer *writer, int64_t sample_id,
         return batch_end_row(writer->batch, NULL, diag);
 }
 
-int writer_sample(struct writer *writer, const struct sample_row *row, struct diag *diag)
+int writer_sample(struct writer *writer, const struct sample_row *row, int64_t *sample_id,
+                  struct diag *diag)
 {
         sqlite3_stmt *statement;
         int code = contexts_write_rows(writer->stacks, diag);
@@ -523,7 +528,34 @@ int writer_sample(struct writer *writer, const struct sample_row *row, struct di
                 code = insert_set_conflict(writer, id, row, diag);
         if (!code && row->faults)
                 code = insert_page_fault(writer, id, row, diag);
+        if (!code && sample_id)
+                *sample_id = id;
         return code;
+}
+
+int writer_line_use(struct writer *writer, int64_t sample_id, uint64_t used,
+                    struct diag *diag)
+{
+        sqlite3_stmt *statement;
+        int code = batch_begin_row(writer->batch, STATEMENT_LINE_USE, &statement, diag);
+        if (code)
+                return code;
+        sqlite3_bind_int64(statement, 1, sample_id);
+        sqlite3_bind_int64(statement, 2, __builtin_popcountll(used));
+        sqlite3_bind_int64(statement, 3, (int64_t)used);
+        return batch_end_row(writer->batch, NULL, diag);
+}
+
+int writer_line_reuse(struct writer *writer, int64_t sample_id, int64_t cache_bytes,
+                      struct diag *diag)
+{
+        sqlite3_stmt *statement;
+        int code = batch_begin_row(writer->batch, STATEMENT_LINE_REUSE, &statement, diag);
+        if (code)
+                return code;
+        sqlite3_bind_int64(statement, 1, sample_id);
+        bind_id(statement, 2, cache_bytes);
+        return batch_end_row(writer->batch, NULL, diag);
 }
 
 int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t address,

@@ -308,6 +308,7 @@ void images_before_exec(const HChar *program)
 
         VG_(clo_trace_children) =
             may_execute(VG_(name_of_launcher)) && !(known && gains_rights(program));
+        watch_finish(&tool_machine.watch);
         exec_fd_pass_recording(VG_(clo_trace_children));
         if (!VG_(clo_trace_children) && known && may_execute(program))
                 ring_finish(SIMPMU_EXECED | SIMPMU_NATIVE);

@@ -94,6 +94,7 @@ static void in_child(ThreadId tid)
         if (!ring_recording())
                 return;
         threads_forked(tid);
+        watch_forget(&tool_machine.watch);
         own_heap_forked(tid);
         ring_begin_child(now_ns);
         images_process(SIMPMU_FORKED, now_ns);
@@ -128,6 +129,7 @@ static void after_options(void)
         modelling = True;
         machine_init(&tool_machine, &control->params, control->ldlat_cycles,
                      tool_allocate, sample_write);
+        watch_init(&tool_machine.watch, sample_line, tool_allocate);
         if (!control->loads_only)
                 tool_machine.on_store = sample_store_begin;
         tool_machine.loads_only = control->loads_only != 0;
@@ -156,6 +158,7 @@ static void at_end(Int exit_code)
         if (!modelling)
                 return;
         threads_finish();
+        watch_finish(&tool_machine.watch);
         ring_finish(SIMPMU_EXITED);
 }
 

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 24u
+#define SIMPMU_VERSION 25u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
@@ -245,7 +245,8 @@ enum simpmu_record_type {
         SIMPMU_RANGE_FREE,
         SIMPMU_END,    /* last record: exit, fatal signal or exec */
         SIMPMU_RESIZE, /* a block is given another size, see heap/event.h */
-        SIMPMU_RESIZED
+        SIMPMU_RESIZED,
+        SIMPMU_LINE /* what became of a sample's line */
 };
 
 /* time_ns does not decrease from record to record of a slice, except in
@@ -374,7 +375,7 @@ struct simpmu_sample {
         uint32_t faults;
         uint32_t page_bytes;
         uint32_t few_sets; /* of L1, that a miss is one of; 0: of many, or no miss */
-        uint32_t reserved;
+        uint32_t watch;    /* its number among samples with SIMPMU_LINE, from 1; or 0 */
         uint64_t kernel_cycles;
         uint64_t frames[];
 };
@@ -445,6 +446,17 @@ struct simpmu_alloc {
 struct simpmu_free {
         struct simpmu_record header;
         uint64_t addr;
+};
+
+/* flags of SIMPMU_LINE: VALUE has a bit of each byte of the line that was used until it
+ * left L1 and L2. Without it VALUE has the bytes of the smallest fully associative LRU
+ * cache that keeps the line until it is next requested; 0: it never was. */
+enum { SIMPMU_LINE_USED = 1 };
+
+struct simpmu_line {
+        struct simpmu_record header;
+        uint64_t watch; /* of the sample, which may come later if it is a store */
+        uint64_t value;
 };
 
 struct simpmu_unhandled {

@@ -107,7 +107,7 @@ static void fill(struct simpmu_sample *record, ThreadId tid,
         record->faults = faults;
         record->page_bytes = sample->page_bytes;
         record->few_sets = sample->few_sets;
-        record->reserved = 0;
+        record->watch = sample->watch;
         record->kernel_cycles =
             faults * sample->kernel_slots / tool_machine.slots_per_cycle;
         record->cpu = (UShort)threads_core(tid)->number;
@@ -201,4 +201,17 @@ void sample_store_end(void *sample, uint64_t retire_slots)
         }
         store->next_spare = spare_stores;
         spare_stores = store;
+}
+
+void sample_line(uint32_t watch, enum line_fact fact, uint64_t value)
+{
+        struct simpmu_line *record =
+            ring_begin(SIMPMU_LINE, fact == LINE_USED ? SIMPMU_LINE_USED : 0,
+                       ring_now_ns(), 0, sizeof(*record));
+
+        if (record == NULL)
+                return;
+        record->watch = watch;
+        record->value = value;
+        ring_publish(record);
 }

@@ -190,6 +190,8 @@ void sample_write(const struct sim_sample *sample);
 /* See machine.h: a store's record waits until it has left the store buffer. */
 void *sample_store_begin(const struct sim_sample *sample);
 void sample_store_end(void *sample, uint64_t retire_slots);
+/* See watch.h. */
+void sample_line(uint32_t watch, enum line_fact fact, uint64_t value);
 
 /* instrument.c */
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,

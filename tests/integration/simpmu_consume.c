@@ -126,7 +126,7 @@ static void print_record(uint64_t number, const struct simpmu_record *record)
             "PAD",        "PROCESS", "FORK",      "THREAD",   "THREAD_EXIT",
             "MAP",        "UNMAP",   "SAMPLE",    "COUNTERS", "ALLOC",
             "FREE",       "TRACKER", "UNHANDLED", "STACK",    "ALLOC_AT",
-            "RANGE_FREE", "END",     "RESIZE",    "RESIZED"};
+            "RANGE_FREE", "END",     "RESIZE",    "RESIZED",  "LINE"};
         static const char *const levels[] = {
             "L1",   "LFB",  "L2",          "L3",           "FORWARD",
             "HITM", "DRAM", "REMOTE_DRAM", "REMOTE_CACHE", "REMOTE_HITM"};
@@ -134,7 +134,7 @@ static void print_record(uint64_t number, const struct simpmu_record *record)
 
         if (record->type == SIMPMU_PAD)
                 return;
-        if (record->type > SIMPMU_END)
+        if (record->type > SIMPMU_LINE)
                 die("a record of unknown type");
         printf("%llu %llu %s tid %u flags %u", (unsigned long long)number,
                (unsigned long long)record->time_ns, types[record->type], record->tid,

@@ -44,7 +44,7 @@ static int write_samples(const struct recording *r, size_t count, struct diag *d
                                          .ip = 0x401000,
                                          .latency_cycles = -1,
                                          .retire_latency_cycles = -1};
-                code = writer_sample(r->writer, &row, diag);
+                code = writer_sample(r->writer, &row, NULL, diag);
         }
         return code;
 }
@@ -78,7 +78,7 @@ static void rows_hold_what_was_written(void **state)
                                     .latency_cycles = 250,
                                     .retire_latency_cycles = 33,
                                     .data_source_id = source};
-        writer_sample(r.writer, &sample, NULL);
+        writer_sample(r.writer, &sample, NULL, NULL);
         assert_int_equal(write_samples(&r, 1, NULL), 0);
         end_recording(&r);
 
@@ -344,7 +344,7 @@ static void committed_samples_have_their_stacks(void **state)
                 assert_int_equal(writer_stack(r.writer, r.process, &ip, 1,
                                               CONTEXT_OF_SAMPLE, &row.stack_id, NULL),
                                  0);
-                assert_int_equal(writer_sample(r.writer, &row, NULL), 0);
+                assert_int_equal(writer_sample(r.writer, &row, NULL, NULL), 0);
         }
         assert_true(plain_int("a.db", "SELECT count(*) FROM sample") > 0);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM sample WHERE stack_id "
@@ -538,7 +538,7 @@ static void write_realistic_samples(const struct recording *r, size_t count)
                     .data_source_id = source};
                 writer_stack(r->writer, r->process, ips, 12, CONTEXT_OF_SAMPLE,
                              &row.stack_id, NULL);
-                assert_int_equal(writer_sample(r->writer, &row, NULL), 0);
+                assert_int_equal(writer_sample(r->writer, &row, NULL, NULL), 0);
         }
 }
 

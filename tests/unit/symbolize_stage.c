@@ -218,7 +218,7 @@ static void record_sample(struct recording *recording, int64_t time_ns, const vo
                                  .data_source_id = recording->data_source,
                                  .stack_id = stack};
 
-        assert_int_equal(writer_sample(recording->writer, &row, NULL), 0);
+        assert_int_equal(writer_sample(recording->writer, &row, NULL, NULL), 0);
 }
 
 /* Ends the recording and names it. */

@@ -64,7 +64,7 @@ static void record_sample(struct recording *recording, int64_t i, int64_t time_n
                                  .addr = 8,
                                  .latency_cycles = -1};
 
-        assert_int_equal(writer_sample(recording->writer, &row, NULL), 0);
+        assert_int_equal(writer_sample(recording->writer, &row, NULL, NULL), 0);
 }
 
 static void begin_changing(struct recording *recording, int64_t change_ns)
@@ -239,7 +239,7 @@ static void record_in_turns(struct recording *recording, int64_t count,
                                          .ip = (uint64_t)(FIRST_IP + i % place_count),
                                          .latency_cycles = -1};
 
-                assert_int_equal(writer_sample(recording->writer, &row, NULL), 0);
+                assert_int_equal(writer_sample(recording->writer, &row, NULL, NULL), 0);
         }
 }
 
