@@ -28,6 +28,9 @@ DROP VIEW IF EXISTS function_view;
 DROP VIEW IF EXISTS line_measured_view;
 DROP VIEW IF EXISTS sharing_view;
 DROP VIEW IF EXISTS sharing_pair_view;
+DROP VIEW IF EXISTS line_use_view;
+DROP VIEW IF EXISTS field_use_view;
+DROP VIEW IF EXISTS working_set_view;
 
 -- A recording that was cut off has no duration: its last event stands in.
 CREATE VIEW run_info (key, value) AS
@@ -670,3 +673,86 @@ SELECT
         l.module, l.function_offset, l.line_id
 FROM gain_finding AS g JOIN line_finding AS l USING (line_id)
 ORDER BY g.kind DESC, g.gain_ratio DESC, l.line_id, g.fix;
+
+-- How many bytes of a cache line are used between its coming from beyond L2 and its leaving
+-- L1 and L2, by the code, object and field whose access brought it.
+CREATE VIEW line_use_view (
+        object_kind, object, type, field, file, line, bytes_used_per_line, lines, function,
+        module, function_offset, object_id, field_id) AS
+SELECT
+        o.kind, o.name, d.name, f.name, l.file, l.line, avg(u.used_bytes), count(*),
+        l.function, m.path, l.function_offset, o.object_id, f.field_id
+FROM line_use AS u
+JOIN sample USING (sample_id)
+JOIN sample_location USING (sample_id)
+LEFT JOIN location AS l USING (location_id)
+LEFT JOIN module AS m USING (module_id)
+LEFT JOIN attribution AS a USING (sample_id)
+LEFT JOIN data_object AS o USING (object_id)
+LEFT JOIN type_field AS f USING (field_id)
+LEFT JOIN data_type AS d USING (type_id)
+GROUP BY l.file, l.line, l.function, m.path, l.function_offset, o.object_id, f.field_id
+ORDER BY count(*) DESC, l.file, l.line, l.function, o.object_id, f.field_id;
+
+-- Which other fields of the structure are used before a line goes that an access to a field
+-- has brought: of the lines in which some byte of with_field lies, so many have it used. A
+-- field that is wider than a register, or that shares its place, brings no line here.
+CREATE VIEW field_use_view (
+        type, field, with_field, lines, used_lines, type_id, field_id, with_field_id) AS
+WITH brought AS (
+        SELECT f.type_id, f.field_id, (s.addr & 63) - f.offset_bytes AS start, used_mask,
+               count(*) AS lines
+        FROM line_use JOIN sample AS s USING (sample_id)
+        JOIN attribution USING (sample_id) JOIN type_field AS f USING (field_id)
+        WHERE f.size_bytes <= 8 AND f.name NOT GLOB '*[[|]*'
+        GROUP BY f.field_id, start, used_mask),
+together AS (
+        SELECT b.*, w.field_id AS with_id, max(start + w.offset_bytes, 0) AS first,
+               min(start + w.offset_bytes + w.size_bytes, 64) AS behind
+        FROM brought AS b JOIN type_field AS w USING (type_id)
+        WHERE w.field_id <> b.field_id)
+SELECT
+        d.name, f.name, w.name, sum(lines),
+        sum(iif(used_mask >> first & ~(-1 << (behind - first)), lines, 0)), f.type_id,
+        t.field_id, with_id
+FROM together AS t
+JOIN type_field AS f ON f.field_id = t.field_id
+JOIN type_field AS w ON w.field_id = with_id
+JOIN data_type AS d ON d.type_id = f.type_id
+WHERE behind > first
+GROUP BY t.field_id, with_id
+ORDER BY sum(sum(lines)) OVER (PARTITION BY t.field_id) DESC, t.field_id, w.offset_bytes,
+        with_id;
+
+-- The part of the lines brought to L1 that a fully associative LRU cache of this size behind
+-- it lacks, of the whole run (object_id is NULL) and of each object with at least 100 of
+-- them. At the largest size it lacks lines that are requested once only.
+CREATE VIEW working_set_view (
+        object_kind, object, cache_bytes, miss_ratio, lines, object_id) AS
+WITH RECURSIVE every_size (bytes, next) AS (
+        SELECT 32768, 49152
+        UNION ALL
+        SELECT next, 2 * bytes FROM every_size
+        WHERE bytes < (SELECT coalesce(max(cache_bytes), 0) FROM line_reuse)
+        AND bytes < 1 << 40),
+size AS MATERIALIZED (
+        SELECT bytes FROM every_size
+        WHERE bytes >= coalesce((SELECT value FROM machine WHERE key = 'l1d_bytes'), 0)),
+reused AS MATERIALIZED (
+        SELECT object_id, cache_bytes AS needed, count(*) AS lines
+        FROM line_reuse JOIN sample USING (sample_id) LEFT JOIN attribution USING (sample_id)
+        GROUP BY object_id, cache_bytes),
+requested AS (
+        SELECT NULL AS object_id, needed, sum(lines) AS lines FROM reused GROUP BY needed
+        UNION ALL
+        SELECT object_id, needed, lines FROM reused
+        WHERE object_id IN (SELECT object_id FROM reused GROUP BY object_id
+                            HAVING sum(lines) >= 100))
+SELECT
+        o.kind, o.name, s.bytes,
+        total(iif(needed IS NULL OR needed > s.bytes, lines, 0)) / sum(lines), sum(lines),
+        r.object_id
+FROM requested AS r CROSS JOIN size AS s
+LEFT JOIN data_object AS o ON o.object_id = r.object_id
+GROUP BY r.object_id, s.bytes
+ORDER BY r.object_id IS NOT NULL, sum(lines) DESC, r.object_id, s.bytes;

@@ -19,6 +19,7 @@ enum { TABLE_ROWS = 10, VERBOSE_ROWS = 20, TABLE_WIDTH = 100 };
 
 enum {
         OPTION_BY = 256,
+        OPTION_CACHE_SIZES,
         OPTION_FORMAT,
         OPTION_TOP,
         OPTION_NO_SOURCE,
@@ -31,6 +32,7 @@ struct arguments {
         const char *file;             /* NULL: memlag.db */
         struct report_options report; /* kind is NULL if not given */
         bool top_given;
+        bool cache_sizes;
         bool page;
         struct source_search search; /* for the page */
         const char *output;          /* NULL: stdout */
@@ -41,8 +43,13 @@ static const struct argp_option options[] = {
      "What a row stands for: line (the default), function, object, caller (the tree of "
      "calls), allocation (the calls that allocated each object), type, cacheline (both "
      "sides "
-     "of the lines of the cache that threads fight for), thread, process, interval "
+     "of the lines of the cache that threads fight for), line-use (how many bytes of "
+     "each cache line are used), thread, process, interval "
      "or phase (neighbouring intervals with one bound)",
+     0},
+    {"cache-sizes", OPTION_CACHE_SIZES, NULL, 0,
+     "With --by=object: how many lines a cache of which size lacks, of the run and of "
+     "each object",
      0},
     {"dsos", 'd', "PATTERN", 0,
      "Show only lines or functions of the modules (program, libraries) that PATTERN "
@@ -161,6 +168,13 @@ static void check_selection(const struct arguments *arguments, struct argp_state
                                    "whole recording, and for no part of its time");
 }
 
+static void show_cache_sizes(struct report_options *report, struct argp_state *state)
+{
+        if (!report->kind || strcmp(report->kind->name, "object") != 0)
+                usage_error(state, "--cache-sizes is for --by=object");
+        report->kind = report_kind_named(REPORT_CACHE_SIZES);
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
         struct arguments *arguments = state->input;
@@ -171,7 +185,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
                         usage_error(
                             state,
                             "--by: '%s' is not line, function, object, caller, "
-                            "allocation, type, cacheline, thread, process, interval or "
+                            "allocation, type, cacheline, line-use, thread, process, "
+                            "interval or "
                             "phase; "
                             "levels and TLB misses are in 'memlag query --name "
                             "levels', and 'memlag query --list' has more",
@@ -182,6 +197,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 arguments->selection.with_parts = arguments->page;
                 if (!arguments->page)
                         arguments->report.format = cmd_parse_format(text, state);
+                return 0;
+        case OPTION_CACHE_SIZES:
+                arguments->cache_sizes = true;
                 return 0;
         case OPTION_NO_SOURCE:
                 arguments->report.source_text = false;
@@ -215,6 +233,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 arguments->output = text;
                 return 0;
         case ARGP_KEY_END:
+                if (arguments->cache_sizes)
+                        show_cache_sizes(&arguments->report, state);
                 if (arguments->page)
                         check_page(arguments, state);
                 else if (arguments->search.directory_count ||

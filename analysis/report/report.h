@@ -36,6 +36,9 @@ struct report_kind {
         bool of_all;   /* rows always cover all processes and threads */
 };
 
+/* The kind that --by=object has with --cache-sizes. */
+#define REPORT_CACHE_SIZES "cache sizes"
+
 /* The kind called NAME, or NULL. */
 const struct report_kind *report_kind_named(const char *name);
 

@@ -33,6 +33,11 @@ enum {
 /* Share of the cycles; without cycles, of the latency or of the time at loads. */
 #define PLACE_SHARE_MIN "0.01"
 
+/* Samples that brought a cache line; fewer tell little of its use. */
+#define LINES_MIN "20"
+/* Packing data of which more is used gains little. */
+static const double USED_BYTES_MAX = 48;
+
 /* Share of the bandwidth: with less left, latency begins to rise. */
 static const double KNEE_LEFT = 0.5;
 /* Share of the loads; fewer cost hardly any time. */
@@ -215,7 +220,10 @@ static int add_sentences(struct brief *brief, enum brief_rank rank,
 /* A library's line comes with the program's own line that led there. */
 /* clang-format off */
 static const char places_sql[] =
-    "WITH top AS" REPORT_PLACES("?1", "?2")
+    "WITH top AS" REPORT_PLACES("?1", "?2") ","
+    " used AS MATERIALIZED (SELECT module, function, function_offset, file, line,"
+    "  sum(bytes_used_per_line * lines) / sum(lines) AS used_bytes FROM line_use_view"
+    "  GROUP BY 1, 2, 3, 4, 5 HAVING sum(lines) >= " LINES_MIN ") "
     "SELECT printf('%5.1f %%', 100 * weight), verdict || coalesce(' (' || cache_level || ')', '')"
     " || coalesce(', ' || (SELECT certainty FROM certainty_finding"
     "                      WHERE subject = 'line' AND id = line_id), ''), verdict,"
@@ -234,7 +242,11 @@ static const char places_sql[] =
     "   WHERE o.line_id = top.line_id GROUP BY object_id ORDER BY sum(o.samples) DESC LIMIT 1)),"
     " iif(verdict = 'page-faults', page_faults, samples), g.fix, 100 * g.gain_ratio,"
     " verdict = 'page-faults',"
-    " iif(led, ', from ' ||" REPORT_BASE("caller_file") "|| coalesce(':' || caller_line, ''), '') "
+    " iif(led, ', from ' ||" REPORT_BASE("caller_file") "|| coalesce(':' || caller_line, ''), ''),"
+    " (SELECT used_bytes FROM used WHERE verdict IN"
+    "  ('dram-contention', 'dram-latency', 'dram', 'in-core', 'remote-memory', 'tlb', 'cache')"
+    "  AND line IS top.line AND file IS top.file AND function IS top.function AND module IS top.module"
+    "  AND function_offset IS top.function_offset) "
     "FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
     "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL"
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run) GROUP BY line_id) AS g"
@@ -320,6 +332,15 @@ static void print_place(FILE *out, sqlite3_stmt *row, bool timed, size_t width)
         free(names.object);
 }
 
+/* Prints how much of the moved data ROW's place needs, if it is little. */
+static void print_line_use(FILE *out, sqlite3_stmt *row)
+{
+        const double used_bytes = sqlite3_column_double(row, 10);
+        if (sqlite3_column_type(row, 10) != SQLITE_NULL && used_bytes <= USED_BYTES_MAX)
+                fprintf(out, " Of each cache line %.0f of 64 bytes are used.",
+                        used_bytes);
+}
+
 /* Prints the machine fix with the highest expected gain for ROW's place. */
 static void print_gain(FILE *out, sqlite3_stmt *row)
 {
@@ -339,6 +360,7 @@ static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice
                 return -ENOMEM;
         fprintf(memory, "%c%s: %s.", toupper((unsigned char)*advice->meaning),
                 advice->meaning + 1, advice->remedy);
+        print_line_use(memory, row);
         print_gain(memory, row);
         const int code = fclose(memory) ? -ENOMEM : 0;
         if (!code)

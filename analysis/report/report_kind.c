@@ -47,6 +47,22 @@
         PERCENT("productive_ratio", "work") \
         PERCENT("latency_ratio", "latency") \
         PERCENT("bandwidth_ratio", "bandwidth")
+/* The sizes of caches for the whole run and for the ?1 objects with most lines. */
+#define WORKING_SETS \
+        "WITH every AS MATERIALIZED (" \
+        "        SELECT *, min(miss_ratio) OVER (PARTITION BY object_id) AS least," \
+        "         dense_rank() OVER (ORDER BY object_id IS NOT NULL, lines DESC, object_id)" \
+        "         AS place FROM working_set_view) "
+#define OF_TOP_OBJECTS " FROM every WHERE ?1 < 0 OR place <= ?1 + 1 "
+/* The largest of the sizes up to BYTES tells. */
+#define MISSES_WITHIN(bytes) \
+        " printf('%.0f%%', 100 * min(iif(cache_bytes <= " bytes ", miss_ratio, 1))) "
+#define MISSES_AT(bytes, name) "," MISSES_WITHIN(bytes) "AS \"" name "\""
+#define MISSES_OF_CACHE(key, name) \
+        ", coalesce((SELECT printf('%.0f KiB: ', value / 1024) FROM machine" \
+        "            WHERE key = '" key "') ||" \
+        MISSES_WITHIN("(SELECT value FROM machine WHERE key = '" key "')") \
+        ", '-') AS " name
 /* Phases keep their number in a selected part. */
 #define PHASES \
         " FROM phase_view AS p JOIN phase_limit_view USING (start_ns)" \
@@ -253,6 +269,42 @@ static const struct report_kind kinds[] = {
                   "writes: samples, of locked instructions writes; offset: byte of the line",
         .brief_legend = "HITM: samples that found the line modified in another core; reads, "
                   "writes: samples, of locked instructions writes; offset: byte of the line",
+    },
+    {
+        .name = "line-use",
+        .of_code = true,
+        .rows_sql = "SELECT * FROM line_use_view WHERE" REPORT_CHOSEN "LIMIT ?1",
+        .table_sql =
+            "SELECT lines, printf('%.0f', bytes_used_per_line) AS used,"
+            " iif(file IS NULL, '-'," REPORT_BASE("file") " || ':' || coalesce(line, '?'))"
+            " AS line," REPORT_FUNCTION ", coalesce(object, '[unknown]') AS object,"
+            " coalesce(type || iif(field IS NULL, '', '.' || field), '-') AS field,"
+            " coalesce((SELECT group_concat(printf('%s %.0f%%', with_field,"
+            "                               100.0 * used_lines / f.lines), ', ')"
+            "           FROM field_use_view AS f WHERE f.field_id = v.field_id"
+            "           AND used_lines >= 0.05 * f.lines), '-') AS \"also used\" "
+            "FROM line_use_view AS v WHERE" REPORT_CHOSEN "LIMIT ?1",
+        .alignment = "rrlllll",
+        .legend = "lines: samples that brought a cache line from beyond L2; used: of its 64 "
+                  "bytes, on the average, until it left L1 and L2; also used: other fields "
+                  "of the structure, and in how many of the lines that have them",
+    },
+    {
+        .name = REPORT_CACHE_SIZES,
+        .rows_sql = WORKING_SETS "SELECT object_kind, object, cache_bytes, miss_ratio,"
+                    " lines, object_id" OF_TOP_OBJECTS "ORDER BY place, cache_bytes",
+        .table_sql =
+            WORKING_SETS "SELECT lines,"
+            REPORT_SIZE("min(iif(miss_ratio <= least + 0.02, cache_bytes, NULL))")
+            " AS \"fits in\"" MISSES_OF_CACHE("l2_bytes", "L2")
+            MISSES_OF_CACHE("l3_bytes", "L3") MISSES_AT("524288", "512 KiB")
+            MISSES_AT("2097152", "2 MiB") MISSES_AT("8388608", "8 MiB")
+            ", iif(object_id IS NULL, '[the whole run]', coalesce(object, '-')) AS object"
+            OF_TOP_OBJECTS "GROUP BY place ORDER BY place",
+        .alignment = "rrrrrrrl",
+        .legend = "lines: samples that brought a cache line to L1; fits in: the smallest "
+                  "fully associative LRU cache that a larger one improves on by less than "
+                  "2 %; L2, L3 and the sizes: the lines that such a cache lacks",
     },
     {
         .name = "interval",

@@ -120,7 +120,8 @@ static const char drop_views[] =
     "DROP VIEW IF EXISTS library_view; DROP VIEW IF EXISTS gain_view;"
     "DROP VIEW IF EXISTS line_gain_view; DROP VIEW IF EXISTS function_view;"
     "DROP VIEW IF EXISTS line_measured_view; DROP VIEW IF EXISTS sharing_view;"
-    "DROP VIEW IF EXISTS sharing_pair_view;";
+    "DROP VIEW IF EXISTS sharing_pair_view; DROP VIEW IF EXISTS line_use_view;"
+    "DROP VIEW IF EXISTS field_use_view; DROP VIEW IF EXISTS working_set_view;";
 
 static const char present_version[] = "PRAGMA user_version = 9;";
 
