@@ -36,6 +36,7 @@ def simulated():
     parent += record(ALLOC, 5, words(0x20100, 64) + struct.pack("<II", 0, 2) + words(0x1010, 0x1020))
     parent += record(SAMPLE, 6, words(0x1010, 0x20110) + struct.pack("<IHHII", 90, 4, 1, 2, 0) +
                      words(0x1010, 0x1020), 1)
+    parent += record(LINE, 7, words(1, 255), 1) + record(LINE, 7, words(1, 4096))
     parent += record(COUNTERS, 7, words(0, *range(9))) + record(FORK, 8, words(1))
     parent += record(RESIZE, 9, words(0x20100)) + record(RESIZED, 9, words(0x20100))
     parent += record(FREE, 9, words(0x20100)) + record(UNMAP, 10, words(0x20000, 8192))

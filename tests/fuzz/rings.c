@@ -158,6 +158,22 @@ int sink_resized(struct sink *sink, int64_t time_ns, image_key image, uint32_t t
         return sink_free(sink, time_ns + tid, image, addr, diag);
 }
 
+int sink_line_use(struct sink *sink, image_key image, uint64_t watch, uint64_t used,
+                  struct diag *diag)
+{
+        (void)diag;
+        sink->sum += image + watch + used;
+        return 0;
+}
+
+int sink_line_reuse(struct sink *sink, image_key image, uint64_t watch,
+                    int64_t cache_bytes, struct diag *diag)
+{
+        if (cache_bytes < 0)
+                abort();
+        return sink_line_use(sink, image, watch, (uint64_t)cache_bytes, diag);
+}
+
 int sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8_t *bytes,
                    size_t length, struct diag *diag)
 {
