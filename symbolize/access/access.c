@@ -7,12 +7,10 @@
 
 #include "access_share.h"
 #include "allocated_items.h"
-#include "callee.h"
 #include "data.h"
 #include "folded.h"
 #include "globals.h"
 #include "rule.h"
-#include "signature.h"
 #include "type_field.h"
 #include "unit_kind.h"
 
@@ -80,28 +78,6 @@ static bool calls_folded(void *context, uint64_t vaddr)
         return function->folded;
 }
 
-static uint32_t written_by(void *context, uint64_t vaddr)
-{
-        struct context *of = context;
-
-        return !rule_applies("callee-writes")
-                   ? CALL_CLOBBERED
-                   : callee_written(&of->globals, of->globals.file, vaddr);
-}
-
-static bool takes_structure(void *context, uint64_t vaddr)
-{
-        const struct context *of = context;
-        const struct global_function *function = globals_function(&of->globals, vaddr);
-
-        if (!function)
-                return true;
-        struct signature signature =
-            signature_of(of->globals.reader->dwarf, &function->die);
-
-        return signature_takes_structure(&signature);
-}
-
 static enum memory_function memory_called(void *context, const struct instruction *call)
 {
         const struct context *of = context;
@@ -134,8 +110,6 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                                    .function_name = function_name,
                                    .returns = return_type,
                                    .calls_folded = calls_folded,
-                                   .written = written_by,
-                                   .takes_structure = takes_structure,
                                    .called = memory_called,
                                    .global_context = context};
         struct flow_answer *answers;

@@ -2,11 +2,75 @@
 /* Variables of one function have its name before theirs once: "f::a|b". */
 #include "shared_place.h"
 
-#include <string.h>
+#include <errno.h>
+#include <stdlib.h>
 
+#include "compare.h"
 #include "name.h"
 
-enum { VARIABLES_LIMIT = 4 };
+enum { VARIABLES_LIMIT = 4, PAIRS_AT_MOST = 1 << 20 };
+
+/* ---- who shares ---- */
+
+static bool same_base(const struct frame_variable *a, const struct frame_variable *b)
+{
+        return a->in_frame == b->in_frame && (a->in_frame || a->reg == b->reg);
+}
+
+/* By what their places count from, and then by these. */
+static int compare_places(const void *left, const void *right)
+{
+        const struct frame_variable *a = *(const struct frame_variable *const *)left;
+        const struct frame_variable *b = *(const struct frame_variable *const *)right;
+
+        COMPARE(a->in_frame, b->in_frame);
+        if (!a->in_frame)
+                COMPARE(a->reg, b->reg);
+        COMPARE(a->offset, b->offset);
+        return 0;
+}
+
+/* Marks those of LIST, COUNT in order of place, that have bytes in common with another.
+ * Where there are too many to compare, all may. */
+static void mark_sharers(const struct types *types, struct frame_variable **list,
+                         size_t count)
+{
+        size_t pairs_left = PAIRS_AT_MOST;
+
+        for (size_t i = 0; i < count; i++)
+                for (size_t j = i + 1;
+                     j < count && same_base(list[i], list[j]) &&
+                     (uint64_t)list[j]->offset - (uint64_t)list[i]->offset <
+                         types->items[list[i]->type].size_bytes;
+                     j++) {
+                        if (pairs_left > 0)
+                                pairs_left--;
+                        if (list[i]->number != list[j]->number &&
+                            (pairs_left == 0 || !variables_called_same(list[i], list[j])))
+                                list[i]->shares = list[j]->shares = true;
+                        if (pairs_left == 0)
+                                break;
+                }
+}
+
+int shared_places_find(struct variables *variables, const struct types *types)
+{
+        struct frame_variable **list =
+            malloc((variables->frame_count + 1) * sizeof(struct frame_variable *));
+        size_t count = 0;
+
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0; i < variables->frame_count; i++)
+                if (variables->frames[i].scoped)
+                        list[count++] = &variables->frames[i];
+        qsort(list, count, sizeof(struct frame_variable *), compare_places);
+        mark_sharers(types, list, count);
+        free(list);
+        return 0;
+}
+
+/* ---- all that may be there ---- */
 
 struct several {
         const struct frame_variable *items[VARIABLES_LIMIT];
@@ -94,11 +158,13 @@ bool shared_place_variable(const struct flow_context *flow,
         for (size_t i = 0; i < flow->variables->frame_count; i++) {
                 const struct frame_variable *at = &flow->variables->frames[i];
 
-                if (vaddr < at->low || vaddr >= at->high ||
+                bool is_there = vaddr >= at->low && vaddr < at->high;
+
+                if ((!is_there && !at->shares) ||
                     !flow_state_in(flow, state, place, at, &inside))
                         continue;
                 add(&several, at);
-                if (!at->shared)
+                if (is_there && !at->shared)
                         owner = at;
                 if (inside != *offset && several.count > 1)
                         return false;

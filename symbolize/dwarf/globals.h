@@ -16,8 +16,6 @@ struct global_function {
         Dwarf_Die die;
         bool folded_known;
         bool folded; /* it is several of the source, see folded.h */
-        bool written_known;
-        uint32_t written; /* registers that a call may change, see callee.h */
 };
 
 struct globals {

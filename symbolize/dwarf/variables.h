@@ -36,9 +36,9 @@ struct register_variable {
          * the same value; empty: none has. */
         uint64_t rival_low;
         uint64_t rival_high;
-        bool pointed;         /* it lies where the register points to */
-        uint16_t level;       /* inlined functions around it; if any: */
-        uint64_t inlined_low; /* where the code of its block begins, */
+        bool pointed;          /* it lies where the register points to */
+        uint16_t level;        /* inlined functions around it; if any: */
+        uint64_t inlined_low;  /* where the code of its block begins, */
         uint64_t inlined_high; /* and ends */
         /* Only instructions without a line have it: they may belong to another
          * variable, so it is ignored. */
@@ -65,11 +65,10 @@ struct frame_variable {
         uint32_t number;  /* of its entry in the function: all its ranges have the same */
         uint16_t depth;   /* of the blocks around it */
         bool scoped;      /* between low and high is its block, not a list's word */
-        /* The owner of this code is not known. It belongs to another block; the
-         * compiler may have merged some of the variable's code with it. */
-        bool shared;
-        bool qualified; /* NAME says the function, too */
-        uint16_t level; /* of inlined functions around it */
+        bool shared;      /* its block has no code: the code between may be another's */
+        bool shares;      /* another variable lies there, too, see shared_place.h */
+        bool qualified;   /* NAME says the function, too */
+        uint16_t level;   /* of inlined functions around it */
         bool parameter;
         uint32_t line; /* that declares it; 0: not known, or a parameter */
 };

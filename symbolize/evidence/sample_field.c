@@ -37,8 +37,6 @@ struct sample_type sample_field_at(struct sample_types *finder, uint32_t type,
                 break;
         case FIELD_PADDING:
                 return type_left_open(UNTYPED_PADDING);
-        case FIELD_UNUSED:
-                return type_left_open(UNTYPED_BITS);
         case FIELD_BEYOND:
                 return type_left_open(UNTYPED_OUTSIDE);
         case FIELD_OTHER:
@@ -51,7 +49,6 @@ struct sample_type sample_field_at(struct sample_types *finder, uint32_t type,
                 return type_left_open(UNTYPED_BYTES);
         result.type = finder->types->items[type].canonical;
         result.offset_bytes = offset;
-        /* Fields whose bits are not used are not read beside another. */
-        result.access_bytes = access->bits ? 0 : access->bytes;
+        result.access_bytes = access->bytes;
         return result;
 }

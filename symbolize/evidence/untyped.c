@@ -23,7 +23,6 @@ const char *untyped_reason(enum untyped reason)
             [UNTYPED_INCOMPLETE] = "incomplete type",
             [UNTYPED_BYTES] = "bytes without a type",
             [UNTYPED_PADDING] = "padding",
-            [UNTYPED_BITS] = "bit-field not seen to be used",
             [UNTYPED_OUTSIDE] = "outside of the type",
             [UNTYPED_INDEX] = "index not proved",
             [UNTYPED_NO_DWZ] = "dwz file not found",

@@ -21,7 +21,6 @@ enum untyped {
         UNTYPED_INCOMPLETE,
         UNTYPED_BYTES,
         UNTYPED_PADDING,
-        UNTYPED_BITS,
         UNTYPED_OUTSIDE,
         UNTYPED_INDEX,
         UNTYPED_NO_DWZ,

@@ -5,16 +5,12 @@
 
 #include <errno.h>
 
-#include "bit_use.h"
-#include "byte_call.h"
-#include "flow_ahead.h"
 #include "flow_effect.h"
 #include "flow_operand.h"
 #include "flow_result.h"
 #include "flow_trace.h"
 #include "flow_walk.h"
 #include "lineless_variables.h"
-#include "merged_code.h"
 #include "number_use.h"
 #include "own_items.h"
 #include "pointer_name.h"
@@ -24,7 +20,6 @@
 #include "shared_place.h"
 #include "type_field.h"
 #include "unrolled.h"
-#include "vector_lanes.h"
 #include "vector_use.h"
 
 /* For a thread-local place with an index: the base register's target, and the operand's
@@ -57,8 +52,7 @@ static void name_variable(const struct flow_context *flow, const struct flow_sta
         answer->variable = (struct frame_variable){.type = TYPE_NONE};
         if (variable) {
                 answer->variable = *variable;
-        } else if (rule_applies("shared-place") &&
-                   shared_place_variable(flow, state, &answer->place, vaddr, &several,
+        } else if (shared_place_variable(flow, state, &answer->place, vaddr, &several,
                                          &offset)) {
                 answer->variable = several;
                 answer->variable_offset = offset;
@@ -200,35 +194,10 @@ static void answer_argument(const struct flow_walk *walk, struct flow_state *sta
                         : answer->called == MEMORY_SEARCH ? first
                                                           : either(flow, &first, &second);
         answer->pointer = pointer_name(walk, &answer->place);
-        if (answer->place.kind == PLACE_UNKNOWN && rule_applies("byte-call"))
-                answer->place = place_pointer(
-                    byte_call_type(input->reader, input->function, step->vaddr), 0);
         answer->outcome =
             answer->place.kind == PLACE_POINTER && answer->place.type != TYPE_NONE
                 ? FLOW_FOUND
                 : FLOW_UNKNOWN_BASE;
-}
-
-/* Learns about an unknown base of STEP's operand from the code behind it. */
-static void look_ahead(const struct flow_walk *walk, struct flow_state *state,
-                       size_t step)
-{
-        const struct flow_step *at = &walk->code->steps[step];
-        const struct memory_operand *memory = &at->instruction.memory;
-
-        if (!at->instruction.has_memory || memory->thread_local ||
-            memory->base >= REGISTER_COUNT || memory->index != REGISTER_NONE)
-                return;
-        struct place_value base =
-            flow_state_held(walk->context, state, memory->base, at->vaddr);
-
-        if (!place_says_nothing(&base) && !(base.kind == PLACE_POINTER && base.guessed))
-                return;
-        base = flow_ahead(walk->context, walk->code, step, memory->base,
-                          memory->displacement);
-        if (base.kind == PLACE_UNKNOWN)
-                return;
-        state->registers[memory->base] = base;
 }
 
 /* In a function that stands for several, pointers have no known type. */
@@ -265,41 +234,17 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 answer_frame(walk->context, &state, &code->steps[step], answer);
                 break;
         case FLOW_OPERAND:
-                if (rule_applies("ahead"))
-                        look_ahead(walk, &state, step);
                 answer_operand(walk, &state, &code->steps[step], answer);
-                if (rule_applies("bits"))
-                        bit_use(walk->context, step, &state, &answer->access);
                 if (rule_applies("numbers"))
                         number_use(code, step, &answer->access);
-                if (answer->access.vector) {
-                        if (rule_applies("vectors"))
-                                vector_use(code, step, &answer->access);
-                        if (rule_applies("lanes"))
-                                vector_lanes(code, step, &answer->access);
-                }
+                if (answer->access.vector && rule_applies("vectors"))
+                        vector_use(code, step, &answer->access);
                 break;
         }
         if (walk->context->input->folded)
                 forget_pointers(answer);
         if (answer->traced)
                 flow_trace(walk, step, answer);
-}
-
-/* Which variable lies where, and so what pointers there point to, is less sure once it is
- * known what code may be of several blocks. */
-static int walk_twice(struct flow_walk *walk, const struct flow_context *context,
-                      struct flow_code *code, struct variables *variables)
-{
-        bool merged = false;
-        int error = flow_walk_run(walk, context, code);
-
-        if (!error && rule_applies("merged-code"))
-                error = merged_code_find(walk, variables, &merged);
-        if (error || !merged)
-                return error;
-        flow_walk_free(walk);
-        return flow_walk_run(walk, context, code);
 }
 
 int flow_function(const struct flow_input *input, struct flow_answer *answers,
@@ -322,6 +267,8 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
 
         if (!error && rule_applies("rival-variables"))
                 error = rival_variables_find(&variables, input->reader);
+        if (!error && rule_applies("shared-place"))
+                error = shared_places_find(&variables, input->reader->types);
         if (!error)
                 error = flow_code_read(&code, input->reader->dwarf, input->file,
                                        input->function);
@@ -330,7 +277,7 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
         if (!error)
                 register_writes_count(&variables, &code);
         if (!error)
-                error = walk_twice(&walk, &context, &code, &variables);
+                error = flow_walk_run(&walk, &context, &code);
         for (size_t i = 0; i < count && !error; i++)
                 answer(&walk, &answers[i]);
         if (!error && rule_applies("unrolled"))

@@ -78,12 +78,6 @@ typedef uint32_t flow_returns(void *context, uint64_t vaddr);
 /* Whether the function at VADDR of the file is several of the source. */
 typedef bool flow_folded(void *context, uint64_t vaddr);
 
-/* The registers that a call of VADDR in the file may change, as a mask. */
-typedef uint32_t flow_written(void *context, uint64_t vaddr);
-
-/* Whether a call of VADDR in the file may hand on a structure by value. */
-typedef bool flow_takes_structure(void *context, uint64_t vaddr);
-
 /* The memory function that CALL, an instruction of the file, calls; also ALLOCATE_ITEMS.
  */
 typedef enum memory_function flow_called(void *context, const struct instruction *call);
@@ -100,8 +94,6 @@ struct flow_input {
         flow_function_name *function_name;
         flow_returns *returns;
         flow_folded *calls_folded;
-        flow_written *written;
-        flow_takes_structure *takes_structure;
         flow_called *called;
         void *global_context;
 };

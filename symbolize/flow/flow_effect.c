@@ -4,7 +4,6 @@
 #include "flow_effect.h"
 
 #include "behind_header.h"
-#include "callee.h"
 #include "flow_operand.h"
 
 static void set(struct flow_state *state, uint8_t reg, const struct place_value *value)
@@ -176,14 +175,8 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
         if (result.kind == PLACE_UNKNOWN)
                 result = place_pointer(type_pointee(flow->input->reader, type), 0);
         take_origin(flow, step, &result);
-        uint32_t written = step->instruction.target
-                               ? flow->input->written(flow->input->global_context,
-                                                      step->instruction.target)
-                               : CALL_CLOBBERED;
-
-        forget(state, written, step);
-        if (written & 1u << REGISTER_RAX)
-                set(state, REGISTER_RAX, &result);
+        forget(state, CALL_CLOBBERED, step);
+        set(state, REGISTER_RAX, &result);
 }
 
 static void step_stack(const struct flow_context *flow, struct flow_state *state,

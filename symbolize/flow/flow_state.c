@@ -306,7 +306,7 @@ const struct frame_variable *flow_state_variable(const struct flow_context *flow
                 if (vaddr < variable->low || vaddr >= variable->high ||
                     !flow_state_in(flow, state, place, variable, &inside))
                         continue;
-                if (variable->shared)
+                if (variable->shared || variable->shares)
                         return NULL;
                 if (best && outlives(types, best, variable))
                         continue;

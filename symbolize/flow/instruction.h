@@ -21,6 +21,10 @@ enum {
         REGISTER_NONE = 17
 };
 
+/* A mask of those that a call need not preserve (System V ABI, AMD64 supplement, 3.2.1).
+ */
+enum { CALL_CLOBBERED = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5 | 0xf << 8 };
+
 enum operation {
         OPERATION_NOTHING,        /* fills a gap */
         OPERATION_OTHER,          /* WRITTEN has its effect on registers */

@@ -88,17 +88,6 @@ struct signature signature_of(struct dwarf_file *dwarf, const Dwarf_Die *functio
         return signature;
 }
 
-bool signature_takes_structure(const struct signature *signature)
-{
-        if (signature->count > SIGNATURE_PARAMETERS)
-                return true;
-        for (size_t i = 0; i < signature->count; i++)
-                if (signature->parameters[i] == SHAPE_NONE ||
-                    signature->parameters[i] % SHAPES == SHAPE_OTHER)
-                        return true;
-        return false;
-}
-
 bool signature_same(const struct signature *a, const struct signature *b)
 {
         return a->result == b->result && a->count == b->count &&

@@ -16,9 +16,6 @@ struct signature {
 
 struct signature signature_of(struct dwarf_file *dwarf, const Dwarf_Die *function);
 
-/* Whether a parameter is a structure, or of a kind that is not known. */
-bool signature_takes_structure(const struct signature *signature);
-
 bool signature_same(const struct signature *a, const struct signature *b);
 
 #endif

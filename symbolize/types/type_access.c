@@ -73,45 +73,9 @@ bool access_contradicts(const struct type *type, uint64_t inside,
         }
 }
 
-int access_fit_bits(const struct member *member, uint64_t offset_bytes,
-                    const struct type_access *access)
+int access_fit_bits(const struct type_access *access)
 {
-        switch (access->number) {
-        case NUMBER_BITS:
-                return 3;
-        case NUMBER_LOW:
-        case NUMBER_INTEGER:
-                /* If only some bits are used, the code counted with them as they were
-                 * read. */
-                return access->bits != 0 ||
-                               (member->bit_size == access->bytes * 8 &&
-                                member->bit_offset % 8 == 0 &&
-                                member->offset_bytes + member->bit_offset / 8 ==
-                                    offset_bytes)
-                           ? 3
-                           : 1;
-        default:
-                return 1;
-        }
-}
-
-/* Whether MEMBER, a bit-field, has some of the bits that the access at OFFSET_BYTES uses
- * of its bytes. */
-static bool is_used(const struct member *member, uint64_t offset_bytes,
-                    const struct type_access *access)
-{
-        int64_t low =
-            (int64_t)(member->offset_bytes - offset_bytes) * 8 + member->bit_offset;
-        int64_t high = low + member->bit_size;
-
-        if (access->bits == 0)
-                return true;
-        if (low >= 64 || high <= 0)
-                return false;
-        uint64_t used = low > 0 ? access->bits >> low : access->bits;
-
-        high -= low > 0 ? low : 0;
-        return high >= 64 ? used != 0 : (used & ((UINT64_C(1) << high) - 1)) != 0;
+        return access->number != NUMBER_ANY && access->number < NUMBER_FLOATS ? 3 : 1;
 }
 
 bool access_in_bits(const struct member *member, uint64_t offset_bytes,
@@ -122,6 +86,5 @@ bool access_in_bits(const struct member *member, uint64_t offset_bytes,
         uint64_t high = member->offset_bytes +
                         ((uint64_t)member->bit_offset + member->bit_size + 7) / 8;
 
-        return low < offset_bytes + bytes && high > offset_bytes &&
-               is_used(member, offset_bytes, access);
+        return low < offset_bytes + bytes && high > offset_bytes;
 }

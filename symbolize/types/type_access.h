@@ -26,17 +26,9 @@ struct type_access {
          * what compilers do to several neighbours at once, too. */
         bool perhaps_float;
         bool perhaps_several;
-        bool vector;   /* several numbers at once */
-        bool unused;   /* the code does not use the value, as of words that are read in
-                          pieces */
-        bool restored; /* nor anything but stored where it came from, beside another */
-        /* The used bits of the value, from the lowest on. All bits if parts are used, or
-         * may be; 0: it is used in one piece, or not known. */
-        uint64_t bits;
+        bool vector;         /* several numbers at once */
+        bool each;           /* all neighbours in these bytes are meant */
         uint32_t item_bytes; /* of each of several numbers; 0: not known */
-        /* The part of several numbers that is used; USED_BYTES 0: all. */
-        uint32_t first_byte;
-        uint32_t used_bytes;
         /* By an unknown pointer, or with an unproved index: if that leads to bytes, the
          * access may be to several, as of a structure there. */
         bool unproved;
@@ -67,10 +59,8 @@ bool type_only_bytes(const struct types *types, uint32_t type,
 int access_fit(const struct type *type, uint64_t inside,
                const struct type_access *access);
 
-/* The same for MEMBER, a bit-field, and an ACCESS at OFFSET_BYTES of its type. Fields of
- * whole bytes are read as numbers. */
-int access_fit_bits(const struct member *member, uint64_t offset_bytes,
-                    const struct type_access *access);
+/* The same for a bit-field. */
+int access_fit_bits(const struct type_access *access);
 
 /* Whether the number that ACCESS shows, INSIDE bytes behind the start of a number of
  * TYPE, is another than that. Neighbours may be read at once, but are not counted with.
@@ -79,7 +69,7 @@ bool access_contradicts(const struct type *type, uint64_t inside,
                         const struct type_access *access);
 
 /* Whether MEMBER, a bit-field, has bits in what ACCESS at OFFSET_BYTES of the type that
- * has it touches and uses. */
+ * has it touches. */
 bool access_in_bits(const struct member *member, uint64_t offset_bytes,
                     const struct type_access *access);
 

@@ -51,7 +51,7 @@ static int enter(struct search *search, const struct member *member,
                 path->bits = true;
                 path->offset_bytes += member->bit_offset / 8;
                 path->size_bytes = (member->bit_offset % 8 + member->bit_size + 7) / 8;
-                return path->fit = access_fit_bits(member, offset_bytes, search->access);
+                return path->fit = access_fit_bits(search->access);
         }
         return find(search, member->type, offset_bytes - member->offset_bytes, path);
 }
@@ -90,13 +90,12 @@ static bool meets_bits(struct search *search, const struct type *type,
                        uint64_t offset_bytes)
 {
         const struct member *members = search->types->members + type->first_member;
-        const struct type_access all_bits = {.bytes = search->access->bytes};
-        uint64_t end = offset_bytes + all_bits.bytes;
+        uint64_t end = offset_bytes + search->access->bytes;
         bool bits = false;
 
         for (uint32_t i = 0; i < type->member_count; i++) {
                 bool met = members[i].bit_size
-                               ? access_in_bits(&members[i], offset_bytes, &all_bits)
+                               ? access_in_bits(&members[i], offset_bytes, search->access)
                                : members[i].offset_bytes > offset_bytes;
 
                 bits |= met && members[i].bit_size;
@@ -123,13 +122,12 @@ static struct member beside_bits(const struct search *search, const struct membe
         return bits;
 }
 
-/* Whether the bits of an access tell the bit-fields in TYPE and their neighbours apart.
- */
+/* Whether an access meets bit-fields in TYPE, or means each of its neighbours. */
 static bool has_bits(struct search *search, const struct type *type,
                      uint64_t offset_bytes)
 {
         return type->kind == TYPE_STRUCT &&
-               (meets_bits(search, type, offset_bytes) || search->access->bits);
+               (meets_bits(search, type, offset_bytes) || search->access->each);
 }
 
 /* Goes on from *WAY, which leads to TYPE, by its member INDEX. 0: it does not lie at
@@ -382,24 +380,12 @@ static int find_accessed(const struct types *types, const struct string_pool *na
 static bool is_to_several(const struct types *types, const struct type_access *access,
                           const struct type_path *path)
 {
-        return access->bits == 0 && !access->vector && !path->shared && !path->bits &&
+        return !access->each && !access->vector && !path->shared && !path->bits &&
                access->number > NUMBER_ANY && access->number < NUMBER_FLOATS &&
                access->bytes <= 8 && path->type < types->count &&
                types->items[path->type].kind == TYPE_INTEGER &&
                path->size_bytes < access->bytes &&
                !type_only_bytes(types, path->type, access);
-}
-
-/* Sets *USED to the part of ACCESS from its first used byte on; returns the number of
- * bytes before that. */
-static uint64_t skip_unused(const struct type_access *access, struct type_access *used)
-{
-        uint32_t bytes = (uint32_t)__builtin_ctzll(access->bits) / 8;
-
-        *used = *access;
-        used->bits >>= 8 * bytes;
-        used->bytes -= bytes;
-        return bytes;
 }
 
 /* Whether the source has all of PATH. */
@@ -413,38 +399,14 @@ static bool is_named(const struct string_pool *names, const struct type_path *pa
                type_named_whole(names, path, members);
 }
 
-/* Of several numbers the part that is used, which may lie in the next item. */
-static enum field_outcome used_field(const struct types *types, struct string_pool *names,
-                                     uint32_t type, uint64_t offset_bytes,
-                                     const struct type_access *access,
-                                     struct field *field)
-{
-        struct type_access used = *access;
-        uint64_t size_bytes = type_size(types, type);
-
-        offset_bytes += access->first_byte;
-        if (size_bytes > 0 && !type_open_ended(types, type))
-                offset_bytes %= size_bytes;
-        used.bytes = access->used_bytes;
-        used.first_byte = used.used_bytes = 0;
-        return type_field(types, names, type, offset_bytes, &used, field);
-}
-
 enum field_outcome type_field(const struct types *types, struct string_pool *names,
                               uint32_t type, uint64_t offset_bytes,
                               const struct type_access *access, struct field *field)
 {
         struct type_path path, copied;
         struct type_shared shared;
-        struct type_access whole = *access, used;
+        struct type_access each = *access;
 
-        if (access->used_bytes > 0)
-                return used_field(types, names, type, offset_bytes, access, field);
-        whole.bits = 0;
-        if (access->bits >> 8 && !(access->bits & 0xff)) {
-                offset_bytes += skip_unused(access, &used);
-                access = &used;
-        }
         *field = (struct field){.type = TYPE_NONE};
         if (type >= types->count || types->items[type].kind == TYPE_OPAQUE)
                 return FIELD_OPAQUE;
@@ -453,23 +415,17 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
                 return FIELD_BEYOND;
         shared.count = 0;
         if (find_accessed(types, names, type, offset_bytes, access, &path, &copied,
-                          &shared) == 0) {
-                if (access->bits == 0)
-                        return FIELD_PADDING;
-                return type_field(types, names, type, offset_bytes, &whole, field);
-        }
+                          &shared) == 0)
+                return FIELD_PADDING;
         if (is_to_several(types, access, &path)) {
-                whole.bits = UINT64_MAX >> (64 - 8 * access->bytes);
-                return type_field(types, names, type, offset_bytes, &whole, field);
+                each.each = true;
+                return type_field(types, names, type, offset_bytes, &each, field);
         }
         if (!path.shared && type_only_bytes(types, path.type, access) &&
             copied.length > 0)
                 path = copied;
         if (path.contradicted)
                 return FIELD_OTHER;
-        if (access->restored ||
-            (access->unused && (path.bits || type_shared_bits(&shared))))
-                return FIELD_UNUSED;
         if (shared.count > 0)
                 type_shared_field(types, names, &shared, access->bytes, field);
         else

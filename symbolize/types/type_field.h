@@ -14,10 +14,9 @@ enum field_outcome {
         FIELD_FOUND,
         FIELD_WHOLE,   /* the type has no fields: a number or a pointer */
         FIELD_PADDING, /* nothing lies there */
-        FIELD_UNUSED, /* bit-fields without a use, or a value that is only stored again */
-        FIELD_BEYOND, /* outside of the type */
-        FIELD_OPAQUE, /* the type is not known inside */
-        FIELD_OTHER   /* the access contradicts the field */
+        FIELD_BEYOND,  /* outside of the type */
+        FIELD_OPAQUE,  /* the type is not known inside */
+        FIELD_OTHER    /* the access contradicts the field */
 };
 
 /* The field at an offset. Array indexes are left out: NAME is "a.b[].c", and offset_bytes

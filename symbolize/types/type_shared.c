@@ -12,14 +12,6 @@ static uint32_t kept(const struct type_shared *shared)
         return shared->count < TYPE_SHARED_LIMIT ? shared->count : TYPE_SHARED_LIMIT;
 }
 
-bool type_shared_bits(const struct type_shared *shared)
-{
-        for (uint32_t i = 0; i < kept(shared); i++)
-                if (shared->items[i].bits)
-                        return true;
-        return false;
-}
-
 static bool only_bits(const struct type_shared *shared)
 {
         for (uint32_t i = 0; i < kept(shared); i++)

@@ -17,9 +17,6 @@ struct type_shared {
         uint32_t count; /* of all, perhaps more than are in ITEMS */
 };
 
-/* Whether one of SHARED is a bit-field. */
-bool type_shared_bits(const struct type_shared *shared);
-
 /* Sets *FIELD to the fields SHARED, at least one, that fit an access of ACCESS_BYTES;
  * those of that size come first. It begins where the last field begins, for bit-fields
  * the first, and ends with the longest. The name has only the last steps if only these

@@ -5,7 +5,6 @@
  * as in a union that several cases read. */
 #include "number_use.h"
 
-#include "callee.h"
 #include "number_shown.h"
 
 enum {

@@ -388,7 +388,7 @@ static void halves_of_a_complex_number_are_its_own(void **state)
             "half|both");
 }
 
-static void bit_fields_beside_a_number_are_told_by_their_width(void **state)
+static void bit_fields_beside_a_number_are_named_with_it(void **state)
 {
         struct fixture *f = *state;
         struct member bits[] = {member(f, "low", f->number, 0),
@@ -405,11 +405,11 @@ static void bit_fields_beside_a_number_are_told_by_their_width(void **state)
         assert_string_equal(
             field_at(f, flags, 0,
                      (struct type_access){.bytes = 4, .number = NUMBER_INTEGER}),
-            "word");
+            "word|bits.low|bits.high");
         assert_string_equal(
             field_at(f, flags, 0,
-                     (struct type_access){.bytes = 4, .number = NUMBER_BITS, .bits = 1}),
-            "word|bits.low");
+                     (struct type_access){.bytes = 4, .number = NUMBER_BITS}),
+            "word|bits.low|bits.high");
         assert_string_equal(
             field_at(f, flags, 0,
                      (struct type_access){.bytes = 1, .number = NUMBER_INTEGER}),
@@ -538,38 +538,8 @@ static void bit_fields_of_the_bytes_are_named_together(void **state)
         assert_string_equal(field_at(f, flags, 2, (struct type_access){.bytes = 1}), "c");
 }
 
-static void bit_fields_are_told_apart_by_the_bits_that_are_used(void **state)
-{
-        struct fixture *f = *state;
-        struct member bits[] = {
-            member(f, "a", f->number, 0), member(f, "b", f->number, 0),
-            member(f, "c", f->number, 1), member(f, "last", f->byte, 6)};
-
-        bits[0].bit_size = 3;
-        bits[1].bit_offset = 3;
-        bits[1].bit_size = 4;
-        bits[2].bit_size = 24;
-        uint32_t flags = put_record(f, TYPE_STRUCT, "struct flags", 8, bits, 4);
-        const struct {
-                uint64_t offset, bits;
-                uint32_t bytes;
-                const char *name;
-        } cases[] = {
-            {0, 0x04, 1, "a"},     {0, 0x08, 1, "b"},         {0, 0x0c, 1, "a|b"},
-            {0, 0x100, 4, "c"},    {0, 0x80000040, 4, "b|c"}, {2, 0x01, 1, "c"},
-            {0, 0x80, 4, "a|b|c"}, /* where nothing is declared */
-            {6, 0x01, 1, "last"},  {0, 0x0, 1, "a|b"},
-        };
-
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-                assert_string_equal(field_at(f, flags, cases[i].offset,
-                                             (struct type_access){.bytes = cases[i].bytes,
-                                                                  .bits = cases[i].bits}),
-                                    cases[i].name);
-}
-
 /* Bit-fields of whole bytes are numbers in the debug information: several may be used of
- * one load, or stored again beside another. */
+ * one load. */
 static void numbers_that_are_read_at_once_are_named_together(void **state)
 {
         struct fixture *f = *state;
@@ -577,38 +547,13 @@ static void numbers_that_are_read_at_once_are_named_together(void **state)
         const struct member halves[] = {member(f, "lo", half, 0),
                                         member(f, "hi", half, 2)};
         uint32_t pair = put_record(f, TYPE_STRUCT, "struct halves", 4, halves, 2);
-        struct type_access access = {.bytes = 4, .bits = 0xffffffff};
-        struct field field;
+        struct type_access access = {.bytes = 4, .each = true};
 
         assert_string_equal(field_at(f, pair, 0, access), "lo|hi");
-        access.bits = 0xffff0000;
-        assert_string_equal(field_at(f, pair, 0, access), "hi");
-        access.bits = 0;
+        access.each = false;
         assert_string_equal(field_at(f, pair, 0, access), "lo"); /* copied */
         access.number = NUMBER_LOW;
         assert_string_equal(field_at(f, pair, 0, access), "lo|hi");
-        access = (struct type_access){.bytes = 2, .unused = true};
-        assert_string_equal(field_at(f, pair, 0, access), "lo");
-        access.restored = true;
-        assert_int_equal(type_field(&f->types, f->names, pair, 0, &access, &field),
-                         FIELD_UNUSED);
-}
-
-/* What is used of a vector may lie in the next item. */
-static void the_part_of_a_vector_that_is_used_is_named(void **state)
-{
-        struct fixture *f = *state;
-        const struct member members[] = {member(f, "a", f->number, 0),
-                                         member(f, "b", f->number, 4),
-                                         member(f, "c", f->number, 8)};
-        uint32_t item = put_record(f, TYPE_STRUCT, "struct item", 12, members, 3);
-        struct type_access access = {.bytes = 16, .vector = true};
-
-        assert_string_equal(field_at(f, item, 4, access), "b");
-        access.first_byte = access.used_bytes = 4;
-        assert_string_equal(field_at(f, item, 4, access), "c");
-        access.first_byte = 8;
-        assert_string_equal(field_at(f, item, 4, access), "a");
 }
 
 static void a_bit_field_of_no_known_type_has_its_name(void **state)
@@ -1128,20 +1073,16 @@ int main(void)
             cmocka_unit_test_setup_teardown(neighbours_are_tested_at_once, begin, end),
             cmocka_unit_test_setup_teardown(halves_of_a_complex_number_are_its_own, begin,
                                             end),
-            cmocka_unit_test_setup_teardown(
-                bit_fields_beside_a_number_are_told_by_their_width, begin, end),
+            cmocka_unit_test_setup_teardown(bit_fields_beside_a_number_are_named_with_it,
+                                            begin, end),
             cmocka_unit_test_setup_teardown(bit_fields_of_the_bytes_are_named_together,
                                             begin, end),
-            cmocka_unit_test_setup_teardown(
-                bit_fields_are_told_apart_by_the_bits_that_are_used, begin, end),
             cmocka_unit_test_setup_teardown(
                 fields_of_structures_in_unions_are_those_at_the_offset, begin, end),
             cmocka_unit_test_setup_teardown(of_many_fields_at_a_place_the_first_are_named,
                                             begin, end),
             cmocka_unit_test_setup_teardown(
                 numbers_that_are_read_at_once_are_named_together, begin, end),
-            cmocka_unit_test_setup_teardown(the_part_of_a_vector_that_is_used_is_named,
-                                            begin, end),
             cmocka_unit_test_setup_teardown(a_bit_field_of_no_known_type_has_its_name,
                                             begin, end),
             cmocka_unit_test_setup_teardown(what_repeats_and_what_holds, begin, end),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""check.py DATABASE TRUTH PERCENT [--all | --bits]: holds the fields of samples in blocks against TRUTH,
+"""check.py DATABASE TRUTH PERCENT [--all]: holds the fields of samples in blocks against TRUTH,
 which has one for each function. Prints how many are right, open (none, or several of which
 one is right) and wrong, and each wrong answer. Ends with 1 when one is wrong, or fewer than
 PERCENT of them are right: what of a union is read an instruction does not always show."""
@@ -35,20 +35,6 @@ def verdict(said_type, said, true_type, true):
     return "open" if len(several) > 1 and is_one else "wrong"
 
 
-def verdict_bits(said_type, said, true_type, true):
-    """Of bit-fields, of which the function uses those of TRUE, in one instruction or in several.
-    Some instructions load neighbours only: what is said of them is held against all that is said
-    of the function."""
-    if said_type is None:
-        return "open"
-    if said_type.removeprefix("struct ") != true_type.removeprefix("struct "):
-        return "wrong"
-    names, used = set(fields_of(said)), set(re.split("[|&]", true))
-    if names <= used:
-        return "right"
-    return "open" if len(names) > 1 else "wrong"
-
-
 def main():
     with open(sys.argv[2], encoding="utf-8") as lines:
         truth = {name: (of, field) for name, of, field in
@@ -63,30 +49,15 @@ def main():
         WHERE o.kind = 'heap' GROUP BY 1, 2, 3, 4""")
     counts = collections.Counter()
     met = set()
-    said_of = collections.defaultdict(set)
-    bits = "--bits" in sys.argv
     for function, said_type, said, reason, samples in rows:
         if function not in truth:
             continue
         met.add(function)
-        which = (verdict_bits if bits else verdict)(said_type, said, *truth[function])
-        said_of[function].update(fields_of(said) if said_type else
-                                 () if reason == "padding" else ("*",))
+        which = verdict(said_type, said, *truth[function])
         counts[which] += samples
         if which == "wrong" or (which == "open" and "--all" in sys.argv):
             print(f"{which}: {function} reads {' '.join(truth[function])}, said is "
                   f"{said_type} {said} {reason or ''} ({samples})")
-    for function, said in said_of.items():
-        true = truth[function][1]
-        if said and not re.search("[|&]", true) and len(said) > 1:
-            continue  # compilers set a field by copying its neighbours, too
-        missed = set(true.split("&")) - said if "|" not in true else \
-            set() if said & set(true.split("|")) else {true}
-        if not bits or "*" in said:
-            continue
-        if missed:
-            counts["wrong"] += 1
-            print(f"wrong: {function} reads {true}, {missed} is not said")
     total = sum(counts.values())
     print(f"{sys.argv[1]}: {len(met)} of {len(truth)} functions, {dict(counts)}")
     if counts["wrong"] or counts["right"] < int(sys.argv[3]) / 100 * total or len(met) < 0.8 * len(truth):
