@@ -8,18 +8,14 @@
 
 #include "array.h"
 #include "copied_name.h"
-#include "instruction.h"
 #include "mangled_name.h"
 #include "signature.h"
 
 /* Only a hostile file asks for more. */
-enum { LOOKED_AT_LIMIT = 100000000, SYMBOLS_LOOKED_AT_LIMIT = 10000000 };
+enum { LOOKED_AT_LIMIT = 100000000 };
 
 /* More names of one function are not looked at. */
 enum { OTHERS_LIMIT = 16 };
-
-/* Code that does more than to return a constant is not looked at. */
-enum { CONSTANT_CODE_BYTES = 32 };
 
 /* The function that is asked for. */
 struct function {
@@ -30,9 +26,7 @@ struct function {
         bool unnamed;    /* no symbol is there */
         bool copied;     /* a symbol there names a compiler's copy */
         const char *own; /* the function's symbol there; NULL: none */
-        const char
-            *own_file; /* the source file of that, if it is local; NULL: not known */
-        bool twins;    /* another symbol is a function of the same name in another file */
+        bool twins; /* another symbol is a function of the same name in another file */
 };
 
 /* ---- symbols ---- */
@@ -176,62 +170,6 @@ static int look_in_lost(struct folded *search, const Dwarf_Die *whole, bool *fou
         return error;
 }
 
-/* Whether the code at VADDR returns without a branch, a call or an access to memory. */
-static bool reads_nothing(const struct elf_file *file, uint64_t vaddr)
-{
-        uint8_t bytes[CONSTANT_CODE_BYTES];
-        size_t count = elf_file_read_code(file, vaddr, bytes, sizeof(bytes));
-        struct instruction instruction;
-
-        for (size_t at = 0; at < count; at += instruction.length_bytes) {
-                if (!instruction_decode(&instruction, bytes + at, count - at, vaddr + at))
-                        return false;
-                switch (instruction.operation) {
-                case OPERATION_END:
-                        return true;
-                case OPERATION_CALL:
-                case OPERATION_JUMP:
-                case OPERATION_BRANCH:
-                case OPERATION_JUMP_INDIRECT:
-                        return false;
-                default:
-                        if (instruction.access_bytes > 0)
-                                return false;
-                }
-        }
-        return false;
-}
-
-/* Whether CODELESS, of FUNCTION's unit, has code without an entry that reads nothing. A
- * function merged with it reads nothing either. */
-static bool has_empty_code(struct folded *search, const struct function *function,
-                           struct unit_function *codeless)
-{
-        const struct symbol_table *symbols = search->symbols;
-        Dwarf_Attribute attribute;
-        bool found = false,
-             external = die_attribute(search->functions.dwarf, &codeless->die,
-                                      DW_AT_external, &attribute);
-
-        search->symbols_looked_at += symbols->count;
-        if (search->symbols_looked_at > SYMBOLS_LOOKED_AT_LIMIT)
-                return false;
-        for (size_t i = 0; i < symbols->count; i++) {
-                const struct symbol *symbol = &symbols->symbols[i];
-
-                if (!symbol->function || symbol->stub || symbol->local == external ||
-                    (symbol->local && (!symbol->file || !function->own_file ||
-                                       strcmp(symbol->file, function->own_file) != 0)) ||
-                    !unit_function_is_called(search->functions.dwarf, codeless,
-                                             symbol->name))
-                        continue;
-                if (!reads_nothing(search->functions.file, symbol->vaddr))
-                        return false;
-                found = true;
-        }
-        return found;
-}
-
 /* Whether UNIT, which FUNCTION is in, has a function without code that takes and returns
  * the same, or may: gcc has merged them before it made the copy that is left. */
 static bool has_codeless(struct folded *search, const struct unit_range *unit,
@@ -254,8 +192,7 @@ static bool has_codeless(struct folded *search, const struct unit_range *unit,
                 struct signature other = signature_of(search->functions.dwarf,
                                                       &search->functions.items[i].die);
 
-                if (signature_same(&own, &other) &&
-                    !has_empty_code(search, function, &search->functions.items[i]))
+                if (signature_same(&own, &other))
                         return true;
         }
         return false;
@@ -302,7 +239,6 @@ static void look_at_symbols(struct folded *search, struct function *function)
                             (copied_names_differ(function->own, symbol->name) ||
                              (unlinked && are_unlike(function->own, symbol->name)));
                         function->own = symbol->name;
-                        function->own_file = symbol->file;
                 } else if (function->other_count < OTHERS_LIMIT) {
                         function->others[function->other_count++] = symbol->name;
                 }

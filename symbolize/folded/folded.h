@@ -16,7 +16,6 @@ struct folded {
         const struct unit_starts *starts; /* of its debug information; NULL: not known */
         bool by_linker;                   /* it may have folded functions of any units */
         uint64_t looked_at;               /* of FUNCTIONS */
-        uint64_t symbols_looked_at;       /* for functions without code */
         struct lost_functions lost;
 };
 
