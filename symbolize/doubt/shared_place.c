@@ -8,7 +8,7 @@
 #include "compare.h"
 #include "name.h"
 
-enum { VARIABLES_LIMIT = 4, PAIRS_AT_MOST = 1 << 20 };
+enum { VARIABLES_LIMIT = 8, PAIRS_AT_MOST = 1 << 20 };
 
 /* ---- who shares ---- */
 
@@ -76,6 +76,7 @@ struct several {
         const struct frame_variable *items[VARIABLES_LIMIT];
         size_t count;
         bool too_many;
+        bool apart; /* they do not begin at one place */
 };
 
 static void add(struct several *several, const struct frame_variable *variable)
@@ -166,8 +167,7 @@ bool shared_place_variable(const struct flow_context *flow,
                 add(&several, at);
                 if (is_there && !at->shared)
                         owner = at;
-                if (inside != *offset && several.count > 1)
-                        return false;
+                several.apart |= inside != *offset && several.count > 1;
                 *offset = inside;
         }
         if (!owner || several.count < 2 || several.too_many)
@@ -176,6 +176,8 @@ bool shared_place_variable(const struct flow_context *flow,
         *variable = *several.items[0];
         variable->level = owner->level;
         variable->line = owner->line;
+        if (several.apart)
+                variable->type = TYPE_NONE;
         take_common(types, &several, variable);
         variable->name = join_names(flow->input, &several, variable->qualified);
         return variable->name != 0;

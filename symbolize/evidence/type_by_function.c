@@ -3,9 +3,56 @@
  * decide. */
 #include "type_by_function.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
 #include "sample_field.h"
 #include "site.h"
-#include "string_function.h"
+
+/* The rest of a version's name; "_l" is the variant with a locale. */
+static bool ends_name(const char *rest)
+{
+        return *rest == '\0' || *rest == '_';
+}
+
+/* Whether NAME (NULL: none) is a member function of C++'s std::string, which handles only
+ * char. */
+static bool string_member(const char *name)
+{
+        static const char *const strings[] = {
+            "std::__cxx11::basic_string<char, std::char_traits<char>,",
+            "std::basic_string<char, std::char_traits<char>,",
+            "std::__1::basic_string<char, std::__1::char_traits<char>,"};
+
+        for (size_t i = 0; name && i < sizeof(strings) / sizeof(*strings); i++)
+                if (strncmp(name, strings[i], strlen(strings[i])) == 0)
+                        return true;
+        return false;
+}
+
+/* Whether NAME (NULL: none) is a string function, or a processor's version of one, such
+ * as "__strlen_avx2". */
+static bool string_function(const char *name)
+{
+        static const char *const functions[] = {
+            "strlen",      "strnlen", "strcmp",  "strncmp",   "strcasecmp",
+            "strncasecmp", "strchr",  "strrchr", "strchrnul", "strcpy",
+            "strncpy",     "stpcpy",  "stpncpy", "strcat",    "strncat",
+            "strspn",      "strcspn", "strpbrk", "strstr",    "strcasestr"};
+
+        if (!name)
+                return false;
+        while (*name == '_')
+                name++;
+        for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+                size_t length = strlen(functions[i]);
+
+                if (strncmp(name, functions[i], length) == 0 && ends_name(name + length))
+                        return true;
+        }
+        return false;
+}
 
 /* Whether the data is a library's own, such as its tables of letters. */
 static bool own_data(const struct sweep *sweep, const struct place *place,

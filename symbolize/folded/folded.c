@@ -4,10 +4,10 @@
  * source has no entry. */
 #include "folded.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "array.h"
-#include "copied_name.h"
 #include "mangled_name.h"
 #include "signature.h"
 
@@ -28,6 +28,46 @@ struct function {
         const char *own; /* the function's symbol there; NULL: none */
         bool twins; /* another symbol is a function of the same name in another file */
 };
+
+/* ---- suffixes of copied functions' names ---- */
+
+/* Whether SYMBOL names a copy. */
+static bool copied_name(const char *symbol)
+{
+        return strstr(symbol, ".constprop.") || strstr(symbol, ".isra.") ||
+               strstr(symbol, ".part.");
+}
+
+static bool is_number(const char *text, size_t length)
+{
+        return length > 0 && strspn(text, "0123456789") >= length;
+}
+
+/* The part of SYMBOL that a linker or compiler tells functions of one name in several
+ * files by, which it may end with; and how many characters it has. */
+static size_t file_part(const char *symbol, const char **part)
+{
+        static const char *const words[] = {".lto_priv", ".llvm"};
+        const char *at = symbol + strcspn(symbol, ".@");
+
+        *part = at;
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+                if (strncmp(at, words[i], strlen(words[i])) == 0)
+                        at += strlen(words[i]);
+        size_t digits = *at == '.' ? strcspn(at + 1, ".@") : 0;
+
+        return *at == '.' && is_number(at + 1, digits) ? (size_t)(at - *part) + 1 + digits
+                                                       : 0;
+}
+
+/* Whether A and B, names of one function but for that, are of two files. */
+static bool copied_names_differ(const char *a, const char *b)
+{
+        const char *part_a, *part_b;
+        size_t length = file_part(a, &part_a);
+
+        return file_part(b, &part_b) != length || strncmp(part_a, part_b, length) != 0;
+}
 
 /* ---- symbols ---- */
 
