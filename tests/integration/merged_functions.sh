@@ -386,36 +386,6 @@ int main(int argc, char **argv)
 END
 gcc -g -O3 -flto -o single single.c
 nm single | grep -q ' walk\.constprop\.' || fail "gcc has made no copy: $(nm single)"
-# A function that was merged with one that reads nothing has code of its own, of which no
-# entry tells, where its address is taken: a copy that reads is not of it.
-cat >constant.c <<'END'
-#include <stdlib.h>
-struct left { long a[2], left[2]; };
-enum { ITEMS = 2000 };
-static struct left *lefts[ITEMS];
-__attribute__((noinline)) static long walk(struct left **from, long by)
-{
-        long sum = 0;
-        for (int i = 0; i < ITEMS; i++)
-                sum += from[i]->left[0] * by;
-        return sum;
-}
-static long none(struct left **from, long by) { return 0; }
-static long nothing(struct left **from, long by) { return 0; }
-static long (*volatile asked[])(struct left **, long) = {none, nothing};
-int main(void)
-{
-        char *pool = calloc(ITEMS, 32);
-        long sum = 0;
-        for (int i = 0; i < ITEMS; i++)
-                lefts[i] = (struct left *)(pool + 32 * i);
-        for (int round = 0; round < 20; round++)
-                sum += walk(lefts, 3) + asked[round & 1](lefts, round);
-        return sum != 0;
-}
-END
-gcc -g -O2 -o constant constant.c
-nm constant | grep -q ' walk\.constprop\.' || fail "gcc has made no copy: $(nm constant)"
 # Of functions that g++ gives no name for linking (instances of templates over what one file
 # knows) only the symbols tell of which types they are.
 cat >instances.cc <<'END'
@@ -476,5 +446,4 @@ apart walk=first.first walk=first.next walk=second.next walk=second.second
 copies read_lefts=big_left.left read_rights=big_right.right walk=open
 whole read_lefts=big_left.left read_rights=big_right.right walk=open
 single walk=left.left[]
-constant walk=left.left[]
 END
