@@ -15,6 +15,7 @@
 #include "record.h"
 #include "record_options.h"
 #include "sim_prefetch.h"
+#include "whatif_plan.h"
 #include "whatif_store.h"
 
 static const char name[] = "whatif";
@@ -106,6 +107,19 @@ static int name_file(const struct whatif *whatif, struct whatif_run *run,
         return 0;
 }
 
+/* Completes a fix of the program. */
+static int find_in_baseline(const struct whatif *whatif, struct whatif_fix *fix,
+                            struct diag *diag)
+{
+        struct whatif_target target;
+        int rc = whatif_fix_target(fix->name, &target, diag);
+        if (rc < 0 || target.subject == WHATIF_MACHINE)
+                return rc;
+        if (target.subject == WHATIF_LINE)
+                return whatif_find_line(whatif->db, target.name, target.line, fix, diag);
+        return whatif_plan_make(whatif->db, &target, fix, diag);
+}
+
 static int plan(struct whatif *whatif, const char *fix, struct diag *diag)
 {
         struct whatif_run *grown;
@@ -118,9 +132,8 @@ static int plan(struct whatif *whatif, const char *fix, struct diag *diag)
         struct whatif_run *run = &grown[whatif->count];
         *run = (struct whatif_run){.messages = -1, .status = -1};
         int rc = whatif_fix_make(fix, &whatif->preset, &run->fix, diag);
-        char file[WHATIF_NAME_BYTES];
-        if (rc == 0 && whatif_fix_line(fix, file, sizeof(file)) > 0)
-                rc = whatif_find_line(whatif->db, &run->fix, diag);
+        if (rc == 0)
+                rc = find_in_baseline(whatif, &run->fix, diag);
         if (rc == 0)
                 rc = name_file(whatif, run, diag);
         if (rc < 0)

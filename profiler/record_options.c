@@ -411,9 +411,9 @@ int whatif_options_parse(int argc, char **argv, struct record_options *options,
 {
         static const struct argp_option fix_option[] = {
             {"fix", KEY_FIX, "FIX", 0,
-             "Try this fix of the simulated CPU, such as dram-latency, and no others "
-             "than "
-             "those that are asked for; may be repeated",
+             "Try this fix of the simulated CPU or the program, such as dram-latency or "
+             "type:node=soa, and no others than those that are asked for; may be "
+             "repeated",
              0},
             {0}};
         static const struct argp_child of_record[] = {

@@ -102,6 +102,15 @@ void sim_memory_close(struct sim_memory *memory)
         *memory = (struct sim_memory){.fd = -1};
 }
 
+int sim_memory_put_plan(struct sim_memory *memory, const struct simpmu_plan *plan,
+                        size_t bytes, struct diag *diag)
+{
+        if (pwrite(memory->fd, plan, bytes, SIMPMU_CONTROL_BYTES) == (ssize_t)bytes)
+                return 0;
+        return diag_set(diag, -EIO, "cannot write to the simulated PMU's memory: %s",
+                        strerror(errno));
+}
+
 struct simpmu_slice *sim_memory_map(struct sim_memory *memory, uint64_t number,
                                     struct diag *diag)
 {

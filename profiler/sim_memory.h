@@ -6,6 +6,7 @@
 #define MEMLAG_SIM_MEMORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "diag.h"
@@ -21,6 +22,10 @@ struct sim_memory {
  * open, its lock shows the processes that memlag lives. */
 int sim_memory_open(struct sim_memory *memory, struct diag *diag);
 void sim_memory_close(struct sim_memory *memory);
+
+/* Writes the plan of BYTES, at most SIMPMU_PLAN_BYTES, behind the control page. */
+int sim_memory_put_plan(struct sim_memory *memory, const struct simpmu_plan *plan,
+                        size_t bytes, struct diag *diag);
 
 /* Maps slice NUMBER, which is below the capacity. NULL with a message. */
 struct simpmu_slice *sim_memory_map(struct sim_memory *memory, uint64_t number,

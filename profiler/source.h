@@ -185,6 +185,7 @@ bool sink_place(const struct sink *sink, image_key image, uint64_t addr,
 const char *sink_module_path(const struct sink *sink, int64_t module_id);
 
 struct simpmu_in_time;
+struct simpmu_plan;
 
 struct source_options {
         uint64_t interval_ns;
@@ -211,6 +212,9 @@ struct source_options {
         /* Instructions whose data arrives without delay, set by whatif. */
         const struct simpmu_in_time *sim_in_time;
         size_t sim_in_time_count;
+        /* Objects that the model places elsewhere, likewise; NULL: none. */
+        const struct simpmu_plan *sim_plan;
+        size_t sim_plan_bytes;
         struct validated_counters validated;
 };
 

@@ -126,6 +126,7 @@ static void fill_control(struct simpmu_control *control,
         control->prefetch = options->sim_prefetch;
         control->caches_only = options->sim_caches_only;
         control->branches = options->sim_branches;
+        control->plans = options->sim_plan != NULL;
         control->in_time_count = (uint32_t)options->sim_in_time_count;
         for (size_t i = 0; i < options->sim_in_time_count; i++)
                 control->in_time[i] = options->sim_in_time[i];
@@ -181,6 +182,9 @@ static int sim_open(const struct source_options *options, struct sink *sink,
         rc = open_channels(source, diag);
         if (rc == 0)
                 rc = sim_deliver_machine(sink, &preset, diag);
+        if (rc == 0 && options->sim_plan)
+                rc = sim_memory_put_plan(&source->memory, options->sim_plan,
+                                         options->sim_plan_bytes, diag);
         if (rc < 0) {
                 sim_close(source);
                 return rc;

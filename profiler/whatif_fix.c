@@ -124,22 +124,103 @@ static bool is_known(const char *name)
         return true;
 }
 
-int64_t whatif_fix_line(const char *name, char *file, size_t size)
+/* ---- fixes of the program ---- */
+
+static const char line_form[] = "line:FILE:LINE=in-time";
+static const char object_form[] = "object:NAME=hugepages, local or nontemporal";
+static const char type_form[] =
+    "type:NAME=soa, split(FIELD,...), reorder(FIELD,...), pad(BYTES) or align(BYTES)";
+
+/* Cuts the line number from the end of the target's name. */
+static bool read_line(struct whatif_target *target, const char *change)
 {
-        static const char before[] = "line:", after[] = "=in-time";
-        const char *begin = name + strlen(before);
-        if (strncmp(name, before, strlen(before)) != 0)
-                return 0;
-        const char *colon = strrchr(begin, ':');
-        char *end = NULL;
-        int64_t line = colon ? strtoll(colon + 1, &end, 10) : 0;
-        if (line <= 0 || strcmp(end, after) != 0 || colon == begin ||
-            (size_t)(colon - begin) >= size)
-                return 0;
-        memcpy(file, begin, (size_t)(colon - begin));
-        file[colon - begin] = '\0';
-        return line;
+        char *colon = strrchr(target->name, ':'), *end = NULL;
+        target->line = colon ? strtoll(colon + 1, &end, 10) : 0;
+        if (target->line <= 0 || *end || colon == target->name)
+                return false;
+        *colon = '\0';
+        return strcmp(change, "in-time") == 0;
 }
+
+static bool read_object(struct whatif_target *target, const char *change)
+{
+        static const char *const names[] = {[SIMPMU_HUGE_PAGES] = "hugepages",
+                                            [SIMPMU_LOCAL] = "local",
+                                            [SIMPMU_AROUND] = "nontemporal"};
+        for (int i = SIMPMU_HUGE_PAGES; i <= SIMPMU_AROUND; i++)
+                if (strcmp(names[i], change) == 0)
+                        target->change = (enum simpmu_change)i;
+        return target->change != SIMPMU_UNCHANGED;
+}
+
+/* Elements that are larger hold other elements apart. */
+enum { ADDED_BYTES_MAX = 1 << 20 };
+
+static bool read_bytes(struct layout_request *layout)
+{
+        char *end = NULL;
+        unsigned long bytes = strtoul(layout->fields, &end, 10);
+        if (*end || bytes == 0 || bytes > ADDED_BYTES_MAX ||
+            (layout->form == LAYOUT_ALIGN && (bytes & (bytes - 1)) != 0))
+                return false;
+        layout->bytes = (uint32_t)bytes;
+        layout->fields = NULL;
+        return true;
+}
+
+static bool read_layout(struct whatif_target *target, const char *change)
+{
+        static const char *const forms[] = {[LAYOUT_SOA] = "soa",
+                                            [LAYOUT_SPLIT] = "split",
+                                            [LAYOUT_REORDER] = "reorder",
+                                            [LAYOUT_PAD] = "pad",
+                                            [LAYOUT_ALIGN] = "align"};
+        const size_t length = strcspn(change, "(");
+        int form = LAYOUT_SOA;
+        while (form <= LAYOUT_ALIGN && (strlen(forms[form]) != length ||
+                                        strncmp(forms[form], change, length) != 0))
+                form++;
+        target->change = SIMPMU_LAYOUT;
+        target->layout.form = (enum layout_form)form;
+        if (form == LAYOUT_SOA)
+                return change[length] == '\0';
+        const char *end = strchr(change, ')');
+        if (form > LAYOUT_ALIGN || !change[length] || !end || end[1] ||
+            end == change + length + 1)
+                return false;
+        memcpy(target->fields, change + length + 1, (size_t)(end - change) - length - 1);
+        target->layout.fields = target->fields;
+        return form < LAYOUT_PAD || read_bytes(&target->layout);
+}
+
+int whatif_fix_target(const char *name, struct whatif_target *target, struct diag *diag)
+{
+        static const struct {
+                const char *before;
+                const char *form;
+                bool (*read)(struct whatif_target *target, const char *change);
+        } subjects[] = {[WHATIF_LINE] = {"line:", line_form, read_line},
+                        [WHATIF_OBJECT] = {"object:", object_form, read_object},
+                        [WHATIF_TYPE] = {"type:", type_form, read_layout}};
+        *target = (struct whatif_target){0};
+        for (int i = WHATIF_LINE; i <= WHATIF_TYPE; i++) {
+                const char *before = subjects[i].before;
+                const char *begin = name + strlen(before), *change = strrchr(name, '=');
+                if (strncmp(name, before, strlen(before)) != 0)
+                        continue;
+                if (!change || change <= begin || strlen(name) >= sizeof(target->name))
+                        return diag_set(diag, -EINVAL, "'%.60s' is no fix; give %s", name,
+                                        subjects[i].form);
+                target->subject = (enum whatif_subject)i;
+                memcpy(target->name, begin, (size_t)(change - begin));
+                if (!subjects[i].read(target, change + 1))
+                        return diag_set(diag, -EINVAL, "'%.60s' is no fix; give %s", name,
+                                        subjects[i].form);
+        }
+        return 0;
+}
+
+/* ---- fixes of the machine ---- */
 
 static int no_such_fix(const char *name, struct diag *diag)
 {
@@ -156,8 +237,8 @@ static int no_such_fix(const char *name, struct diag *diag)
                      ? diag_no_memory(diag)
                      : diag_set(diag, -EINVAL,
                                 "there is no fix '%.60s'; give one of %s, several "
-                                "with a '+' between, or line:FILE:LINE=in-time",
-                                name, names);
+                                "with a '+' between, or %s, %s, or %s",
+                                name, names, line_form, object_form, type_form);
         free(names);
         return rc;
 }
@@ -181,10 +262,12 @@ int whatif_fix_make(const char *name, const struct sim_preset *preset,
                     struct whatif_fix *fix, struct diag *diag)
 {
         *fix = (struct whatif_fix){0};
-        char file[WHATIF_NAME_BYTES];
-        const bool of_line = strlen(name) < sizeof(fix->name) &&
-                             whatif_fix_line(name, file, sizeof(file)) > 0;
-        if (!of_line && !is_known(name))
+        struct whatif_target target;
+        int rc = whatif_fix_target(name, &target, diag);
+        if (rc < 0)
+                return rc;
+        const bool of_machine = target.subject == WHATIF_MACHINE;
+        if (of_machine && !is_known(name))
                 return no_such_fix(name, diag);
         strcpy(fix->name, name);
         const bool memory = is_part(name, WHATIF_MEMORY);
@@ -192,8 +275,7 @@ int whatif_fix_make(const char *name, const struct sim_preset *preset,
             levels_of(&preset->params, memory || is_part(name, "l2"),
                       memory || is_part(name, "l3-latency"));
         fix->prefetches = is_part(name, WHATIF_PREFETCHERS);
-        int rc = 0;
-        for (size_t i = 0; rc == 0 && !of_line && i < CHANGES; i++)
+        for (size_t i = 0; rc == 0 && of_machine && i < CHANGES; i++)
                 if (memory || is_part(name, changes[i].fix))
                         rc = add_setting(fix, &changes[i], &levels, diag);
         return rc;
@@ -205,5 +287,6 @@ void whatif_fix_free(struct whatif_fix *fix)
                 free(fix->settings[i]);
         free(fix->settings);
         free(fix->in_time);
+        free(fix->plan);
         *fix = (struct whatif_fix){0};
 }

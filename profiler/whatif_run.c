@@ -57,6 +57,8 @@ static _Noreturn void run(const struct whatif_setting *setting,
         }
         changed.source.sim_in_time = run->fix.in_time;
         changed.source.sim_in_time_count = run->fix.in_time_count;
+        changed.source.sim_plan = run->fix.plan;
+        changed.source.sim_plan_bytes = run->fix.plan_bytes;
         changed.output = run->file;
         changed.force = true;
         sigaction(SIGPIPE, &setting->on_pipe, NULL);

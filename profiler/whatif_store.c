@@ -196,7 +196,8 @@ static int add_place(struct whatif_fix *fix, sqlite3_stmt *row, struct diag *dia
         return 0;
 }
 
-int whatif_find_line(struct db *db, struct whatif_fix *fix, struct diag *diag)
+int whatif_find_line(struct db *db, const char *file, int64_t line,
+                     struct whatif_fix *fix, struct diag *diag)
 {
         static const char sql[] =
             "SELECT DISTINCT m.path, s.ip - g.start_addr + g.file_offset_bytes"
@@ -207,8 +208,6 @@ int whatif_find_line(struct db *db, struct whatif_fix *fix, struct diag *diag)
             " WHERE l.line = ?2 AND (l.file = ?1 OR substr(l.file, -length(?1) - 1) ="
             " '/' || ?1) AND s.ip >= g.start_addr"
             " AND s.ip < g.start_addr + g.length_bytes";
-        char file[WHATIF_NAME_BYTES];
-        int64_t line = whatif_fix_line(fix->name, file, sizeof(file));
         sqlite3_stmt *rows = NULL;
         int code = 0, rc = sqlite3_prepare_v2(db_sqlite(db), sql, -1, &rows, NULL);
         if (!rc)

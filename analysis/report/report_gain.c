@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The gains of fixes, in words. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,21 +33,66 @@ const char *report_fix_condition(const char *fix)
         return NULL;
 }
 
+/* The conditions of fixes of the program, "SUBJECT:NAME=CHANGE(ARGUMENT)": the order of
+ * NAME and ARGUMENT. */
+static const struct {
+        const char *subject;
+        const char *change;
+        const char *condition;
+        bool argument_first;
+} program_conditions[] = {
+    {"line:", "in-time", "the data of %.*s came in time", false},
+    {"object:", "hugepages", "%.*s were on huge pages", false},
+    {"object:", "local", "%.*s were in local memory", false},
+    {"object:", "nontemporal", "stores to %.*s went around the caches", false},
+    {"type:", "soa", "each member of %.*s were an array of its own", false},
+    {"type:", "split(", "%.*s of %.*s were in an array of their own", true},
+    {"type:", "reorder(", "%.*s came first in %.*s", true},
+    {"type:", "pad(", "%.*s had %.*s bytes more", false},
+    {"type:", "align(", "each %.*s began at a multiple of %.*s bytes", false},
+};
+enum { PROGRAM_CONDITIONS = sizeof(program_conditions) / sizeof(program_conditions[0]) };
+
+/* False: FIX is no fix of the program. */
+static bool say_program_condition(FILE *out, const char *fix)
+{
+        const char *change = strrchr(fix, '=');
+        for (int i = 0; change && i < PROGRAM_CONDITIONS; i++) {
+                const char *subject = program_conditions[i].subject;
+                const char *begin = program_conditions[i].change;
+                if (strncmp(fix, subject, strlen(subject)) != 0 ||
+                    strncmp(change + 1, begin, strlen(begin)) != 0)
+                        continue;
+                const char *name = fix + strlen(subject);
+                const char *argument = change + 1 + strlen(begin);
+                const int length = (int)(change - name);
+                const int rest = (int)strcspn(argument, ")");
+                if (program_conditions[i].argument_first)
+                        fprintf(out, program_conditions[i].condition, rest, argument,
+                                length, name);
+                else
+                        fprintf(out, program_conditions[i].condition, length, name, rest,
+                                argument);
+                return true;
+        }
+        return false;
+}
+
 /* Writes the conditions of all fixes in FIX. */
 static void say_conditions(FILE *out, const char *fix)
 {
-        char *copy = strdup(fix), *rest = copy;
-        static const char line[] = "line:";
         const char *between = "If ";
+        if (strchr(fix, ':')) {
+                fputs(between, out);
+                if (!say_program_condition(out, fix))
+                        fputs(fix, out);
+                return;
+        }
+        char *copy = strdup(fix), *rest = copy;
         for (const char *part; rest && (part = strsep(&rest, "+")) != NULL;) {
                 const char *condition = report_fix_condition(part);
                 fputs(between, out);
-                if (strncmp(part, line, strlen(line)) == 0)
-                        fprintf(out, "the data of %.*s came in time",
-                                (int)strcspn(part + strlen(line), "="),
-                                part + strlen(line));
-                else
-                        fputs(condition ? condition : part, out);
+                fputs(condition ? condition : part, out);
                 between = " and ";
         }
         free(copy);

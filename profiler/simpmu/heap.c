@@ -9,6 +9,7 @@
 #include "valgrind.h"
 
 #include "../heap/event.h"
+#include "address_map.h"
 #include "own_heap.h"
 
 static Addr tracker_start;
@@ -36,11 +37,19 @@ static void set_tracker(ThreadId tid, Addr start, SizeT length)
         heap_followed(tid);
 }
 
+UInt heap_frames(void)
+{
+        const UInt recorded = ring_control()->stack_frames;
+
+        return recorded > address_map_frames() ? recorded : address_map_frames();
+}
+
 void heap_block_begins(ThreadId tid, UInt function, Addr addr, SizeT size,
                        const ULong *frames, UInt depth)
 {
         struct simpmu_alloc *record;
 
+        address_map_block_begins(addr, size, frames, depth);
         record = ring_begin(SIMPMU_ALLOC, 0, threads_now_ns(), threads_lwp(tid),
                             sizeof(*record) + depth * sizeof(frames[0]));
         if (record == NULL)
@@ -62,12 +71,14 @@ static void block_begins(ThreadId tid, UInt function, Addr addr, SizeT size)
 
         if (!ring_recording() || function >= HEAP_FUNCTION_COUNT || own_heap_calls(tid))
                 return;
-        depth = stack_callers(tid, frames, ring_control()->stack_frames);
+        depth = stack_callers(tid, frames, heap_frames());
         heap_block_begins(tid, function, addr, size, frames, depth);
 }
 
 void heap_block_changes(ThreadId tid, enum simpmu_record_type type, Addr addr)
 {
+        if (type != SIMPMU_RESIZE)
+                address_map_block_ends(addr);
         struct simpmu_free *record =
             ring_begin(type, 0, threads_now_ns(), threads_lwp(tid), sizeof(*record));
 

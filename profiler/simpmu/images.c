@@ -10,6 +10,7 @@
 #include "pub_tool_libcproc.h"
 #include "pub_tool_threadstate.h"
 
+#include "address_map.h"
 #include "compat/program.h"
 #include "exec_fd.h"
 #include "syscalls.h"
@@ -124,6 +125,8 @@ static void write_segment(const NSegment *segment, Addr start, SizeT length)
         mapping.build_id_bytes = mapped_build_id(segment, mapping.build_id);
         if (segment->kind == SkFileC)
                 mapping.file_offset = (ULong)segment->offset + (from - segment->start);
+        if (segment->kind == SkFileC && mapping.file_offset == 0)
+                address_map_file(mapping.path, from);
         write_mapping(&mapping);
 }
 
@@ -166,6 +169,7 @@ static void forget_pages(Addr start, SizeT length)
 {
         ULong first = start >> PAGE_SHIFT, count = length >> PAGE_SHIFT;
 
+        address_map_pages_change(start, length);
         if (pages_forget(&tool_machine.pages, first, count))
                 machine_forget_translations(&tool_machine, &tool_hot, first, count);
 }
@@ -207,6 +211,7 @@ static void on_unmap(Addr start, SizeT length)
 
         forget_executable();
         forget_pages(start, length);
+        address_map_range_ends(start, length);
         record = ring_begin(SIMPMU_UNMAP, 0, threads_now_ns(), 0, sizeof(*record));
         if (record == NULL)
                 return;
@@ -318,8 +323,12 @@ void images_before_exec(const HChar *program)
  * a file, because their cached lines are not known. */
 static enum page_kind page_kind(uint64_t page, uint64_t *first, uint64_t *end)
 {
+        const Bool moved = address_map_origin(page, &page);
         const NSegment *segment = VG_(am_find_nsegment)(page << PAGE_SHIFT);
 
+        if (moved)
+                return segment != NULL && segment->kind == SkFileC ? PAGE_IS_OF_FILE
+                                                                   : PAGE_IS_ZEROED;
         if (segment == NULL || (segment->kind & CLIENT_SEGMENTS) == 0)
                 return PAGE_IS_THERE;
         *first = segment->start >> PAGE_SHIFT;

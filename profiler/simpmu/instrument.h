@@ -236,6 +236,15 @@ void string_add_end(struct pass *pass, const IRStmt *exit);
  * its data is to arrive in time; NULL: it is not. */
 void *in_time_call(const struct pass *pass, enum access_kind kind);
 
+/* ---- instrument_moved.c ---- */
+
+/* The address that the model sees of SITE's access to ADDRESS, under GUARD (NULL:
+ * always); ADDRESS itself where nothing is moved (address_map.h). */
+IRExpr *moved_address(struct pass *pass, const struct access_site *site, IRExpr *address,
+                      IRExpr *guard);
+/* The function that stores call instead of the model; NULL: none. */
+void *moved_store_call(void);
+
 /* ---- instrument_cache_control.c ---- */
 
 /* PUT, if it stands for a flush of cache lines. */

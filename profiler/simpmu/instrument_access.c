@@ -191,10 +191,11 @@ static void take_slot(struct pass *pass, struct access_site *site)
 static IRDirty *call_of_access(struct pass *pass, const struct access_site *site,
                                IRExpr *address)
 {
-        void *call = site->nontemporal
-                         ? (void *)call_nontemporal
-                         : in_time_call(pass, (enum access_kind)site->kind);
+        void *call = site->nontemporal ? (void *)call_nontemporal
+                                       : in_time_call(pass, (enum access_kind)site->kind);
 
+        if (call == NULL && site->kind == ACCESS_STORE)
+                call = moved_store_call();
         if (call == NULL)
                 call = site->kind == ACCESS_UPDATE
                            ? (void *)call_update
@@ -218,18 +219,20 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
                                 struct depend data, Bool locked)
 {
         struct depend depends = depend_expression(&pass->depend, address);
+        IRExpr *const own_address = address; /* of the old block */
         struct access_site *site;
         IRDirty *call;
 
         if (pass->excluded)
                 return depends;
-        if (pass->string)
-                guard = string_begins_chunk(pass, kind, address, size_bytes);
         waiting_note_address(pass, depends);
         site = access_site_new(pass, kind, depends, size_bytes);
         site->locked = locked;
         site->nontemporal = kind == ACCESS_STORE && pass->nontemporal;
         stored_set_form(pass, site, address, vector);
+        address = moved_address(pass, site, address, guard);
+        if (pass->string)
+                guard = string_begins_chunk(pass, kind, address, size_bytes);
         pass->stores += kind != ACCESS_LOAD;
         call = call_of_access(pass, site, address);
         if (kind == ACCESS_STORE && pass->last_load != NULL)
@@ -241,7 +244,7 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
                 ir_reads_frame(pass, call); /* it may be sampled */
         }
         if (guard == NULL)
-                wrong_note_access(pass, site, address, data);
+                wrong_note_access(pass, site, own_address, data);
         ir_add_call(pass, call, ir_both(pass, reaches_model(pass, site, address), guard));
         if (guard == NULL && kind == ACCESS_LOAD) {
                 forward_add_load(pass, site, address);

@@ -5,6 +5,7 @@
 
 #include "libvex_guest_amd64.h"
 
+#include "address_map.h"
 #include "model/access.h"
 #include "prefetch_instruction.h"
 
@@ -19,9 +20,12 @@ static VG_REGPARM(2) void call_flush(Addr address, UWord lines)
 {
         uint64_t now = tool_hot.instructions + tool_thread->stall;
 
-        for (UWord i = 0; i < lines; i++)
+        for (UWord i = 0; i < lines; i++, address += LINE_BYTES)
                 miss_flush(&tool_machine, &tool_hot, tool_thread,
-                           (address >> LINE_SHIFT) + i, now);
+                           address_map_active()
+                               ? address_map_find(address, 1).address >> LINE_SHIFT
+                               : address >> LINE_SHIFT,
+                           now);
 }
 
 /* The expression that the temporary E was given, or E itself. */
@@ -100,6 +104,7 @@ void cache_control_add_prefetch(struct pass *pass, const IRStmt *mark)
         address =
             plus_register(pass, address, prefetch.index, prefetch.index_shift, &depends);
         site = access_site_new(pass, ACCESS_LOAD, depends, 1);
+        address = moved_address(pass, site, address, NULL);
         ir_add_call(
             pass,
             unsafeIRDirty_0_N(3, "simpmu_prefetch", VG_(fnptr_to_fnentry)(&call_prefetch),

@@ -91,7 +91,9 @@ static struct temporary_form form_of(const struct pass *pass, const IRExpr *e)
 
         switch (e->tag) {
         case Iex_RdTmp:
-                return pass->forms[e->Iex.RdTmp.tmp];
+                return e->Iex.RdTmp.tmp < (IRTemp)pass->in->tyenv->types_used
+                           ? pass->forms[e->Iex.RdTmp.tmp]
+                           : form; /* a moved address */
         case Iex_Const:
                 form.base = BASE_CONSTANT;
                 return form;

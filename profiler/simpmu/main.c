@@ -11,6 +11,7 @@
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_options.h"
 
+#include "address_map.h"
 #include "code_changes.h"
 #include "exec_fd.h"
 #include "model/fetch.h"
@@ -143,6 +144,8 @@ static void after_options(void)
                 tool_machine.code = tool_allocate(sizeof(*tool_machine.code));
                 code_init(tool_machine.code, tool_allocate);
         }
+        if (ring_plan() != NULL)
+                (void)address_map_begin(ring_plan(), SIMPMU_PLAN_BYTES);
         start_ns = ring_time_before_exec();
         threads_start(start_ns);
         ring_begin_image(start_ns);

@@ -203,9 +203,8 @@ static VG_REGPARM(1) void enter(const struct allocator_function *function, Addr 
         call->old = function->old < 0 ? 0 : argument[function->old];
         call->out = function->out < 0 ? 0 : argument[function->out];
         call->size = bytes_asked(function, argument);
-        call->depth = function->frees ? 0
-                                      : stack_at_entry(tid, call->frames,
-                                                       ring_control()->stack_frames);
+        call->depth =
+            function->frees ? 0 : stack_at_entry(tid, call->frames, heap_frames());
         under_way++;
         if (call->old != 0)
                 heap_block_changes(tid, function->frees ? SIMPMU_FREE : SIMPMU_RESIZE,

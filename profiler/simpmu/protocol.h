@@ -3,7 +3,8 @@
  * ring of records that every simulated process writes. It has only layout, no code,
  * because the Valgrind tool (no C library) includes it as well as memlag.
  *
- * One sparse memory file serves a whole run. Its first page is struct simpmu_control.
+ * One sparse memory file serves a whole run. Its first page is struct simpmu_control,
+ * and struct simpmu_plan follows.
  * Image number k of the run (each fork and each exec counts) takes slice k by adding
  * one to slices_claimed, and puts its ring there. memlag is the only consumer, and
  * punches a hole when a process is done.
@@ -22,6 +23,7 @@
 #define SIMPMU_VERSION 25u
 
 #define SIMPMU_CONTROL_BYTES      4096u
+#define SIMPMU_PLAN_BYTES         (1u << 20) /* behind it: struct simpmu_plan */
 #define SIMPMU_SLICE_HEADER_BYTES 4096u
 #define SIMPMU_RING_BYTES         (4u << 20) /* a power of two */
 /* Of the records of a target that runs as it is, which has a claim (owner.h) for each
@@ -192,6 +194,8 @@ struct simpmu_control {
         uint32_t sandboxes_refused; /* atomic: requests of simulated targets */
         uint32_t
             calls_untold; /* atomic: of tracked functions, not reported */
+        uint32_t plans;         /* 1: there is a struct simpmu_plan */
+        uint32_t reserved;
         uint32_t in_time_count; /* such instructions */
         struct simpmu_in_time in_time[SIMPMU_IN_TIME_MAX];
         struct simpmu_code code;
@@ -199,6 +203,49 @@ struct simpmu_control {
 
 _Static_assert(sizeof(struct simpmu_control) <= SIMPMU_CONTROL_BYTES,
                "the control page is full");
+
+/* How a run of `memlag whatif` places objects of the program in the model only. */
+enum simpmu_change {
+        SIMPMU_UNCHANGED,
+        SIMPMU_HUGE_PAGES,
+        SIMPMU_LOCAL,  /* in the memory of each node that accesses them */
+        SIMPMU_AROUND, /* stores of them go around the caches */
+        SIMPMU_LAYOUT  /* as arrays of other structs */
+};
+
+/* The plan's arrays follow the header in this order. */
+struct simpmu_plan {
+        uint32_t change; /* enum simpmu_change */
+        uint32_t part_count;
+        uint32_t piece_count;
+        uint32_t object_count;
+        uint32_t element_bytes; /* of the program's own layout */
+        uint32_t frames;        /* deepest call stack of the objects */
+};
+
+/* An array that has a piece of each element. */
+struct simpmu_part {
+        uint32_t element_bytes;
+        uint32_t align_bytes; /* of the array; a power of two */
+};
+
+/* Bytes of an element, and where they are in an element of PART. The pieces of an element
+ * are in the order of FROM, and cover it without gaps. */
+struct simpmu_piece {
+        uint32_t from;
+        uint32_t bytes;
+        uint32_t part;
+        uint32_t to;
+};
+
+/* A global variable, or the blocks of one allocation site. */
+struct simpmu_object {
+        uint32_t frames; /* innermost frames of the allocations; 0: a global */
+        uint32_t header_bytes; /* before the first element */
+        uint64_t where; /* place_hash of the frames; of a global: path_hash of its file */
+        uint64_t offset_bytes; /* a global's, from where its file is mapped first */
+        uint64_t size_bytes;   /* a global's */
+};
 
 /* The first page of a slice; the ring's bytes follow, then the claims. head and tail
  * count bytes from the start of the recording and only grow. Records are 8-byte

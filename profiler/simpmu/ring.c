@@ -95,6 +95,12 @@ const struct simpmu_control *ring_control(void)
         return control;
 }
 
+const struct simpmu_plan *ring_plan(void)
+{
+        return control->plans == 0 ? NULL
+                                   : map_shared(SIMPMU_CONTROL_BYTES, SIMPMU_PLAN_BYTES);
+}
+
 struct simpmu_code *ring_code(void)
 {
         return control != NULL ? &control->code : NULL;

@@ -8,7 +8,7 @@
 
 static inline uint64_t slice_offset(uint64_t number)
 {
-        return SIMPMU_CONTROL_BYTES + number * SIMPMU_SLICE_BYTES;
+        return SIMPMU_CONTROL_BYTES + SIMPMU_PLAN_BYTES + number * SIMPMU_SLICE_BYTES;
 }
 
 static inline uint64_t slice_used_bytes(const struct simpmu_slice *slice)

@@ -19,6 +19,7 @@
 #include "pub_tool_machine.h"
 #include "pub_tool_threadstate.h"
 
+#include "address_map.h"
 #include "code_changes.h"
 #include "compat/limits.h"
 #include "exec_fd.h"
@@ -398,6 +399,27 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
 
 #define SYSCALL_BYTES 2 /* of the instruction */
 
+/* The kernel writes SIZE bytes to ADDRESS, which may lie apart in the model. Returns how
+ * long that takes. */
+static ULong written(struct tool_thread *thread, const struct access_site *call,
+                     Addr address, SizeT size)
+{
+        const Addr end = address + size;
+        ULong wait = 0;
+
+        while (address < end) {
+                struct address_run run = {address, end - address};
+                if (address_map_active())
+                        run = address_map_find(address, end - address);
+                if (run.bytes > end - address)
+                        run.bytes = end - address;
+                wait += kernel_write(&tool_machine, &tool_hot, &thread->sim, call,
+                                     run.address, run.bytes, clock_of(thread) + wait);
+                address += run.bytes;
+        }
+        return wait;
+}
+
 /* Besides system calls, Valgrind writes frames of signal handlers, on the thread's
  * stack. */
 static void on_memory_written(CorePart part, ThreadId tid, Addr address, SizeT size)
@@ -421,8 +443,7 @@ static void on_memory_written(CorePart part, ThreadId tid, Addr address, SizeT s
                 filter_clear(
                     &tool_hot); /* which may know lines that another core writes */
         call.ip = VG_(get_IP)(tid) - SYSCALL_BYTES;
-        wait = kernel_write(&tool_machine, &tool_hot, &thread->sim, &call, address, size,
-                            clock_of(thread));
+        wait = written(thread, &call, address, size);
         if (!thread->runnable) /* or the heap of clocks would be out of order */
                 thread_serve(&thread->sim, wait);
 }

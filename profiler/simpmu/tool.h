@@ -30,6 +30,7 @@ void *tool_allocate(size_t bytes); /* zeroed; never NULL */
 Bool ring_open(const HChar *shared_path, const HChar *bell_path,
                const HChar *image_option);
 const struct simpmu_control *ring_control(void);
+const struct simpmu_plan *ring_plan(void); /* NULL: there is none */
 Bool ring_recording(void);
 struct simpmu_code *ring_code(void); /* NULL: this process is not recorded */
 /* The target wanted a sandbox, and was refused. */
@@ -152,6 +153,8 @@ void heap_register(void);
 Bool heap_is_tracker(Addr ip);
 /* The process's heap is followed, by the tracker or by own_heap.c. */
 void heap_followed(ThreadId tid);
+/* How many frames of an allocation's stack are to be known. */
+UInt heap_frames(void);
 /* A block begins, FRAMES its allocator's callers; and other events of blocks. */
 void heap_block_begins(ThreadId tid, UInt function, Addr addr, SizeT size,
                        const ULong *frames, UInt depth);

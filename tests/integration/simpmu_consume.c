@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "protocol.h"
+#include "slice.h"
 
 #define MAXIMUM_SLICES 4096u
 #define POLL_MS        20
@@ -215,8 +215,7 @@ static void find_slices(void)
         if (claimed > MAXIMUM_SLICES)
                 die("more processes than this test reads");
         for (; slices_seen < claimed; slices_seen++) {
-                off_t offset =
-                    (off_t)(SIMPMU_CONTROL_BYTES + slices_seen * SIMPMU_SLICE_BYTES);
+                off_t offset = (off_t)slice_offset(slices_seen);
                 void *slice = mmap(NULL, SIMPMU_SLICE_BYTES, PROT_READ | PROT_WRITE,
                                    MAP_SHARED, memory_fd, offset);
                 if (slice == MAP_FAILED)
@@ -249,8 +248,7 @@ static void make_memory(void)
 {
         memory_fd = memfd_create("simpmu", MFD_CLOEXEC);
         if (memory_fd < 0 ||
-            ftruncate(memory_fd, (off_t)(SIMPMU_CONTROL_BYTES +
-                                         MAXIMUM_SLICES * SIMPMU_SLICE_BYTES)) != 0)
+            ftruncate(memory_fd, (off_t)slice_offset(MAXIMUM_SLICES)) != 0)
                 die("memory file");
         control = mmap(NULL, SIMPMU_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
                        memory_fd, 0);

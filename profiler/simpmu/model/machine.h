@@ -185,6 +185,8 @@ struct machine {
         uint32_t nodes_used; /* that have cores in use: nodes[0 .. nodes_used) */
         enum inclusion inclusion;
         struct pages pages;
+        uint64_t local_from; /* these lines are in the memory of each node */
+        uint64_t local_lines;
         struct shared_line *shared_lines; /* once a second core is used */
         struct contests contests;
         struct watch watch; /* of nothing at first */
@@ -274,6 +276,8 @@ static inline struct node *machine_home(struct machine *machine, uint64_t line,
 {
         if (machine->node_count == 1)
                 return &machine->nodes[0];
+        if (line - machine->local_from < machine->local_lines)
+                return first;
         struct page *page = pages_at(&machine->pages, line >> PAGE_LINE_SHIFT);
         if (page->node == 0)
                 page->node = (uint8_t)(first->number + 1);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the objects that a fix of the program moves, and where they are in a run of the
+ * same program: in the names and types of the first recording. */
+#ifndef MEMLAG_WHATIF_PLAN_H
+#define MEMLAG_WHATIF_PLAN_H
+
+#include "db.h"
+#include "whatif_fix.h"
+
+/* Adds to FIX the plan for TARGET, an object or a type, of the baseline DB. -ENOENT: no
+ * sample is of it. -EINVAL: it cannot be moved; the message has the reason. */
+int whatif_plan_make(struct db *db, const struct whatif_target *target,
+                     struct whatif_fix *fix, struct diag *diag);
+
+#endif

@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# memlag whatif with the program's data elsewhere in the model: as long as the rewritten program
+# takes; what is refused.
+set -eu
+. "$SOURCE_DIR/tests/integration/synthetic.sh"
+
+SKYLAKE="--sim-cpu skylake-sp --sim-set numa.nodes=1"
+
+# built NAME FLAG...: builds the test's program as NAME.
+built()
+{
+        name=$1
+        source=$2
+        shift 2
+        "${CC:-cc}" -g -O2 -fno-tree-vectorize -pthread "$@" -o "$name" "$SOURCE_DIR/tests/$source"
+}
+
+cycles()
+{
+        sqlite3 -readonly "$1" "SELECT sum(value) FROM reading JOIN counter USING (counter_id)
+                WHERE name = 'cpu_clk_unhalted.thread'"
+}
+
+# like_rewritten FIX SOURCE FLAG REWRITING PER_CENT [OPTION...]: the run with the fix takes as long
+# as the rewritten program.
+like_rewritten()
+{
+        fix=$1 source=$2 flag=$3 rewriting=$4 most=$5
+        shift 5
+        built before "$source" "$flag"
+        built after "$source" "$flag" "$rewriting"
+        "$MEMLAG" whatif "$@" --force -o before.db --fix "$fix" -- ./before >/dev/null 2>err </dev/null ||
+                fail "$fix: $(cat err)"
+        "$MEMLAG" record "$@" --force -o after.db -- ./after >/dev/null 2>&1
+        told=$(sqlite3 -readonly before.db "SELECT cycles FROM whatif_run WHERE fix = '$fix'")
+        expect "$fix as the rewritten program: $told, $(cycles after.db), before $(cycles before.db)" \
+                "$(awk "BEGIN { d = $told / $(cycles after.db) - 1; print (d < 0 ? -d : d) <= $most / 100 }")" 1
+}
+
+# Blocks of one element keep their place, so that nothing differs.
+like_rewritten "type:node=reorder(key,next)" experiments/layouts.c -DLIST -DREWRITTEN 0.1 $SKYLAKE
+"$MEMLAG" report before.db | grep -q 'If key,next came first in node: ' || fail "$("$MEMLAG" report before.db)"
+like_rewritten "type:row=pad(64)" experiments/layouts.c -DCOLUMNS -DREWRITTEN 1 $SKYLAKE
+# A static array; each access to a member of a struct of its own.
+like_rewritten "type:struct item=soa" experiments/layouts.c -DFLAGS -DREWRITTEN 5 $SKYLAKE
+
+SMALL="--sim-set l3.size_bytes=2097152 --sim-set l3.ways=16"
+like_rewritten "object:main=hugepages" integration/whatif_objects.c -DBEFORE -DHUGE 1 $SKYLAKE
+like_rewritten "object:main=nontemporal" integration/whatif_objects.c -DBEFORE -DAROUND 2 $SKYLAKE $SMALL
+like_rewritten "object:main=local" integration/whatif_objects.c -DBEFORE -DLOCAL 2 --sim-cpu skylake-sp \
+        --sim-set numa.nodes=2 --sim-set numa.spread=1 $SMALL
+
+# Nothing can be said of these.
+cat >refused.c <<'END'
+#include <stdlib.h>
+struct point { double x, y; };
+struct outer { long a; char name[120]; struct point inner; long b; };
+struct tail { long n; char text[]; };
+static __attribute__((noipa)) double sum(const struct point *all, long n)
+{
+        double s = 0;
+        for (long i = 0; i < n; i++)
+                s += all[i].x;
+        return s;
+}
+static __attribute__((noinline)) long texts(struct tail **all, long n)
+{
+        long s = 0;
+        for (long i = 0; i < n; i++)
+                s += all[i]->n;
+        return s;
+}
+static __attribute__((noinline)) double inner(const struct outer *all, long n)
+{
+        double s = 0;
+        for (long i = 0; i < n; i++)
+                s += all[i].a + sum(&all[i].inner, n > 0);
+        return s;
+}
+int main(int argc, char **argv)
+{
+        if (argv[1][0] == 's') {
+                struct point on_stack[20000];
+                for (long i = 0; i < 20000; i++)
+                        on_stack[i].x = argc;
+                return sum(on_stack, 20000) < 0;
+        }
+        if (argv[1][0] == 'i') {
+                struct outer *all = calloc(20000, sizeof(*all));
+                return inner(all, 20000) > 1;
+        }
+        struct tail **all = malloc(5000 * sizeof(*all));
+        for (long i = 0; i < 5000; i++)
+                (all[i] = malloc(sizeof(**all) + 64 + i % 5))->n = argc;
+        return texts(all, 5000) < 0;
+}
+END
+"${CC:-cc}" -g -O1 -o refused refused.c
+
+# refused FIX WORD REASON: of the program with the argument WORD.
+refused()
+{
+        status=0
+        "$MEMLAG" whatif $SKYLAKE --period 97 --force -o refused.db --fix "$1" -- ./refused "$2" >out 2>err </dev/null ||
+                status=$?
+        expect "status of $1 ($2)" "$status" 1
+        grep -q "$3" err || fail "$1 ($2): $(cat err)"
+        expect "runs of $1 ($2)" "$(sqlite3 -readonly refused.db "SELECT count(*) FROM whatif_run")" 0
+}
+
+refused type:nothing=soa s "no sample is of a type 'nothing'"
+refused object:nothing=local s "no sample is of an object of 'nothing'"
+refused type:point=soa s "only global variables and heap blocks"
+refused "type:point=split(z)" s "it has no member 'z'"
+refused type:point=soa i "no sample is of a type 'point'"
+refused "type:tail=pad(8)" t "of variable length"
+for fix in type:point=wide "type:point=align(3)" "type:point=pad()" object:x=soa line:x=in-time; do
+        status=0
+        "$MEMLAG" whatif --fix "$fix" -- true >out 2>err </dev/null || status=$?
+        expect "status of $fix" "$status" 2
+        grep -q "is no fix; give " err || fail "$fix: $(cat err)"
+done

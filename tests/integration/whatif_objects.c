@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects that gain from huge pages, from local memory, and lose from stores around the
+ * caches; -DHUGE, -DLOCAL and -DAROUND are the same programs with the change made. */
+#include <emmintrin.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { COUNT = 1 << 19, STEPS = 40000 };
+
+static long *links;
+static char other[4 << 20];
+
+static __attribute__((noinline)) void join(long *all)
+{
+        for (long i = 0; i < COUNT; i++)
+#ifdef AROUND
+                _mm_stream_si64((long long *)&all[i], (i + 70001) % COUNT);
+#else
+                all[i] = (i + 70001) % COUNT;
+#endif
+}
+
+/* Afterwards no cache has the links any more. */
+static void prepare(void)
+{
+        join(links);
+        memset(other, 1, sizeof(other));
+}
+
+static __attribute__((noinline)) long follow(const long *all)
+{
+        long at = 0;
+        for (int i = 0; i < STEPS; i++)
+                at = all[at];
+        return at;
+}
+
+static void *run(void *nothing)
+{
+        (void)nothing;
+#ifdef LOCAL
+        prepare();
+#endif
+        printf("%ld\n", follow(links));
+        return NULL;
+}
+
+int main(void)
+{
+        pthread_t thread;
+#ifdef HUGE
+        const size_t huge = 2 << 20;
+        links = aligned_alloc(huge, COUNT * sizeof(long));
+        madvise(links, COUNT * sizeof(long), MADV_HUGEPAGE);
+#else
+        links = malloc(COUNT * sizeof(long));
+#endif
+#ifndef LOCAL
+        prepare();
+#endif
+        pthread_create(&thread, NULL, run, NULL);
+        pthread_join(thread, NULL);
+}
