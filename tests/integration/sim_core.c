@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sim_core KERNEL STEPS: kernels whose time on a core is known from their instructions.
+/* sim_core STEPS KERNEL...: kernels whose time on a core is known from their instructions.
  * Without the kernel itself everything else is the same, so that the difference to
  * "nothing" is what the steps cost; to "memory-gather" and "memory-string" for kernels
  * that need memory which is in no cache. */
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { LINE_BYTES = 64, CHASE_BYTES = 4 << 20, GATHER_BYTES = 32 << 20, AHEAD = 8 };
@@ -476,12 +477,9 @@ static void run_on_memory(const char *kernel, long steps)
         }
 }
 
-int main(int argc, char **argv)
+static int run(const char *kernel, long steps, void *p)
 {
-        const char *kernel = argc > 1 ? argv[1] : "nothing";
-        long steps = argc > 2 ? atol(argv[2]) : 0;
-        void *p = walk(new_chain(CHASE_BYTES), CHASE_BYTES / LINE_BYTES);
-
+        p = walk(p, CHASE_BYTES / LINE_BYTES);
         if (strcmp(kernel, "chase") == 0)
                 p = walk(p, steps);
         else if (strcmp(kernel, "chase-independent") == 0)
@@ -523,4 +521,24 @@ int main(int argc, char **argv)
         else
                 run_on_memory(kernel, steps);
         return p == NULL;
+}
+
+/* sim_core STEPS KERNEL...: one kernel runs in this process, several in a child each, one
+ * after the other. */
+int main(int argc, char **argv)
+{
+        long steps = argc > 1 ? atol(argv[1]) : 0;
+        void *p = new_chain(CHASE_BYTES);
+
+        if (argc == 3)
+                return run(argv[2], steps, p);
+        for (int i = 2; i < argc; i++) {
+                int status;
+                pid_t child = fork();
+                if (child == 0)
+                        exit(run(argv[i], steps, p));
+                if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+                        return 1;
+        }
+        return 0;
 }

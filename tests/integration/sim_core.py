@@ -29,26 +29,42 @@ PRESET = {  # of the CPU that is simulated, set here so that the test knows them
 }
 
 
-def totals(kernel, *options):
+# The kernels that one recording holds, each in a process of its own, by record's options.
+PREDICTED, CACHES = ("--sim-detail", "branches"), ("--sim-detail", "cache")
+SMALL_L3 = ("--sim-set", f"l3.size_bytes={11 << 17}")
+TOGETHER = {
+    (): """chase chase-independent chase-dependent add divide chase-l1 simple-chain
+        simple-independent count-1 count-4 count-alike count-two count-push count-blocks
+        count-byte count-halves count-vector count-early branch-random calls store-parts
+        store-halves store-past string-short string-none results fresh-stores fresh-loads lock
+        gather gather-prefetch gather-prefetch-forgotten""",
+    CACHES: "count-4 chase",
+    ("--sim-set", "store_forward.renames=1"): "count-4 count-alike count-byte",
+    ("--sim-set", "store_forward.renames=2"): "count-4 count-alike count-byte",
+    PREDICTED: """branch-never branch-random branch-late branch-early calls gather-branch
+        gather-branch-dependent""",
+    SMALL_L3: """vectors-fill string-fill string-fill-words string-fill-down vectors-copy
+        string-copy string-copy-words string-copy-odd""",
+}
+
+
+def record(kernels, *options):
+    """Of each process: its counters, the count of its slow loads that are sampled, and their
+    mean latency in cycles."""
     command = [MEMLAG, "record", "--source", "sim", "--sim-prefetch", "off", "--sim-cpu", "skylake-sp"]
     for key, value in PRESET.items():
         command += ["--sim-set", f"{key}={value}"]
-    command += options
-    command += ["--force", "-o", "core.db", "--", PROGRAM, kernel, str(STEPS)]
+    command += ["--no-heap", "--loads-only", *options]
+    command += ["--force", "-o", "core.db", "--", PROGRAM, str(STEPS), *kernels]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     with sqlite3.connect("core.db") as db:
-        counters = dict(
-            db.execute(
-                "SELECT name, sum(value) FROM reading JOIN counter USING (counter_id) GROUP BY 1"
-            )
-        )
-        detail = db.execute("SELECT value FROM run WHERE key = 'sim_detail'").fetchone()[0]
-    return counters, detail
-
-
-def expect(what, value, expected, tolerance):
-    if abs(value - expected) > tolerance * expected:
-        sys.exit(f"{what}: {value:.2f} is not within {tolerance:.0%} of {expected:.2f}")
+        return [(dict(db.execute("""SELECT counter.name, sum(value) FROM reading
+                                    JOIN counter USING (counter_id) JOIN thread USING (thread_id)
+                                    WHERE process_id = ? GROUP BY 1""", process)),
+                 *db.execute("""SELECT count(*), avg(latency_cycles) FROM sample
+                                JOIN thread USING (thread_id) WHERE process_id = ?""",
+                             process).fetchone())
+                for process in db.execute("SELECT process_id FROM process ORDER BY 1").fetchall()]
 
 
 def baseline(kernel):
@@ -59,20 +75,32 @@ def baseline(kernel):
 
 
 @functools.cache
-def counted_once(kernel, *options):
-    return totals(kernel, *options)[0]
+def recorded(*options, kernel=None):
+    """By kernel: that alone, or those that are recorded together."""
+    kernels = [kernel] if kernel else TOGETHER[options].split()
+    kernels = [*dict.fromkeys(map(baseline, kernels)), *kernels]
+    parent, *children = record(kernels, *options)
+    return dict(zip(kernels, children, strict=True))
+
+
+def recorded_with(options, kernel):
+    return recorded(*options, kernel=None if options in TOGETHER else kernel)
 
 
 def per_step(kernel, *options):
-    nothing = counted_once(baseline(kernel), *options)
-    counters = totals(kernel, *options)[0]
+    kernels = recorded_with(options, kernel)
+    nothing, counters = kernels[baseline(kernel)][0], kernels[kernel][0]
     return {name: (value - nothing.get(name, 0)) / STEPS for name, value in counters.items()}
 
 
-def sampled():
-    """Samples of the last recording's slow loads, and their mean latency in cycles."""
-    with sqlite3.connect("core.db") as db:
-        return db.execute("SELECT count(*), avg(latency_cycles) FROM sample").fetchone()
+def sampled(kernel, *options):
+    """The count of KERNEL's slow loads that are sampled, and their mean latency in cycles."""
+    return recorded_with(options, kernel)[kernel][1:]
+
+
+def expect(what, value, expected, tolerance):
+    if abs(value - expected) > tolerance * expected:
+        sys.exit(f"{what}: {value:.2f} is not within {tolerance:.0%} of {expected:.2f}")
 
 
 CYCLES = "cpu_clk_unhalted.thread"
@@ -125,7 +153,7 @@ for renames, kernels in ((1, {"count-4": through + 4, "count-alike": 4,
         expect(f"{kernel}, renames {renames}", renamed[CYCLES], expected, 0.05)
 if per_step("count-early")[CYCLES] > PRESET["l1d.latency_cycles"]:
     sys.exit("a stored value that was there long before has to be waited for")
-if per_step("count-4", "--sim-detail", "cache")[CYCLES] > through:
+if per_step("count-4", *CACHES)[CYCLES] > through:
     sys.exit("chains through memory take their time with caches only")
 
 # Chains behind loads that need nothing of each other overlap as far as there are places to
@@ -160,7 +188,6 @@ for places in (50, 100, 4096):
 # Half of the random branches are mispredicted, after each of which come on the average two
 # steps of the generator (a multiplication and an addition), a shift, a mask and the test.
 MISPREDICTED = "br_misp_retired.all_branches"
-PREDICTED = ("--sim-detail", "branches")
 never = per_step("branch-never", *PREDICTED)
 if never[MISPREDICTED] > 0.01:
     sys.exit(f"branches never taken: {never[MISPREDICTED]:.3f} mispredicted a step")
@@ -208,10 +235,9 @@ if MISPREDICTED in followed or followed[CYCLES] > branches[CYCLES] / 2:
 # it writes (of what it reads, where it copies), with an access of each; to time and to memory
 # it is a loop of vectors of that length. Each step moves 8 chunks, beyond a small L3.
 INSTRUCTIONS = "inst_retired.any"
-SMALL_L3 = ("--sim-set", f"l3.size_bytes={11 << 17}")
 for moves in ("fill", "copy"):
     vectors = per_step(f"vectors-{moves}", *SMALL_L3)
-    vector_samples, vector_latency = sampled()
+    vector_samples, vector_latency = sampled(f"vectors-{moves}", *SMALL_L3)
     for way in ("", "-words") + (("-down",) if moves == "fill" else ("-odd",)):
         string = per_step(f"string-{moves}{way}", *SMALL_L3)
         what = f"string: {moves}{way}"
@@ -223,7 +249,7 @@ for moves in ("fill", "copy"):
         expect(f"{what}: cycles", string[CYCLES], vectors[CYCLES], 0.1)
         # To a sampler, too: as many slow loads, which wait for as long.
         if moves == "copy":
-            samples, latency = sampled()
+            samples, latency = sampled(f"string-{moves}{way}", *SMALL_L3)
             expect(f"{what}: samples", samples, vector_samples, 0.02)
             expect(f"{what}: mean latency", latency, vector_latency, 0.1)
 # However short it is, it is seen; of no length it is one instruction. The loop around it has
@@ -271,21 +297,23 @@ if independent[CYCLES] > 0.5 * dependent[CYCLES]:
 # Caches only: the same misses, but the chain's loads do not wait for each other.
 SAID = {"full": b", without prefetchers and mispredicted branches, ", "cache": b"caches",
         "branches": b", with mispredicted branches, "}
-for detail in SAID:
-    assert totals("nothing", "--sim-detail", detail)[1] == detail
+for detail, words in {None: SAID["full"], **SAID}.items():
+    record(["nothing"], *(("--sim-detail", detail) if detail else ()))
+    with sqlite3.connect("core.db") as db:
+        stored = db.execute("SELECT value FROM run WHERE key = 'sim_detail'").fetchone()[0]
+    assert stored == (detail or "full"), stored
     report = subprocess.run([MEMLAG, "report", "-i", "core.db"], check=True, capture_output=True)
     first = report.stdout.splitlines()[0]
-    if [other for other, words in SAID.items() if words in first] != [detail]:
+    if [other for other in SAID.values() if other in first] != [words]:
         sys.exit(f"--sim-detail {detail}: the report begins with {first}")
-assert totals("nothing")[1] == "full"
-caches_only = per_step("chase", "--sim-detail", "cache")
+caches_only = per_step("chase", *CACHES)
 expect("misses, caches only", caches_only[MISSES], plain[MISSES], 0.01)
 if caches_only[CYCLES] > plain[CYCLES] / 3:
     sys.exit(f"caches only: {caches_only[CYCLES]:.1f} cycles a step")
 
 
 def samples():
-    totals("chase")
+    record(["chase"])
     with sqlite3.connect("core.db") as db:
         return db.execute("SELECT time_ns, ip, addr, latency_cycles FROM sample").fetchall()
 
