@@ -6,15 +6,14 @@ stores and conditional branches. A pass is the difference between two runs with 
 numbers of them, so that preparation and start-up cancel out. All functions are bound at
 the start: one that only some runs call, as the wait for a thread that is not ready yet,
 would else be looked up in these alone, which takes some 500 loads."""
-import concurrent.futures
 import json
 import os
 import re
-import sqlite3
 import statistics
 import subprocess
 import sys
-import tempfile
+
+import bench_each
 
 KERNELS = ["chase", "pairs", "memread", "copy", "scale", "add", "triad", "load", "store", "gather"]
 KERNELS += ["dgemv", "dgemm", "tlb", "false-sharing", "true-sharing", "icode"]
@@ -39,12 +38,14 @@ PASSES |= {"icode": 10}
 # One mapping more of a longer run, which the engine may make, is 1000 loads: of one that has
 # 32768 in a pass these are 1 % of 3 passes.
 DEFAULT_PASSES = 5
+EXECUTED_OPTIONS = {"ddot": ["--size", "256K"], "dgemv": ["--size", "256K"],
+                    "icode": ["--size", "128K"]}
 EXECUTED_PASSES = {"ddot": 20, "dgemv": 20, "false-sharing": 50, "true-sharing": 50}
 FLUSHED = {"dgemv", "dgemm"}
 AROUND = {"ddot", "dgemv"}
 LOCKED = {"false-sharing", "true-sharing"}  # Lackey sees two loads in a locked instruction
 BRANCH_PASSES = 50
-ICODE_PATTERNS, ICODE_OPTIONS, ICODE_PASSES = ["never", "always"], ["--size", "256K"], 20
+ICODE_PATTERNS, ICODE_OPTIONS, ICODE_PASSES = ["never", "always"], ["--size", "64K"], 20
 WITHOUT_LINES = {"gather"}  # they repeat by chance
 # What an option makes of a kernel, by the simulated PMU: another width than the default,
 # M17's chains, and B20's regions. kernel_code.py has all widths.
@@ -56,74 +57,73 @@ VARIANTS += [("chase", ["--block", "4K"]), ("chase", [*LONG_STRIDE, "--block", "
 VARIANTS += [("pairs", ["--order", "sequential"]), ("memread", ["--delay", "100"])]
 
 
-def totals(memlag, kernel, options, passes, detail):
-    command = [memlag, "record", "--source", "sim", "--sim-cpu", "haswell-ep", "--force"]
-    command += ["--sim-prefetch", "off", f"--sim-detail={detail}"]
+def recorded(program, memlag, detail, runs):
+    """Of each run: what each counter gains in a pass, and what the kernel says of one."""
+    options = ["--sim-cpu", "haswell-ep", "--sim-prefetch", "off", f"--sim-detail={detail}",
+               "--period", "1000000"]
     for setting in SMALL:
-        command += ["--sim-set", setting]
-    with tempfile.TemporaryDirectory(dir=".") as directory:
-        recording = os.path.join(directory, "counts.db")
-        command += ["--no-heap", "--period", "1000000", "-o", recording, "--"]
-        command += [memlag, "bench", kernel, *options, "--passes", str(passes), "--format", "json"]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        database = sqlite3.connect(recording)
-        values = dict(
-            database.execute(
-                "SELECT name, sum(value) FROM reading JOIN counter USING (counter_id) GROUP BY name"
-            )
-        )
-        database.close()
-    return values, json.loads(done.stdout)["per_pass"]
+        options += ["--sim-set", setting]
+    return bench_each.per_pass(memlag, program, runs, options)
 
 
-def one_pass(memlag, kernel, options, passes, detail="full"):
-    """What each counter gains in a pass, and what the kernel says of one."""
-    few, truth = totals(memlag, kernel, options, passes, detail)
-    many, _ = totals(memlag, kernel, options, 3 * passes, detail)
-    return {key: (many[key] - few.get(key, 0)) / (2 * passes) for key in many}, truth
-
-
-def lackey(memlag, kernel, options, passes, counts):
+def lackey(program, runs, counts):
+    """What Lackey says of each of RUNS: (kernel, its options, few passes, many), of both. Each
+    process has also the counts of the one that it comes from, which make no difference."""
+    pairs = [(kernel, [*own, "--passes", passes])
+             for kernel, own, *both in runs for passes in both]
     command = ["valgrind", "--tool=lackey", *counts]
     # Or the engine would leave out loads whose value nobody uses.
     command += ["--vex-iropt-register-updates=allregs-at-each-insn"]
-    command += [memlag, "bench", kernel, *options, "--passes", str(passes)]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    command += [program, *bench_each.arguments(pairs)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    texts = {} # by process, in the order in which they end: the parent at last
+    for line in done.stderr.splitlines():
+        process, _, rest = line.partition("== ")
+        texts.setdefault(process, []).append(rest)
+    parent = next(iter(texts)) # which says first that it is Lackey
+    ended = ["\n".join(lines) for process, lines in texts.items() if process != parent]
+    assert len(ended) == len(pairs), done.stderr
+    return list(zip(ended[::2], ended[1::2]))
 
 
-def executed(memlag, kernel, options, passes):
-    """Loads and stores of a whole run, by Lackey."""
-    counts = ["--detailed-counts=yes", "--basic-counts=no"]
-    text = lackey(memlag, kernel, options, passes, counts)
-    rows = [line.split()[1:] for line in text.splitlines() if re.search(r"== +[A-Z]+[0-9]+ ", line)]
+def executed(text):
+    """Loads and stores, by Lackey."""
+    rows = [line.split() for line in text.splitlines() if re.match(r" *[A-Z]+[0-9]+ ", line)]
     numbers = [[int(number.replace(",", "")) for number in row[1:3]] for row in rows]
     assert len(numbers) > 8, text
     return [sum(column) for column in zip(*numbers)]
 
 
-def executed_in_a_pass(memlag, kernel):
-    """The medians of three tries where what goes on around a pass counts: how the times of all
-    passes are sorted and printed depends on them."""
-    options = OPTIONS.get(kernel, DEFAULT_OPTIONS)
-    passes = EXECUTED_PASSES.get(kernel, DEFAULT_PASSES)
-    tries = []
-    for _ in range(3 if kernel in AROUND else 1):
-        few = executed(memlag, kernel, options, passes)
-        many = executed(memlag, kernel, options, 3 * passes)
-        tries.append([(m - f) / (2 * passes) for m, f in zip(many, few)])
-    return [statistics.median(counts) for counts in zip(*tries)]
+def executed_in_a_pass(program, kernels):
+    """Loads and stores of each kernel. The medians of three tries where what goes on around a
+    pass counts: how the times of all passes are sorted and printed depends on them."""
+    runs = []
+    for kernel in kernels:
+        passes = EXECUTED_PASSES.get(kernel, DEFAULT_PASSES)
+        runs += [(kernel, executed_options(kernel), passes, 3 * passes)] * \
+            (3 if kernel in AROUND else 1)
+    tries = {kernel: [] for kernel in kernels}
+    for (kernel, _, few, many), texts in zip(runs, lackey(
+            program, runs, ["--detailed-counts=yes", "--basic-counts=no"])):
+        less, more = map(executed, texts)
+        tries[kernel].append([(m - l) / (many - few) for l, m in zip(less, more)])
+    return {kernel: [statistics.median(counts) for counts in zip(*tried)]
+            for kernel, tried in tries.items()}
 
 
-def check_executed(memlag, kernel, truth, around):
-    """AROUND: what is done between the passes of kernels that flush."""
-    loads, stores = executed_in_a_pass(memlag, kernel)
-    if kernel in FLUSHED:
-        loads, stores = loads - around[0], stores - around[1]
-    # Two runs do not print the same times.
-    slack = 200 / (2 * EXECUTED_PASSES.get(kernel, DEFAULT_PASSES))
-    if kernel not in LOCKED:
-        check(kernel, "loads executed", loads, truth, "loads", slack)
-    check(kernel, "stores executed", stores, truth, "stores", slack)
+def executed_options(kernel):
+    return EXECUTED_OPTIONS.get(kernel, options_of(kernel))
+
+
+def told(program, kernel, options):
+    """What the kernel says of a pass."""
+    done = subprocess.run([program, *bench_each.arguments([(kernel, [*options, "--passes", 1])])],
+                          capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["per_pass"]
+
+
+def options_of(kernel):
+    return OPTIONS.get(kernel, DEFAULT_OPTIONS)
 
 
 def check(kernel, what, counted, truth, key, slack=0):
@@ -133,63 +133,74 @@ def check(kernel, what, counted, truth, key, slack=0):
     assert abs(counted - expected) <= limit, (kernel, what, counted, expected)
 
 
-def check_kernel(memlag, kernel, more=()):
-    """Returns what the kernel says, with MORE options than the usual ones."""
-    options = [*OPTIONS.get(kernel, DEFAULT_OPTIONS), *more]
-    passes = PASSES.get(kernel, DEFAULT_PASSES)
-    gained, truth = one_pass(memlag, kernel, options, passes)
-    check(kernel, "loads", gained["mem_inst_retired.all_loads"], truth, "loads")
-    if truth["instructions"]:
-        check(kernel, "instructions", gained["inst_retired.any"], truth, "instructions")
-    if kernel in WITHOUT_LINES:
-        return truth
-    # A few lines of the rest of the program leave the caches and come back in each pass.
-    read = gained.get("dram.read_bytes", 0) / 64
-    written = gained.get("dram.write_bytes", 0) / 64
-    check(kernel, "lines read", read, truth, "lines_read", 16)
-    check(kernel, "lines written", written, truth, "lines_written", 16)
-    return truth
+def check_executed(program):
+    counts = executed_in_a_pass(program, ["ddot", *KERNELS])
+    truths = {kernel: told(program, kernel, executed_options(kernel)) for kernel in counts}
+    # Around a pass of DDOT, which stores nothing, clocks and barriers do; so they do around
+    # those of kernels that flush.
+    around = counts["ddot"][0] - truths["ddot"]["loads"], counts["ddot"][1]
+    assert all(0 <= count < 200 for count in around), around
+    for kernel in KERNELS:
+        loads, stores = counts[kernel]
+        if kernel in FLUSHED:
+            loads, stores = loads - around[0], stores - around[1]
+        # Two runs do not print the same times.
+        slack = 200 / (2 * EXECUTED_PASSES.get(kernel, DEFAULT_PASSES))
+        if kernel not in LOCKED:
+            check(kernel, "loads executed", loads, truths[kernel], "loads", slack)
+        check(kernel, "stores executed", stores, truths[kernel], "stores", slack)
 
 
-def branches(memlag, kernel, options, passes):
-    """Conditional branches of a whole run, and those taken, by Lackey."""
-    text = lackey(memlag, kernel, options, passes, ["--basic-counts=yes"])
+def check_recorded(program, memlag):
+    """All kernels, and what options make of some."""
+    runs = []
+    for kernel, more in [(kernel, []) for kernel in ["ddot", *KERNELS]] + VARIANTS:
+        passes = PASSES.get(kernel, DEFAULT_PASSES)
+        runs.append((kernel, [*options_of(kernel), *more], passes, 3 * passes))
+    for (kernel, *_), (gained, truth) in zip(runs, recorded(program, memlag, "full", runs)):
+        check(kernel, "loads", gained["mem_inst_retired.all_loads"], truth, "loads")
+        if truth["instructions"]:
+            check(kernel, "instructions", gained["inst_retired.any"], truth, "instructions")
+        if kernel in WITHOUT_LINES:
+            continue
+        # A few lines of the rest of the program leave the caches and come back in each pass.
+        read = gained.get("dram.read_bytes", 0) / 64
+        written = gained.get("dram.write_bytes", 0) / 64
+        check(kernel, "lines read", read, truth, "lines_read", 16)
+        check(kernel, "lines written", written, truth, "lines_written", 16)
+
+
+def branches(text):
+    """Conditional branches, and those taken, by Lackey."""
     found = re.search(r"Jccs:\n.*total: +([0-9,]+)\n.*taken: +([0-9,]+) ", text)
     return [int(number.replace(",", "")) for number in found.groups()]
 
 
-def check_branches(memlag, kernel, pattern, options, passes):
+def check_branches(program, memlag):
     """Retired instructions and wrong predictions by the simulated PMU, branches by Lackey."""
-    name = f"{kernel} {pattern}"
-    options = [*options, "--pattern", pattern]
-    gained, truth = one_pass(memlag, kernel, options, passes, "branches")
-    check(name, "instructions", gained["inst_retired.any"], truth, "instructions", 1)
-    wrong = gained["br_misp_retired.all_branches"] - truth["branches_mispredicted"]
-    assert abs(wrong) <= 0.01 * truth["branches"], (name, wrong, truth)
-    few = branches(memlag, kernel, options, passes)
-    many = branches(memlag, kernel, options, 3 * passes)
-    total, taken = [(m - f) / (2 * passes) for m, f in zip(many, few)]
-    check(name, "branches executed", total, truth, "branches", 1)
-    check(name, "branches taken", taken, truth, "branches_taken", 1)
+    runs = [("branch", ["--pattern", pattern], BRANCH_PASSES, 3 * BRANCH_PASSES)
+            for pattern in PATTERNS]
+    runs += [("icode", [*ICODE_OPTIONS, "--pattern", pattern], ICODE_PASSES, 3 * ICODE_PASSES)
+             for pattern in ICODE_PATTERNS]
+    for (kernel, options, few, many), (gained, truth), texts in zip(
+            runs, recorded(program, memlag, "branches", runs),
+            lackey(program, runs, ["--basic-counts=yes"])):
+        name = f"{kernel} {options[-1]}"
+        check(name, "instructions", gained["inst_retired.any"], truth, "instructions", 1)
+        wrong = gained["br_misp_retired.all_branches"] - truth["branches_mispredicted"]
+        assert abs(wrong) <= 0.01 * truth["branches"], (name, wrong, truth)
+        less, more = map(branches, texts)
+        total, taken = [(m - l) / (many - few) for l, m in zip(less, more)]
+        check(name, "branches executed", total, truth, "branches", 1)
+        check(name, "branches taken", taken, truth, "branches_taken", 1)
 
 
 def main():
-    memlag = sys.argv[1]
+    program, memlag = sys.argv[1:]
     os.environ["LD_BIND_NOW"] = "1"
-    # Around a pass of DDOT, which stores nothing, clocks and barriers do.
-    truth = check_kernel(memlag, "ddot")
-    loads, stores = executed_in_a_pass(memlag, "ddot")
-    around = loads - truth["loads"], stores
-    assert all(0 <= count < 200 for count in around), around
-    for kernel in KERNELS:
-        truth = check_kernel(memlag, kernel)
-        check_executed(memlag, kernel, truth, around)
-    with concurrent.futures.ThreadPoolExecutor(2) as two:
-        list(two.map(lambda variant: check_kernel(memlag, *variant), VARIANTS))
-    cases = [("branch", pattern, [], BRANCH_PASSES) for pattern in PATTERNS]
-    cases += [("icode", pattern, ICODE_OPTIONS, ICODE_PASSES) for pattern in ICODE_PATTERNS]
-    with concurrent.futures.ThreadPoolExecutor(2) as two:
-        list(two.map(lambda case: check_branches(memlag, *case), cases))
+    check_executed(program)
+    check_recorded(program, memlag)
+    check_branches(program, memlag)
 
 
 main()

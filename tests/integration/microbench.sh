@@ -182,5 +182,6 @@ else
 fi
 
 # ---- bench: the truth ----------------------------------------------------------------
-python3 "$SOURCE_DIR/tests/integration/kernel_code.py" "$BINARY_DIR/microbench/libmemlag_kernels.a" "$MEMLAG"
-python3 "$SOURCE_DIR/tests/integration/kernel_counts.py" "$MEMLAG"
+python3 "$SOURCE_DIR/tests/integration/kernel_code.py" "$BINARY_DIR/microbench/libmemlag_kernels.a"
+PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/integration/kernel_counts.py" \
+        "$BINARY_DIR/tests/integration/bench_each" "$MEMLAG"
