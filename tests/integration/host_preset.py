@@ -9,10 +9,9 @@ import pathlib
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "experiments"))
-import experiment  # noqa: E402
+import bench_each
 
-MEMLAG, HOST_PRESET = sys.argv[1:3]
+MEMLAG, HOST_PRESET, BENCH = sys.argv[1:]
 KIB, MIB = 1 << 10, 1 << 20
 LATENCY, BANDWIDTH = 0.10, 0.06
 LINE_BYTES = 64
@@ -80,7 +79,7 @@ def figures(calibration):
     in_l1, in_l2, in_l3 = l1 // 2, l2 // 2, l3 // 8 * 7
     in_memory = 24 * MIB
     return [
-        ("latency of L1", "chase", in_l1, 100, latencies[0], False),
+        ("latency of L1", "chase", in_l1, 500, latencies[0], False),
         ("latency of L2", "chase", in_l2, 20, latencies[1], False),
         # So much that few of the loads find their line in L2.
         ("latency of L3", "chase", in_l3, 6, latencies[2], False),
@@ -93,13 +92,20 @@ def figures(calibration):
     ]
 
 
-def modelled(preset, clock_mhz, kernel, size, passes, is_bandwidth):
-    """GB/s, or ns of a line."""
-    gained = experiment.per_pass(
-        MEMLAG, kernel, ["--size", size, *WIDTH.get(kernel, [])], passes, 2 * passes, cpu=preset,
-        prefetch="on", record=["--no-heap", "--period", "1000000"])
-    pass_ns = gained["cpu_clk_unhalted.thread"] / clock_mhz * 1000
-    return size / pass_ns if is_bandwidth else pass_ns / (size / LINE_BYTES)
+def cycles_of(preset, runs, *options):
+    """Of one pass of each of RUNS: (kernel, its options, passes of one run, and of another)."""
+    gained = bench_each.per_pass(MEMLAG, BENCH, runs, [
+        "--sim-cpu", preset, "--sim-prefetch", "on", "--period", "1000000", *options])
+    return [counters["cpu_clk_unhalted.thread"] for counters, _ in gained]
+
+
+def modelled(preset, clock_mhz, figures):
+    """Of each of FIGURES GB/s, or ns of a line."""
+    runs = [(kernel, ["--size", size, *WIDTH.get(kernel, [])], passes, 2 * passes)
+            for _, kernel, size, passes, *_ in figures]
+    for (_, _, size, _, _, is_bandwidth), cycles in zip(figures, cycles_of(preset, runs)):
+        pass_ns = cycles / clock_mhz * 1000
+        yield size / pass_ns if is_bandwidth else pass_ns / (size / LINE_BYTES)
 
 
 def value_of(preset, key):
@@ -117,8 +123,8 @@ for name, calibration in MACHINES.items():
     with open(preset, "w") as out:
         subprocess.run([HOST_PRESET, str(file)], stdout=out, check=True)
     clock_mhz = calibration["clocks"]["core_ghz"] * 1000
-    for what, kernel, size, passes, told, is_bandwidth in figures(calibration):
-        found = modelled(preset, clock_mhz, kernel, size, passes, is_bandwidth)
+    rows = figures(calibration)
+    for (what, *_, told, is_bandwidth), found in zip(rows, modelled(preset, clock_mhz, rows)):
         limit = BANDWIDTH if is_bandwidth else LATENCY
         within = abs(found / told - 1) <= limit
         failed |= not within
@@ -144,11 +150,10 @@ calibration = {**MACHINES["server"],
 pathlib.Path("branch.json").write_text(json.dumps(calibration))
 with open("branch.conf", "w") as out:
     subprocess.run([HOST_PRESET, "branch.json"], stdout=out, check=True)
-cycles = {pattern: experiment.per_pass(
-    MEMLAG, "branch", ["--pattern", pattern], 10, 30, cpu="branch.conf", prefetch="on",
-    record=["--no-heap", "--period", "1000000", "--sim-detail", "branches"]
-)["cpu_clk_unhalted.thread"] / BRANCHES for pattern in ("random", "never", "always")}
-found = 2 * (cycles["random"] - (cycles["never"] + cycles["always"]) / 2) - 1
+random, never, always = (cycles / BRANCHES for cycles in cycles_of(
+    "branch.conf", [("branch", ["--pattern", pattern], 10, 30)
+                    for pattern in ("random", "never", "always")], "--sim-detail", "branches"))
+found = 2 * (random - (never + always) / 2) - 1
 failed |= abs(found / TOLD_CYCLES - 1) > LATENCY
 print(f"wrong predictions: {TOLD_CYCLES} {found:.1f} cycles")
 
