@@ -3,4 +3,5 @@
 # Both levels of the simulated TLB: chases whose translations follow from the number of
 # their pages.
 set -eu
-exec /usr/bin/python3 "$SOURCE_DIR/tests/integration/translation.py" "$MEMLAG"
+PYTHONDONTWRITEBYTECODE=1 exec /usr/bin/python3 "$SOURCE_DIR/tests/integration/translation.py" \
+        "$MEMLAG" "$BINARY_DIR/tests/integration/bench_each"
