@@ -243,6 +243,7 @@ static void print_set_intervals(FILE *out, const json_t *calibration)
         double l2_or_none = isnan(l2) ? 0 : l2;
         fprintf(out,
                 "l1d.alias4k_cycles = 7 # assumed\n"
+                "l1d.alias4k_repeats = 0 # assumed\n"
                 "l1d.set_interval_l2_cycles = %.1f%s\n"
                 "l1d.set_interval_l3_cycles = %.1f%s\n",
                 l2_or_none, isnan(l2) ? " # assumed" : "",

@@ -127,7 +127,7 @@ static void say_splits(FILE *text, const struct report_summary *summary)
                 fprintf(text,
                         " %.0f %% of the loads came after a store to another page with "
                         "the same lowest 12 bits of the address (4 KiB aliasing), and "
-                        "were made twice: move one of the arrays by 64 bytes or more.",
+                        "waited for it: move one of the arrays by 64 bytes or more.",
                         100 * summary->alias_ratio);
 }
 

@@ -88,6 +88,7 @@
         X(l1d_ways, "l1d.ways", "ways", 1, 16)                                           \
         X(l1d_latency_cycles, "l1d.latency_cycles", "cycles", 1, 100)                    \
         X(alias_cycles, "l1d.alias4k_cycles", "cycles", 0, 1000)                         \
+        X(alias_repeats, "l1d.alias4k_repeats", "loads", 0, 1)                           \
         X(set_interval_l2_cycles, "l1d.set_interval_l2_cycles", "cycles/line", 0, 1000)  \
         X(set_interval_l3_cycles, "l1d.set_interval_l3_cycles", "cycles/line", 0, 1000)  \
         X(l2_bytes, "l2.size_bytes", "bytes", 4096, 67108864)                            \

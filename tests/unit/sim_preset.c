@@ -61,6 +61,7 @@ static const struct {
     {"l1d.ways", "8"},
     {"l1d.latency_cycles", "5"},
     {"l1d.alias4k_cycles", "7"},
+    {"l1d.alias4k_repeats", "1"},
     {"l1d.set_interval_l2_cycles", "0"},
     {"l1d.set_interval_l3_cycles", "0"},
     {"l2.size_bytes", "1048576"},

@@ -244,6 +244,7 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
                     (uint32_t)(machine->params.load_buffer_entries +
                                machine->params.store_buffer_entries));
         thread->load_slots = machine->params.issue_width / machine->params.load_ports;
+        thread->repeat_slots = machine->params.alias_repeats * thread->load_slots;
         thread->store_slots = machine->params.issue_width / machine->params.store_ports;
         thread->ports.clock = start;
         thread->fetch_slack = fetch_slack(machine);

@@ -222,11 +222,12 @@ static void wait_for_ports(struct sim_hot *hot, struct sim_thread *thread)
         struct ports_use *before = &thread->ports;
         uint64_t passed = hot->instructions + thread->stall - before->clock;
         const struct ports_use now = {
-            .loads = hot->loads + thread->counters.split_loads +
-                     thread->counters.aliased_loads,
+            .loads = hot->loads + thread->counters.split_loads,
+            .repeats = thread->counters.aliased_loads,
             .stores = hot->stores + thread->counters.split_stores,
         };
-        double loads = (double)(now.loads - before->loads) * thread->load_slots;
+        double loads = (double)(now.loads - before->loads) * thread->load_slots +
+                       (double)(now.repeats - before->repeats) * thread->repeat_slots;
         double stores = (double)(now.stores - before->stores) * thread->store_slots;
         uint64_t needed = (uint64_t)(loads > stores ? loads : stores);
 

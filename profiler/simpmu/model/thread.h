@@ -42,7 +42,7 @@ struct sim_counters {
         uint64_t split_loads;                    /* across a line border */
         uint64_t split_stores;
         uint64_t unforwarded_loads; /* waited for a store of some of their bytes */
-        uint64_t aliased_loads;     /* that were made twice for a store to another page */
+        uint64_t aliased_loads;     /* that waited for a store to another page */
         uint64_t page_faults;
         uint64_t fault_slots; /* in the kernel, for page faults */
         uint64_t call_slots;  /* and for system calls */
@@ -121,7 +121,8 @@ struct combining {
 
 /* The loads and stores counted at the last look at the ports. */
 struct ports_use {
-        uint64_t loads; /* split loads and aliased loads count twice */
+        uint64_t loads;   /* split loads count twice */
+        uint64_t repeats; /* of aliased loads */
         uint64_t stores;
         uint64_t clock;
 };
@@ -145,6 +146,7 @@ struct sim_thread {
         uint64_t fetch_restart; /* as stall: when the front end last began anew */
         uint64_t fetch_slack;   /* see fetch.h */
         double load_slots;      /* average port time of a load */
+        double repeat_slots;    /* the same of an aliased load, once more */
         double store_slots;
         struct ports_use ports;
         struct sim_counters counters;
