@@ -84,7 +84,7 @@ static const struct argp_option option_table[] = {
      "Record the physical addresses of the data (pebs, ibs)", 0},
     {"data-page-size", KEY_PAGE_SIZE, NULL, 0,
      "Record the sizes of the data's pages (pebs, ibs)", 0},
-    {"stores", KEY_STORES, NULL, 0, "Sample stores too (pebs)", 0},
+    {"stores", KEY_STORES, NULL, 0, "Sample stores in any case (pebs)", 0},
     {"loads-only", KEY_LOADS_ONLY, NULL, 0,
      "Sample neither stores nor page faults, of which sim samples both", 0},
     {"no-heap", KEY_NO_HEAP, NULL, 0, "Do not follow heap allocations", 0},

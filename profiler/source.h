@@ -195,7 +195,7 @@ struct source_options {
         uint32_t ldlat_cycles;  /* 0: the source's default, and afterwards: all */
         enum call_graph call_graph;
         bool heap;
-        bool stores;
+        bool stores; /* even if counters are lost for that */
         bool loads_only; /* neither stores nor page faults, where they are samples */
         bool phys_addr;  /* physical addresses of the data too */
         bool page_size;  /* sizes of the data's pages too */

@@ -21,6 +21,7 @@ static struct plan_options wishes_of(const struct source_options *options)
             .frequency_hz = options->frequency_hz,
             .ldlat_cycles = options->ldlat_cycles,
             .stores = options->stores,
+            .stores_if_free = !options->loads_only && !options->frequency_hz,
             .stack_bytes = STACK_BYTES,
             .phys_addr = options->phys_addr,
             .data_page_size = options->page_size,

@@ -15,8 +15,9 @@ static void pebs_set_defaults(struct source_options *options)
                 options->ldlat_cycles = LDLAT_CYCLES_USUAL;
         if (options->frequency_hz)
                 return;
-        options->period_stores =
-            options->period_loads ? options->period_loads : PERIOD_STORES;
+        options->period_stores = options->stores && options->period_loads
+                                     ? options->period_loads
+                                     : PERIOD_STORES;
         if (!options->period_loads)
                 options->period_loads = PERIOD_LOADS;
 }

@@ -51,11 +51,12 @@ int sources_check(const struct source_ops *ops, const struct source_options *opt
                 return diag_set(diag, -EINVAL,
                                 "source %s knows no latencies; record without --ldlat",
                                 ops->name);
-        if (options->loads_only && ops != &source_sim)
-                return diag_set(diag, -EINVAL,
-                                "source %s samples loads alone unless --stores is given; "
-                                "record without --loads-only",
-                                ops->name);
+        if (options->loads_only && ops != &source_sim && ops != &source_pebs)
+                return diag_set(
+                    diag, -EINVAL,
+                    "source %s cannot tell loads from stores when it samples; "
+                    "record without --loads-only",
+                    ops->name);
         if (options->stores && !ops->stores)
                 return diag_set(
                     diag, -EINVAL,

@@ -84,7 +84,8 @@ struct plan_options {
         uint64_t store_period; /* period of stores; 0: by frequency */
         uint64_t frequency_hz; /* samples a second that the kernel should aim at */
         uint32_t ldlat_cycles;
-        bool stores; /* sample them too */
+        bool stores;         /* sample them too */
+        bool stores_if_free; /* the same if that costs LMRL nothing (plan_try_pebs) */
         enum { PLAN_STACK_NONE, PLAN_STACK_FRAME_POINTERS, PLAN_STACK_COPY } stack;
         uint32_t stack_bytes; /* of PLAN_STACK_COPY: a multiple of 8, not 0 */
         bool phys_addr;

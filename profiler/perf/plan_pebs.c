@@ -213,3 +213,26 @@ int plan_pebs(const struct machine *machine, const struct plan_options *options,
         pin_samples(plan);
         return code ? diag_no_memory(diag) : 0;
 }
+
+/* LMRL's events lead the first group of counters (plan_counters.c). */
+static const struct plan_group *lmrl_group(const struct plan *plan)
+{
+        size_t i = 0;
+        while (i < plan->group_count && plan->groups[i].events[0].use != PLAN_COUNTER)
+                i++;
+        return i < plan->group_count ? &plan->groups[i] : NULL;
+}
+
+bool plan_pebs_stores_are_free(const struct plan *with, const struct plan *without)
+{
+        enum { LMRL_EVENTS = 3 };
+        const struct plan_group *after = lmrl_group(with), *before = lmrl_group(without);
+        if (with->counters_rotate != without->counters_rotate ||
+            with->samples_rotate != without->samples_rotate || !after || !before ||
+            after->count < LMRL_EVENTS)
+                return false;
+        for (size_t i = 0; i < LMRL_EVENTS; i++)
+                if (after->events[i].attr.config != before->events[i].attr.config)
+                        return false;
+        return true;
+}

@@ -24,4 +24,8 @@ struct pebs_limits {
 int plan_pebs(const struct machine *machine, const struct plan_options *options,
               const struct pebs_limits *limits, struct plan *plan, struct diag *diag);
 
+/* Whether the plan WITH stores counts LMRL as the same plan WITHOUT them does: all of its
+ * events in one group, for as much of the time. */
+bool plan_pebs_stores_are_free(const struct plan *with, const struct plan *without);
+
 #endif

@@ -216,13 +216,38 @@ static int settle_counters(const struct machine *machine,
         return error ? explain(error, machine, options, "the counters", diag) : 0;
 }
 
+/* Replaces PLAN, of loads alone, by one of stores too, if LMRL loses nothing by that. */
+static void add_free_stores(const struct machine *machine,
+                            const struct plan_options *options,
+                            const struct pebs_limits *limits, struct plan *plan)
+{
+        struct plan_options of_both = *options;
+        struct plan with;
+        struct diag ignored;
+        of_both.stores = true;
+        bool free = plan_pebs(machine, &of_both, limits, &with, &ignored) == 0 &&
+                    plan_pebs_stores_are_free(&with, plan) &&
+                    try_samples(&with, options->whole_cpus) == 0 &&
+                    try_counters(&with, options->whole_cpus) == 0;
+        if (free) {
+                struct plan loads = *plan;
+                *plan = with;
+                with = loads;
+        }
+        plan_free(&with);
+}
+
 int plan_try_pebs(const struct machine *machine, const struct plan_options *options,
                   struct plan *plan, struct diag *diag)
 {
         struct pebs_limits limits;
         *plan = (struct plan){.groups = NULL};
         int code = settle_samples(machine, options, &limits, diag);
-        return code ? code : settle_counters(machine, options, &limits, plan, diag);
+        if (!code)
+                code = settle_counters(machine, options, &limits, plan, diag);
+        if (!code && options->stores_if_free && !options->stores)
+                add_free_stores(machine, options, &limits, plan);
+        return code;
 }
 
 /* ---- IBS ---- */

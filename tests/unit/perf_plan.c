@@ -392,6 +392,30 @@ static void sapphire_rapids_with_stores(void **state)
         assert_string_equal(plan.left_out[0], "mem_load_retired.l1_miss");
 }
 
+/* Stores need one of counters 0 to 3 on Intel's cores. Skylake's LMRL has all that loads
+ * leave; Ice Lake has one more; on Sapphire Rapids a counter would be lost. */
+static void stores_that_cost_no_counter(void **state)
+{
+        (void)state;
+        const struct {
+                struct machine machine;
+                bool are_free;
+        } cases[] = {
+            {server(85, 4), false}, {server(106, 6), true}, {sapphire_rapids(), false}};
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct plan_options options = usual;
+                struct diag diag;
+                struct plan with;
+                make(&cases[i].machine, &options, &no_limits);
+                options.stores = true;
+                assert_int_equal(
+                    plan_pebs(&cases[i].machine, &options, &no_limits, &with, &diag), 0);
+                assert_int_equal(plan_pebs_stores_are_free(&with, &plan),
+                                 cases[i].are_free);
+                plan_free(&with);
+        }
+}
+
 static void granite_rapids(void **state)
 {
         (void)state;
@@ -702,6 +726,7 @@ int main(void)
             plan_test(ice_lake),
             plan_test(sapphire_rapids_and_emerald_rapids),
             plan_test(sapphire_rapids_with_stores),
+            plan_test(stores_that_cost_no_counter),
             plan_test(granite_rapids),
             plan_test(validated_counters),
             plan_test(alder_lake_has_two_kinds_of_core),
