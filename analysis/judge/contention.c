@@ -8,6 +8,7 @@
 
 const double LMRL_FACTOR = 1.25;
 const double CONTENDED_BANDWIDTH_PART = 0.5;
+const double NEAR_BANDWIDTH_PART = 0.75;
 const double SATURATED_BANDWIDTH_PART = 0.9;
 const double FB_FULL_RATIO = 0.25;
 const double FB_SHORT_RATIO = 0.05;
@@ -101,6 +102,22 @@ static bool may_hide_phases(const struct interval_metrics *metrics, double moved
                moved_gbs > HIDDEN_PHASE_PART * thresholds->bandwidth_gbs;
 }
 
+static bool is_saturated(const struct interval_metrics *metrics,
+                         const struct thresholds *thresholds)
+{
+        return metrics->read_gbs + metrics->write_gbs >= thresholds->saturated_gbs ||
+               metrics->write_gbs >= thresholds->saturated_write_gbs;
+}
+
+/* Latency has begun to rise, and the bandwidth that is left bounds what more requests at
+ * a time can gain. Neither the core nor DRAM alone is the cause. */
+static bool is_near_the_limit(const struct interval_metrics *metrics, double baseline,
+                              const struct thresholds *thresholds)
+{
+        return metrics->read_gbs + metrics->write_gbs >= thresholds->near_gbs &&
+               !is_saturated(metrics, thresholds) && metrics->lmrl_cycles > baseline;
+}
+
 enum answer interval_contended(const struct interval_metrics *metrics,
                                double uncontended_lmrl,
                                const struct thresholds *thresholds)
@@ -116,7 +133,8 @@ enum answer interval_contended(const struct interval_metrics *metrics,
         if (isnan(metrics->lmrl_cycles) || isnan(baseline))
                 return ANSWER_UNKNOWN;
         if (!(metrics->lmrl_cycles > thresholds->lmrl_factor * baseline))
-                return ANSWER_NO;
+                return is_near_the_limit(metrics, baseline, thresholds) ? ANSWER_UNKNOWN
+                                                                        : ANSWER_NO;
         return hides ? ANSWER_UNKNOWN : ANSWER_YES;
 }
 
@@ -174,9 +192,7 @@ enum bound interval_bound(const struct interval_metrics *metrics, enum answer co
 {
         if (metrics->used_cores < IDLE_USED_CORES)
                 return BOUND_IDLE;
-        if (contended == ANSWER_YES ||
-            metrics->read_gbs + metrics->write_gbs >= thresholds->saturated_gbs ||
-            metrics->write_gbs >= thresholds->saturated_write_gbs)
+        if (contended == ANSWER_YES || is_saturated(metrics, thresholds))
                 return BOUND_BANDWIDTH;
         if (is_kernel_bound(metrics))
                 return BOUND_KERNEL;

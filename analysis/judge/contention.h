@@ -48,6 +48,9 @@ struct thresholds {
         double quiet_lmrl_cycles;
         /* An interval with less traffic is not contended, at any LMRL. */
         double bandwidth_gbs;
+        /* An interval with more traffic has little bandwidth left: more requests at a
+         * time would soon be short of it. */
+        double near_gbs;
         /* An interval with more traffic, or more writes, is saturated, at any LMRL. */
         double saturated_gbs;
         double saturated_write_gbs;
@@ -63,6 +66,7 @@ struct thresholds {
 /* Constants of the rules that other thresholds are derived from or printed with. */
 extern const double LMRL_FACTOR;
 extern const double CONTENDED_BANDWIDTH_PART;
+extern const double NEAR_BANDWIDTH_PART;
 extern const double SATURATED_BANDWIDTH_PART;
 extern const double FB_FULL_RATIO;
 extern const double FB_SHORT_RATIO;

@@ -183,7 +183,7 @@ struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cyc
             .crowded_retire_cycles = tally->crowded_retire_cycles,
             .stalls = told_stalls(tally),
             .crowded_overlap = cut.crowded_asking_cycles * loads_per_cycle,
-            .bandwidth_untold = tally_contended(&tally->contended) < 0,
+            .bandwidth_untold = tally->contended.untold > tally->contended.told,
         };
         memcpy(facts.cause_latency_cycles, cut.cause_latency_cycles,
                sizeof(facts.cause_latency_cycles));

@@ -29,6 +29,7 @@ struct thresholds thresholds_of_machine(const struct machine_facts *machine)
              * limit: writes raise the latency earlier. */
             .bandwidth_gbs = fmin(CONTENDED_BANDWIDTH_PART * machine->dram_bandwidth_gbs,
                                   machine->dram_knee_gbs),
+            .near_gbs = NEAR_BANDWIDTH_PART * machine->dram_bandwidth_gbs,
             .saturated_gbs = SATURATED_BANDWIDTH_PART * machine->dram_bandwidth_gbs,
             .saturated_write_gbs =
                 SATURATED_BANDWIDTH_PART * machine->dram_write_bandwidth_gbs,
@@ -200,6 +201,8 @@ int thresholds_derive(struct db *db, const struct machine_facts *machine,
              "cycles", measured ? origins->lmrl_threshold_cycles : latency_origin},
             {"contended_bandwidth_gbs", thresholds->bandwidth_gbs, "GB/s",
              knee_first ? origins->dram_knee_gbs : bandwidth_origin},
+            {"nearly_saturated_bandwidth_gbs", thresholds->near_gbs, "GB/s",
+             bandwidth_origin},
             {"saturated_bandwidth_gbs", thresholds->saturated_gbs, "GB/s",
              bandwidth_origin},
             {"saturated_write_gbs", thresholds->saturated_write_gbs, "GB/s",

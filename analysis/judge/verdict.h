@@ -154,8 +154,8 @@ struct verdict_facts {
         double crowded_latency_cycles;
         double crowded_retire_cycles;
         double crowded_overlap;
-        /* Loads may have waited for DRAM bandwidth, but none of their intervals has a
-         * known answer. */
+        /* Loads may have waited for DRAM bandwidth, and most of them are of intervals
+         * without a known answer. */
         bool bandwidth_untold;
 };
 

@@ -82,14 +82,17 @@ static void say_waiting(FILE *text, const struct report_summary *summary)
 static void say_bandwidth(FILE *text, const struct report_summary *summary)
 {
         int64_t known = summary->intervals - summary->unknown_intervals;
-        if (summary->without_waits || known <= 0)
+        bool near = summary->left_share >= 0 && summary->left_share < KNEE_LEFT;
+        if (summary->without_waits || (known <= 0 && !near))
                 return;
-        if (summary->contended_intervals == 0)
+        if (known <= 0)
+                fputs(" Whether DRAM bandwidth was short is not known", text);
+        else if (summary->contended_intervals == 0)
                 fputs(" DRAM bandwidth was not short", text);
         else
                 fprintf(text, " DRAM bandwidth was short for %.0f %% of the time",
                         100 * summary->contended_time_share);
-        if (summary->left_share >= 0 && summary->left_share < KNEE_LEFT)
+        if (near)
                 fprintf(text, ", and %.0f %% of it was left at the busiest of the rest",
                         100 * summary->left_share);
         putc('.', text);

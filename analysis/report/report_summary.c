@@ -54,7 +54,7 @@ static const char interval_sql[] =
     " avg(lmrl_cycles) FILTER (WHERE contended = 0),"
     " count(*) FILTER (WHERE bound = 'bandwidth' AND contended IS NOT 1),"
     " 1 - (SELECT max(use_ratio) FROM utilisation_view JOIN interval USING (interval_id)"
-    "      WHERE bound <> 'bandwidth')"
+    "      WHERE bound IS NOT 'bandwidth')"
     " FROM interval_view";
 
 static const char latency_sql[] =

@@ -72,6 +72,26 @@ static void one_load_a_line(void **state)
         assert_int_equal(judge(&slow, all_known), ANSWER_YES);
 }
 
+/* From three quarters of the peak on, more requests at a time would soon be short of
+ * bandwidth; a latency that has not begun to rise says that other work hides them. */
+static void near_the_limit_nothing_is_known(void **state)
+{
+        const struct {
+                double gbs, times_idle;
+                enum answer answer;
+        } cases[] = {{74, 1.1, ANSWER_NO},
+                     {76, 1.1, ANSWER_UNKNOWN},
+                     {76, 0.9, ANSWER_NO},
+                     {76, 1.3, ANSWER_YES},
+                     {91, 1.1, ANSWER_NO}};
+        (void)state;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct interval interval =
+                    stream(lines_of(cases[i].gbs), cases[i].times_idle * IDLE, 0, 0);
+                assert_int_equal(judge(&interval, all_known), cases[i].answer);
+        }
+}
+
 static void the_factor_is_one_and_a_quarter(void **state)
 {
         (void)state;
@@ -513,6 +533,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(one_load_a_line),
+            cmocka_unit_test(near_the_limit_nothing_is_known),
             cmocka_unit_test(the_factor_is_one_and_a_quarter),
             cmocka_unit_test(a_measured_threshold_counts_before_the_rule),
             cmocka_unit_test(an_absurd_threshold_does_not_count),
