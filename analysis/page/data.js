@@ -7,7 +7,7 @@ memlag.data = (() => {
         Object.fromEntries(raw[name].columns.map((column, i) => [column, row[i]])));
     const valuesOf = (name) => Object.fromEntries(raw[name].rows.map((row) => [row[0], row[1]]));
 
-    const data = { file: raw.file, head: raw.head, advice: Object.assign(Object.create(null), raw.advice), sourceNotes: raw.source_notes,
+    const data = { file: raw.file, provenance: raw.provenance, head: raw.head, advice: Object.assign(Object.create(null), raw.advice), sourceNotes: raw.source_notes,
         parts: raw.parts, limits: raw.limits };
     for (const name of ["functions", "lines", "locations", "objects", "fields", "callers", "time",
         "spans", "sums", "ledger", "line_objects", "places", "paddings", "gains", "line_gains", "sharing", "source"])

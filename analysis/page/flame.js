@@ -127,6 +127,7 @@ memlag.flame = (() => {
         document.getElementById("flame").addEventListener("keydown", move);
         document.getElementById("flame-search").addEventListener("input", draw);
         document.getElementById("flame-reset").addEventListener("click", () => zoom(root));
+        update();
     }
     return { begin, update };
 })();

@@ -7,14 +7,14 @@
     /* The first line of the report says what kind of numbers these are. */
     function writeHead() {
         const lines = data.head.split("\n").filter((line) => line.trim());
-        const kind = data.run.numbers || "unknown";
-        const [first] = lines.splice(0, 1);
-        const banner = document.getElementById("banner");
+        const kind = String(data.run.numbers || "unknown");
+        lines.shift(); /* the banner says it */
         const command = String(data.run.command ?? "");
-        const words = (first || "").replace(/^memlag: /, "");
-        const about = command && words.endsWith(": " + command) ? words.slice(0, -command.length - 2) : words;
-        banner.append(memlag.element("span", "kind kind-" + kind, kind), " ", about,
-            memlag.element("span", "quiet", ` · ${data.run.cpu ?? "unknown CPU"} · ${memlag.duration(data.run.duration_ns)} · ${data.run.memory_samples} samples`));
+        const about = data.provenance.startsWith(kind + " ") ? data.provenance.slice(kind.length + 1) : data.provenance;
+        const facts = [data.provenance.includes("(") ? "" : data.run.cpu ?? "unknown CPU",
+            memlag.duration(data.run.duration_ns), `${data.run.memory_samples} samples`];
+        document.getElementById("banner").append(memlag.element("span", "kind kind-" + kind, kind), " ", about,
+            memlag.element("span", "quiet", facts.filter((fact) => fact).map((fact) => " · " + fact).join("")));
         document.getElementById("command").textContent = command || data.file;
         document.title = `memlag: ${command || data.file}`;
         writeLines(lines);
@@ -141,7 +141,6 @@
     memlag.sums.update();
     for (const part of parts)
         part.begin();
-    update();
     document.getElementById("foot").textContent =
         `${data.file}: recorded ${data.run.start ?? "at an unknown time"} by memlag ${data.run.memlag_version ?? ""}`;
     document.documentElement.dataset.ready = "yes";

@@ -224,6 +224,24 @@ static int write_tables(struct db *db, FILE *out, struct diag *diag)
         return code;
 }
 
+static int write_provenance(const struct report_summary *summary, FILE *out,
+                            struct diag *diag)
+{
+        char *text = NULL;
+        size_t size;
+        FILE *memory = open_memstream(&text, &size);
+        if (!memory)
+                return diag_no_memory(diag);
+        report_print_provenance(memory, summary);
+        int code = fclose(memory) ? diag_no_memory(diag) : 0;
+        if (!code) {
+                write_key(out, "provenance", false);
+                render_json_text(out, text, size);
+        }
+        free(text);
+        return code;
+}
+
 static int write_head(struct db *db, const struct report_options *options,
                       const struct report_summary *summary, FILE *out, struct diag *diag)
 {
@@ -318,6 +336,8 @@ static int write_parts(const void *context, FILE *out, struct diag *diag)
         write_key(out, "file", true);
         const char *file = w->options->file ? w->options->file : "memlag.db";
         render_json_text(out, file, strlen(file));
+        if (!code)
+                code = write_provenance(w->summary, out, diag);
         if (!code)
                 code = write_head(w->db, w->options, w->summary, out, diag);
         if (!code)

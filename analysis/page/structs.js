@@ -63,9 +63,13 @@ memlag.structs = (() => {
         return box;
     }
 
-    function lineOf(number, fields, most) {
+    /* A structure that is smaller than a cache line gets the width of the page. */
+    const columns = (type) => (type.size > 0 && type.size < LINE ? Math.max(16, type.size) : LINE);
+
+    function lineOf(number, fields, most, width) {
         const row = memlag.element("div", "cache-line");
         const grid = memlag.element("div", "fields");
+        grid.style.setProperty("--bytes", width);
         stack(fields, number);
         grid.append(...fields.map((field) => cell(field, number, most)));
         const cost = fields.filter((field) => Math.floor(field.offset_bytes / LINE) === number).reduce((sum, field) => sum + memlag.weigh(field), 0);
@@ -87,7 +91,7 @@ memlag.structs = (() => {
         const busy = (number) => byLine.get(number).some((field) => field.samples > 0 || field.page_faults > 0);
         const chosen = numbers.length <= 8 ? numbers : numbers.filter(busy).slice(0, ROWS);
         for (const number of chosen)
-            box.append(lineOf(number, byLine.get(number).sort((a, b) => a.offset_bytes - b.offset_bytes || b.size_bytes - a.size_bytes), most));
+            box.append(lineOf(number, byLine.get(number).sort((a, b) => a.offset_bytes - b.offset_bytes || b.size_bytes - a.size_bytes), most, columns(type)));
         if (chosen.length < numbers.length)
             box.append(memlag.element("p", "quiet", `${numbers.length - chosen.length} more cache lines, ${numbers.filter(busy).length > chosen.length ? "some" : "none"} with samples.`));
         for (const field of type.fields.filter((one) => (one.field || "").includes("|") && one.samples > 0))
@@ -156,6 +160,7 @@ memlag.structs = (() => {
         const first = byCost[0];
         const several = byCost.find(([, type]) => type.fields.length > 1 && cost(type) >= 0.1 * cost(first[1]));
         shown.type = (several || first || [null])[0];
+        draw();
     }
     return { begin, update: draw, open };
 })();

@@ -12,6 +12,7 @@ memlag.tables = (() => {
 
     const figure = (title, key, explained) => ({
         title, explained, number: true, value: (row) => row.now[key], share: key !== "samples" && key !== "mean",
+        minor: key !== memlag.weights[0][0],
         show: (cell, row) => {
             const value = row.now[key];
             cell.textContent = key === "samples" ? value : key === "mean" ? (value === null ? "–" : Math.round(value)) : memlag.percent(value);
@@ -40,7 +41,7 @@ memlag.tables = (() => {
             columns.push(figure(memlag.weights.find(([key]) => key === "latency")[1], "latency", "Share of the latency of all samples; not of time, as accesses overlap"));
         columns.push(figure("samples", "samples"));
         if (data.functions.some((row) => row.dram !== null))
-            columns.push({ title: "DRAM", number: true, explained: "Samples that DRAM served", value: (row) => row.now.dram,
+            columns.push({ title: "DRAM", number: true, minor: true, explained: "Samples that DRAM served", value: (row) => row.now.dram,
                 show: (cell, row) => { cell.textContent = row.now.dram === null ? "–" : Math.round(100 * row.now.dram) + " %"; } });
         if (data.functions.some((row) => row.mean !== null))
             columns.push(figure("mean", "mean", "Mean latency in cycles"));
@@ -57,7 +58,7 @@ memlag.tables = (() => {
                 named("line", (row) => memlag.place(row.file_id, row.line), openLine),
                 plain("function", (row) => row.owner.function, (row) => name(row.owner.function)),
                 ...(data.lines.some((row) => row.caller_file_id !== null)
-                    ? [plain("called from", caller, null, "The program's own line that led to most of it")] : [])],
+                    ? [{ ...plain("called from", caller, null, "The program's own line that led to most of it"), minor: false }] : [])],
         },
         {
             key: "functions", title: "Functions", rows: data.functions.filter((row) => row.samples !== undefined), columns: [...figures(),
@@ -95,28 +96,37 @@ memlag.tables = (() => {
 
     /* ---- the tables themselves ---- */
 
+    const SHOWN = 0.0005; /* a smaller share is shown as 0.0 % */
+
     const column = (one) => ({
         title: one.title, orderSequence: one.number ? ["desc", "asc"] : ["asc", "desc"],
         type: one.number ? "num" : undefined,
-        className: one.number ? "number" : "text", defaultContent: "",
+        className: (one.number ? "number" : "text") + (one.minor ? " minor" : ""), defaultContent: "",
         data: (row, use) => (use === "display" ? "" : (one.value(row) ?? null) === null ? (one.number ? -1 : "")
-            : use === "filter" ? memlag.filterText(one.value(row)) : one.value(row)),
+            : use === "filter" ? memlag.filterText(one.value(row))
+            : use === "sort" && one.share && one.value(row) < SHOWN ? 0 : one.value(row)),
         createdCell: (cell, unused, row) => {
             one.show(cell, row);
-            if (one.share && one.value(row) > 0) {
+            if (!one.number && cell.textContent.length <= 28)
+                cell.classList.add("short");
+            if (one.share && one.value(row) >= SHOWN) {
                 cell.classList.add("share");
-                cell.style.setProperty("--share", Math.min(1, one.value(row)));
+                cell.style.setProperty("--share", Math.min(1, one.value(row) / one.most));
             }
         },
     });
 
     function make(kind) {
-        kind.table = memlag.dataTable(kind.panel, kind.key, { data: kind.rows, columns: kind.columns.map(column), order: [[0, "desc"]] });
+        const samples = kind.columns.findIndex((one) => one.title === "samples");
+        kind.table = memlag.dataTable(kind.panel, kind.key, { data: kind.rows, columns: kind.columns.map(column),
+            order: [[0, "desc"]], orderFixed: { post: samples > 0 ? [[samples, "desc"]] : [] } });
         kind.columns.forEach((one, i) => { kind.table.column(i).header().title = one.explained || ""; });
         kind.stale = false;
     }
 
     function refresh(kind) {
+        for (const one of kind.columns.filter((each) => each.share))
+            one.most = Math.max(SHOWN, ...kind.rows.map((row) => one.value(row) || 0));
         if (!kind.table)
             make(kind);
         else if (kind.stale)

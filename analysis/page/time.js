@@ -28,7 +28,7 @@ memlag.time = (() => {
             });
         if (has("lmrl"))
             panels.push({
-                title: "LMRL, cycles of a load that missed L1", limit: data.thresholds.lmrl_cycles,
+                title: "LMRL, cycles", limit: data.thresholds.lmrl_cycles,
                 limitName: "threshold", lines: [{ name: "LMRL", points: steps("lmrl") }],
             });
         if (has("cores"))
@@ -116,6 +116,14 @@ memlag.time = (() => {
             + (row.cores !== null ? `; ${row.cores} cores` : ""));
     }
 
+    const FEW = 8; /* intervals show hardly a course */
+
+    function writeHint() {
+        if (data.time.length > 0 && data.time.length < FEW)
+            document.querySelector("#time .hint").after(memlag.element("p", "hint",
+                `Only ${data.time.length} interval${data.time.length > 1 ? "s" : ""}: memlag record with a smaller --interval shows more.`));
+    }
+
     function writeLegend() {
         legend.textContent = "";
         const bounds = [...new Set(data.time.map((row) => row.bound).filter((bound) => bound))];
@@ -139,7 +147,7 @@ memlag.time = (() => {
         drawBounds(svg, height);
         panels.forEach((panel, i) => drawPanel(svg, panel, STRIP + GAP - 4 + i * (HEIGHT + GAP)));
         svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height + 4})`)
-            .call(d3.svg.axis().scale(x).orient("bottom").ticks(10).tickFormat((ms) => ms + " ms").outerTickSize(0));
+            .call(d3.svg.axis().scale(x).orient("bottom").ticks(Math.max(2, Math.min(10, Math.floor((width - LEFT - RIGHT) / 80)))).tickFormat((ms) => ms + " ms").outerTickSize(0));
         drawBrush(svg, height);
         showChoice();
     }
@@ -157,6 +165,7 @@ memlag.time = (() => {
     function begin() {
         findPanels();
         writeLegend();
+        writeHint();
         draw();
         let width = document.getElementById("chart").clientWidth;
         addEventListener("resize", () => {

@@ -220,6 +220,9 @@ static int add_sentences(struct brief *brief, enum brief_rank rank,
 
 /* ---- places ---- */
 
+/* Mapped files have their path as name. */
+#define OBJECT_NAME " iif(name GLOB '/*'," REPORT_BASE("name") ", name) "
+
 /* A library's line comes with the program's own line that led there. */
 /* clang-format off */
 static const char places_sql[] =
@@ -233,14 +236,14 @@ static const char places_sql[] =
     " iif(file IS NULL, '', " REPORT_BASE("file") "|| coalesce(':' || line, '') || ' ')"
     "  || 'in ' ||" REPORT_FUNCTION_NAME ","
     " iif(verdict = 'page-faults',"
-    "  (SELECT name || iif(2 * sum(e.faults) < page_faults, ' and others', '')"
+    "  (SELECT" OBJECT_NAME "|| iif(2 * sum(e.faults) < page_faults, ' and others', '')"
     "   FROM page_fault AS e JOIN sample_location USING (sample_id)"
     "   JOIN location AS l USING (location_id) LEFT JOIN module AS m USING (module_id)"
     "   JOIN attribution AS a USING (sample_id)"
     "   JOIN data_object AS d ON d.object_id = a.object_id"
     "   WHERE l.line IS top.line AND l.file IS top.file AND l.function IS top.function"
     "   AND m.path IS top.module GROUP BY a.object_id ORDER BY sum(e.faults) DESC LIMIT 1),"
-    "  (SELECT name || iif(2 * sum(o.samples) < top.samples, ' and others', '')"
+    "  (SELECT" OBJECT_NAME "|| iif(2 * sum(o.samples) < top.samples, ' and others', '')"
     "   FROM line_object_finding AS o JOIN data_object USING (object_id)"
     "   WHERE o.line_id = top.line_id GROUP BY object_id ORDER BY sum(o.samples) DESC LIMIT 1)),"
     " iif(verdict = 'page-faults', page_faults, samples), g.fix, 100 * g.gain_ratio,"
