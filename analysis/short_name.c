@@ -134,9 +134,30 @@ static char *copy_of(const char *text, size_t length)
         return copy;
 }
 
+/* Files of Rust's library are below "/rustc/", then the hash of the compiler's commit. */
+static void cut_hashes(char *text, size_t *length)
+{
+        static const char before[] = "/rustc/", mark[] = "...";
+        enum { HASH_MIN = 8 };
+        char *end = text + *length;
+        for (char *at = text;
+             (at = memmem(at, (size_t)(end - at), before, strlen(before))) != NULL;) {
+                at += strlen(before);
+                size_t digits = strspn(at, "0123456789abcdef");
+                if (digits < HASH_MIN || at[digits] != '/')
+                        continue;
+                memcpy(at, mark, strlen(mark));
+                memmove(at + strlen(mark), at + digits, (size_t)(end - at) - digits + 1);
+                end -= digits - strlen(mark);
+        }
+        *length = (size_t)(end - text);
+}
+
 char *short_name(const char *name, size_t *length, size_t most)
 {
         char *text = copy_of(name, *length);
+        if (text && *length > most)
+                cut_hashes(text, length);
         size_t deepest = text && *length > most ? depth_of(text, *length) : 0;
         if (deepest == 0)
                 return text;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Returns a copy of NAME's *LENGTH bytes (which may contain 0) with template arguments
- * replaced by "<...>"; the caller frees it. Cuts the innermost arguments first, and only
+ * replaced by "<...>", and hashes in "/rustc/HASH/" by "..."; the caller frees it. Cuts the innermost arguments first, and only
  * as many as MOST bytes require. Updates *LENGTH. Takes linear time. NULL without memory.
  */
 char *short_name(const char *name, size_t *length, size_t most);

@@ -55,6 +55,18 @@ static void arguments_that_differ_stay(void **state)
         assert_unlike("f<(1 > 2), something>", "f<other>", "f<(1 > 2), something>");
 }
 
+static void hashes_of_rust_go(void **state)
+{
+        (void)state;
+        assert_short(
+            "/rustc/9fc6b43126469e3858e2fe86cafb4f0fd5068869/library/core/src/mod.rs:7",
+            60, "/rustc/.../library/core/src/mod.rs:7");
+        assert_short("f</rustc/9fc6b43126469e38/a>, from /rustc/9fc6b43126469e38/b", 20,
+                     "f<...>, from /rustc/.../b");
+        assert_short("/rustc/library/core and /rustc/9fc6b431", 10,
+                     "/rustc/library/core and /rustc/9fc6b431");
+}
+
 static void a_name_that_fits_stays(void **state)
 {
         (void)state;
@@ -149,6 +161,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(a_name_that_fits_stays),
+            cmocka_unit_test(hashes_of_rust_go),
             cmocka_unit_test(arguments_that_differ_stay),
             cmocka_unit_test(the_innermost_arguments_go_first),
             cmocka_unit_test(what_is_shorter_than_the_mark_stays),
