@@ -209,5 +209,7 @@ memlag.source = (() => {
         showFile(first !== undefined ? first : files.length ? files[0] : null);
         writeNotes(data.sourceNotes.trim().split("\n").filter((note) => note));
     }
-    return { begin, update: draw, open: openLine, openFunction, openObject };
+    /* Without a chosen line, the one that now weighs most is in sight. */
+    const update = () => (shown.line === null && !shown.owner ? showFile(shown.file) : draw());
+    return { begin, update, open: openLine, openFunction, openObject };
 })();

@@ -4,7 +4,7 @@
 "use strict";
 memlag.structs = (() => {
     const { data } = memlag;
-    const LINE = 64, ROWS = 48;
+    const LINE = 64, ROWS = 48, LEAST = 0.001;
     const types = new Map();
     for (const field of data.fields) {
         if (!types.has(field.type_id))
@@ -125,7 +125,8 @@ memlag.structs = (() => {
         picture.textContent = detail.textContent = "";
         const type = types.get(shown.type);
         if (!type) {
-            picture.append(memlag.element("p", "quiet", "No type of a sampled object is known."));
+            picture.append(memlag.element("p", "quiet", types.size ? "No structure costs much: the accessed data are single values."
+                : "No type of a sampled object is known."));
             return;
         }
         document.getElementById("struct-type").value = String(shown.type);
@@ -148,7 +149,8 @@ memlag.structs = (() => {
     function begin() {
         const select = document.getElementById("struct-type");
         const cost = (type) => type.fields.reduce((sum, field) => sum + memlag.weigh(field), 0);
-        const byCost = [...types].sort((a, b) => cost(b[1]) - cost(a[1]));
+        /* A single value has no picture of its own, unless one asks for it. */
+        const byCost = [...types].filter(([, type]) => type.fields.length > 1).sort((a, b) => cost(b[1]) - cost(a[1]));
         for (const [id, type] of byCost) {
             const option = memlag.element("option", "", memlag.shortName(type.name, 80));
             option.value = String(id);
@@ -156,10 +158,7 @@ memlag.structs = (() => {
             select.append(option);
         }
         select.addEventListener("change", () => { shown = { type: +select.value, field: null }; draw(); });
-        /* A structure says more than a single number does, if something of it is sampled. */
-        const first = byCost[0];
-        const several = byCost.find(([, type]) => type.fields.length > 1 && cost(type) >= 0.1 * cost(first[1]));
-        shown.type = (several || first || [null])[0];
+        shown.type = byCost.length && cost(byCost[0][1]) >= LEAST ? byCost[0][0] : null;
         draw();
     }
     return { begin, update: draw, open };

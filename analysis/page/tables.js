@@ -117,14 +117,15 @@ memlag.tables = (() => {
     });
 
     function make(kind) {
-        const samples = kind.columns.findIndex((one) => one.title === "samples");
-        kind.table = memlag.dataTable(kind.panel, kind.key, { data: kind.rows, columns: kind.columns.map(column),
-            order: [[0, "desc"]], orderFixed: { post: samples > 0 ? [[samples, "desc"]] : [] } });
+        kind.table = memlag.dataTable(kind.panel, kind.key, { data: kind.rows, columns: kind.columns.map(column), order: [[0, "desc"]] });
         kind.columns.forEach((one, i) => { kind.table.column(i).header().title = one.explained || ""; });
         kind.stale = false;
     }
 
+    /* Equal rows stay in the order of their samples. */
     function refresh(kind) {
+        if (kind.rows[0].now)
+            kind.rows.sort((a, b) => b.now.samples - a.now.samples);
         for (const one of kind.columns.filter((each) => each.share))
             one.most = Math.max(SHOWN, ...kind.rows.map((row) => one.value(row) || 0));
         if (!kind.table)

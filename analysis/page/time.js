@@ -5,7 +5,9 @@ memlag.time = (() => {
     const { data, choice } = memlag;
     const LEFT = 64, RIGHT = 28, HEIGHT = 62, GAP = 26, STRIP = 10;
     const msOf = (ns) => ns / 1e6;
-    const first = memlag.spanStart(0), last = memlag.spanStart(data.grid.count);
+    const first = memlag.spanStart(0);
+    /* The last interval of a run is shorter than the others. */
+    const last = Math.min(memlag.spanStart(data.grid.count), data.time.length ? msOf(data.time[data.time.length - 1].end_ns) : Infinity);
     const has = (column) => data.time.some((row) => row[column] !== null && row[column] > 0);
     const panels = [];
 
@@ -13,7 +15,7 @@ memlag.time = (() => {
     const steps = (column) => data.time
         .flatMap((row) => [[msOf(row.start_ns), row[column]], [msOf(row.end_ns), row[column]]]);
     const ofSpans = (values) => values
-        .flatMap((value, span) => [[memlag.spanStart(span), value], [memlag.spanStart(span + 1), value]]);
+        .flatMap((value, span) => [[memlag.spanStart(span), value], [Math.min(last, memlag.spanStart(span + 1)), value]]);
 
     function findPanels() {
         const weight = memlag.weights[0][0];
@@ -97,7 +99,8 @@ memlag.time = (() => {
     function spansOf(extent) {
         const width = data.grid.span_ns / 1e6;
         const from = Math.min(clamp(Math.round((extent[0] - first) / width)), data.grid.count - 1);
-        return [from, Math.max(from + 1, clamp(Math.round((extent[1] - first) / width)))];
+        const to = extent[1] >= last ? data.grid.count : clamp(Math.round((extent[1] - first) / width));
+        return [from, Math.max(from + 1, to)];
     }
 
     const fixed = (ms) => +ms.toFixed(3);
@@ -132,6 +135,8 @@ memlag.time = (() => {
         }
         if (data.time.some((row) => row.contended))
             legend.append(memlag.element("span", "key contended"), "DRAM bandwidth short ");
+        if (has("lmrl"))
+            document.getElementById("lmrl-legend").hidden = false;
         if (has("write_gbs"))
             legend.append(memlag.element("span", "key series-read"), "read ", memlag.element("span", "key series-write"), "write");
     }
@@ -159,7 +164,7 @@ memlag.time = (() => {
         document.getElementById("to").value = fixed(to);
         document.getElementById("whole").hidden = whole;
         describe([choice.from, choice.to]);
-        d3.select("#chart .brush").call(whole ? brush.clear() : brush.extent([from, to]));
+        d3.select("#chart .brush").call(whole ? brush.clear() : brush.extent([from, Math.min(last, to)]));
     }
 
     function begin() {

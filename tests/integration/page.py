@@ -161,8 +161,10 @@ def check_time():
     find("#whole").click()
     assert find("#range").text == "" and number(figures(listed)["samples"]) > chosen["samples"]
     chart = find("#chart .brush .background")
-    ActionChains(driver).move_to_element_with_offset(chart, chart.size["width"] // 2 - 200, 0) \
-        .click_and_hold().move_by_offset(150, 0).move_by_offset(20, 0).release().perform()
+    width, last = chart.size["width"], script("return Math.max(...memlag.data.time.map((row) => row.end_ns)) / 1e6")
+    right = int(width * (last - middle) / last)  # of the middle, which is at an offset from the chart's own
+    ActionChains(driver).move_to_element_with_offset(chart, width // 2 - right, 0) \
+        .click_and_hold().move_by_offset(right // 2, 0).move_by_offset(right // 4, 0).release().perform()
     start, end = chosen_time()
     assert find("#range").text and end > start, "dragging chooses no time"
     dragged = next(line for line in report("line", "--time", f"{start}-{end}") if line["line"] == mark("array"))
