@@ -14,31 +14,41 @@
             return "–";
         if (unit === "ns")
             return memlag.duration(value);
-        const [scale, letter] = value >= 1e9 ? [1e9, " G"] : value >= 1e6 ? [1e6, " M"] : value >= 1e3 ? [1e3, " k"] : [1, " "];
-        return +(value / scale).toPrecision(3) + letter + (unit || "");
+        const [scale, letter] = value >= 1e9 ? [1e9, "G"] : value >= 1e6 ? [1e6, "M"] : value >= 1e3 ? [1e3, "k"] : [1, ""];
+        const name = unit === "bytes" ? letter + "B" : unit ? `${letter} ${unit}` : letter;
+        return `${+(value / scale).toPrecision(3)} ${name}`.replace(/ +/g, " ").trim();
     };
+    /* The unit of a number under a title that names it. */
+    const plain = (unit) => (unit === "ns" || unit === "bytes" ? unit : "");
+    const titles = { dram_read: "read from DRAM", dram_write: "written to DRAM", lmrl: "LMRL, cycles", on_cpus: "time on CPUs",
+        measured_duration: "duration, measured", measured_cpu: "CPU time, measured", contended_intervals: "intervals short of bandwidth" };
 
     function writeHead() {
         const { before, after, run, notes, all } = data.line;
         document.getElementById("before").textContent = before.file;
         document.getElementById("after").textContent = after.file;
-        for (const side of [before, after])
-            document.getElementById("banner").append(element("span", "kind kind-" + side.numbers, side.numbers ?? "unknown"), ` ${side.command ?? side.file} `);
+        const kind = (side) => element("span", "kind kind-" + side.numbers, side.numbers ?? "unknown");
+        document.getElementById("banner").append(kind(before), ` ${before.command ?? before.file} → `,
+            ...(before.numbers === after.numbers ? [] : [kind(after), " "]), after.command ?? after.file);
         const head = document.getElementById("head");
         head.append(element("p", "", `Waiting for memory: ${amount(all.before, all.unit)} before, ${amount(all.after, all.unit)} after: ${all.verdict}`
             + ` (between ${signed(all.difference_low, all.unit)} and ${signed(all.difference_high, all.unit)}).`));
         for (const note of notes)
             head.append(element("p", "quiet", note));
         const counts = document.getElementById("counts");
+        const names = counts.insertRow();
+        for (const text of ["", "before", "after", "ratio"])
+            names.insertCell().textContent = text;
         for (const count of run.filter((one) => one.before || one.after)) {
             const row = counts.insertRow();
-            for (const text of [count.name.replace(/_/g, " "), amount(count.before, count.unit), amount(count.after, count.unit),
+            for (const text of [titles[count.name] ?? count.name, amount(count.before, plain(count.unit)), amount(count.after, plain(count.unit)),
                 count.ratio === null ? "" : "×" + count.ratio.toPrecision(3)])
                 row.insertCell().textContent = text;
         }
     }
 
-    const signed = (value, unit) => (value === null ? "–" : (value < 0 ? "−" : "+") + amount(Math.abs(value), unit));
+    const LEAST = 0.01; /* a smaller difference is of rounding */
+    const signed = (value, unit) => (value === null ? "–" : Math.abs(value) < LEAST ? amount(0, unit) : (value < 0 ? "−" : "+") + amount(Math.abs(value), unit));
 
     /* ---- the calls of both as one tree ---- */
 
@@ -163,14 +173,15 @@
     };
     const causes = (row) => (row.verdict_before === row.verdict_after ? row.verdict_before ?? "" : `${row.verdict_before ?? "–"} → ${row.verdict_after ?? "–"}`);
 
+    const unitOf = ([first]) => (first && first.unit === "cycles" ? ", cycles" : "");
     const kinds = Object.keys(names).map((key) => ({
         key, title: key[0].toUpperCase() + key.slice(1) + "s", rows: data[key].rows,
         columns: [
-            { title: "before", number: true, value: (row) => row.before, show: (row) => amount(row.before, row.unit) },
-            { title: "after", number: true, value: (row) => row.after, show: (row) => amount(row.after, row.unit) },
-            { title: "difference", number: true, value: (row) => Math.abs(row.difference), show: (row) => signed(row.difference, row.unit),
+            { title: "before" + unitOf(data[key].rows), number: true, value: (row) => row.before, show: (row) => amount(row.before, plain(row.unit)) },
+            { title: "after", number: true, value: (row) => row.after, show: (row) => amount(row.after, plain(row.unit)) },
+            { title: "difference", number: true, value: (row) => Math.abs(row.difference), show: (row) => signed(row.difference, plain(row.unit)),
                 hint: (row) => `between ${signed(row.difference_low, row.unit)} and ${signed(row.difference_high, row.unit)}` },
-            { title: "", value: (row) => row.verdict, style: (row) => "change change-" + row.verdict },
+            { title: "", value: (row) => row.verdict, show: (row) => (row.verdict ?? "").replace(/-/g, " "), style: (row) => "change change-" + row.verdict },
             { title: "cause", value: causes },
             ...names[key].map(([title, value]) => ({ title, value: (row) => value(row) ?? "–", show: (row) => memlag.shortName(value(row) ?? "–", 60), hint: value })),
         ],

@@ -280,6 +280,7 @@ def check_diff():
     names = headers("line")
     shown = {row[names.index("line")]: row[3] for row in rows("line")}
     assert shown[f"page.c:{mark('list')}"] == wanted[f"page.c:{mark('list')}"] == "better", (shown, wanted)
+    assert all(re.fullmatch(r"[−+]?[\d.]+( [kMG])?|0", row[names.index("difference")]) for row in rows("line")), rows("line")
     walk = find("#flame [title^='walk']")
     assert "less" in walk.get_attribute("class"), walk.get_attribute("class")
     walk.send_keys(Keys.ARROW_UP)
