@@ -178,7 +178,7 @@ if command -v clang >/dev/null; then
         build shared_clang clang shared.c
         measure shared_clang 50
         build structures_clang clang structures.c
-        measure structures_clang "$(by_version clang 14 97 94)"
+        measure structures_clang "$(by_version clang 14 96 94)"
         # The lines of a split unit, which tell the copies of an unrolled loop's load, are in
         # the program.
         build c_split_clang clang program.c -gsplit-dwarf
