@@ -79,16 +79,27 @@ separate()
 # itself: right must be 95 % of the objects and PERCENT (97) of the fields.
 measure()
 {
-        TRUTH=$1.truth "$MEMLAG" record -o "$1.db" $LOADS --ldlat 1 --period 53 \
-                -- "./$1" words >"$1.out" 2>&1 || fail "$1: $(cat "$1.out")"
-        name_and_check "$@"
+        record "$1"
+        check "$@"
 }
 
+record()
+{
+        TRUTH=$1.truth "$MEMLAG" record -o "$1.db" $LOADS --ldlat 1 --period 53 \
+                -- "./$1" words >"$1.out" 2>&1 || fail "$1: $(cat "$1.out")"
+}
+
+# name_and_check NAME [PERCENT]: with the debug information below debug/
 name_and_check()
 {
+        "$MEMLAG" symbolize --debuginfo-path=debug "$1.db" 2>"$1.named" ||
+                fail "$1: symbolize: status $?: $(cat "$1.named")"
+        check "$@"
+}
+
+check()
+{
         name=$1
-        "$MEMLAG" symbolize --debuginfo-path=debug "$name.db" 2>"$name.named" ||
-                fail "$name: symbolize: status $?: $(cat "$name.named")"
         PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/integration/types/check.py" \
                 "$name.db" "$name.truth" --fields "${2:-97}" || fail "$name: not as it is known to be"
         check_ledger "$name.db"
@@ -358,10 +369,12 @@ fi
 # PMU reads debug information too and gives up on these: it does not get to see it.
 build cxx_units g++ program.cc -fdebug-types-section
 separate cxx_units
-measure cxx_units
+record cxx_units
+name_and_check cxx_units
 build c_split gcc program.c -gsplit-dwarf
 separate c_split
-measure c_split
+record c_split
+name_and_check c_split
 build cxx_split_units g++ program.cc -gsplit-dwarf -fdebug-types-section
 readelf -SW cxx_split_units-program.dwo | grep -c '\.debug_info\.dwo' >sections
 [ "$(cat sections)" -gt 1 ] || fail "no units of types in the split file"
@@ -370,7 +383,8 @@ measure cxx_split_units
 build cxx_split_types g++ program.cc -gdwarf-4 -gsplit-dwarf -fdebug-types-section
 separate cxx_split_types
 readelf -SW cxx_split_types-program.dwo | grep -q '\.debug_types\.dwo' || fail "no .debug_types.dwo"
-measure cxx_split_types
+record cxx_split_types
+name_and_check cxx_split_types
 
 # repack NAME TOOL: the split file in a package beside the program instead, by TOOL.
 repack()

@@ -201,17 +201,26 @@ module truth
   implicit none
   integer :: out
 contains
+  ! Digits by hand, and no formats: most of the program's loads would else be those of WRITE.
   subroutine say(line, numbers, rest)
     character(*), intent(in) :: line, rest
     integer(8), intent(in) :: numbers(:)
-    character(24) :: text
-    integer :: i
-    write (out, '(a)', advance='no') line
-    do i = 1, size(numbers)
-      write (text, '(i0)') numbers(i)
-      write (out, '(a)', advance='no') char(9)//trim(text)
+    character(128) :: text
+    integer(8) :: left
+    integer :: i, first
+    first = len(text) + 1
+    do i = size(numbers), 1, -1
+      left = numbers(i)
+      do
+        first = first - 1
+        text(first:first) = char(ichar('0') + mod(left, 10_8))
+        left = left / 10
+        if (left == 0) exit
+      end do
+      first = first - 1
+      text(first:first) = char(9)
     end do
-    write (out, '(a)') char(9)//rest
+    write (out) line//text(first:)//char(9)//rest//char(10)
   end subroutine
 
   subroutine object(kind, name, type, at, bytes, count)
@@ -239,7 +248,8 @@ contains
     call field('state::wet_cell', 'cell.material', loc(wet(1)%material) - start, 4_8, 'state::cell:material')
     call field('state::wet_cell', 'level', loc(wet(1)%level) - start, 8_8, '')
     start = loc(first)
-    call field('state::node', 'next', loc(first%next) - start, 8_8, '')
+    ! The address of a pointer is its target's: it is the first component.
+    call field('state::node', 'next', 0_8, 8_8, '')
     call field('state::node', 'key', loc(first%key) - start, 4_8, '')
     call field('state::node', 'weight', loc(first%weight) - start, 8_8, '')
     ! The address of an allocated component is its items': the descriptor begins on the next
@@ -279,7 +289,7 @@ contains
   subroutine tell()
     character(4096) :: path
     call get_environment_variable('TRUTH', path)
-    open (newunit=out, file=trim(path), status='replace', action='write')
+    open (newunit=out, file=trim(path), status='replace', action='write', access='stream', form='unformatted')
     call say_fields()
     call say_objects()
     close (out)
