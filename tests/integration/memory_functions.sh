@@ -96,14 +96,14 @@ cat >strings.cc <<'END'
 static volatile long sink;
 __attribute__((noinline)) static void fill(std::map<std::string, long> &map)
 {
-        for (int i = 0; i < 3000; i++)
-                map[std::string(40, 'x') + std::to_string(i * 7919 % 3000)] = i;
+        for (int i = 0; i < 600; i++)
+                map[std::string(40, 'x') + std::to_string(i * 7919 % 600)] = i;
 }
 __attribute__((noinline)) static long find(const std::map<std::string, long> &map)
 {
         long sum = 0;
         std::string prefix(40, 'x');
-        for (int i = 0; i < 3000; i++)
+        for (int i = 0; i < 600; i++)
                 sum += map.find(prefix + std::to_string(i))->second;
         return sum;
 }
