@@ -46,6 +46,7 @@ fi
 cat >app.c <<'EOT'
 #include <mpi.h>
 #include <stdlib.h>
+#include <time.h>
 static volatile char field[1 << 22];
 static void work(long rounds)
 {
@@ -57,8 +58,12 @@ int main(int argc, char **argv)
         int rank;
         MPI_Init(&argc, &argv);
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        /* For some times as long as it took to begin, on a busy machine too. */
+        clock_t begun = clock();
         if (rank == 0)
-                work(atol(argv[1]));
+                do
+                        work(atol(argv[1]));
+                while (argc > 3 && clock() < 6 * begun);
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Finalize();
         return atoi(argv[2]);
@@ -71,10 +76,10 @@ mpi()
                 mpirun --oversubscribe -n 2 "$@"
 }
 for source in sim clock; do
-        rounds=3000000
-        [ $source = sim ] || rounds=100000000
+        rounds=3000000 long=
+        [ $source = sim ] || long=long
         rm -f memlag.[01].db
-        mpi "$MEMLAG" record --source $source -- ./app $rounds 0 >out 2>err ||
+        mpi "$MEMLAG" record --source $source -- ./app $rounds 0 $long >out 2>err ||
                 fail "$source: the job failed: $(cat err)"
         for rank in 0 1; do
                 [ "$(ask memlag.$rank.db "SELECT value FROM run WHERE key = 'state'")" = complete ] ||

@@ -243,8 +243,8 @@ kill $busy
 # Processes in a PID namespace of their own, where memlag has no number and other
 # processes have those of ours, are recorded to the end.
 if unshare -rpf --mount-proc true 2>/dev/null; then
-        "$MEMLAG" record $LOADS --period 1 --ldlat 1 -o alone.db -- ./pie 2>err
-        "$MEMLAG" record $LOADS --period 1 --ldlat 1 -o space.db -- unshare -rpf --mount-proc ./pie \
+        "$MEMLAG" record $LOADS --period 10 --ldlat 1 -o alone.db -- ./pie 2>err
+        "$MEMLAG" record $LOADS --period 10 --ldlat 1 -o space.db -- unshare -rpf --mount-proc ./pie \
                 2>err || fail "PID namespace: $(cat err)"
         wanted=$(ask alone.db 'SELECT count(*) FROM sample')
         found=$(ask space.db "SELECT count(*) FROM sample JOIN thread USING (thread_id)
