@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_each KERNEL OPTION... [-- KERNEL OPTION...]...: 'memlag bench' with each list of
- * arguments, in a process of its own, one after the other. So the simulated PMU, for which a
- * program's beginning is the most of it, runs that once for all. */
+ * arguments, in a process of its own, one after the other. So the simulated PMU, for
+ * which a program's beginning is the most of it, runs that once for all. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

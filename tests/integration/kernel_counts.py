@@ -76,11 +76,11 @@ def lackey(program, runs, counts):
     command += ["--vex-iropt-register-updates=allregs-at-each-insn"]
     command += [program, *bench_each.arguments(pairs)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    texts = {} # by process, in the order in which they end: the parent at last
+    texts = {}  # by process, in the order in which they end: the parent at last
     for line in done.stderr.splitlines():
         process, _, rest = line.partition("== ")
         texts.setdefault(process, []).append(rest)
-    parent = next(iter(texts)) # which says first that it is Lackey
+    parent = next(iter(texts))  # which says first that it is Lackey
     ended = ["\n".join(lines) for process, lines in texts.items() if process != parent]
     assert len(ended) == len(pairs), done.stderr
     return list(zip(ended[::2], ended[1::2]))
