@@ -25,8 +25,8 @@ static const char name[] = "whatif";
 static const double MEMORY_GAIN_MIN = 0.02;
 static const double FIX_GAIN_MIN = 0.01;
 
-/* That fixes of the program are tried for: the hottest. */
-enum { LINES = 3 };
+/* Fixes of the program are tried for so many lines, and for so many objects. */
+enum { HOTTEST = 3 };
 
 struct whatif {
         const struct record_options *options;
@@ -219,8 +219,8 @@ static int plan_estimate(void *context, const char *fix)
                    : plan(planning->whatif, fix, planning->diag);
 }
 
-/* The user did not ask for this line: without it the other fixes are still tried. */
-static int plan_line(void *context, const char *fix)
+/* The user did not ask for this fix: without it the others are still tried. */
+static int plan_of_program(void *context, const char *fix)
 {
         struct planning *planning = context;
         int rc = plan(planning->whatif, fix, planning->diag);
@@ -278,8 +278,11 @@ static int try_justified(struct whatif *whatif, struct diag *diag)
         rc = whatif_each_estimate(whatif->db, FIX_GAIN_MIN, plan_estimate, &planning,
                                   diag);
         if (rc == 0)
-                rc = whatif_each_line(whatif->db, FIX_GAIN_MIN, LINES, plan_line,
+                rc = whatif_each_line(whatif->db, FIX_GAIN_MIN, HOTTEST, plan_of_program,
                                       &planning, diag);
+        if (rc == 0)
+                rc = whatif_each_object(whatif->db, FIX_GAIN_MIN, HOTTEST,
+                                        plan_of_program, &planning, diag);
         if (rc == 0)
                 rc = plan_pairs(whatif, diag);
         if (rc == 0)

@@ -449,3 +449,66 @@ int whatif_plan_make(struct db *db, const struct whatif_target *target,
         layout_result_free(&plan.layout);
         return rc;
 }
+
+/* ---- which fix fits ---- */
+
+/* The member that a field F is part of, and a type's name as C's typedefs would have it.
+ */
+#define MEMBER_SQL                                                                       \
+        "substr(f.name, 1, min(instr(f.name || '.', '.'), instr(f.name || '[', '[')) - " \
+        "1)"
+#define TYPE_SQL "iif(type LIKE 'struct %', substr(type, 8), type)"
+
+/* An object's main type is the struct that most of its samples are of. An array of it is
+ * worth taking apart if samples are of at most half of its members. */
+/* clang-format off */
+static const char fitting_sql[] =
+    "WITH member (type_id, members) AS MATERIALIZED ("
+    "  SELECT type_id, count(DISTINCT " MEMBER_SQL ") FROM type_field AS f"
+    "  WHERE f.name IS NOT NULL GROUP BY type_id),"
+    " typed (object_id, type, size, used, members, samples) AS MATERIALIZED ("
+    "  SELECT a.object_id, t.name, t.size_bytes, count(DISTINCT " MEMBER_SQL "),"
+    "   members, count(*)"
+    "  FROM attribution AS a JOIN type_field AS f USING (field_id)"
+    "  JOIN data_type AS t USING (type_id) JOIN member USING (type_id)"
+    "  WHERE f.name IS NOT NULL GROUP BY a.object_id, t.type_id),"
+    " main (object_id, type, size, used, members, samples) AS ("
+    "  SELECT object_id, type, size, used, members, max(samples) FROM typed"
+    "  GROUP BY object_id),"
+    " fitting (fix, stalled) AS ("
+    "  SELECT CASE"
+    "   WHEN verdict IN ('tlb', 'page-faults') AND o.size_bytes >= 2 << 20"
+    "    THEN 'object:' || o.name || '=hugepages'"
+    "   WHEN verdict = 'remote-memory' THEN 'object:' || o.name || '=local'"
+    "   WHEN verdict = 'sharing' AND size % 64 <> 0"
+    "    THEN 'type:' || " TYPE_SQL " || '=align(64)'"
+    "   WHEN verdict = 'dram-contention' AND NOT EXISTS (SELECT 1 FROM attribution AS a"
+    "     JOIN sample USING (sample_id) JOIN data_source USING (data_source_id)"
+    "     WHERE a.object_id = o.object_id AND op <> 'store')"
+    "    THEN 'object:' || o.name || '=nontemporal'"
+    "   WHEN verdict IN ('dram-latency', 'dram-contention', 'dram', 'in-core', 'cache')"
+    "     AND 2 * used <= members THEN 'type:' || " TYPE_SQL " || '=soa'"
+    "   END, stalled_ratio"
+    "  FROM object_finding JOIN data_object AS o USING (object_id)"
+    "  LEFT JOIN main USING (object_id)"
+    "  WHERE o.kind IN ('heap', 'global', 'mmap') AND stalled_ratio >= ?1)"
+    " SELECT fix FROM fitting WHERE fix IS NOT NULL GROUP BY fix"
+    " ORDER BY max(stalled) DESC, fix LIMIT ?2";
+/* clang-format on */
+
+int whatif_each_object(struct db *db, double least, int count,
+                       int (*take)(void *context, const char *fix), void *context,
+                       struct diag *diag)
+{
+        struct plan plan = {.db = db, .diag = diag};
+        sqlite3_stmt *rows;
+        int rc = prepare(&plan, fitting_sql, &rows), code = 0, step = SQLITE_DONE;
+        if (rc < 0)
+                return rc;
+        sqlite3_bind_double(rows, 1, least);
+        sqlite3_bind_int(rows, 2, count);
+        while (!code && (step = sqlite3_step(rows)) == SQLITE_ROW)
+                code = take(context, text_of(rows, 0));
+        sqlite3_finalize(rows);
+        return !code && step != SQLITE_DONE ? db_error(db, "read", diag) : code;
+}

@@ -12,4 +12,10 @@
 int whatif_plan_make(struct db *db, const struct whatif_target *target,
                      struct whatif_fix *fix, struct diag *diag);
 
+/* Calls TAKE for the COUNT objects, at most, that stalled the program longest, for LEAST
+ * of the run's cycles or more: with the fix of the program that fits their verdict. */
+int whatif_each_object(struct db *db, double least, int count,
+                       int (*take)(void *context, const char *fix), void *context,
+                       struct diag *diag);
+
 #endif

@@ -128,6 +128,48 @@ int main(void)
         printf("%g\n", sum);
 }
 
+#elif defined(SEARCH) /* keys are searched, which takes fewer instructions when split */
+
+enum { COUNT = 40000, LOOKUPS = 150000 };
+struct entry {
+        unsigned key;
+        int limit;
+#ifndef REWRITTEN
+        long rest[11];
+#endif
+};
+
+static APART void fill(struct entry *all)
+{
+        for (unsigned i = 0; i < COUNT; i++) {
+                all[i].key = 3 * i;
+                all[i].limit = (int)i;
+        }
+}
+
+static APART int find(const struct entry *all, unsigned key)
+{
+        long low = 0, high = COUNT;
+        while (high - low > 1) {
+                const long middle = (low + high) / 2;
+                if (all[middle].key <= key)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return all[low].limit;
+}
+
+int main(void)
+{
+        struct entry *all = malloc(COUNT * sizeof(*all));
+        long sum = 0;
+        fill(all);
+        for (int i = 0; i < LOOKUPS; i++)
+                sum += find(all, next_random() % (3 * COUNT));
+        printf("%ld\n", sum);
+}
+
 #elif defined(COLUMNS) /* rows are a power of two apart: pad */
 
 enum { ROWS = 512, WIDTH = 512, PASSES = 6 };

@@ -51,6 +51,17 @@ like_rewritten "object:main=nontemporal" integration/whatif_objects.c -DBEFORE -
 like_rewritten "object:main=local" integration/whatif_objects.c -DBEFORE -DLOCAL 2 --sim-cpu skylake-sp \
         --sim-set numa.nodes=2 --sim-set numa.spread=1 $SMALL
 
+# By default the objects get the fix that fits.
+tried()
+{
+        "$MEMLAG" whatif $SKYLAKE --force -o tried.db -- ./before >/dev/null 2>err </dev/null || fail "$(cat err)"
+        expect "$1 is tried" "$(sqlite3 -readonly tried.db "SELECT count(*) FROM whatif_run WHERE fix LIKE '$1'")" 1
+}
+built before experiments/layouts.c -DCOUNTERS
+tried "type:counter=align(64)"
+built before experiments/layouts.c -DSEARCH
+tried "type:entry=soa"
+
 # Nothing can be said of these.
 cat >refused.c <<'END'
 #include <stdlib.h>
