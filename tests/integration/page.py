@@ -244,6 +244,17 @@ def check_dark():
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
+def check_narrow():
+    """On a phone nothing leaves the window, and a row shows its share, cause and line."""
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                           {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True})
+    assert script("return document.documentElement.scrollWidth") <= 390
+    row = driver.find_elements(By.CSS_SELECTOR, "#rows-lines tbody tr:first-child td")
+    shown = [cell.text for cell in row if cell.is_displayed() and cell.rect["x"] + cell.rect["width"] <= 390]
+    assert len(shown) == 3 and shown[0].endswith("%") and ":" in shown[2], shown
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def check_requests():
     """Nothing was asked for, and nothing can be."""
     seen = []
@@ -354,6 +365,7 @@ try:
     check_calls()
     check_links()
     check_dark()
+    check_narrow()
     errors = [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
     assert not errors, errors
     check_requests()
