@@ -465,6 +465,13 @@ for part in "" "--time 0-100000"; do
         sed '1d; $d' out | awk 'length($0) > 100 { print; bad = 1 } END { exit bad }' || fail "wide lines"
         [ "$(head -1 out | wc -c)" -le 320 ] || fail "a long command: $(head -1 out)"
 done
+# Tables fit 100 columns; the numbers and both ends of a name stay. -W shows it whole.
+for by in line function object type interval phase; do
+        "$MEMLAG" report --by $by crowded.db | sed 1d >out
+        awk 'length($0) > 100 { print; bad = 1 } END { exit bad }' out || fail "--by $by: wide lines"
+done
+"$MEMLAG" report crowded.db | grep -q '^ *87\.7% .* stream\.c:10  *space.*\.\.\..*name$' || fail "a cut name has not both ends"
+"$MEMLAG" report -W crowded.db | grep -q 'stream\.c:10  *space::long<of<long>>long.*name$' || fail "-W: not the whole name"
 "$MEMLAG" report --no-source -v crowded.db >out
 [ "$(grep -c ': -50 % of the cycles' out)" = 12 ] || fail "gains are missing from the verbose report"
 
