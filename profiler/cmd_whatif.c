@@ -365,6 +365,7 @@ static int whatif(struct record_options *options)
                                             .at_once = processors()}};
         bool recorded, ended;
         sigaction(SIGPIPE, NULL, &whatif.setting.on_pipe); /* record_run ignores it */
+        sigaction(SIGCHLD, NULL, &whatif.setting.on_child);
         int status = prepare(&whatif);
         if (status != EXIT_OK)
                 return status;

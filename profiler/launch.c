@@ -16,15 +16,19 @@
 static const int forwarded_signals[] = {SIGINT,  SIGTERM, SIGHUP,   SIGQUIT, SIGUSR1,
                                         SIGUSR2, SIGALRM, SIGWINCH, SIGCONT, SIGTSTP};
 
-/* By default these end memlag when a reader goes away or a file grows too large; memlag
- * handles the error instead. */
-static const int ignored_signals[] = {SIGPIPE, SIGXFSZ};
+/* By default SIGPIPE and SIGXFSZ end memlag when a reader goes away or a file grows too
+ * large; memlag handles the error instead. An ignored SIGCHLD would lose the target's
+ * status. */
+static const struct {
+        int number;
+        void (*handler)(int);
+} own_actions[] = {{SIGPIPE, SIG_IGN}, {SIGXFSZ, SIG_IGN}, {SIGCHLD, SIG_DFL}};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct launch {
         sigset_t mask_before;
-        struct sigaction actions_before[COUNT(ignored_signals)];
+        struct sigaction actions_before[COUNT(own_actions)];
         int signal_fd;
         int end_fd;
         int go;     /* a byte lets the waiting process execute the program */
@@ -41,29 +45,31 @@ int launch_open(struct launch **result, struct diag *diag)
         if (!launch)
                 return diag_no_memory(diag);
         launch->end_fd = launch->go = launch->report = -1;
-        sigset_t forwarded;
-        sigemptyset(&forwarded);
+        sigset_t watched;
+        sigemptyset(&watched);
+        sigaddset(&watched, SIGCHLD);
         for (size_t i = 0; i < COUNT(forwarded_signals); i++)
-                sigaddset(&forwarded, forwarded_signals[i]);
-        launch->signal_fd = signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
+                sigaddset(&watched, forwarded_signals[i]);
+        launch->signal_fd = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
         if (launch->signal_fd < 0) {
                 int error = errno;
                 free(launch);
                 return diag_set(diag, -error, "cannot watch signals: %s",
                                 strerror(error));
         }
-        sigprocmask(SIG_BLOCK, &forwarded, &launch->mask_before);
-        const struct sigaction ignore = {.sa_handler = SIG_IGN};
-        for (size_t i = 0; i < COUNT(ignored_signals); i++)
-                sigaction(ignored_signals[i], &ignore, &launch->actions_before[i]);
+        sigprocmask(SIG_BLOCK, &watched, &launch->mask_before);
+        for (size_t i = 0; i < COUNT(own_actions); i++) {
+                const struct sigaction action = {.sa_handler = own_actions[i].handler};
+                sigaction(own_actions[i].number, &action, &launch->actions_before[i]);
+        }
         *result = launch;
         return 0;
 }
 
 static void restore_signals(const struct launch *launch)
 {
-        for (size_t i = 0; i < COUNT(ignored_signals); i++)
-                sigaction(ignored_signals[i], &launch->actions_before[i], NULL);
+        for (size_t i = 0; i < COUNT(own_actions); i++)
+                sigaction(own_actions[i].number, &launch->actions_before[i], NULL);
         sigprocmask(SIG_SETMASK, &launch->mask_before, NULL);
 }
 
@@ -232,19 +238,42 @@ int launch_early_signal(const struct launch *launch)
         return launch ? launch->early_signal : 0;
 }
 
+static bool target_has_stopped(const struct launch *launch)
+{
+        siginfo_t info = {0};
+        return waitid(P_PID, (id_t)launch->pid, &info, WSTOPPED | WNOHANG) == 0 &&
+               info.si_code == CLD_STOPPED;
+}
+
+/* The shell waits for memlag, so memlag stops as the target does. RECEIVED: the signals
+ * that came. */
+static void stop_with_target(const struct launch *launch, const sigset_t *received)
+{
+        bool stops;
+        if (launch->pid == 0 || launch->ended)
+                stops = sigismember(received, SIGTSTP) && !is_ignored(SIGTSTP);
+        else
+                stops = sigismember(received, SIGCHLD) && target_has_stopped(launch);
+        /* After SIGCONT the target may be about to continue. */
+        if (stops && !sigismember(received, SIGCONT))
+                raise(SIGSTOP);
+}
+
 bool launch_forward(struct launch *launch)
 {
         struct signalfd_siginfo info;
+        sigset_t received;
         bool end = false;
+        sigemptyset(&received);
         while (read(launch->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+                sigaddset(&received, (int)info.ssi_signo);
                 if (launch->pid == 0 || launch->ended)
                         end |= launch_ends_program((int)info.ssi_signo);
-                else if (!reached_target_already(launch, &info))
+                else if (info.ssi_signo != SIGCHLD &&
+                         !reached_target_already(launch, &info))
                         kill(launch->pid, (int)info.ssi_signo);
-                /* The shell waits for us, so we stop as the target does. */
-                if (info.ssi_signo == SIGTSTP && !is_ignored(SIGTSTP))
-                        raise(SIGSTOP);
         }
+        stop_with_target(launch, &received);
         return end;
 }
 

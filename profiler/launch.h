@@ -44,8 +44,9 @@ int launch_signal_fd(const struct launch *launch);
 int launch_end_fd(const struct launch *launch);
 
 /* Forwards pending signals. Signals from a terminal, and signals that the target sent to
- * its group, have reached the target already. Returns true if a signal asks memlag to
- * end: there is no target, or launch_wait has reported its end. */
+ * its group, have reached the target already. Stops memlag if the target has stopped.
+ * Returns true if a signal asks memlag to end: there is no target, or launch_wait has
+ * reported its end. */
 bool launch_forward(struct launch *launch);
 
 struct launch_end {

@@ -62,6 +62,7 @@ static _Noreturn void run(const struct whatif_setting *setting,
         changed.output = run->file;
         changed.force = true;
         sigaction(SIGPIPE, &setting->on_pipe, NULL);
+        sigaction(SIGCHLD, &setting->on_child, NULL);
         sigprocmask(SIG_SETMASK, mask, NULL);
         bool recorded;
         /* The database has the command's own status. */
@@ -147,7 +148,9 @@ int whatif_run_all(const struct whatif_setting *setting, struct whatif_run *runs
                    size_t count, struct diag *diag)
 {
         static const int watched_signals[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+        const struct sigaction standard = {.sa_handler = SIG_DFL};
         sigset_t watched, before;
+        sigaction(SIGCHLD, &standard, NULL); /* an ignored one tells no child's end */
         sigemptyset(&watched);
         for (size_t i = 0; i < sizeof(watched_signals) / sizeof(watched_signals[0]); i++)
                 sigaddset(&watched, watched_signals[i]);
@@ -156,6 +159,7 @@ int whatif_run_all(const struct whatif_setting *setting, struct whatif_run *runs
                 runs[i].status = runs[i].messages = -1;
         int rc = follow(setting, runs, count, &watched, &before, diag);
         sigprocmask(SIG_SETMASK, &before, NULL);
+        sigaction(SIGCHLD, &setting->on_child, NULL);
         return rc;
 }
 

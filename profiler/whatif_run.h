@@ -23,7 +23,8 @@ struct whatif_setting {
         const struct record_options *options; /* of the first recording */
         off_t input_place; /* initial offset of its standard input, a file; -1: no file */
         size_t at_once;    /* runs at a time */
-        struct sigaction on_pipe; /* the action of SIGPIPE before the first recording */
+        /* The actions of SIGPIPE and SIGCHLD before the first recording. */
+        struct sigaction on_pipe, on_child;
 };
 
 /* Executes all COUNT of RUNS with their fixes, each into its file. The command gets the

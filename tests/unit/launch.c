@@ -191,6 +191,26 @@ static void memlag_has_its_signals_back_at_the_end(void **state)
         assert_true(action.sa_handler == SIG_DFL);
 }
 
+/* Some programs ignore SIGCHLD: the kernel then keeps no status of their children. */
+static void an_ignored_sigchld_is_the_targets_alone(void **state)
+{
+        (void)state;
+        char *argv[] = {"grep", "-q", "^SigIgn:.*[13579bdf]....$", "/proc/self/status",
+                        NULL};
+        struct diag diag;
+        struct sigaction action;
+        signal(SIGCHLD, SIG_IGN);
+        struct launch *launch = opened();
+        assert_int_equal(launch_prepare(launch, argv, environ, &diag), 0);
+        assert_int_equal(launch_start(launch, &diag), 0);
+        struct launch_end end = wait_for_end(launch);
+        launch_close(launch);
+        sigaction(SIGCHLD, NULL, &action);
+        signal(SIGCHLD, SIG_DFL);
+        assert_int_equal(end.status, 0);
+        assert_true(action.sa_handler == SIG_IGN);
+}
+
 static void only_the_callers_descriptors_are_inherited(void **state)
 {
         (void)state;
@@ -268,6 +288,7 @@ int main(void)
             cmocka_unit_test(the_program_waits_to_be_let_go),
             cmocka_unit_test(mask_and_dispositions_are_those_that_memlag_had),
             cmocka_unit_test(memlag_has_its_signals_back_at_the_end),
+            cmocka_unit_test(an_ignored_sigchld_is_the_targets_alone),
             cmocka_unit_test(only_the_callers_descriptors_are_inherited),
             cmocka_unit_test(a_signal_to_memlag_reaches_the_target_once),
             cmocka_unit_test(a_signal_of_the_target_to_its_group_is_not_sent_back),
