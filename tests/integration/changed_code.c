@@ -279,6 +279,13 @@ static void change_files(const char *directory)
         put_to_file("mapping", directory, put_in_childs_mapping);
 }
 
+static void *mapped_again(void *start)
+{
+        void *other = mremap(start, 0, PAGE, MREMAP_MAYMOVE);
+        must(other != MAP_FAILED && other != start, "mremap");
+        return other;
+}
+
 static void change_memory_files(void)
 {
         int fd = memfd_create("code", 0);
@@ -291,6 +298,7 @@ static void change_memory_files(void)
                     map(PROT_READ | PROT_EXEC, MAP_PRIVATE, fd));
         put_through("shared", all, all);
         put_through("private", private, private);
+        put_through("mapped again by mremap", mapped_again(writable), mapped_again(all));
         void *unnamed =
             map(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS, -1);
         put_through("shared without a file", unnamed, unnamed);

@@ -160,6 +160,53 @@ python3 terminal.py "$MEMLAG" record $SIM -o tty.db -- ./busy >out 2>err || stat
         fail "Ctrl-C: the recording is not complete"
 grep -q 'busy\.c:' out || fail "no report after Ctrl-C: $(cat out)"
 
+# ---- Ctrl-Z on a terminal: the job stops and goes on as the command alone ----
+# One process does what a shell does, the other one is the terminal.
+cat >stop.py <<'END'
+import os, pty, signal, sys
+
+shell, terminal = pty.fork()
+if shell == 0:
+    signal.alarm(120)
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    wait, go = os.pipe()
+    job = os.fork()
+    if job == 0:
+        os.read(wait, 1)
+        os.execvp(sys.argv[1], sys.argv[1:])
+    os.setpgid(job, job)
+    os.tcsetpgrp(0, job)
+    os.write(go, b"!")
+    status = os.waitpid(job, os.WUNTRACED)[1]
+    if os.WIFSTOPPED(status):
+        target = open(f"/proc/{job}/task/{job}/children").read().strip()
+        state = open(f"/proc/{target}/stat").read().rsplit(")")[1].split()[0]
+        print("stopped with the target in state", state)
+        os.killpg(job, signal.SIGCONT)
+        os.kill(int(target), signal.SIGUSR1)
+        status = os.waitpid(job, os.WUNTRACED)[1]
+    print("status", os.waitstatus_to_exitcode(status), flush=True)
+    os._exit(0)
+seen, sent = b"", False
+while True:
+    try:
+        seen += os.read(terminal, 4096)
+    except OSError:
+        break
+    if b"ready" in seen and not sent:
+        os.write(terminal, b"\x1a")
+        sent = True
+os.write(1, seen)
+END
+for source in sim clock; do
+        python3 stop.py "$MEMLAG" record --source $source -o stop-$source.db -- ./busy >out
+        grep -q 'stopped with the target in state T' out && grep -q 'status 42' out ||
+                fail "Ctrl-Z, $source: $(cat out)"
+done
+python3 stop.py "$MEMLAG" record --source clock -o ignored.db -- \
+        sh -c "trap '' TSTP; exec ./busy 20" >out
+! grep -q stopped out && grep -q 'status 0' out || fail "Ctrl-Z that is ignored: $(cat out)"
+
 # ---- Ctrl-C at any moment of the start: it is said, or the recording is whole ----
 # The delay counts from when the terminal is the child's: before, Ctrl-C reaches nobody.
 cat >early.py <<'END'

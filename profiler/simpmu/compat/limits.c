@@ -5,7 +5,8 @@
  * stack. The kernel would apply an address space limit to Valgrind too, and Valgrind
  * cannot continue without memory. Valgrind refuses to lower the limit of open files
  * for good. Therefore this file stores both limits, and checks the address space when
- * the target asks for more. Filters of system calls are refused. The main thread's
+ * the target asks for more. The mappings that Valgrind refuses or misplaces are made
+ * here, too. Filters of system calls are refused. The main thread's
  * stack has room for the highest possible limit (launch.c), and uses the current
  * limit. Knows nothing of the model.
  *
@@ -253,13 +254,53 @@ SysRes __wrap_vgModuleLocal_generic_PRE_sys_mmap(ThreadId tid, UWord start, UWor
                                                          flags, fd, offset);
 }
 
+static long remap(Addr old, UWord new_bytes, UWord flags, Addr new)
+{
+        return raw_syscall6(__NR_mremap, (long)old, 0, (long)new_bytes, (long)flags,
+                            (long)new, 0);
+}
+
+/* Another mapping of the shared memory at OLD, which Valgrind refuses to make. Valgrind
+ * learns of a new mapping without a file, which the kernel then replaces. NEW: 0: where
+ * there is room. */
+static SysRes map_again(ThreadId tid, Addr old, UWord new_bytes, Addr new)
+{
+        const NSegment *segment = VG_(am_find_nsegment)(old);
+        UWord flags = VKI_MAP_SHARED | VKI_MAP_ANONYMOUS;
+        UWord protection;
+        SysRes mapped;
+        long attempt;
+
+        if (segment == NULL || (segment->kind & (SkAnonC | SkFileC | SkShmC)) == 0)
+                return VG_(mk_SysRes_Error)(VKI_EFAULT);
+        protection = (segment->hasR ? VKI_PROT_READ : 0) |
+                     (segment->hasW ? VKI_PROT_WRITE : 0) |
+                     (segment->hasX ? VKI_PROT_EXEC : 0);
+        attempt = remap(old, new_bytes, VKI_MREMAP_MAYMOVE, 0);
+        if (attempt < 0)
+                return VG_(mk_SysRes_Error)((UWord)-attempt);
+        (void)raw_syscall4(__NR_munmap, attempt, (long)new_bytes, 0, 0);
+        if (new != 0)
+                flags |= VKI_MAP_FIXED;
+        mapped = __real_vgModuleLocal_generic_PRE_sys_mmap(tid, new, new_bytes,
+                                                           protection, flags, ~0ul, 0);
+        if (!sr_isError(mapped))
+                (void)remap(old, new_bytes, VKI_MREMAP_MAYMOVE | VKI_MREMAP_FIXED,
+                            sr_Res(mapped));
+        return mapped;
+}
+
 SYSTEM_CALL_BEFORE(vgSysWrap_generic_sys_mremap_before)
 {
-        const UWord old_bytes = call->argument[1];
-        const UWord new_bytes = call->argument[2];
+        const UWord *argument = call->argument;
+        const UWord moves = VKI_MREMAP_MAYMOVE;
 
-        if (new_bytes > old_bytes && space_is_short(new_bytes - old_bytes))
+        if (argument[2] > argument[1] && space_is_short(argument[2] - argument[1]))
                 complete(status, VG_(mk_SysRes_Error)(VKI_ENOMEM));
+        else if (argument[1] == 0 && argument[3] == moves)
+                complete(status, map_again(tid, argument[0], argument[2], 0));
+        else if (argument[1] == 0 && argument[3] == (moves | VKI_MREMAP_FIXED))
+                complete(status, map_again(tid, argument[0], argument[2], argument[4]));
         else
                 __real_vgSysWrap_generic_sys_mremap_before(tid, layout, call, status,
                                                            flags);

@@ -18,9 +18,12 @@ set(simpmu_wrapped_symbols
   vgPlain_core_panic
   vgPlain_core_panic_at
   vgPlain_di_notify_mmap
+  vgPlain_do_sys_sigaction
   vgPlain_do_syscall
   vgPlain_machine_get_VexArchInfo
   vgPlain_mkstemp
+  vgPlain_sigstartup_actions
+  vgPlain_sigtimedwait_zero
   vgPlain_unlink
   vgSysWrap_generic_sys_brk_before
   vgSysWrap_generic_sys_execve_before
