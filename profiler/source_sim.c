@@ -422,8 +422,8 @@ static const char *engine_failure(struct source *source, char *log)
         if (strstr(log, "I can't recover"))
                 return strstr(log, "Valgrind: ");
         if (strstr(log, "Unsupported clone() flags"))
-                return "clone(2) was called for a process that shares its parent's "
-                       "memory, and such cannot be simulated";
+                return "clone(2) was called for a process that shares memory, directory "
+                       "or descriptors with its parent, and such cannot be simulated";
         if (sim_images_started(source->images) > 0)
                 return NULL;
         size_t length = strlen(log);

@@ -347,6 +347,13 @@ status=0
 [ "$status" -eq 1 ] || fail "shares: status $status"
 grep -q "^memlag record: .*clone(2).*cannot be simulated$" err || fail "shares: $(cat err)"
 
+# exec refuses an argument that is too long, and the program before goes on, as alone.
+status=0
+"$MEMLAG" record $LOADS -o long.db -- sh -c \
+        'long=$(head -c 200000 /dev/zero | tr "\0" x); /bin/true "$long"; echo "status $?"' >out 2>err ||
+        status=$?
+[ "$status" -eq 0 ] && grep -qx 'status 126' out || fail "a long argument: status $status: $(cat out err)"
+
 # A program that executes itself by a link of /proc does so as it does alone: its
 # arguments, its program and its status. A script's program is its interpreter.
 cat >again.c <<'END'

@@ -14,6 +14,7 @@
 #include "pub_tool_libcfile.h"
 #include "pub_tool_libcprint.h"
 
+#include "compat/exec_size.h"
 #include "compat/memory.h"
 #include "compat/program.h"
 #include "compat/system_call.h"
@@ -161,10 +162,20 @@ static UWord replaced(UWord path)
                    : for_target(program, path);
 }
 
+static void refuse(struct system_call_status *status, UWord error)
+{
+        status->what = CALL_IS_COMPLETE;
+        status->result = VG_(mk_SysRes_Error)(error);
+}
+
 SYSTEM_CALL_BEFORE(vgSysWrap_generic_sys_execve_before)
 {
         struct system_call changed = *call;
 
+        if (!exec_size_fits(call->argument[1], call->argument[2])) {
+                refuse(status, VKI_E2BIG);
+                return;
+        }
         changed.argument[0] = replaced(call->argument[0]);
         __real_vgSysWrap_generic_sys_execve_before(tid, layout, &changed, status, flags);
         exec_fd_failed();
@@ -189,6 +200,10 @@ SYSTEM_CALL_BEFORE(vgSysWrap_linux_sys_execveat_before)
                         changed.argument[i] = call->argument[i + 1];
                 __wrap_vgSysWrap_generic_sys_execve_before(tid, layout, &changed, status,
                                                            flags);
+                return;
+        }
+        if (!exec_size_fits(call->argument[2], call->argument[3])) {
+                refuse(status, VKI_E2BIG);
                 return;
         }
         if (!names_descriptor(call))
