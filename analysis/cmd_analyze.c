@@ -9,6 +9,7 @@
 #include "analysis.h"
 #include "analyze.h"
 #include "cmd.h"
+#include "file_limit.h"
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
@@ -33,6 +34,7 @@ int cmd_analyze(int argc, char **argv)
                            &file);
         struct diag diag;
         struct db *db;
+        file_limit_set(file_limit_size(file));
         int code = db_open(file, DB_READ_WRITE, &db, &diag);
         if (!code)
                 code = analyze(db, &diag);

@@ -35,9 +35,7 @@ struct import {
 
 static int set_first_facts(struct db *db, uint64_t interval_ns, struct diag *diag)
 {
-        int rc = db_run_set_text(db, "state", "recording", diag);
-        if (rc == 0)
-                rc = db_run_set_text(db, "source", "perf.data", diag);
+        int rc = db_run_set_text(db, "source", "perf.data", diag);
         if (rc == 0)
                 rc = db_run_set_text(db, "numbers", "imported", diag);
         if (rc == 0)

@@ -122,9 +122,7 @@ int record_facts_begin(struct db *db, const struct record_options *options,
                                               [NUMBERS_MODELLED] = "modelled",
                                               [NUMBERS_IMPORTED] = "imported"};
         const struct source_options *source = &options->source;
-        int rc = db_run_set_text(db, "state", "recording", diag);
-        if (rc == 0)
-                rc = set_command(db, options, diag);
+        int rc = set_command(db, options, diag);
         if (rc == 0)
                 rc = db_run_set_text(db, "source", ops->name, diag);
         if (rc == 0)

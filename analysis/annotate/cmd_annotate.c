@@ -12,6 +12,7 @@
 #include "command.h"
 #include "command_line.h"
 #include "completed.h"
+#include "file_limit.h"
 #include "instructions.h"
 #include "option_path.h"
 #include "places.h"
@@ -197,6 +198,7 @@ static int run(const struct arguments *arguments)
 {
         struct diag diag;
         struct report_summary summary = {.command = NULL};
+        file_limit_set(file_limit_size(arguments->file));
         struct db *db = completed_open(arguments->file, "annotate");
         if (!db)
                 return EXIT_FAILED;

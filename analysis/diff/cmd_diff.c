@@ -12,6 +12,7 @@
 #include "command_line.h"
 #include "completed.h"
 #include "diff.h"
+#include "file_limit.h"
 #include "page.h"
 #include "selection.h"
 
@@ -191,10 +192,20 @@ static int compare(struct diff *diff, const struct diff_options *shown, bool not
         return code;
 }
 
+static void limit_files(const struct arguments *arguments)
+{
+        uint64_t bytes = 0;
+        for (size_t side = 0; side < 2; side++)
+                for (size_t i = 0; i < arguments->sides[side].count; i++)
+                        bytes += file_limit_size(arguments->sides[side].names[i]);
+        file_limit_set(bytes);
+}
+
 static int open_both(struct diff *diff, const struct arguments *arguments,
                      struct diag *diag)
 {
         *diff = (struct diff){.kind = NULL};
+        limit_files(arguments);
         int code =
             open_side(&diff->before, &arguments->sides[0], &arguments->selection, diag);
         return code ? code

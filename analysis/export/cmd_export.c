@@ -11,6 +11,7 @@
 #include "command_line.h"
 #include "completed.h"
 #include "export.h"
+#include "file_limit.h"
 #include "selection.h"
 #include "statement.h"
 
@@ -187,6 +188,7 @@ int cmd_export(int argc, char **argv)
                            &arguments);
         if (!arguments.file)
                 arguments.file = "memlag.db";
+        file_limit_set(file_limit_size(arguments.file));
         struct db *db = completed_open(arguments.file, "export");
         if (!db)
                 return EXIT_FAILED;

@@ -11,6 +11,7 @@
 #include "command.h"
 #include "command_line.h"
 #include "completed.h"
+#include "file_limit.h"
 #include "page.h"
 #include "report.h"
 #include "selection.h"
@@ -347,6 +348,7 @@ int cmd_report(int argc, char **argv)
                     arguments.report.verbose ? VERBOSE_ROWS : TABLE_ROWS;
         arguments.report.file = arguments.file;
         arguments.report.width = table_width(&arguments);
+        file_limit_set(file_limit_size(arguments.file));
         struct db *db = completed_open(arguments.file, "report");
         if (!db)
                 return EXIT_FAILED;

@@ -181,12 +181,14 @@ static int claim_file(const char *path, int *lock, struct diag *diag)
 }
 
 /* The schema is written before WAL mode: the file itself, not its log, identifies the
- * database from the start. */
+ * database, as one that is not complete, from the start. */
 static int create_schema(struct db *db, struct diag *diag)
 {
         if (db_connect(db, db_file_name(db->path), SQLITE_OPEN_READWRITE) ||
             sqlite3_exec(db->sqlite, "BEGIN", NULL, NULL, NULL) ||
             sqlite3_exec(db->sqlite, memlag_schema_sql, NULL, NULL, NULL) ||
+            sqlite3_exec(db->sqlite, "INSERT INTO run VALUES ('state', 'recording')",
+                         NULL, NULL, NULL) ||
             sqlite3_exec(db->sqlite, "COMMIT", NULL, NULL, NULL))
                 return db_error(db, "create", diag);
         return db_prepare_for_writing(db, diag);

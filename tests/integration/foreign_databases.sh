@@ -88,6 +88,17 @@ for text in "$long" "$turned"; do
         commands text.db
 done
 
+# ---- long names of many rows: temporary files have a limit ---------------------
+cp whole.db rows.db
+sqlite3 -bail rows.db "UPDATE name SET text = $long; WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+        INSERT INTO code_location SELECT 100000 + i, 1, 100000 + i, min(name_id), max(name_id), i FROM n, name GROUP BY i;
+        INSERT INTO ip_location SELECT 1, location_id + 1000000, location_id FROM code_location WHERE location_id > 100000;
+        INSERT INTO sample SELECT location_id, 1, 1, 0, location_id + 1000000, 64, 300, 1, NULL, 0, NULL FROM code_location
+        WHERE location_id > 100000"
+status=0
+(ulimit -f 150000 && "$MEMLAG" analyze rows.db >out 2>err) || status=$?
+[ "$status $(wc -l <err)" = "1 1" ] && grep -q 'allow larger files (ulimit -f)' err || fail "rows: $status $(cat err)"
+
 # ---- numbers -----------------------------------------------------------------
 for number in 9223372036854775807 -9223372036854775808 -1; do
         cp whole.db number.db

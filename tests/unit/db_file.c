@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "db_test.h"
+#include "file_limit.h"
 
 static bool exists(const char *path)
 {
@@ -46,6 +48,43 @@ static void closed_database_is_one_plain_file(void **state)
         assert_int_equal(plain_int("a.db", "PRAGMA application_id"), 0x6d6c6167);
 }
 
+/* A recorder that is killed at any time leaves none that looks complete. */
+static void new_database_is_of_a_recording_that_has_not_ended(void **state)
+{
+        (void)state;
+        db_close(create_db("a.db"));
+        assert_string_equal(
+            plain_text("a.db", "SELECT value FROM run WHERE key = 'state'"), "recording");
+}
+
+/* In a process of its own: 0 if its files are limited to BYTES. */
+static int limited_to(rlim_t bytes, rlim_t before, uint64_t database_bytes)
+{
+        struct rlimit limit = {before, RLIM_INFINITY};
+        int status;
+        pid_t child = fork();
+        if (child == 0) {
+                setrlimit(RLIMIT_FSIZE, &limit);
+                file_limit_set(database_bytes);
+                getrlimit(RLIMIT_FSIZE, &limit);
+                _exit(limit.rlim_cur != bytes);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        return status;
+}
+
+static void files_of_readers_are_limited(void **state)
+{
+        (void)state;
+        const rlim_t gib = 1 << 30;
+        write_file("ten", "0123456789");
+        assert_int_equal(file_limit_size("ten"), 10);
+        assert_int_equal(file_limit_size("."), 0);
+        assert_int_equal(limited_to(gib + 640, RLIM_INFINITY, 10), 0);
+        assert_int_equal(limited_to(4096, 4096, 10), 0);
+        assert_int_equal(limited_to(RLIM_INFINITY, RLIM_INFINITY, UINT64_MAX), 0);
+}
+
 static void every_table_is_strict(void **state)
 {
         (void)state;
@@ -79,7 +118,8 @@ static void existing_database_is_replaced_only_by_force(void **state)
 
         assert_int_equal(db_create("a.db", true, &db, &diag), 0);
         db_close(db);
-        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM run"), 0);
+        assert_int_equal(
+            plain_int("a.db", "SELECT count(*) FROM run WHERE key = 'command'"), 0);
 }
 
 static void database_in_use_is_not_replaced(void **state)
@@ -912,6 +952,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             db_unit_test(closed_database_is_one_plain_file),
+            db_unit_test(new_database_is_of_a_recording_that_has_not_ended),
+            db_unit_test(files_of_readers_are_limited),
             db_unit_test(every_table_is_strict),
             db_unit_test(existing_database_is_replaced_only_by_force),
             db_unit_test(database_in_use_is_not_replaced),
