@@ -6,8 +6,8 @@
 
 #include <pthread.h>
 
-#include "access.h"
-#include "code.h"
+#include "accesses.h"
+#include "code_names.h"
 #include "data.h"
 #include "debug_file.h"
 #include "module_file.h"

@@ -3,7 +3,7 @@
 #ifndef MEMLAG_SYMBOLIZE_ACCESS_SHARE_H
 #define MEMLAG_SYMBOLIZE_ACCESS_SHARE_H
 
-#include "access.h"
+#include "accesses.h"
 #include "unit_starts.h"
 
 /* Tells which function or variable an address or a word of a file belongs to. */

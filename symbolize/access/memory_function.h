@@ -5,7 +5,7 @@
 #define MEMLAG_SYMBOLIZE_MEMORY_FUNCTION_H
 
 #include "elf_file.h"
-#include "instruction.h"
+#include "flow_instruction.h"
 #include "symbol_table.h"
 
 enum memory_function {

@@ -296,7 +296,6 @@ static int add_in_memory(struct collector *collector, const struct location *loc
         variable.name = name_in_work(collector);
         variable.number = collector->number;
         variable.scoped = collector->scoped;
-        variable.parameter = dwarf_tag(collector->die) == DW_TAG_formal_parameter;
         if (collector->scoped && dwarf_tag(collector->die) == DW_TAG_variable)
                 variable.line = declaring_line(collector);
         if (collector->scope) {

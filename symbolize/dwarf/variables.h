@@ -69,8 +69,7 @@ struct frame_variable {
         bool shares;      /* another variable lies there, too, see shared_place.h */
         bool qualified;   /* NAME says the function, too */
         uint16_t level;   /* of inlined functions around it */
-        bool parameter;
-        uint32_t line; /* that declares it; 0: not known, or a parameter */
+        uint32_t line;    /* that declares it; 0: not known, or a parameter */
 };
 
 struct call_result {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "array.h"
+#include "file_path.h"
 #include "mini_debug.h"
-#include "path.h"
 #include "plt.h"
 
 /* As perf and gdb choose: a strong name before a weak one, a global one before a

@@ -16,11 +16,3 @@ bool decoded_read(struct decoded *decoded, const struct flow_code *code,
                ZYAN_SUCCESS(ZydisDecoderDecodeFull(
                    &decoder, bytes, length, &decoded->instruction, decoded->operands));
 }
-
-bool decoded_sets_flags(const struct decoded *decoded)
-{
-        const ZydisAccessedFlags *flags = decoded->instruction.cpu_flags;
-
-        return flags &&
-               (flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
-}

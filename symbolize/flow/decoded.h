@@ -17,7 +17,4 @@ struct decoded {
 bool decoded_read(struct decoded *decoded, const struct flow_code *code,
                   const struct flow_step *step);
 
-/* Whether some flags are others behind it, or may be. */
-bool decoded_sets_flags(const struct decoded *decoded);
-
 #endif

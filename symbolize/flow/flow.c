@@ -250,15 +250,12 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
 int flow_function(const struct flow_input *input, struct flow_answer *answers,
                   size_t count)
 {
-        Dwarf_Die result;
         struct variables variables = {0};
         struct flow_code code = {0};
         struct flow_context context = {
             .input = input,
             .variables = &variables,
             .code = &code,
-            .returns = die_inherited_reference(input->reader->dwarf, input->function,
-                                               DW_AT_type, &result),
             .counts_from_one = counts_from_one(input->function),
             .has_absolute_addresses = input->file->segment_count > 0 &&
                                       input->file->segments[0].vaddr >= 65536};

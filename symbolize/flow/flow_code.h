@@ -6,7 +6,7 @@
 
 #include "die.h"
 #include "elf_file.h"
-#include "instruction.h"
+#include "flow_instruction.h"
 
 struct flow_step {
         uint64_t vaddr;

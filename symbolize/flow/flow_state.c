@@ -104,8 +104,8 @@ static bool is_inner(const struct register_variable *a, const struct register_va
 /* If two variables have the register, the larger structure decides: a pointer to a list's
  * link may also be one to its item, and a pointer to an object one to its member.
  * Otherwise the inner variable decides, unless its type has no fields. */
-struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg,
-                                    uint64_t vaddr)
+static struct place_value named_in(const struct flow_context *flow, uint8_t reg,
+                                   uint64_t vaddr)
 {
         const struct types *types = flow->input->reader->types;
         const struct register_variable *in =
@@ -184,7 +184,7 @@ struct place_value flow_state_called(const struct flow_context *flow,
                                      const struct flow_state *state, uint8_t reg,
                                      uint64_t vaddr)
 {
-        struct place_value named = flow_state_named(flow, reg, vaddr);
+        struct place_value named = named_in(flow, reg, vaddr);
 
         return named.kind == PLACE_POINTER ? named : set_there(flow, state, reg, vaddr);
 }
@@ -249,7 +249,7 @@ struct place_value flow_state_held(const struct flow_context *flow,
         struct place_value *value = &state->registers[reg];
 
         forget_rival(flow, value, reg, vaddr);
-        struct place_value named = flow_state_named(flow, reg, vaddr);
+        struct place_value named = named_in(flow, reg, vaddr);
 
         if (named.kind != PLACE_POINTER || !points_to_fields(types, &named)) {
                 struct place_value set = set_there(flow, state, reg, vaddr);

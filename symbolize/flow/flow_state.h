@@ -35,7 +35,6 @@ struct flow_context {
         const struct flow_input *input;
         const struct variables *variables;
         const struct flow_code *code;
-        bool returns;                /* the function returns something */
         bool counts_from_one;        /* arrays of its language begin there */
         bool has_absolute_addresses; /* the file is loaded where it says */
 };
@@ -50,10 +49,8 @@ bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,
 void flow_state_written(struct flow_state *state, uint8_t reg, uint64_t vaddr,
                         bool modified);
 
-/* The target of DWARF's variable in REG. */
-struct place_value flow_state_named(const struct flow_context *flow, uint8_t reg,
-                                    uint64_t vaddr);
-/* The same for variables that are there only after they are set, as STATE tells. */
+/* The target of DWARF's variable in REG; also of one that is there only after it is set,
+ * as STATE tells. */
 struct place_value flow_state_called(const struct flow_context *flow,
                                      const struct flow_state *state, uint8_t reg,
                                      uint64_t vaddr);

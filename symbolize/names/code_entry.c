@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "declared.h"
-#include "path.h"
+#include "file_path.h"
 #include "qualified_name.h"
 
 /* Whether DIE is the code of an entry in another compilation unit, as optimisation at

@@ -4,7 +4,7 @@
 #ifndef MEMLAG_SYMBOLIZE_CODE_ENTRY_H
 #define MEMLAG_SYMBOLIZE_CODE_ENTRY_H
 
-#include "code.h"
+#include "code_names.h"
 #include "code_scope.h"
 #include "name.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "disassembly.h"
-#include "instruction.h"
+#include "flow_instruction.h"
 #include "parallel.h"
 
 enum {

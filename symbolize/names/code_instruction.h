@@ -4,7 +4,7 @@
 #ifndef MEMLAG_SYMBOLIZE_CODE_INSTRUCTION_H
 #define MEMLAG_SYMBOLIZE_CODE_INSTRUCTION_H
 
-#include "code.h"
+#include "code_names.h"
 
 /* Reads the sampled instructions of PLACES, COUNT addresses of FILE. Texts go into
  * NAMES. Invalid instructions, and addresses outside the file, stay unresolved. 0 or

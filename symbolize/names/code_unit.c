@@ -9,8 +9,8 @@
 #include "array.h"
 #include "declared.h"
 #include "die_walk.h"
+#include "file_path.h"
 #include "line_program.h"
-#include "path.h"
 #include "unit_kind.h"
 
 /* A function, or a function inlined into NODE number outer. */

@@ -11,9 +11,9 @@
 #include "array.h"
 #include "common_block.h"
 #include "die_walk.h"
+#include "file_path.h"
 #include "location.h"
 #include "name.h"
-#include "path.h"
 
 struct search {
         struct dwarf_file *dwarf;

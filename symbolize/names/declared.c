@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "path.h"
+#include "file_path.h"
 
 /* The first value of NAME at DIE or along its abstract origins. *HOLDER is the entry
  * with the value, or the last entry read. */

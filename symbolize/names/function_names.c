@@ -9,8 +9,8 @@
 
 #include "array.h"
 #include "demangle.h"
+#include "file_path.h"
 #include "name.h"
-#include "path.h"
 
 /* One of several functions of a name. */
 struct namesake {

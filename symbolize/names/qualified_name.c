@@ -10,7 +10,7 @@
 
 #include "declared.h"
 #include "die_walk.h"
-#include "path.h"
+#include "file_path.h"
 #include "spelling.h"
 
 enum { DEPTH_LIMIT = 16, LAMBDAS_MOST = 16 };

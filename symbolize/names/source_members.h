@@ -3,7 +3,7 @@
 #ifndef MEMLAG_SYMBOLIZE_SOURCE_MEMBERS_H
 #define MEMLAG_SYMBOLIZE_SOURCE_MEMBERS_H
 
-#include "access.h"
+#include "accesses.h"
 #include "looked_for.h"
 
 /* Sets the members of ACCESSES, COUNT accesses of the program at PROGRAM. It needs the

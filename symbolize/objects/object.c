@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "array.h"
-#include "path.h"
+#include "file_path.h"
 #include "thread_memory.h"
 
 static bool same_object(const void *context, const void *key, uint32_t position)

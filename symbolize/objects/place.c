@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "array.h"
-#include "path.h"
+#include "file_path.h"
 
 /* ---- places in code ---- */
 

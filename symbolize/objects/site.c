@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "path.h"
+#include "file_path.h"
 
 static bool begins_with(const char *text, const char *const *beginnings)
 {

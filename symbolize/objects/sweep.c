@@ -10,8 +10,8 @@
 #include "parallel.h"
 #include "pass.h"
 #include "place.h"
+#include "sample_tally.h"
 #include "stack_place.h"
-#include "tally.h"
 
 /* ---- rows by process ---- */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instruction.h"
+#include "flow_instruction.h"
 #include "target.h"
 #include "type_index.h"
 #include "type_list.h"

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "access.h"
+#include "accesses.h"
 #include "flow_walk.h"
 #include "folded.h"
 #include "rival_variables.h"

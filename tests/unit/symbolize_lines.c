@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "die.h"
+#include "file_path.h"
 #include "line_program.h"
-#include "path.h"
 
 /* ---- beside libdw ---- */
 

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "demangle.h"
+#include "file_path.h"
 #include "function_names.h"
 #include "mangled_name.h"
-#include "path.h"
 #include "spelling.h"
 #include "symbol_names.h"
 

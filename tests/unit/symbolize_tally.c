@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
+#include "sample_tally.h"
 #include "symbolize.h"
-#include "tally.h"
 
 enum {
         SAMPLES = 20000,

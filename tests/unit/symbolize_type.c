@@ -13,7 +13,7 @@
 
 #include "base_names.h"
 #include "block_type.h"
-#include "instruction.h"
+#include "flow_instruction.h"
 #include "type_import.h"
 #include "type_index.h"
 #include "type_list.h"

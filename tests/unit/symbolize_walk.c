@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "access.h"
-#include "code.h"
+#include "accesses.h"
+#include "code_names.h"
 #include "die_walk.h"
 
 /* What comes below an entry is passed over in one of two ways. The walk over code may

@@ -3,8 +3,8 @@
  * same mappings of that process. Without data addresses, one sample represents its
  * kind. Several processors count the samples, each with a separate connection to the
  * database. */
-#ifndef MEMLAG_SYMBOLIZE_TALLY_H
-#define MEMLAG_SYMBOLIZE_TALLY_H
+#ifndef MEMLAG_SYMBOLIZE_SAMPLE_TALLY_H
+#define MEMLAG_SYMBOLIZE_SAMPLE_TALLY_H
 
 #include "parallel.h"
 #include "samples.h"

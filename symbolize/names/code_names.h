@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The name of an address of code: function, line and the functions inlined there.
  * Names are numbers of a string pool. */
-#ifndef MEMLAG_SYMBOLIZE_CODE_H
-#define MEMLAG_SYMBOLIZE_CODE_H
+#ifndef MEMLAG_SYMBOLIZE_CODE_NAMES_H
+#define MEMLAG_SYMBOLIZE_CODE_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* File names as text; nothing here looks at a file system. */
-#ifndef MEMLAG_SYMBOLIZE_PATH_H
-#define MEMLAG_SYMBOLIZE_PATH_H
+#ifndef MEMLAG_SYMBOLIZE_FILE_PATH_H
+#define MEMLAG_SYMBOLIZE_FILE_PATH_H
 
 /* PATH below DIRECTORY (NULL: none) when it is relative, without "/./" and "//";
  * ".." stays, as a link may stand before it. The caller frees it; NULL when out

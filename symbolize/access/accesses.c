@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Function by function: each one's flow is made once for all its places. */
-#include "access.h"
+#include "accesses.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "access_share.h"
-#include "code.h"
+#include "code_names.h"
 #include "data.h"
 #include "folded.h"
 #include "globals.h"

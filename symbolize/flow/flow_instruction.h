@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The effect of one x86-64 instruction on memory and general registers, for following
  * pointers. Pure decoding: knows no programs and no types. */
-#ifndef MEMLAG_SYMBOLIZE_INSTRUCTION_H
-#define MEMLAG_SYMBOLIZE_INSTRUCTION_H
+#ifndef MEMLAG_SYMBOLIZE_FLOW_INSTRUCTION_H
+#define MEMLAG_SYMBOLIZE_FLOW_INSTRUCTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,7 +81,6 @@ struct instruction {
         uint32_t access_bytes; /* read or written there; 0: only an address */
         bool writes_memory;
         bool copies;   /* copies to RDI's target */
-        bool floating; /* it is a floating-point number, or several */
         bool vector;   /* several numbers at once, of any kind */
         bool repeated; /* by a prefix, from the operand's place on */
 };

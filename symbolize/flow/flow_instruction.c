@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Maps Zydis' operands to the few operations that matter for pointers. Any other
  * instruction still tells which registers it changes. */
-#include "instruction.h"
+#include "flow_instruction.h"
 
 #include <Zydis/Zydis.h>
 
@@ -223,23 +223,6 @@ static bool converts_one(ZydisMnemonic mnemonic)
 {
         return mnemonic == ZYDIS_MNEMONIC_CVTSI2SS ||
                mnemonic == ZYDIS_MNEMONIC_VCVTSI2SS;
-}
-
-/* Vector moves copy anything; only a single number's instruction tells its kind. */
-static void set_data_class(struct instruction *result, ZydisMnemonic mnemonic,
-                           const ZydisDecodedOperand *memory)
-{
-        switch (memory->element_type) {
-        case ZYDIS_ELEMENT_TYPE_FLOAT16:
-        case ZYDIS_ELEMENT_TYPE_FLOAT32:
-        case ZYDIS_ELEMENT_TYPE_FLOAT64:
-        case ZYDIS_ELEMENT_TYPE_FLOAT80:
-                result->floating = true;
-                break;
-        default:
-                break;
-        }
-        result->vector = memory->element_count > 1 && !converts_one(mnemonic);
 }
 
 /* ---- operations ---- */
@@ -573,7 +556,8 @@ bool instruction_decode(struct instruction *instruction, const uint8_t *bytes,
 
         if (memory) {
                 set_memory(instruction, &decoded, memory, vaddr);
-                set_data_class(instruction, decoded.instruction.mnemonic, memory);
+                instruction->vector = memory->element_count > 1 &&
+                                      !converts_one(decoded.instruction.mnemonic);
                 instruction->copies = copies_memory(&decoded, memory);
                 instruction->repeated = (decoded.instruction.attributes & repeating) != 0;
         }

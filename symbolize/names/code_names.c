@@ -2,7 +2,7 @@
 /* Addresses are answered unit by unit. Units are divided into parts with a separate
  * work budget; the division does not depend on the processor count. Names belong to
  * the thread that makes them, until the parts are merged in order. */
-#include "code.h"
+#include "code_names.h"
 
 #include <errno.h>
 #include <stdlib.h>

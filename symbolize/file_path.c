@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* File names as text. */
-#include "path.h"
+#include "file_path.h"
 
 #include <stdbool.h>
 #include <stdio.h>

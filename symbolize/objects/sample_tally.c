@@ -2,7 +2,7 @@
 /* The samples are divided into parts of consecutive ids. Each thread takes the
  * remaining parts in their order. The first sample of a kind in a thread is therefore
  * its earliest. The result does not depend on the assignment of parts to threads. */
-#include "tally.h"
+#include "sample_tally.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions about a module's code: the targets of memory operands, the types that
  * allocator calls return, and the variables in frames. */
-#ifndef MEMLAG_SYMBOLIZE_ACCESS_H
-#define MEMLAG_SYMBOLIZE_ACCESS_H
+#ifndef MEMLAG_SYMBOLIZE_ACCESSES_H
+#define MEMLAG_SYMBOLIZE_ACCESSES_H
 
-#include "code.h"
+#include "code_names.h"
 #include "flow.h"
 #include "symbol_table.h"
 
