@@ -252,17 +252,28 @@ static double retire_variance(const struct tally *part, const struct tally *whol
                      : part->retire_squared;
 }
 
+/* A PART without stalls has no event size of its own. WHOLE's is too large where PART's
+ * accesses are faster: none stalls for longer than its latency. */
+static double event_size(const struct tally *part, const struct tally *whole,
+                         double loads_per_sample)
+{
+        const struct tally *known = part->retire_cycles > 0 ? part : whole;
+        double event =
+            known->retire_cycles > 0
+                ? retire_variance(known, whole, loads_per_sample) / known->retire_cycles
+                : 0;
+        return !(part->retire_cycles > 0) && part->cost > 0
+                   ? fmin(event, part->cost_squared / part->cost)
+                   : event;
+}
+
 struct share tally_stalled(const struct tally *part, const struct tally *whole,
                            double loads_per_sample, double loads_per_cycle)
 {
         if (!part->retirements || isnan(loads_per_cycle))
                 return (struct share){NAN, NAN, NAN};
-        const struct tally *known = part->retire_cycles > 0 ? part : whole;
         double sum = part->retire_cycles;
-        double event =
-            known->retire_cycles > 0
-                ? retire_variance(known, whole, loads_per_sample) / known->retire_cycles
-                : 0;
+        double event = event_size(part, whole, loads_per_sample);
         /* The product of both ends is the square of the sum. */
         double high =
             sum + z * z * event / 2 + z * sqrt(event * sum + z * z * event * event / 4);

@@ -129,8 +129,8 @@ double tally_mean_latency(double latency_cycles, int64_t latencies);
  * therefore the range is the score interval of a Poisson count (L. Brown, T. Cai and A.
  * DasGupta, Statistica Sinica 13, 2003). Its event size gives the variance of a simple
  * random sample of all loads (Cochran, Sampling Techniques, 3rd edition, section 2.6). A
- * PART without stalls uses WHOLE's event size. The ends are at most all cycles; the
- * estimate may be more. */
+ * PART without stalls uses WHOLE's event size, or its own mean latency if that is less.
+ * The ends are at most all cycles; the estimate may be more. */
 struct share tally_stalled(const struct tally *part, const struct tally *whole,
                            double loads_per_sample, double loads_per_cycle);
 

@@ -86,7 +86,7 @@ static void the_interval_holds_the_truth_in_95_of_100_samples(void **state)
 static void add_retired(struct tally *tally, int64_t cycles)
 {
         struct sample_facts sample = {
-            .level = LEVEL_DRAM, .latency_cycles = 100, .retire_latency_cycles = cycles};
+            .level = LEVEL_DRAM, .latency_cycles = 200, .retire_latency_cycles = cycles};
         tally_add(tally, &sample, ANSWER_NO, CAUSE_DRAM);
 }
 
@@ -110,6 +110,10 @@ static void rare_stalls_have_the_interval_of_a_count(void **state)
         assert_near(stalled.value, 0, 0);
         assert_near(stalled.low, 0, 0);
         assert_near(stalled.high, 0.003841, 1e-6);
+        /* Loads of 50 cycles cannot stall for 200. */
+        struct tally faster = {.retirements = 1000, .cost = 50000, .cost_squared = 2.5e6};
+        stalled = tally_stalled(&faster, &whole, 1e6, 0.001 / 200);
+        assert_near(stalled.high, 0.003841 / 4, 1e-6);
         assert_true(isnan(tally_stalled(&line, &whole, NAN, NAN).low));
 }
 
