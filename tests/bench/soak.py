@@ -4,8 +4,9 @@
 
 The recorder's memory and descriptors must not grow, and its samples and losses together
 must be what the kernel's timers produced: the target's CPU time, which the kernel counts by
-itself, times the frequency. Memory for the names of the run (a few hundred bytes for each
-process and thread) does grow.
+itself, times the frequency. Memory grows with the largest burst of records that wait for their
+order (perf/order.c), up to SQLite's cache of 2 MB, and by a few hundred bytes for each process
+and thread of the run.
 """
 import argparse
 import os
