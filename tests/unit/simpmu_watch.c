@@ -73,6 +73,26 @@ static void a_stay_ends_when_l2_loses_the_line(void **state)
                 assert_int_equal(__builtin_popcountll(used[i].value), WORD_BYTES);
 }
 
+/* Accesses to much used lines of L1 are slow to watch: that ends when they use no other
+ * byte for long. */
+static void much_used_lines_are_watched_no_longer(void **state)
+{
+        const struct simpmu_params params = default_params();
+        struct rig *rig = watched_rig(&params, 1);
+
+        (void)state;
+        for (uint64_t at = 0; at < 16 * KIB; at += LINE_BYTES) {
+                for (uint32_t i = 0; i < WATCH_IDLE_MAX + 1; i++)
+                        touch(rig, ACCESS_LOAD, at, 100);
+                assert_true(passes_filter(rig, ACCESS_LOAD, at));
+                touch(rig, ACCESS_LOAD, at + 32, 100);
+        }
+        watch_finish(&rig->machine.watch);
+        assert_true(used_count > 0);
+        for (uint32_t i = 0; i < used_count; i++)
+                assert_int_equal(used[i].value, 0xff);
+}
+
 /* Lines that the prefetchers bring have their use, too. */
 static void prefetched_lines_are_watched(void **state)
 {
@@ -218,6 +238,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test_teardown(bytes_used_in_l2_count, free_blocks),
             cmocka_unit_test_teardown(a_stay_ends_when_l2_loses_the_line, free_blocks),
+            cmocka_unit_test_teardown(much_used_lines_are_watched_no_longer, free_blocks),
             cmocka_unit_test_teardown(prefetched_lines_are_watched, free_blocks),
             cmocka_unit_test_teardown(a_loop_needs_a_cache_of_its_size, free_blocks),
             cmocka_unit_test_teardown(random_reads_need_as_much_as_they_hit, free_blocks),

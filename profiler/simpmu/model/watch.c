@@ -114,6 +114,18 @@ static void drop(struct watch *watch, struct watched_line *hole)
 
 /* ---- lines in L1 ---- */
 
+/* WATCHED, or NULL, is watched for its use, on CORE. */
+static bool is_used_on(const struct watched_line *watched, const struct core *core)
+{
+        return watched != NULL && watched->user != 0 && watched->core == core->number;
+}
+
+/* More of its bytes may be used. */
+static bool is_open(const struct watched_line *watched)
+{
+        return watched->used != ALL_BYTES && watched->idle < WATCH_IDLE_MAX;
+}
+
 /* LINE is in CORE's L1, and watched or not from now on. */
 static void set_watched(const struct core *core, uint64_t line, bool watched)
 {
@@ -137,10 +149,13 @@ void watch_use(struct watch *watch, const struct core *core, uint64_t address,
         const uint32_t room = LINE_BYTES - from;
         struct watched_line *watched = find(watch, line);
 
-        if (watched != NULL && watched->user != 0 && watched->core == core->number) {
+        if (is_used_on(watched, core)) {
+                const uint64_t before = watched->used;
                 watched->used |= size_bytes >= room ? ALL_BYTES << from
                                                     : ((1ull << size_bytes) - 1) << from;
-                if (watched->used != ALL_BYTES)
+                watched->idle =
+                    watched->used != before ? 0 : (uint16_t)(watched->idle + 1);
+                if (is_open(watched))
                         return;
         }
         set_watched(core, line, false);
@@ -166,8 +181,9 @@ uint32_t watch_sample(struct watch *watch, struct core *core, uint64_t address,
         if (fill != LINE_FROM_BEYOND || watched->user != 0)
                 return watch->samples;
         watched->user = watch->samples;
-        watched->core = core->number;
+        watched->core = (uint16_t)core->number;
         watched->used = 0;
+        watched->idle = 0;
         set_watched(core, line, true);
         watch_use(watch, core, address, size_bytes);
         return watch->samples;
@@ -207,10 +223,10 @@ void watch_fill(struct watch *watch, const struct core *core, uint64_t line,
 
         if (watched != NULL && watched->asker != 0)
                 tell_reuse(watch, watched);
-        if (watched != NULL && watched->user != 0 && watched->core == core->number) {
+        if (is_used_on(watched, core)) {
                 if (from_beyond)
                         tell_use(watch, watched);
-                else if (watched->used != ALL_BYTES)
+                else if (is_open(watched))
                         set->contested |= l1d_watched(bit);
         }
         if (watched != NULL && !is_watched(watched))

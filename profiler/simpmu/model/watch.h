@@ -6,7 +6,9 @@
  *   again.
  * Every access to a watched line in L1 reaches the model: the filters of hot.h know the
  * line with FILTER_WATCHED. Where the filters would let the access pass without this
- * flag, it changes the used bytes only. Watching therefore changes no time. */
+ * flag, it changes the used bytes only. Watching therefore changes no time. The used
+ * bytes are final after WATCH_IDLE_MAX accesses without another byte: such accesses are
+ * slow, and such lines cause little traffic. */
 #ifndef SIMPMU_MODEL_WATCH_H
 #define SIMPMU_MODEL_WATCH_H
 
@@ -15,6 +17,8 @@
 #include "reuse.h"
 
 struct core;
+
+#define WATCH_IDLE_MAX 256u
 
 /* Facts about a sample's line. USED: a bit of each byte. REUSE: the bytes of the
  * smallest fully associative LRU cache that has kept the line until its next request; 0:
@@ -32,7 +36,8 @@ struct watched_line {
         uint64_t line;
         uint64_t used;  /* bytes */
         uint32_t user;  /* the sample whose line's use is not known yet; or 0 */
-        uint32_t core;  /* where it is used */
+        uint16_t core;  /* where it is used */
+        uint16_t idle;  /* accesses since the last that used another byte */
         uint32_t asker; /* the sample whose reuse is not known yet; or 0 */
         uint32_t stamp; /* of reuse.h, at that sample */
 };
