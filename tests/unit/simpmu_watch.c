@@ -33,6 +33,7 @@ static struct rig *watched_rig(const struct simpmu_params *params, uint32_t thre
 
         used_count = reused_count = 0;
         watch_init(&rig->machine.watch, take_fact, allocate);
+        machine_thread_runs(&rig->hot, rig->threads[0]);
         return rig;
 }
 
@@ -184,6 +185,7 @@ static uint64_t random_program(bool watches, bool prefetches, uint64_t *samples)
             watches ? watched_rig(&params, 2) : rig_new(&params, 2, 6, PERIOD);
         uint64_t random = 1;
 
+        machine_thread_runs(&rig->hot, rig->threads[0]);
         rig->machine.prefetch = prefetches ? UINT32_MAX : 0;
         for (uint64_t i = 0; i < 300000; i++) {
                 random = random * 6364136223846793005u + 1442695040888963407u;
