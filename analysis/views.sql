@@ -724,9 +724,10 @@ GROUP BY t.field_id, with_id
 ORDER BY sum(sum(lines)) OVER (PARTITION BY t.field_id) DESC, t.field_id, w.offset_bytes,
         with_id;
 
--- The part of the lines brought to L1 that a fully associative LRU cache of this size behind
--- it lacks, of the whole run (object_id is NULL) and of each object with at least 100 of
--- them. At the largest size it lacks lines that are requested once only.
+-- Of the lines brought to L1 that were requested before, the part that a fully associative
+-- LRU cache of this size behind L1 lacks: of the whole run (object_id is NULL), and of each
+-- object with at least 100 samples of such lines. A line's first request counts nowhere: the
+-- kernel has mostly brought the line, when it zeroed the page.
 CREATE VIEW working_set_view (
         object_kind, object, cache_bytes, miss_ratio, lines, object_id) AS
 WITH RECURSIVE every_size (bytes, next) AS (
@@ -741,6 +742,7 @@ size AS MATERIALIZED (
 reused AS MATERIALIZED (
         SELECT object_id, cache_bytes AS needed, count(*) AS lines
         FROM line_reuse JOIN sample USING (sample_id) LEFT JOIN attribution USING (sample_id)
+        WHERE cache_bytes IS NOT NULL
         GROUP BY object_id, cache_bytes),
 requested AS (
         SELECT NULL AS object_id, needed, sum(lines) AS lines FROM reused GROUP BY needed
@@ -750,7 +752,7 @@ requested AS (
                             HAVING sum(lines) >= 100))
 SELECT
         o.kind, o.name, s.bytes,
-        total(iif(needed IS NULL OR needed > s.bytes, lines, 0)) / sum(lines), sum(lines),
+        total(iif(needed > s.bytes, lines, 0)) / sum(lines), sum(lines),
         r.object_id
 FROM requested AS r CROSS JOIN size AS s
 LEFT JOIN data_object AS o ON o.object_id = r.object_id

@@ -50,8 +50,7 @@
 /* The sizes of caches for the whole run and for the ?1 objects with most lines. */
 #define WORKING_SETS \
         "WITH every AS MATERIALIZED (" \
-        "        SELECT *, min(miss_ratio) OVER (PARTITION BY object_id) AS least," \
-        "         dense_rank() OVER (ORDER BY object_id IS NOT NULL, lines DESC, object_id)" \
+        "        SELECT *, dense_rank() OVER (ORDER BY object_id IS NOT NULL, lines DESC, object_id)" \
         "         AS place FROM working_set_view) "
 #define OF_TOP_OBJECTS " FROM every WHERE ?1 < 0 OR place <= ?1 + 1 "
 /* The largest of the sizes up to BYTES tells. */
@@ -295,16 +294,16 @@ static const struct report_kind kinds[] = {
                     " lines, object_id" OF_TOP_OBJECTS "ORDER BY place, cache_bytes",
         .table_sql =
             WORKING_SETS "SELECT lines,"
-            REPORT_SIZE("min(iif(miss_ratio <= least + 0.02, cache_bytes, NULL))")
+            REPORT_SIZE("min(iif(miss_ratio <= 0.02, cache_bytes, NULL))")
             " AS \"fits in\"" MISSES_OF_CACHE("l2_bytes", "L2")
             MISSES_OF_CACHE("l3_bytes", "L3") MISSES_AT("524288", "512 KiB")
             MISSES_AT("2097152", "2 MiB") MISSES_AT("8388608", "8 MiB")
             ", iif(object_id IS NULL, '[the whole run]', coalesce(object, '-')) AS object"
             OF_TOP_OBJECTS "GROUP BY place ORDER BY place",
         .alignment = "rrrrrrrl",
-        .legend = "lines: samples that brought a cache line to L1; fits in: the smallest "
-                  "fully associative LRU cache that a larger one improves on by less than "
-                  "2 %; L2, L3 and the sizes: the lines that such a cache lacks",
+        .legend = "lines: samples of lines that L1 requested again; L2, L3 and the sizes: "
+                  "the part that a fully associative LRU cache of that size lacks; fits in: "
+                  "the smallest that lacks at most 2 %",
     },
     {
         .name = "interval",

@@ -48,8 +48,7 @@ expect "x with unused" "$(together 'unused[]')" 0.0
 # The loops need caches of their arrays' sizes. Nothing repeats the last pass.
 misses()
 {
-        answer run.db "SELECT round(100 * (miss_ratio - (SELECT min(miss_ratio) FROM working_set_view AS w
-                               WHERE w.object_id = v.object_id)))
+        answer run.db "SELECT round(100 * miss_ratio)
                        FROM working_set_view AS v JOIN data_object USING (object_id)
                        WHERE size_bytes = $1 AND cache_bytes = $2
                        ORDER BY v.lines DESC LIMIT 1"
