@@ -20,7 +20,11 @@ import os
 import subprocess
 import tempfile
 
-LATENCY_LIMIT, BANDWIDTH_LIMIT = 0.05, 0.10
+LATENCY_LIMIT, BANDWIDTH_LIMIT, COST_LIMIT = 0.05, 0.10, 0.10
+# Costs of single events: section and key.
+COSTS = [("core", "mispredict_cycles"), ("arithmetic", "unforwarded_cycles"),
+         ("arithmetic", "split_load_cycles"), ("kernel", "small_fault_ns"),
+         ("kernel", "huge_fault_ns"), ("kernel", "call_ns")]
 LINE_BYTES = 64
 UNDER_WAY = "lines under way, delay"
 
@@ -45,6 +49,8 @@ def figures(document):
     for point in document["bandwidth"]["threads"]:
         for key in ("read_gbs", "write_gbs", "triad_gbs"):
             found[f"{key} of {point['threads']}"] = (point[key], BANDWIDTH_LIMIT)
+    for section, key in COSTS:
+        found[key] = (document.get(section, {}).get(key), COST_LIMIT)
     found["modified line ns"] = (document["sharing"].get("modified_ns"), LATENCY_LIMIT)
     knee = document["loaded"].get("knee_gbs")
     for point in document["loaded"]["curve"]:

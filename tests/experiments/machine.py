@@ -1,9 +1,19 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The default model beside the machine at hand: `memlag record --with-clock` with default
-options on small examples and Debian's programs. Prints a Markdown table: of the first five
-lines (functions, where a file has no lines) by measured time, how many are among the first
-five by modelled stalls, and Spearman's rank correlation. No test: the figures are this
-machine's."""
+options on small examples and common programs, which need debug information (--path DIR finds
+them before PATH). Prints a Markdown table. Each program's first five lines by measured time
+are compared in two ways:
+
+stalls: with the first five by modelled stalls, as reports rank them. Lines that compute have
+    time and no stall, so this is no fair comparison for them.
+time: with the first five by modelled time: stalls, and the line's part of the instructions of
+    the cycles without stalls. cachegrind counts the instructions.
+
+Lines of one file and number are one here, whatever functions they were inlined into. A line
+that is next to one of the other five counts as common in "beside": a timer sample can be on
+the line after. rho is Spearman's rank correlation over the ten first of both lists. No test:
+the figures are this machine's, and the load average says how busy it was."""
 import argparse
 import os
 import pathlib
@@ -14,8 +24,12 @@ import subprocess
 import sys
 import tempfile
 
-FIRST = 5
-MEASURED_MIN = 0.01  # of the CPU time; lines with less are left out
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "bench"))
+import reality  # noqa: E402
+
+FIRST, RANKED = 5, 10
+LEAST = 0.01  # of the time; lines with less are left out
 
 SQLITE = """
 CREATE TABLE t (a INTEGER, b TEXT);
@@ -24,16 +38,31 @@ INSERT INTO t SELECT i * 7919 % 40009, hex(i * 104729) FROM n;
 CREATE INDEX t_a ON t (a);
 SELECT count(*), sum(length(x.b)) FROM t AS x JOIN t AS y ON y.a = (x.a * 31) % 40009;
 """
-PYTHON = """
-words = {}
-for i in range(60000):
-    words.setdefault(str(i * 7919 % 20011), []).append(i)
-print(sum(len(v) for v in words.values()))
-"""
 PERL = 'my %h; while (<>) { $h{$_}++ for split } print scalar(keys %h), "\\n"'
 AWK = '{ for (i = 1; i <= NF; i++) n[$i]++ } END { for (w in n) c++; print c }'
+LUA = """
+local words, state = {}, 12345
+for i = 1, 300000 do
+   state = (state * 1103515245 + 12345) % 2147483648
+   local word = 'word' .. (state % 49999)
+   words[word] = (words[word] or 0) + i
+end
+local names = {}
+for name in pairs(words) do names[#names + 1] = name end
+table.sort(names)
+print(#names, names[1])
+"""
+JS = """
+const words = {}; let state = 12345;
+for (let i = 0; i < 300000; i++) {
+    state = (state * 1103 + 12345) % 2147483;
+    const word = "word" + (state % 49999);
+    words[word] = (words[word] || 0) + i;
+}
+print(Object.keys(words).sort().length);
+"""
 C = "".join(f"int f{i}(int a, int *b) {{ for (int i = 0; i < a; i++) b[i] += i * {i};"
-            f" return a > 3 ? f{max(i - 1, 0)}(a - 1, b) : b[0]; }}\n" for i in range(20))
+            f" return a > 3 ? f{max(i - 1, 0)}(a - 1, b) : b[0]; }}\n" for i in range(6000))
 
 
 def programs(examples, text):
@@ -41,20 +70,21 @@ def programs(examples, text):
     return [
         ("example: chase", [f"{examples}/chase"]),
         ("example: columns", [f"{examples}/columns"]),
-        ("example: contention", [f"{examples}/contention"]),
-        ("example: false-sharing", [f"{examples}/false-sharing"]),
         ("gzip", ["gzip", "-6c", text]),
-        ("xz", ["xz", "-1c", "-T1", text + ".small"]),
-        ("bzip2", ["bzip2", "-c", text + ".small"]),
-        ("zstd", ["zstd", "-5qc", text]),
+        ("minigzip", ["minigzip", "-9c", text]),
+        ("zopfli", ["zopfli", "--i1", "-c", text + ".tiny"]),
+        ("bzip2", ["bzip2", "-c", text]),
+        ("brotli", ["brotli", "-q", "6", "-c", text]),
+        ("zstd", ["zstd", "-9qc", "--single-thread", text]),
         ("lz4", ["lz4", "-9qc", text]),
         ("sqlite3", ["sqlite3", ":memory:", SQLITE]),
-        ("python3", ["/usr/bin/python3", "-c", PYTHON]),
-        ("perl", ["perl", "-e", PERL, text]),
+        ("lua", ["lua", text + ".lua"]),
+        ("qjs", ["qjs", text + ".js"]),
         ("mawk", ["mawk", AWK, text]),
+        ("tcc", ["tcc", "-c", "-o", "/dev/null", text + ".c"]),
+        ("xz", ["xz", "-1c", "-T1", text + ".small"]),
+        ("perl", ["perl", "-e", PERL, text]),
         ("sort", ["sort", "--parallel=1", text]),
-        ("gcc -O1", ["gcc", "-O1", "-c", "-o", "/dev/null", text + ".c"]),
-        ("jq", ["jq", "-c", "group_by(.a) | map(length) | add", text + ".json"]),
     ]
 
 
@@ -69,36 +99,76 @@ def write_inputs(directory):
     path = os.path.join(directory, "text")
     pathlib.Path(path).write_text(text)
     pathlib.Path(path + ".small").write_text(text[:700000])
+    pathlib.Path(path + ".tiny").write_text(text[:250000])
     pathlib.Path(path + ".c").write_text(C)
-    rows = ",".join(f'{{"a":{i * 7919 % 997},"b":"{i}"}}' for i in range(9000))
-    pathlib.Path(path + ".json").write_text(f"[{rows}]")
+    pathlib.Path(path + ".lua").write_text(LUA)
+    pathlib.Path(path + ".js").write_text(JS)
     return path
 
 
-def top(db, query):
-    return [row for row in db.execute(query, (FIRST,))]
+def base(file):
+    return os.path.basename(file or "?")
 
 
-def compare(path):
-    """(places, shared, correlation, unexplained, overrated, timer samples)"""
+def instructions(command, directory):
+    """Executed instructions by file and line, as shares."""
+    out = os.path.join(directory, "cachegrind.out")
+    subprocess.run(["valgrind", "--tool=cachegrind", "--cache-sim=no",
+                    f"--cachegrind-out-file={out}", "--", *command], stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    counts, file = {}, "?"
+    with open(out, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            words = line.split()
+            if line[:3] in ("fl=", "fi=", "fe="):
+                file = base(line[3:].strip())
+            elif len(words) == 2 and words[0].isdigit() and words[1].isdigit():
+                key = (file, int(words[0]))
+                counts[key] = counts.get(key, 0) + int(words[1])
+    total = sum(counts.values())
+    return {key: count / total for key, count in counts.items() if key[1]}
+
+
+def shares(path):
+    """Measured and stalled share by line, and the share of cycles without stall or fault."""
     db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    names = "module, function, function_offset, file, line"
-    measured = top(db, f"SELECT {names} FROM line_measured_view WHERE measured_ratio >="
-                       f" {MEASURED_MIN} ORDER BY measured_ratio DESC, line_id LIMIT ?")
-    stalled = top(db, f"SELECT {names} FROM line_measured_view WHERE stalled_ratio > 0"
-                      " ORDER BY stalled_ratio DESC, line_id LIMIT ?")
-    correlation, = db.execute("SELECT correlation FROM clock_agreement_finding"
-                              " WHERE subject = 'line'").fetchone()
-    kinds = dict(db.execute("SELECT agreement, count(*) FROM line_measured_view"
-                            " WHERE agreement IS NOT NULL GROUP BY 1"))
+    measured, stalled = {}, {}
+    for file, line, time, stall in db.execute(
+            "SELECT file, coalesce(line, function_offset), measured_ratio, stalled_ratio"
+            " FROM line_measured_view"):
+        key = (base(file), line)
+        measured[key] = measured.get(key, 0) + time
+        stalled[key] = stalled.get(key, 0) + stall
+    rest, = db.execute("SELECT 1 - total(stalled_ratio) FROM function_finding").fetchone()
     samples, = db.execute("SELECT sum(samples) FROM clock_sample").fetchone()
-    return (len(measured), len(set(measured) & set(stalled)), correlation,
-            kinds.get("unexplained", 0), kinds.get("overrated", 0), samples)
+    return measured, stalled, max(rest, 0), samples
 
 
-def record(memlag, command, directory):
+def first(by_line, count=FIRST):
+    lines = [line for line, share in by_line.items() if share >= LEAST]
+    return sorted(lines, key=lambda line: (-by_line[line], line[0], line[1] or 0))[:count]
+
+
+def near(line, others):
+    return any(line[0] == file and abs((line[1] or 0) - (number or 0)) <= 1
+               for file, number in others)
+
+
+def agreement(measured, model):
+    """(places, in common, in common or beside, rank correlation or None)"""
+    five, others = first(measured), first(model)
+    lines = list(dict.fromkeys(first(measured, RANKED) + first(model, RANKED)))
+    sides = [reality.ranks([side.get(line, 0) for line in lines]) for side in (measured, model)]
+    rho = (reality.correlation(*sides)
+           if len(lines) >= 3 and all(len(set(side)) > 1 for side in sides) else None)
+    return (len(five), sum(line in others for line in five),
+            sum(near(line, others) for line in five), rho)
+
+
+def record(options, command, directory):
     path = os.path.join(directory, "run.db")
-    done = subprocess.run([memlag, "record", "--force", "--with-clock", "-o", path, "--", *command],
+    done = subprocess.run([options.memlag, "record", "--force", "--with-clock", *options.option,
+                           "-o", path, "--", *command],
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
@@ -106,32 +176,78 @@ def record(memlag, command, directory):
     return path if done.returncode == 0 else None
 
 
+def show(name, measured, stalled, model):
+    for line in dict.fromkeys(first(measured) + first(model) + first(stalled)):
+        print(f"  {name} {line[0]}:{line[1]}: measured {measured.get(line, 0):.3f},"
+              f" modelled {model.get(line, 0):.3f}, stalled {stalled.get(line, 0):.3f}",
+              file=sys.stderr)
+
+
+def compare(path, counts, name):
+    measured, stalled, rest, samples = shares(path)
+    model = {line: stalled.get(line, 0) + rest * counts.get(line, 0)
+             for line in stalled.keys() | counts.keys()}
+    show(name, measured, stalled, model)
+    return samples, agreement(measured, stalled), agreement(measured, model)
+
+
+def number(rho):
+    return "-" if rho is None else f"{rho:.2f}"
+
+
+class Sums:
+    """Over all programs, in one of the two ways."""
+
+    def __init__(self):
+        self.places = self.common = self.beside = self.good = self.ranked = 0
+
+    def add(self, places, common, beside, rho):
+        self.places, self.common = self.places + places, self.common + common
+        self.beside += beside
+        self.ranked += rho is not None
+        self.good += rho is not None and rho >= 0.8
+
+    def text(self):
+        percent = 100 / max(self.places, 1)
+        return (f"{self.common} of {self.places} places ({percent * self.common:.0f} %),"
+                f" {self.beside} with lines beside ({percent * self.beside:.0f} %), rank"
+                f" correlation of at least 0.8 in {self.good} of {self.ranked}")
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("memlag", type=os.path.abspath)
     parser.add_argument("examples", type=os.path.abspath, help="directory of the built examples")
     parser.add_argument("names", nargs="*", help="programs to run; all without any")
+    parser.add_argument("--path", type=os.path.abspath, help="directory of programs")
+    parser.add_argument("--option", action="append", default=[],
+                        help="one more option for memlag record")
     options = parser.parse_args()
-    places = shared = good = compared = 0
-    print("| program | timer samples | first five in common | Spearman | unexplained | overrated |")
-    print("|---|---:|---:|---:|---:|---:|")
+    if options.path:
+        os.environ["PATH"] = options.path + os.pathsep + os.environ["PATH"]
+    stalls, times = Sums(), Sums()
+    print("| program | timer samples | stalls: first five | rho | time: first five | beside | rho |"
+          " load |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory(prefix="memlag-machine-") as directory:
         for name, command in programs(options.examples, write_inputs(directory)):
             if options.names and name not in options.names:
                 continue
-            path = shutil.which(command[0]) and record(options.memlag, command, directory)
+            program = shutil.which(command[0])
+            path = program and record(options, [program, *command[1:]], directory)
             if not path:
-                print(f"| {name} | | not recorded | | | |", flush=True)
+                print(f"| {name} | not recorded | | | | | | |", flush=True)
                 continue
-            count, same, correlation, unexplained, overrated, samples = compare(path)
-            places, shared, compared = places + count, shared + same, compared + 1
-            good += correlation is not None and correlation >= 0.8
-            shown = "-" if correlation is None else f"{correlation:.2f}"
-            print(f"| {name} | {samples} | {same} of {count} | {shown} | {unexplained} |"
-                  f" {overrated} |", flush=True)
-    print(f"\n{shared} of {places} places in common"
-          f" ({100 * shared / max(places, 1):.0f} %); rank correlation of at least 0.8:"
-          f" {good} of {compared} programs.")
+            load = os.getloadavg()[0]
+            counts = instructions([program, *command[1:]], directory)
+            samples, by_stall, by_time = compare(path, counts, name)
+            stalls.add(*by_stall)
+            times.add(*by_time)
+            print(f"| {name} | {samples} | {by_stall[1]} of {by_stall[0]} | {number(by_stall[3])} |"
+                  f" {by_time[1]} of {by_time[0]} | {by_time[2]} | {number(by_time[3])} |"
+                  f" {load:.1f} |", flush=True)
+    print(f"\nStalls: {stalls.text()}.\nTime: {times.text()}.")
 
 
 if __name__ == "__main__":
