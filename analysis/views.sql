@@ -320,21 +320,25 @@ ORDER BY stalled_ratio DESC, latency_share DESC, f.samples DESC, f.function_id;
 -- overrated: stalls are at least 5 % of the cycles and over twice the measured time.
 CREATE VIEW line_measured_view (
         module, function, function_offset, file, line, line_id, samples, measured_ratio,
-        measured_ratio_low, measured_ratio_high, stalled_ratio, agreement) AS
+        measured_ratio_low, measured_ratio_high, stalled_ratio, agreement,
+        modelled_ratio) AS
 WITH both AS (
         SELECT
                 c.module, c.function, c.function_offset, c.file, c.line, c.line_id, c.samples,
                 measured_ratio, measured_ratio_low, measured_ratio_high,
                 coalesce(stalled_ratio, 0) - coalesce(fault_ratio, 0) AS stalled,
                 coalesce(stalled_ratio_low, 0) - coalesce(fault_ratio, 0) AS low,
-                coalesce(stalled_ratio_high, 0) - coalesce(fault_ratio, 0) AS high
+                coalesce(stalled_ratio_high, 0) - coalesce(fault_ratio, 0) AS high,
+                modelled_ratio
         FROM line_clock_finding AS c LEFT JOIN line_finding USING (line_id)
         UNION ALL
         SELECT
                 module, function, function_offset, file, line, line_id, 0, 0, 0, 0,
                 stalled_ratio - coalesce(fault_ratio, 0),
                 stalled_ratio_low - coalesce(fault_ratio, 0),
-                stalled_ratio_high - coalesce(fault_ratio, 0)
+                stalled_ratio_high - coalesce(fault_ratio, 0),
+                iif(EXISTS (SELECT 1 FROM instruction_sample),
+                    stalled_ratio - coalesce(fault_ratio, 0), NULL)
         FROM line_finding
         WHERE stalled_ratio > 0 AND EXISTS (SELECT 1 FROM line_clock_finding)
         AND line_id NOT IN (SELECT line_id FROM line_clock_finding WHERE line_id IS NOT NULL))
@@ -343,7 +347,8 @@ SELECT
         measured_ratio_low, measured_ratio_high, stalled,
         CASE WHEN measured_ratio_low >= 0.05 AND measured_ratio_low > 4 * high
              THEN 'unexplained'
-             WHEN low >= 0.05 AND low > 2 * measured_ratio_high THEN 'overrated' END
+             WHEN low >= 0.05 AND low > 2 * measured_ratio_high THEN 'overrated' END,
+        modelled_ratio
 FROM both
 ORDER BY measured_ratio DESC, stalled DESC, line_id;
 

@@ -399,6 +399,7 @@ static int store_first_run(const struct recording *recording, struct diag *diag)
         const struct native_run run = {
             .sink = first->sink,
             .db = first->db,
+            .simulated = recording->sink,
             .end = first->end,
             .frequency_hz = first->options->source.frequency_hz,
         };

@@ -143,6 +143,30 @@ static int store_places(struct storing *storing)
         return rc;
 }
 
+/* Instructions that the second run executed: its modules are the database's own. */
+static int store_executed(struct storing *storing)
+{
+        size_t count;
+        const struct sink_place_count *places =
+            sink_executed_counts(storing->run->simulated, &count);
+        int rc = prepare(storing, storing->db,
+                         "INSERT INTO instruction_sample"
+                         " (module_id, file_offset_bytes, samples) VALUES (?1, ?2, ?3)",
+                         &storing->insert);
+        for (size_t i = 0; rc == 0 && i < count; i++) {
+                sqlite3_clear_bindings(storing->insert);
+                if (places[i].place.module_id) {
+                        sqlite3_bind_int64(storing->insert, 1, places[i].place.module_id);
+                        sqlite3_bind_int64(storing->insert, 2,
+                                           (int64_t)places[i].place.file_offset_bytes);
+                }
+                sqlite3_bind_int64(storing->insert, 3, (int64_t)places[i].samples);
+                rc = run(storing, storing->insert);
+        }
+        sqlite3_finalize(storing->insert);
+        return rc;
+}
+
 static int store_facts(const struct native_run *run, struct db *db, struct diag *diag)
 {
         const struct {
@@ -168,6 +192,8 @@ int native_run_store(const struct native_run *run, struct db *db, struct diag *d
         if (rc < 0)
                 return rc;
         rc = store_places(&storing);
+        if (rc == 0)
+                rc = store_executed(&storing);
         if (rc == 0)
                 rc = store_facts(run, db, diag);
         if (rc == 0)

@@ -16,8 +16,9 @@
 int native_run_input(off_t *offset, struct diag *diag);
 
 struct native_run {
-        const struct sink *sink; /* sample counts by location */
-        struct db *db;           /* the database that owns the sink's modules */
+        const struct sink *sink;      /* sample counts by location */
+        struct db *db;                /* the database that owns the sink's modules */
+        const struct sink *simulated; /* of the second run, in the database to store in */
         struct launch_end end;
         uint64_t frequency_hz; /* of the samples */
 };

@@ -16,6 +16,8 @@
 #include "sources.h"
 
 #define INTERVAL_MS_DEFAULT 10
+/* With --with-clock: about 60 000 samples a second. */
+#define PERIOD_INSTRUCTIONS 50021
 
 enum key {
         KEY_FORCE = 256,
@@ -337,6 +339,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 return 0;
         case KEY_WITH_CLOCK:
                 options->with_clock = true;
+                options->source.sim_period_instructions = PERIOD_INSTRUCTIONS;
                 return 0;
         case KEY_SIM_CPU:
                 set_cpu(options, text);

@@ -284,6 +284,9 @@ int sim_deliver(struct sink *sink, image_key image, struct simpmu_record *record
         case SIMPMU_RESIZED:
                 return sink_resized(sink, time_ns, image, record->tid,
                                     ((struct simpmu_free *)record)->addr, diag);
+        case SIMPMU_EXECUTED:
+                return sink_executed(sink, image, ((struct simpmu_executed *)record)->ip,
+                                     diag);
         case SIMPMU_UNHANDLED: {
                 const struct simpmu_unhandled *unhandled =
                     (struct simpmu_unhandled *)record;

@@ -176,6 +176,7 @@ static size_t least_size(uint16_t type)
             [SIMPMU_RESIZE] = sizeof(struct simpmu_free),
             [SIMPMU_RESIZED] = sizeof(struct simpmu_free),
             [SIMPMU_LINE] = sizeof(struct simpmu_line),
+            [SIMPMU_EXECUTED] = sizeof(struct simpmu_executed),
         };
         return type < sizeof(sizes) / sizeof(sizes[0]) ? sizes[type] : 0;
 }

@@ -51,6 +51,7 @@ void sink_close(struct sink *sink)
         context_intern_free(sink->thread_index);
         heap_sites_free(sink->sites);
         sink_places_free(sink->places);
+        sink_places_free(sink->executed);
         free(sink->images);
         free(sink->threads);
         free(sink);
@@ -165,6 +166,24 @@ int sink_count_places(struct sink *sink, struct diag *diag)
 const struct sink_place_count *sink_place_counts(const struct sink *sink, size_t *count)
 {
         return sink_places_all(sink->places, count);
+}
+
+int sink_executed(struct sink *sink, image_key image, uint64_t ip, struct diag *diag)
+{
+        struct event_place place;
+        if (!sink->executed && !(sink->executed = sink_places_new()))
+                return diag_no_memory(diag);
+        bool in_file = sink_place(sink, image, ip, &place);
+        return sink_places_add(sink->executed, in_file ? &place : NULL) < 0
+                   ? diag_no_memory(diag)
+                   : 0;
+}
+
+const struct sink_place_count *sink_executed_counts(const struct sink *sink,
+                                                    size_t *count)
+{
+        *count = 0;
+        return sink->executed ? sink_places_all(sink->executed, count) : NULL;
 }
 
 static int count_place(struct sink *sink, const struct event_sample *event,

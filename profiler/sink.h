@@ -41,6 +41,10 @@ struct sink_place_count {
 /* Returns *COUNT locations with sample counts, valid until the next sample. */
 const struct sink_place_count *sink_place_counts(const struct sink *sink, size_t *count);
 
+/* The same of the events of sink_executed; NULL without any. */
+const struct sink_place_count *sink_executed_counts(const struct sink *sink,
+                                                    size_t *count);
+
 /* No more events come: ends open intervals and writes the totals of each allocation
  * site. */
 int sink_finish(struct sink *sink, struct diag *diag);

@@ -56,7 +56,8 @@ struct sink {
         size_t ended[ENDED_IMAGES_KEPT]; /* index + 1 */
         size_t ended_next;
         struct heap_sites *sites;
-        struct sink_places *places; /* NULL: samples have rows */
+        struct sink_places *places;   /* NULL: samples have rows */
+        struct sink_places *executed; /* instructions; NULL: none */
         struct unhandled_instruction unhandled;
         int64_t latest_ns;
         uint64_t samples;

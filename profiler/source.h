@@ -171,6 +171,10 @@ enum call_graph {
         CALL_GRAPH_DWARF
 };
 
+/* A sampled instruction that a simulated CPU executed. Counted by place, without a row.
+ */
+int sink_executed(struct sink *sink, image_key image, uint64_t ip, struct diag *diag);
+
 /* A location in a mapped file, in the sink's terms. */
 struct event_place {
         int64_t module_id;
@@ -207,8 +211,11 @@ struct source_options {
         const char *const *sim_set; /* "key=value", NULL-terminated */
         uint32_t sim_prefetch;      /* a bit for each active simpmu_prefetcher */
         bool sim_prefetch_given;    /* otherwise all are on */
-        bool sim_caches_only;       /* without data flow: nothing waits for values */
-        bool sim_branches;          /* that are predicted wrongly cost their time */
+        /* One executed instruction in so many is sampled, on average (sink_executed); 0:
+         * none. */
+        uint64_t sim_period_instructions;
+        bool sim_caches_only; /* without data flow: nothing waits for values */
+        bool sim_branches;    /* that are predicted wrongly cost their time */
         /* Instructions whose data arrives without delay, set by whatif. */
         const struct simpmu_in_time *sim_in_time;
         size_t sim_in_time_count;

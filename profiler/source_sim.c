@@ -114,6 +114,7 @@ static void fill_control(struct simpmu_control *control,
                          const struct sim_preset *preset)
 {
         control->period_loads = options->period_loads;
+        control->period_instructions = options->sim_period_instructions;
         control->seed = JITTER_SEED;
         control->interval_ns = options->interval_ns;
         control->period_ns =

@@ -49,6 +49,7 @@ static _Noreturn void run(const struct whatif_setting *setting,
         for (size_t i = 0; i < run->fix.count; i++)
                 settings[own + i] = run->fix.settings[i];
         changed.with_clock = false; /* a native run is the same on any simulated CPU */
+        changed.source.sim_period_instructions = 0;
         changed.source.sim_set = settings;
         changed.source.call_graph = CALL_GRAPH_NONE;
         if (run->fix.prefetches) {

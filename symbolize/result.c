@@ -199,13 +199,19 @@ static int write_names(struct writing *writing)
         return end(writing, error);
 }
 
-static int write_clock_locations(struct writing *writing)
+/* Where the instructions of clock_sample are, or those of instruction_sample. */
+static int write_clock_locations(struct writing *writing, bool executed)
 {
-        static const char *const columns[] = {"clock_sample_id", "location_id", NULL};
+        const char *const columns[] = {
+            executed ? "instruction_sample_id" : "clock_sample_id", "location_id", NULL};
         const struct sweep *sweep = writing->from->sweep;
-        int error = begin(writing, "clock_location", columns);
+        int error =
+            begin(writing, executed ? "instruction_sample_location" : "clock_location",
+                  columns);
 
         for (size_t i = 0; i < sweep->raw->clock_count && !error; i++) {
+                if (sweep->raw->clocks[i].executed != executed)
+                        continue;
                 bulk_insert_int(&writing->insert, 0, sweep->raw->clock_ids[i]);
                 put_int(writing, 1, sweep->clock_places[i] + UINT64_C(1));
                 error = end_row(writing);
@@ -231,7 +237,9 @@ static int write_code(struct writing *writing)
         if (!error)
                 error = write_instructions(writing);
         if (!error)
-                error = write_clock_locations(writing);
+                error = write_clock_locations(writing, false);
+        if (!error)
+                error = write_clock_locations(writing, true);
         free(writing->named);
         writing->named = NULL;
         return error;
@@ -411,7 +419,7 @@ int result_clear(struct db *db, struct diag *diag)
             db,
             "DELETE FROM attribution; DELETE FROM ip_location;"
             "DELETE FROM node_location; DELETE FROM packed_location;"
-            "DELETE FROM clock_location;"
+            "DELETE FROM clock_location; DELETE FROM instruction_sample_location;"
             "DELETE FROM code_frame; DELETE FROM unnamed;"
             "DELETE FROM function_start; DELETE FROM instruction;"
             "DELETE FROM code_location;"

@@ -30,8 +30,8 @@ static int read_first_run(struct db *db, struct first_run *run, struct diag *dia
         return code < 0 ? code : 0;
 }
 
-/* Column 6 holds the row's samples; the preceding columns match the parameters of INSERT.
- */
+/* Column 6 holds the row's samples, column 7 its modelled time; all columns match the
+ * parameters of INSERT. */
 struct share_rows {
         struct first_run run;
         sqlite3_stmt *insert;
@@ -40,21 +40,21 @@ struct share_rows {
         int code;
 };
 
-enum { COLUMN_SAMPLES = 6 };
+enum { COLUMN_SAMPLES = 6, COLUMN_MODELLED };
 
 static int store_share(void *context, sqlite3_stmt *row)
 {
         struct share_rows *rows = context;
         if (rows->code)
                 return 0;
-        for (int i = 0; i <= COLUMN_SAMPLES; i++)
+        for (int i = 0; i <= COLUMN_MODELLED; i++)
                 sqlite3_bind_value(rows->insert, i + 1, sqlite3_column_value(row, i));
         double n = rows->run.samples;
         const struct share share =
             sampled_share(sqlite3_column_double(row, COLUMN_SAMPLES) / n, n);
         const double shares[] = {share.value, share.low, share.high};
         for (int i = 0; i < 3; i++)
-                sqlite3_bind_double(rows->insert, COLUMN_SAMPLES + 2 + i,
+                sqlite3_bind_double(rows->insert, COLUMN_MODELLED + 2 + i,
                                     rows->run.user_ratio * shares[i]);
         rows->code = statement_run(rows->db, rows->insert, rows->diag);
         return 0;
@@ -75,34 +75,46 @@ static int store_shares(struct db *db, const struct first_run *run, const char *
 #define SAME_FUNCTION                                                                    \
         " f.module IS g.module AND f.function IS g.function"                             \
         " AND f.function_offset IS g.function_offset "
+/* Timer samples of the first run and executed instructions of the second by location. */
 #define SAMPLES_BY                                                                       \
-        " FROM clock_sample JOIN clock_location USING (clock_sample_id)"                 \
+        " sum(s.samples) AS samples, sum(s.instructions) AS instructions FROM ("         \
+        "SELECT location_id, samples, 0 AS instructions FROM clock_sample"               \
+        " JOIN clock_location USING (clock_sample_id)"                                   \
+        " UNION ALL SELECT location_id, 0, samples FROM instruction_sample"              \
+        " JOIN instruction_sample_location USING (instruction_sample_id)) AS s"          \
         " JOIN location AS l USING (location_id)"                                        \
         " LEFT JOIN module AS m ON m.module_id = l.module_id GROUP BY "
+/* Stalls of the row's accesses, and its part of the cycles without stalls and page faults
+ * by the instructions that it executed. Page faults are left out as in measured time. */
+#define MODELLED                                                                         \
+        " coalesce(f.stalled_ratio, 0) - coalesce(f.fault_ratio, 0)"                     \
+        " + (SELECT max(0, 1 - total(stalled_ratio)) FROM function_finding)"             \
+        " * g.instructions"                                                              \
+        " / (SELECT nullif(total(samples), 0) FROM instruction_sample) "
 
 static const char lines_sql[] =
-    "WITH g AS (SELECT m.path AS module, l.function, l.function_offset, l.file, l.line,"
-    "  sum(samples) AS samples" SAMPLES_BY "1, 2, 3, 4, 5) "
-    "SELECT f.line_id, g.module, g.function, g.function_offset, g.file, g.line, g.samples"
-    " FROM g LEFT JOIN line_finding AS f ON" SAME_FUNCTION
+    "WITH g AS (SELECT m.path AS module, l.function, l.function_offset, l.file, "
+    "l.line," SAMPLES_BY "1, 2, 3, 4, 5) "
+    "SELECT f.line_id, g.module, g.function, g.function_offset, g.file, g.line, "
+    "g.samples," MODELLED "FROM g LEFT JOIN line_finding AS f ON" SAME_FUNCTION
     " AND f.file IS g.file AND f.line IS g.line"
     " ORDER BY g.samples DESC, 2, 3, 4, 5, 6";
 static const char insert_line_sql[] =
     "INSERT INTO line_clock_finding (line_id, module, function, function_offset, file,"
-    " line, samples, measured_ratio, measured_ratio_low, measured_ratio_high)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    " line, samples, modelled_ratio, measured_ratio, measured_ratio_low,"
+    " measured_ratio_high) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
 /* NULLs replace a line's file and number. */
 static const char functions_sql[] =
-    "WITH g AS (SELECT m.path AS module, l.function, l.function_offset,"
-    "  sum(samples) AS samples" SAMPLES_BY "1, 2, 3) "
-    "SELECT f.function_id, g.module, g.function, g.function_offset, NULL, NULL, g.samples"
-    " FROM g LEFT JOIN function_finding AS f ON" SAME_FUNCTION
+    "WITH g AS (SELECT m.path AS module, l.function, l.function_offset," SAMPLES_BY
+    "1, 2, 3) "
+    "SELECT f.function_id, g.module, g.function, g.function_offset, NULL, NULL, "
+    "g.samples," MODELLED "FROM g LEFT JOIN function_finding AS f ON" SAME_FUNCTION
     " ORDER BY g.samples DESC, 2, 3, 4";
 static const char insert_function_sql[] =
     "INSERT INTO function_clock_finding (function_id, module, function, function_offset,"
-    " samples, measured_ratio, measured_ratio_low, measured_ratio_high)"
-    " VALUES (?1, ?2, ?3, ?4, ?7, ?8, ?9, ?10)";
+    " samples, modelled_ratio, measured_ratio, measured_ratio_low, measured_ratio_high)"
+    " VALUES (?1, ?2, ?3, ?4, ?7, ?8, ?9, ?10, ?11)";
 
 /* ---- objects ---- */
 
@@ -169,34 +181,36 @@ double measured_rank_correlation(const double *a, const double *b, size_t count)
         return count >= 3 && aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
 }
 
-/* Compares rows with at least 1 % of the measured time or of the modelled cycles.
- * Modelled cycles exclude page faults, because the timer does not see the kernel. */
+/* Compares rows with at least 1 % of the measured time or of the modelled time. Modelled
+ * time excludes page faults, because the timer does not see the kernel. It is stall time
+ * where executed instructions are not known. */
 #define COMPARED_RATIO "0.01"
 #define COMPARED_ROWS  "10"
 enum { COMPARED_MOST = 20 };
 
-/* Each row has both ratios, and whether it is among the first rows by either ratio. */
+#define COMPARED_STALLS " coalesce(f.stalled_ratio, 0) - coalesce(f.fault_ratio, 0)"
 #define COMPARED_SQL(finding, clock, id)                                                 \
         "WITH pair AS (SELECT c." clock "_id AS clock_id, f." id " AS id,"               \
-        "  c.measured_ratio AS measured, coalesce(f.stalled_ratio, 0)"                   \
-        "  - coalesce(f.fault_ratio, 0) AS stalled FROM " clock "_finding AS c"          \
+        "  c.measured_ratio AS measured, coalesce(c.modelled_ratio," COMPARED_STALLS     \
+        "  ) AS modelled FROM " clock "_finding AS c"                                    \
         "  LEFT JOIN " finding " AS f USING (" id ")"                                    \
-        " UNION ALL SELECT NULL, f." id ", 0, coalesce(f.stalled_ratio, 0)"              \
-        "  - coalesce(f.fault_ratio, 0) FROM " finding " AS f"                           \
+        " UNION ALL SELECT NULL, f." id ", 0," COMPARED_STALLS " FROM " finding " AS f"  \
         "  WHERE f." id " NOT IN (SELECT " id " FROM " clock "_finding"                  \
         "   WHERE " id " IS NOT NULL)),"                                                 \
         " ranked AS (SELECT *,"                                                          \
         "  measured >= " COMPARED_RATIO                                                  \
         "  AND row_number() OVER (ORDER BY measured DESC, clock_id) <= " COMPARED_ROWS   \
         "  AS hot,"                                                                      \
-        "  row_number() OVER (ORDER BY stalled DESC, id) AS place FROM pair) "           \
-        "SELECT measured, stalled, hot, place <= " COMPARED_ROWS " AND stalled > 0"      \
+        "  row_number() OVER (ORDER BY modelled DESC, id, clock_id) AS place FROM "      \
+        "pair) "                                                                         \
+        "SELECT measured, modelled, hot, place <= " COMPARED_ROWS " AND modelled > 0"    \
         " FROM ranked WHERE hot OR (place <= " COMPARED_ROWS                             \
-        " AND stalled >= " COMPARED_RATIO ")"
+        " AND modelled >= " COMPARED_RATIO ")"
 
+/* Each row has both ratios, and whether it is among the first rows by either ratio. */
 struct compared {
         double measured[COMPARED_MOST];
-        double stalled[COMPARED_MOST];
+        double modelled[COMPARED_MOST];
         size_t count;
         int64_t hot;
         int64_t shared;
@@ -207,7 +221,7 @@ static int take_compared(void *context, sqlite3_stmt *row)
         struct compared *compared = context;
         bool hot = sqlite3_column_int(row, 2);
         compared->measured[compared->count] = sqlite3_column_double(row, 0);
-        compared->stalled[compared->count++] = sqlite3_column_double(row, 1);
+        compared->modelled[compared->count++] = sqlite3_column_double(row, 1);
         compared->hot += hot;
         compared->shared += hot && sqlite3_column_int(row, 3);
         return 0;
@@ -229,8 +243,8 @@ static int store_agreement(struct db *db, const char *subject, const char *sql,
         sqlite3_bind_int64(insert, 2, compared.hot);
         sqlite3_bind_int64(insert, 3, compared.shared);
         statement_bind_real(insert, 4,
-                            measured_rank_correlation(compared.measured, compared.stalled,
-                                                      compared.count));
+                            measured_rank_correlation(compared.measured,
+                                                      compared.modelled, compared.count));
         code = statement_run(db, insert, diag);
         sqlite3_finalize(insert);
         return code;

@@ -13,7 +13,8 @@
 enum { LINES_OF_EACH = 3 };
 
 static const char agreement_sql[] =
-    "SELECT compared, shared, correlation, (SELECT total(samples) FROM clock_sample)"
+    "SELECT compared, shared, correlation, (SELECT total(samples) FROM clock_sample),"
+    " EXISTS (SELECT 1 FROM line_clock_finding WHERE modelled_ratio IS NOT NULL)"
     " FROM clock_agreement_finding WHERE subject = 'line'";
 
 /* clang-format off */
@@ -27,6 +28,7 @@ static const char lines_sql[] =
 static void say_agreement(FILE *text, sqlite3_stmt *row)
 {
         int64_t compared = sqlite3_column_int64(row, 0);
+        bool timed = sqlite3_column_int(row, 4);
         fprintf(text, "Measured in a first run (%" PRId64 " timer samples): ",
                 (int64_t)sqlite3_column_int64(row, 3));
         if (compared == 0) {
@@ -35,7 +37,9 @@ static void say_agreement(FILE *text, sqlite3_stmt *row)
         }
         fprintf(text, "%" PRId64 " of the ", (int64_t)sqlite3_column_int64(row, 1));
         prose_counted(text, compared, "hottest lines");
-        fputs(" are among the ten that stall most in the model", text);
+        fputs(timed ? " are among the ten that take most time in the model"
+                    : " are among the ten that stall most in the model",
+              text);
         if (sqlite3_column_type(row, 2) != SQLITE_NULL)
                 fprintf(text, "; rank correlation %.2f", sqlite3_column_double(row, 2));
         putc('.', text);

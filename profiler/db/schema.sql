@@ -264,6 +264,15 @@ CREATE TABLE clock_sample (
         samples           INTEGER NOT NULL
 ) STRICT;
 
+-- Instructions that the simulated run executed after such a first run: samples, one in a
+-- mean number of them, at each place in a file. module_id as above.
+CREATE TABLE instruction_sample (
+        instruction_sample_id INTEGER PRIMARY KEY,
+        module_id             INTEGER REFERENCES module,
+        file_offset_bytes     INTEGER,
+        samples               INTEGER NOT NULL
+) STRICT;
+
 -- One more run of the command under `memlag whatif`, on a machine with other settings: its
 -- cycles and instructions, and for how much of these cycles each line held it up.
 CREATE TABLE whatif_run (
@@ -473,6 +482,12 @@ CREATE TABLE ip_location (
 CREATE TABLE clock_location (
         clock_sample_id INTEGER PRIMARY KEY REFERENCES clock_sample,
         location_id     INTEGER NOT NULL REFERENCES code_location
+) STRICT;
+
+-- Where the instructions of instruction_sample are.
+CREATE TABLE instruction_sample_location (
+        instruction_sample_id INTEGER PRIMARY KEY REFERENCES instruction_sample,
+        location_id           INTEGER NOT NULL REFERENCES code_location
 ) STRICT;
 
 -- Why the types of samples are not known.
@@ -712,7 +727,9 @@ CREATE TABLE certainty_finding (
 
 -- The measured time of each line in the first run (clock_sample): its share of that run's
 -- CPU time, the kernel's included. line_id: the same line in line_finding; NULL: it has no
--- row there.
+-- row there. modelled_ratio: the line's stalls without page faults, and its part of the cycles
+-- without stalls by executed instructions (instruction_sample; NULL: not known). Lines that
+-- the model executed and no timer sample was at have a row, too.
 CREATE TABLE line_clock_finding (
         line_clock_id       INTEGER PRIMARY KEY,
         line_id             INTEGER REFERENCES line_finding,
@@ -722,6 +739,7 @@ CREATE TABLE line_clock_finding (
         file                TEXT,
         line                INTEGER,
         samples             INTEGER NOT NULL,
+        modelled_ratio      REAL,
         measured_ratio      REAL NOT NULL,
         measured_ratio_low  REAL NOT NULL,
         measured_ratio_high REAL NOT NULL
@@ -735,6 +753,7 @@ CREATE TABLE function_clock_finding (
         function            TEXT,
         function_offset     INTEGER,
         samples             INTEGER NOT NULL,
+        modelled_ratio      REAL,
         measured_ratio      REAL NOT NULL,
         measured_ratio_low  REAL NOT NULL,
         measured_ratio_high REAL NOT NULL
@@ -752,9 +771,9 @@ CREATE TABLE object_clock_finding (
         measured_ratio_high REAL NOT NULL
 ) STRICT;
 
--- How well measured time and modelled stalls agree, for lines and for functions: of the
+-- How well measured time and modelled time agree, for lines and for functions: of the
 -- compared ones with most measured time, at most ten of at least 1 % each, how many are
--- among the ten that stall most; and Spearman's rank correlation over both lists.
+-- among the ten with most modelled time (stalls, where executed instructions are not known); and Spearman's rank correlation over both lists.
 CREATE TABLE clock_agreement_finding (
         subject     TEXT PRIMARY KEY CHECK (subject IN ('line', 'function')),
         compared    INTEGER NOT NULL,

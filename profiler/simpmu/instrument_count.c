@@ -79,6 +79,34 @@ static Bool may_end_a_loop(const struct pass *pass)
         return False;
 }
 
+static VG_REGPARM(1) void call_executed(const struct executed_stretch *stretch)
+{
+        executed_sample(stretch);
+}
+
+/* COUNT instructions from statement FROM on, after which the thread has executed SUM, may
+ * contain one that is sampled. */
+static void add_executed(struct pass *pass, Int from, UInt count, IRExpr *sum)
+{
+        struct executed_stretch *stretch =
+            site_new(pass, sizeof(*stretch) + count * sizeof(stretch->ips[0]));
+        IRDirty *call;
+
+        stretch->count = 0;
+        for (Int i = from; stretch->count < count; i++) {
+                const IRStmt *statement = pass->in->stmts[i];
+                if (statement->tag == Ist_IMark &&
+                    !heap_is_tracker(statement->Ist.IMark.addr))
+                        stretch->ips[stretch->count++] = statement->Ist.IMark.addr;
+        }
+        call =
+            unsafeIRDirty_0_N(1, "simpmu_executed", VG_(fnptr_to_fnentry)(&call_executed),
+                              mkIRExprVec_1(ir_constant((Addr)stretch)));
+        ir_add_call(pass, call,
+                    ir_not(pass, ir_binary(pass, Ity_I1, Iop_CmpLE64U, sum,
+                                           ir_read_hot(pass, &tool_hot.executed_limit))));
+}
+
 void count_stretch(struct pass *pass, Int from)
 {
         UInt instructions = 0;
@@ -123,6 +151,8 @@ void count_stretch(struct pass *pass, Int from)
         if (instructions == 0)
                 return;
         sum = ir_add_to_hot(pass, &tool_hot.instructions, instructions);
+        if (executed_are_sampled())
+                add_executed(pass, from, instructions, sum);
         if (pass->counted == 0 && may_end_a_loop(pass)) {
                 IRDirty *call = unsafeIRDirty_0_N(1, "simpmu_check",
                                                   VG_(fnptr_to_fnentry)(&call_check),

@@ -315,6 +315,7 @@ static void switch_to(ThreadId tid)
         tool_hot.busy = next->busy;
         VG_(memcpy)(tool_hot.ready, next->ready, sizeof(next->ready));
         tool_hot.string = next->string;
+        executed_thread_runs();
         machine_thread_runs(&tool_hot, tool_thread);
         next->turn_start = clock_of(next);
 }
@@ -577,6 +578,7 @@ void threads_start(ULong start_ns)
         slots_per_ns = machine_slots_per_ns(&tool_machine);
         ns_per_slot = 1 / slots_per_ns;
         filter_clear(&tool_hot);
+        executed_start();
         threads = tool_allocate(VG_N_THREADS * sizeof(*threads));
         alive = tool_allocate(VG_N_THREADS * sizeof(*alive));
         gate_start();

@@ -196,6 +196,17 @@ void sample_store_end(void *sample, uint64_t retire_slots);
 /* See watch.h. */
 void sample_line(uint32_t watch, enum line_fact fact, uint64_t value);
 
+/* executed.c: instructions that are sampled by their count. */
+struct executed_stretch {
+        UInt count; /* at least one */
+        Addr ips[];
+};
+void executed_start(void);
+Bool executed_are_sampled(void);
+void executed_thread_runs(void); /* another one than before */
+/* One of the instructions of STRETCH is sampled. */
+void executed_sample(const struct executed_stretch *stretch);
+
 /* instrument.c */
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
                  const VexGuestExtents *extents, const VexArchInfo *host,

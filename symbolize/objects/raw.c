@@ -344,7 +344,8 @@ static int read_clock(struct reader *reader, sqlite3_stmt *row)
                 return no_memory(reader);
         raw->clocks[raw->clock_count++] = (struct raw_clock){
             .module = column_index(row, 1, raw->module_ids, raw->module_count),
-            .file_offset_bytes = (uint64_t)sqlite3_column_int64(row, 2)};
+            .file_offset_bytes = (uint64_t)sqlite3_column_int64(row, 2),
+            .executed = sqlite3_column_int(row, 3) != 0};
         return 0;
 }
 
@@ -405,8 +406,10 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
             {"SELECT data_source_id FROM data_source WHERE op = 'NA' AND level = 'NA'"
              " ORDER BY data_source_id",
              read_no_access},
-            {"SELECT clock_sample_id, module_id, file_offset_bytes FROM clock_sample"
-             " WHERE module_id IS NOT NULL ORDER BY clock_sample_id",
+            {"SELECT clock_sample_id, module_id, file_offset_bytes, 0 FROM clock_sample"
+             " WHERE module_id IS NOT NULL"
+             " UNION ALL SELECT instruction_sample_id, module_id, file_offset_bytes, 1"
+             " FROM instruction_sample WHERE module_id IS NOT NULL ORDER BY 4, 1",
              read_clock},
         };
         struct reader reader = {.db = db, .raw = raw, .diag = diag};

@@ -82,10 +82,11 @@ struct raw_total {
         uint64_t peak_bytes;
 };
 
-/* A place in a file that timer samples were at. */
+/* A place in a file that timer samples were at, or sampled instructions. */
 struct raw_clock {
         uint64_t file_offset_bytes;
         uint32_t module;
+        bool executed; /* of instruction_sample, not of clock_sample */
 };
 
 struct raw {

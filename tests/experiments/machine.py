@@ -7,8 +7,8 @@ are compared in two ways:
 
 stalls: with the first five by modelled stalls, as reports rank them. Lines that compute have
     time and no stall, so this is no fair comparison for them.
-time: with the first five by modelled time: stalls, and the line's part of the instructions of
-    the cycles without stalls. cachegrind counts the instructions.
+time: with the first five by modelled time (modelled_ratio): stalls, and as much of the other
+    cycles as the line has of the executed instructions.
 
 Lines of one file and number are one here, whatever functions they were inlined into. A line
 that is next to one of the other five counts as common in "beside": a timer sample can be on
@@ -110,38 +110,18 @@ def base(file):
     return os.path.basename(file or "?")
 
 
-def instructions(command, directory):
-    """Executed instructions by file and line, as shares."""
-    out = os.path.join(directory, "cachegrind.out")
-    subprocess.run(["valgrind", "--tool=cachegrind", "--cache-sim=no",
-                    f"--cachegrind-out-file={out}", "--", *command], stdin=subprocess.DEVNULL,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    counts, file = {}, "?"
-    with open(out, encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            words = line.split()
-            if line[:3] in ("fl=", "fi=", "fe="):
-                file = base(line[3:].strip())
-            elif len(words) == 2 and words[0].isdigit() and words[1].isdigit():
-                key = (file, int(words[0]))
-                counts[key] = counts.get(key, 0) + int(words[1])
-    total = sum(counts.values())
-    return {key: count / total for key, count in counts.items() if key[1]}
-
-
 def shares(path):
-    """Measured and stalled share by line, and the share of cycles without stall or fault."""
+    """Measured time, stalls and modelled time by line, and the number of timer samples."""
     db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    measured, stalled = {}, {}
-    for file, line, time, stall in db.execute(
-            "SELECT file, coalesce(line, function_offset), measured_ratio, stalled_ratio"
-            " FROM line_measured_view"):
+    measured, stalled, modelled = {}, {}, {}
+    for file, line, *ratios in db.execute(
+            "SELECT file, coalesce(line, function_offset), measured_ratio, stalled_ratio,"
+            " modelled_ratio FROM line_measured_view"):
         key = (base(file), line)
-        measured[key] = measured.get(key, 0) + time
-        stalled[key] = stalled.get(key, 0) + stall
-    rest, = db.execute("SELECT 1 - total(stalled_ratio) FROM function_finding").fetchone()
+        for side, ratio in zip((measured, stalled, modelled), ratios):
+            side[key] = side.get(key, 0) + (ratio or 0)
     samples, = db.execute("SELECT sum(samples) FROM clock_sample").fetchone()
-    return measured, stalled, max(rest, 0), samples
+    return measured, stalled, modelled, samples
 
 
 def first(by_line, count=FIRST):
@@ -183,12 +163,10 @@ def show(name, measured, stalled, model):
               file=sys.stderr)
 
 
-def compare(path, counts, name):
-    measured, stalled, rest, samples = shares(path)
-    model = {line: stalled.get(line, 0) + rest * counts.get(line, 0)
-             for line in stalled.keys() | counts.keys()}
-    show(name, measured, stalled, model)
-    return samples, agreement(measured, stalled), agreement(measured, model)
+def compare(path, name):
+    measured, stalled, modelled, samples = shares(path)
+    show(name, measured, stalled, modelled)
+    return samples, agreement(measured, stalled), agreement(measured, modelled)
 
 
 def number(rho):
@@ -240,8 +218,7 @@ def main():
                 print(f"| {name} | not recorded | | | | | | |", flush=True)
                 continue
             load = os.getloadavg()[0]
-            counts = instructions([program, *command[1:]], directory)
-            samples, by_stall, by_time = compare(path, counts, name)
+            samples, by_stall, by_time = compare(path, name)
             stalls.add(*by_stall)
             times.add(*by_time)
             print(f"| {name} | {samples} | {by_stall[1]} of {by_stall[0]} | {number(by_stall[3])} |"

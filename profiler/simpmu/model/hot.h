@@ -132,6 +132,8 @@ struct sim_hot {
         uint64_t late_until;
         /* Beyond this many instructions the block check calls the simulated PMU. */
         uint64_t instruction_limit;
+        /* Beyond this many an instruction is sampled, where executed instructions are. */
+        uint64_t executed_limit;
         struct string_chunks string;
         /* The recent stores by word: recent_store_note of each (0: none), and the number
          * of its instruction. */
