@@ -82,7 +82,7 @@ static uint64_t reuse_memory(int after)
 /* 2048 records, each on a page of its own or all beside each other. */
 static uint64_t packed_records(int after)
 {
-        enum { RECORDS = 2048, ROUNDS = 1500 };
+        enum { RECORDS = 2048, ROUNDS = 6000 };
         size_t stride = after ? 64 : 4096 + 64;
         char *data = small_pages(RECORDS * (size_t)(4096 + 64));
         uint64_t sum = 0;
@@ -148,7 +148,7 @@ static uint64_t blocking(int after)
 
 static uint64_t padding(int after)
 {
-        enum { ROWS = 512, PASSES = 8000 };
+        enum { ROWS = 512, PASSES = 30000 };
         size_t stride = 4096 + (after ? 64 : 0);
         char *data = map(ROWS * (size_t)8192, MADV_HUGEPAGE);
         uint64_t sum = 0;
@@ -290,18 +290,18 @@ static uint64_t walk(const struct node *node, uint32_t steps)
 static uint64_t list_in_order(int after)
 {
         enum { NODES = 1 << 20 };
-        return walk(list(NODES, after), 3 * NODES);
+        return walk(list(NODES, after), NODES);
 }
 
 static uint64_t list_in_cache(int after)
 {
         /* Half of L2, or four times L2. */
-        return walk(list(after ? 1 << 12 : 1 << 15, 0), 20000000) & 1;
+        return walk(list(after ? 1 << 12 : 1 << 15, 0), 4000000) & 1;
 }
 
 static uint64_t four_chains(int after)
 {
-        enum { NODES = 1 << 20, STEPS = 3 << 20 };
+        enum { NODES = 1 << 20, STEPS = 1 << 20 };
         const struct node *nodes = list(NODES, 0), *at[4];
         uint64_t sum = 0;
         if (!after)
@@ -319,7 +319,7 @@ static uint64_t four_chains(int after)
 /* A table of pointers to records, and the same with a prefetch 8 lookups ahead. */
 static uint64_t software_prefetch(int after)
 {
-        enum { COUNT = 1 << 19, LOOKUPS = 6000000, AHEAD = 8 };
+        enum { COUNT = 1 << 19, LOOKUPS = 1000000, AHEAD = 8 };
         struct node *nodes = small_pages(COUNT * sizeof(*nodes));
         struct node **table = small_pages(COUNT * sizeof(*table));
         static volatile uint64_t zero;
@@ -404,7 +404,7 @@ static uint64_t false_sharing(int after)
         struct counting counting[2];
         for (int i = 0; i < 2; i++) {
                 counting[i] =
-                    (struct counting){&counters[i * (after ? 16 : 1)], 20000000};
+                    (struct counting){&counters[i * (after ? 16 : 1)], 100000000};
                 if (pthread_create(&threads[i], NULL, count, &counting[i]))
                         exit(1);
         }
