@@ -53,7 +53,7 @@ agree gcc-split=gcc
 
 # At most places eu-addr2line finds no inlined calls in these.
 build gcc-lto g++ -g -flto=1
-agree --agreeing 20 gcc-lto
+agree --agreeing 15 gcc-lto
 
 if ! command -v clang++ >/dev/null; then
         echo "agreement: SKIPPED with clang: it is not installed" >&2
