@@ -158,6 +158,13 @@ int sink_resized(struct sink *sink, int64_t time_ns, image_key image, uint32_t t
         return sink_free(sink, time_ns + tid, image, addr, diag);
 }
 
+int sink_executed(struct sink *sink, image_key image, uint64_t ip, struct diag *diag)
+{
+        (void)diag;
+        sink->sum += image + ip;
+        return 0;
+}
+
 int sink_line_use(struct sink *sink, image_key image, uint64_t watch, uint64_t used,
                   struct diag *diag)
 {
