@@ -17,7 +17,7 @@ import symbolize_db  # noqa: E402
 
 # Code of some size that needs no library but C's, and is built here in other ways.
 PARTS = [os.path.join(source, "symbolize", name + ".c")
-         for name in ("range_map", "interval_map", "hash_index", "string_pool", "path")]
+         for name in ("range_map", "interval_map", "hash_index", "string_pool", "file_path")]
 MAIN = """
 #include <stdio.h>
 #include <stdlib.h>
