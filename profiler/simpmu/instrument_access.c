@@ -229,6 +229,7 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
         site = access_site_new(pass, kind, depends, size_bytes);
         site->locked = locked;
         site->nontemporal = kind == ACCESS_STORE && pass->nontemporal;
+        site->of_string = pass->string;
         stored_set_form(pass, site, address, vector);
         address = moved_address(pass, site, address, guard);
         if (pass->string)

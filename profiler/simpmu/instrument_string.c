@@ -5,9 +5,6 @@
  * 2, MOVS and STOS. */
 #include "instrument.h"
 
-#define CHUNK_SHIFT 5
-#define CHUNK_BYTES (1u << CHUNK_SHIFT)
-
 static Bool is_prefix(UChar byte)
 {
         switch (byte) {
@@ -61,7 +58,7 @@ IRExpr *string_begins_chunk(struct pass *pass, enum access_kind kind, IRExpr *ad
         IRExpr *last_byte =
             ir_binary(pass, Ity_I64, Iop_Add64, address, ir_constant(size_bytes - 1));
         IRExpr *chunk = ir_binary(pass, Ity_I64, Iop_Shr64, last_byte,
-                                  IRExpr_Const(IRConst_U8(CHUNK_SHIFT)));
+                                  IRExpr_Const(IRConst_U8(STRING_CHUNK_SHIFT)));
         IRExpr *begins =
             ir_binary(pass, Ity_I1, Iop_CmpNE64, chunk, ir_read_hot(pass, of_last));
         IRExpr *stays =
@@ -79,10 +76,10 @@ void string_note_store(struct pass *pass, const struct access_site *site, IRExpr
 {
         struct access_site whole = *site;
 
-        whole.size_bytes = CHUNK_BYTES;
+        whole.size_bytes = STRING_CHUNK_BYTES;
         forward_note_store(pass, &whole,
                            ir_binary(pass, Ity_I64, Iop_And64, address,
-                                     ir_constant(-(ULong)CHUNK_BYTES)));
+                                     ir_constant(-(ULong)STRING_CHUNK_BYTES)));
 }
 
 static void forget_if(struct pass *pass, IRExpr *ends, uint64_t *chunk)

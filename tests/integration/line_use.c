@@ -48,6 +48,11 @@ __attribute__((noipa)) static long one_of_each_line(const long *all, long bytes)
         return sum;
 }
 
+__attribute__((noipa)) static void fill(void *all, long bytes)
+{
+        __asm__ volatile("rep stosb" : "+D"(all), "+c"(bytes) : "a"(1) : "memory");
+}
+
 static void *zeroed(char *memory, long bytes)
 {
         if (!memory)
@@ -78,6 +83,8 @@ int main(void)
                 sum += (double)one_of_each_line(small, small_bytes);
         for (int pass = 0; pass < 8; pass++)
                 sum += (double)one_of_each_line(large, large_bytes);
+        for (int pass = 0; pass < 4; pass++)
+                fill(whole, bytes);
         printf("%g\n", sum);
         return 0;
 }

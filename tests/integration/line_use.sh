@@ -29,6 +29,7 @@ for prefetch in off on; do
         expect "one field of eight ($prefetch)" "$(used position_x)" 8.0
         expect "two fields ($prefetch)" "$(used moments)" 16.0
         expect "all ($prefetch)" "$(used whole_lines)" 64.0
+        expect "a repeated string instruction ($prefetch)" "$(used fill)" 64.0
 done
 
 # x and mass are used together in moments, and x alone in position_x: half of the lines.

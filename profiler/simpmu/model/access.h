@@ -244,7 +244,7 @@ static __attribute__((noinline)) void *sample_store(struct machine *machine,
             !sampler_counts(&thread->store_sampler))
                 return NULL;
         sample.watch = watch_sample(&machine->watch, thread->core, access->address,
-                                    access->site->size_bytes, found->fill);
+                                    access_used_bytes(access->site), found->fill);
         return machine->on_store(&sample);
 }
 
@@ -364,7 +364,7 @@ HOT_PATH void take_sample_of(struct machine *machine, struct core *core,
             .aliased = found->aliased,
             .few_sets = found->level > SIMPMU_LEVEL_LFB ? few_sets_of(core) : 0,
             .watch = watch_sample(&machine->watch, core, access->address,
-                                  access->site->size_bytes, found->fill),
+                                  access_used_bytes(access->site), found->fill),
         };
         machine->on_sample(&sample);
 }
@@ -495,7 +495,7 @@ use_watched(struct machine *machine, struct sim_hot *hot, const struct sim_threa
 
         filter_set_watched(hot, line, true);
         watch_use(&machine->watch, thread->core, from,
-                  (uint32_t)(access->address + access->site->size_bytes - from));
+                  (uint32_t)(access->address + access_used_bytes(access->site) - from));
 }
 
 /* The cores of the set OTHERS have taken the line meanwhile: requests it again. The
@@ -836,7 +836,7 @@ hit_watched(struct machine *machine, struct sim_hot *hot, const struct sim_threa
         const bool applies =
             site->kind == ACCESS_STORE || machine->sample_latency > machine->l1d_latency;
 
-        watch_use(&machine->watch, thread->core, address, site->size_bytes);
+        watch_use(&machine->watch, thread->core, address, access_used_bytes(site));
         return applies && entry == (line << LINE_SHIFT | FILTER_WATCHED) &&
                (address & (LINE_BYTES - 1)) + site->size_bytes <= LINE_BYTES;
 }

@@ -138,7 +138,17 @@ struct access_site {
         bool locked;
         bool nontemporal; /* of a store: see combining.h */
         bool updates;     /* of a load: its instruction stores, too */
+        bool of_string; /* the first access of a repeated string instruction to a chunk */
 };
+
+/* Processors move a chunk at a time in repeated string instructions. */
+enum { STRING_CHUNK_SHIFT = 5, STRING_CHUNK_BYTES = 1 << STRING_CHUNK_SHIFT };
+
+/* The bytes that an access stands for. */
+static inline uint32_t access_used_bytes(const struct access_site *site)
+{
+        return site->of_string ? STRING_CHUNK_BYTES : site->size_bytes;
+}
 
 /* The effect of store_forward.renames on values that a load gets from an earlier
  * store. */
@@ -174,9 +184,8 @@ struct sim_sample {
         uint32_t watch; /* the number by which its line is watched; 0: it is not */
         enum simpmu_level level;
         enum tlb_outcome translation;
-        bool
-            of_store; /* its latency is its line's latency, and retire_slots is not
-                         known */
+        bool of_store; /* its latency is its line's latency, and retire_slots is not
+                          known */
 };
 
 struct machine {
