@@ -14,11 +14,12 @@
 #include "command_line.h"
 #include "diag.h"
 
-enum format cmd_parse_format(const char *text, struct argp_state *state)
+enum format cmd_parse_format(const char *text, const char *formats,
+                             struct argp_state *state)
 {
         enum format format = FORMAT_TABLE;
         if (!format_named(text, &format))
-                usage_error(state, "--format: '%s' is not table, csv or json", text);
+                usage_error(state, "--format: '%s' is not %s", text, formats);
         return format;
 }
 

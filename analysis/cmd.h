@@ -11,8 +11,9 @@
 
 struct argp_state;
 
-/* The value TEXT of --format. Ends the process on bad usage. */
-enum format cmd_parse_format(const char *text, struct argp_state *state);
+/* The value TEXT of --format, one of FORMATS in words. Ends the process on bad usage. */
+enum format cmd_parse_format(const char *text, const char *formats,
+                             struct argp_state *state);
 
 /* Flushes stdout and returns an exit status. A closed pipe (| head) is no failure. */
 int cmd_finish_output(const char *command);

@@ -81,7 +81,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         struct arguments *arguments = state->input;
         switch (key) {
         case OPTION_FORMAT:
-                arguments->format = cmd_parse_format(text, state);
+                arguments->format = cmd_parse_format(text, "table, csv or json", state);
                 return 0;
         case OPTION_LIST:
                 arguments->list = true;

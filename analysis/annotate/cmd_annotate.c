@@ -110,7 +110,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
                     (int64_t)usage_whole(state, "--context", text, 0, INT32_MAX);
                 return 0;
         case OPTION_FORMAT:
-                arguments->show.format = cmd_parse_format(text, state);
+                arguments->show.format =
+                    cmd_parse_format(text, "table, csv or json", state);
                 return 0;
         case OPTION_TOP:
                 arguments->top = (int64_t)usage_whole(state, "--top", text, 1, INT32_MAX);

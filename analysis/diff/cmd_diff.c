@@ -117,7 +117,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
         case OPTION_FORMAT:
                 arguments->page = strcmp(text, "html") == 0;
                 if (!arguments->page)
-                        arguments->diff.format = cmd_parse_format(text, state);
+                        arguments->diff.format =
+                            cmd_parse_format(text, "table, csv, json or html", state);
                 return 0;
         case 'o':
                 arguments->output = text;

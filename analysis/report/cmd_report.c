@@ -197,7 +197,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 arguments->page = strcmp(text, "html") == 0;
                 arguments->selection.with_parts = arguments->page;
                 if (!arguments->page)
-                        arguments->report.format = cmd_parse_format(text, state);
+                        arguments->report.format =
+                            cmd_parse_format(text, "table, csv, json or html", state);
                 return 0;
         case OPTION_CACHE_SIZES:
                 arguments->cache_sizes = true;

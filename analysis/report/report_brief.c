@@ -52,12 +52,24 @@ static bool waits_have_faults(const struct report_summary *summary)
                summary->fault_ratio >= REPORT_KERNEL_RATIO_MIN;
 }
 
+static bool samples_are_few(const struct report_summary *summary)
+{
+        int64_t samples = summary->timed ? summary->samples : summary->memory_samples;
+        return samples < VERDICT_SAMPLES_MIN;
+}
+
 static void say_waiting(FILE *text, const struct report_summary *summary)
 {
         if (summary->without_waits)
                 fputs("With caches only no load waits for a value: times are not the "
                       "program's.",
                       text);
+        else if (waits_have_faults(summary) && samples_are_few(summary))
+                fprintf(
+                    text,
+                    "Page faults took %.1f %% of the cycles. Too few samples (%" PRId64
+                    ") tell how long other accesses took.",
+                    100 * summary->fault_ratio, summary->memory_samples);
         else if (waits_have_faults(summary))
                 fprintf(text,
                         "Waits for memory took %.1f %% of the cycles: accesses stalled "
@@ -246,7 +258,8 @@ static const char places_sql[] =
     "  (SELECT" OBJECT_NAME "|| iif(2 * sum(o.samples) < top.samples, ' and others', '')"
     "   FROM line_object_finding AS o JOIN data_object USING (object_id)"
     "   WHERE o.line_id = top.line_id GROUP BY object_id ORDER BY sum(o.samples) DESC LIMIT 1)),"
-    " iif(verdict = 'page-faults', page_faults, samples), g.fix, 100 * g.gain_ratio,"
+    " iif(verdict = 'page-faults', page_faults, samples),"
+    " iif(verdict = 'page-faults', NULL, g.fix), 100 * g.gain_ratio,"
     " verdict = 'page-faults',"
     " iif(led, ', from ' ||" REPORT_BASE("caller_file") "|| coalesce(':' || caller_line, ''), ''),"
     " (SELECT used_bytes FROM used WHERE verdict IN"
@@ -444,8 +457,7 @@ static void print_advice_on_samples(FILE *out, const struct report_summary *summ
 
 bool report_has_too_few(const struct report_summary *summary)
 {
-        int64_t samples = summary->timed ? summary->samples : summary->memory_samples;
-        return samples < VERDICT_SAMPLES_MIN &&
+        return samples_are_few(summary) &&
                !(summary->fault_ratio >= VERDICT_COST_RATIO_MIN);
 }
 

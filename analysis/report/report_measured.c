@@ -9,6 +9,7 @@
 #include "report.h"
 #include "report_sql.h"
 #include "statement.h"
+#include "verdict.h"
 
 enum { LINES_OF_EACH = 3 };
 
@@ -25,12 +26,16 @@ static const char lines_sql[] =
     " ORDER BY abs(measured_ratio - stalled_ratio) DESC, line_id LIMIT ?2";
 /* clang-format on */
 
-static void say_agreement(FILE *text, sqlite3_stmt *row)
+static void say_agreement(FILE *text, sqlite3_stmt *row, bool few)
 {
         int64_t compared = sqlite3_column_int64(row, 0);
         bool timed = sqlite3_column_int(row, 4);
         fprintf(text, "Measured in a first run (%" PRId64 " timer samples): ",
                 (int64_t)sqlite3_column_int64(row, 3));
+        if (few) {
+                fputs("too few to compare with the model.", text);
+                return;
+        }
         if (compared == 0) {
                 fputs("no line had 1 % of the time.", text);
                 return;
@@ -75,9 +80,12 @@ static int say_measured(struct db *db, FILE *text, struct diag *diag)
 {
         sqlite3_stmt *row = NULL;
         int code = statement_first(db, agreement_sql, &row, diag);
+        const bool few = code > 0 && sqlite3_column_int64(row, 3) < VERDICT_SAMPLES_MIN;
         if (code > 0)
-                say_agreement(text, row);
+                say_agreement(text, row, few);
         sqlite3_finalize(row);
+        if (few)
+                return 0;
         if (code >= 0)
                 code = say_lines(
                     db, text, "unexplained",

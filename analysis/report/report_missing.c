@@ -149,7 +149,8 @@ static int print_remedy(struct db *db, const char *sql, FILE *out, struct diag *
 }
 
 /* Prints one line: the size of the ledger. */
-static int print_ledger_size(struct db *db, bool failed, FILE *out, struct diag *diag)
+static int print_ledger_size(struct db *db, const char *file, bool failed, FILE *out,
+                             struct diag *diag)
 {
         static const char sql[] = "SELECT count(*) FROM ledger WHERE value > 0";
         sqlite3_stmt *row;
@@ -163,7 +164,8 @@ static int print_ledger_size(struct db *db, bool failed, FILE *out, struct diag 
         if (kinds) {
                 fputs("\nMissing: ", out);
                 prose_counted(out, kinds, "kinds");
-                fputs(" of names or samples; memlag query --name missing\n", out);
+                fprintf(out, " of names or samples; memlag query --name missing %s\n",
+                        file ? file : "");
         }
         return 0;
 }
@@ -174,7 +176,8 @@ int report_print_missing(struct db *db, const struct report_options *options,
 {
         int code = options->verbose
                        ? print_ledger(db, options->kind, summary, out, diag)
-                       : print_ledger_size(db, summary->failure != NULL, out, diag);
+                       : print_ledger_size(db, options->file, summary->failure != NULL,
+                                           out, diag);
         if (!code && options->kind->of_code)
                 code = print_remedy(db, debug_files_sql, out, diag);
         if (!code && options->kind->of_code)
