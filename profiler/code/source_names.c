@@ -2,8 +2,10 @@
 /* Reads the file tables of line programs with libdw. */
 #include "source_names.h"
 
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,17 +16,33 @@ static bool is_called(const char *path, const char *base)
         return strcmp(slash ? slash + 1 : path, base) == 0;
 }
 
+/* Whether PATH, which may be relative to DIRECTORY, is SOURCE. */
+static bool is_source(const char *directory, const char *path, const struct stat *source)
+{
+        struct stat named;
+        char *whole = NULL;
+        if (*path != '/' &&
+            (!directory || asprintf(&whole, "%s/%s", directory, path) < 0))
+                return false;
+        bool same = stat(whole ? whole : path, &named) == 0 &&
+                    named.st_dev == source->st_dev && named.st_ino == source->st_ino;
+        free(whole);
+        return same;
+}
+
+/* libdw leaves the relative directories of DWARF 5 as they are. */
 static bool unit_names(Dwarf_Die *unit, const char *base, const struct stat *source)
 {
+        Dwarf_Attribute attribute;
         Dwarf_Files *files;
         size_t count;
-        struct stat named;
+        const char *directory =
+            dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
         if (dwarf_getsrcfiles(unit, &files, &count) != 0)
                 return false;
         for (size_t i = 0; i < count; i++) {
                 const char *path = dwarf_filesrc(files, i, NULL, NULL);
-                if (path && is_called(path, base) && stat(path, &named) == 0 &&
-                    named.st_dev == source->st_dev && named.st_ino == source->st_ino)
+                if (path && is_called(path, base) && is_source(directory, path, source))
                         return true;
         }
         return false;

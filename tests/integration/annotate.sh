@@ -54,7 +54,9 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-"$CC" -O2 -g hot.c -o hot
+# Debug information names the file relative to where it was compiled.
+mkdir -p objects
+(cd objects && "$CC" -O2 -g ../hot.c -o ../hot)
 "$MEMLAG" record $SIM --ldlat 30 --period 7 -o hot.db -- ./hot >/dev/null 2>&1
 line_of() { grep -n "/\* $1 \*/" hot.c | cut -d: -f1; }
 chase=$(line_of chase) call=$(line_of call) inlined=$(line_of inlined)
