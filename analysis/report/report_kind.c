@@ -320,9 +320,9 @@ static const struct report_kind kinds[] = {
             " interval_id LIMIT ?1) ORDER BY interval_id",
         .alignment = "rrrrrrrrrll",
         .legend =
-            "LMRL: mean cycles of a load that missed L1; L1 miss: the same per L1 miss; FB "
-            "full: cycles in which a request waited for a fill buffer; cores: that waited "
-            "for memory; read, write: of DRAM, in GB/s",
+            "LMRL: cycles of a load that missed L1 or waited for a line on its way; L1 miss: "
+            "the same per L1 miss; FB full: cycles in which a request waited for a fill "
+            "buffer; cores: that waited for memory; read, write: of DRAM, in GB/s",
     },
     {
         .name = "phase",
