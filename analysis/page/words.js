@@ -69,7 +69,9 @@ memlag.link = (text, title, act) => {
     return pressed(link, title, text, act);
 };
 
+/* The browser's Back leads to where the reader was. */
 memlag.show = (section) => {
+    history.pushState(null, "", "#" + section);
     const quiet = matchMedia("(prefers-reduced-motion: reduce)").matches;
     document.getElementById(section).scrollIntoView({ behavior: quiet ? "auto" : "smooth", block: "start" });
 };

@@ -228,6 +228,8 @@ def check_links():
     picture("struct")
     find("#struct-detail .link").click()
     assert int(find("#source-text .chosen").get_attribute("data-line")) == mark("list")
+    driver.back()
+    assert find("#struct-picture").is_displayed(), "Back has left the page"
 
 
 def luminance():
