@@ -2,6 +2,7 @@
 /* Samples executed instructions: one in a mean number of them, with a jitter, whatever
  * they wait for. Together with the stalls of accesses they tell where the model's time
  * goes. */
+#include "pub_tool_threadstate.h"
 #include "tool.h"
 
 #include "model/sampler.h"
