@@ -296,6 +296,35 @@ static int explain_pools(struct db *db, const struct report_options *options, FI
 
 enum { PAIRS_SHOWN = 5 };
 
+/* Elements of one array have fields of the same name. */
+static void say_pair(sqlite3_stmt *row, FILE *out)
+{
+        const bool same = sqlite3_column_int(row, 3);
+        const int64_t hitm = sqlite3_column_int64(row, 2);
+        char *one = statement_printable(row, 0);
+        char *other = statement_printable(row, same ? 4 : 1);
+        char *sentence = NULL;
+        int length = -1;
+        if (one && other && same)
+                length =
+                    asprintf(&sentence,
+                             "Give each element of %s a line of its own: different "
+                             "threads use %s of neighbours, and one is written (%" PRId64
+                             " HITM samples).",
+                             other, one, hitm);
+        else if (one && other)
+                length =
+                    asprintf(&sentence,
+                             "Part %s and %s: different threads use them, and one is "
+                             "written (%" PRId64 " HITM samples).",
+                             one, other, hitm);
+        if (length >= 0)
+                prose_wrapped(out, sentence);
+        free(length >= 0 ? sentence : NULL);
+        free(other);
+        free(one);
+}
+
 /* Says which fields to separate, in the cache lines with most HITM samples. */
 static int explain_sharing(struct db *db, const struct report_options *options, FILE *out,
                            struct diag *diag)
@@ -304,10 +333,12 @@ static int explain_sharing(struct db *db, const struct report_options *options, 
             "SELECT coalesce(field, 'byte ' || offset)"
             " || iif(other_object IS object, '', ' of ' || coalesce(object, '?')),"
             " coalesce(other_field, 'byte ' || other_offset)"
-            " || ' of ' || coalesce(other_object, '?'), sum(hitm)"
-            " FROM sharing_pair_view GROUP BY object_id, field, offset % 64, "
-            "other_object_id,"
-            "  other_field, other_offset % 64 ORDER BY sum(hitm) DESC LIMIT ?1";
+            " || ' of ' || coalesce(other_object, '?'), sum(hitm), same, object"
+            " FROM (SELECT *, object_id = other_object_id AND field = other_field AS same"
+            "  FROM sharing_pair_view)"
+            " GROUP BY object_id, field, iif(same, NULL, offset % 64), other_object_id,"
+            "  other_field, iif(same, NULL, other_offset % 64)"
+            " ORDER BY sum(hitm) DESC LIMIT ?1";
         sqlite3_stmt *row = NULL;
         if (strcmp(options->kind->name, "cacheline") != 0)
                 return 0;
@@ -316,18 +347,7 @@ static int explain_sharing(struct db *db, const struct report_options *options, 
                 return code;
         sqlite3_bind_int(row, 1, PAIRS_SHOWN);
         while ((code = statement_next(db, row, diag)) > 0) {
-                char *one = statement_printable(row, 0);
-                char *other = statement_printable(row, 1);
-                char *sentence = NULL;
-                if (one && other &&
-                    asprintf(&sentence,
-                             "Part %s and %s: different threads use them, and one is "
-                             "written (%" PRId64 " HITM samples).",
-                             one, other, (int64_t)sqlite3_column_int64(row, 2)) >= 0)
-                        prose_wrapped(out, sentence);
-                free(sentence);
-                free(other);
-                free(one);
+                say_pair(row, out);
         }
         sqlite3_finalize(row);
         return code;
