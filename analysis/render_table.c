@@ -92,11 +92,12 @@ static char *character_at(char *text, size_t number)
         return text;
 }
 
-/* Cuts the middle of TEXT, so that it has WIDTH columns: names differ at both ends. */
+/* Cuts the middle of TEXT, so that it has WIDTH columns: names differ at both ends. A
+ * column that is narrower than the mark of the cut leaves it whole. */
 static void fit(char *text, size_t width)
 {
         const size_t own = text_width(text);
-        if (own <= width)
+        if (own <= width || width < strlen("..."))
                 return;
         const size_t kept = width - strlen("...");
         char *cut = character_at(text, (kept + 1) / 2);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables for people: the first thousand rows decide the widths. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render.h"
+
+enum { FIRST_ROWS = 1000 };
+
+static struct cell text_cell(const char *text)
+{
+        return (struct cell){.type = CELL_TEXT, .bytes = text, .length = strlen(text)};
+}
+
+/* Asserts how a column called NAME, whose first rows have FIRST, shows LATER in the row
+ * behind them. */
+static void check(const char *name, const char *first, const char *later,
+                  const char *expected)
+{
+        const char *names[] = {name, "next"};
+        struct cell cells[] = {text_cell(first), text_cell("end")};
+        char *text = NULL;
+        size_t bytes;
+        FILE *out = open_memstream(&text, &bytes);
+        struct render *render = render_begin(FORMAT_TABLE, out, names, 2, 80);
+
+        for (int i = 0; i < FIRST_ROWS; i++)
+                assert_int_equal(render_row(render, cells), 0);
+        cells[0] = text_cell(later);
+        assert_int_equal(render_row(render, cells), 0);
+        render_end(render);
+        fclose(out);
+        text[bytes - 1] = '\0';
+        assert_string_equal(strrchr(text, '\n') + 1, expected);
+        free(text);
+}
+
+static void later_texts_are_cut(void **state)
+{
+        (void)state;
+        check("column", "", "a longer text", "a ...t  end");
+        check("abc", "", "a longer text", "...  end");
+}
+
+/* No room for a mark of the cut. */
+static void later_texts_of_narrow_columns_stay(void **state)
+{
+        (void)state;
+        check("ab", "", "abc", "abc  end");
+        check("a", "x", "a text of many bytes", "a text of many bytes  end");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(later_texts_are_cut),
+            cmocka_unit_test(later_texts_of_narrow_columns_stay),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
