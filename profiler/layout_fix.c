@@ -28,8 +28,7 @@ static uint32_t larger(uint32_t a, uint32_t b)
         return a > b ? a : b;
 }
 
-/* Whether one of NAMES, separated by '|', is the LENGTH bytes at NAME. */
-static bool is_called(const char *names, const char *name, size_t length)
+bool layout_is_called(const char *names, const char *name, size_t length)
 {
         for (const char *at = names; at; at = strchr(at, '|')) {
                 at += *at == '|';
@@ -47,7 +46,7 @@ static int name_members(struct making *making, const char *fields, struct diag *
                 const size_t length = strcspn(at, ",");
                 size_t i = 0;
                 while (i < making->count &&
-                       !is_called(making->members[i].names, at, length))
+                       !layout_is_called(making->members[i].names, at, length))
                         i++;
                 if (i == making->count)
                         return diag_set(diag, -EINVAL, "it has no member '%.*s'",

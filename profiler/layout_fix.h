@@ -4,6 +4,7 @@
 #ifndef MEMLAG_LAYOUT_FIX_H
 #define MEMLAG_LAYOUT_FIX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,9 @@ struct layout_member {
         uint32_t size_bytes;
         uint32_t align_bytes;
 };
+
+/* Whether one of a member's NAMES is the LENGTH bytes at NAME. */
+bool layout_is_called(const char *names, const char *name, size_t length);
 
 enum layout_form {
         LAYOUT_SOA,     /* each member is an array of its own */

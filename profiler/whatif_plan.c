@@ -65,6 +65,9 @@ static int each_row(struct plan *plan, sqlite3_stmt *rows,
 static int take_size(struct plan *plan, sqlite3_stmt *row)
 {
         const uint32_t size = (uint32_t)sqlite3_column_int64(row, 0);
+        if (sqlite3_column_int64(row, 0) > INT32_MAX)
+                return diag_set(plan->diag, -EINVAL, "type '%s' is larger than 2 GiB",
+                                plan->target->name);
         if (plan->element_bytes && plan->element_bytes != size)
                 return diag_set(plan->diag, -EINVAL,
                                 "several types are called '%s', with %u and %u bytes; "
@@ -82,12 +85,30 @@ static uint32_t alignment_of(uint32_t offset, uint32_t size, uint32_t whole)
         return bits & -bits;
 }
 
+/* Refuses a FIELD that goes on behind its type. The first LENGTH bytes of its name are
+ * the member's. */
+static int check_field(struct plan *plan, sqlite3_stmt *field, size_t length)
+{
+        const int64_t offset = sqlite3_column_int64(field, 1);
+        const int64_t end = plan->element_bytes - sqlite3_column_int64(field, 2);
+        if (offset <= end)
+                return 0;
+        return diag_set(plan->diag, -EINVAL,
+                        "type '%s' has '%.*s' behind its %u bytes: its elements are of "
+                        "variable length",
+                        plan->target->name, (int)length, text_of(field, 0),
+                        plan->element_bytes);
+}
+
 /* Fields come by their offsets; "a.x", "a.y" and "a[]" are of one member. Fields that
  * overlap are one member, too. */
 static int take_field(struct plan *plan, sqlite3_stmt *row)
 {
         const char *name = text_of(row, 0);
         const size_t length = strcspn(name, ".[");
+        int rc = check_field(plan, row, length);
+        if (rc < 0)
+                return rc;
         const uint32_t offset = (uint32_t)sqlite3_column_int64(row, 1);
         const uint32_t size = (uint32_t)sqlite3_column_int64(row, 2);
         const uint32_t align = alignment_of(offset, size, plan->element_bytes);
@@ -97,12 +118,11 @@ static int take_field(struct plan *plan, sqlite3_stmt *row)
 
         if (last && (offset < last->offset_bytes + last->size_bytes ||
                      (strncmp(last->names, name, length) == 0 && !last->names[length]))) {
-                const char *same = strstr(last->names, name);
                 if (last->align_bytes < align)
                         last->align_bytes = align;
                 if (offset + size > last->offset_bytes + last->size_bytes)
                         last->size_bytes = offset + size - last->offset_bytes;
-                if (same || strncmp(last->names, name, length) == 0)
+                if (layout_is_called(last->names, name, length))
                         return 0;
                 if (asprintf(&names, "%s|%.*s", last->names, (int)length, name) < 0)
                         return diag_no_memory(plan->diag);
@@ -169,6 +189,7 @@ static int find_type(struct plan *plan)
                                   " type_field AS f WHERE type_id = (SELECT min(type_id)"
                                   " FROM data_type AS t WHERE " IS_NAMED
                                   ") AND f.name IS NOT NULL AND instr(f.name, '|') = 0"
+                                  " AND f.size_bytes > 0"
                                   " ORDER BY f.offset_bytes, f.size_bytes DESC",
                                   take_field);
         if (rc < 0)

@@ -248,6 +248,15 @@ static void other_members_are_refused(void **state)
         refuse("na", LAYOUT_REORDER);
 }
 
+static void overlapping_members_have_each_name(void **state)
+{
+        (void)state;
+        assert_true(layout_is_called("value|v", "value", 5));
+        assert_true(layout_is_called("value|v", "v.x", 1));
+        assert_false(layout_is_called("value|w", "v", 1));
+        assert_false(layout_is_called("v", "value", 5));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -256,6 +265,7 @@ int main(void)
             cmocka_unit_test(named_members_come_first),
             cmocka_unit_test(elements_move_apart),
             cmocka_unit_test(other_members_are_refused),
+            cmocka_unit_test(overlapping_members_have_each_name),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
