@@ -110,7 +110,6 @@ static Bool read_plan(const struct simpmu_plan *shared, SizeT size)
 Bool address_map_begin(const struct simpmu_plan *shared, SizeT size)
 {
         if (!read_plan(shared, size)) {
-
                 plan.change = SIMPMU_UNCHANGED;
                 return False;
         }

@@ -118,6 +118,7 @@ static void after_call(ThreadId tid, UInt number, UWord *arguments, UInt count,
 static void after_options(void)
 {
         const struct simpmu_control *control;
+        const struct simpmu_plan *plan;
         ULong start_ns;
 
         exec_fd_begun(VG_(args_the_exename));
@@ -127,7 +128,6 @@ static void after_options(void)
         control = ring_control();
         if (!parameters_valid(&control->params) || control->interval_ns == 0)
                 return;
-        modelling = True;
         machine_init(&tool_machine, &control->params, control->ldlat_cycles,
                      tool_allocate, sample_write);
         watch_init(&tool_machine.watch, sample_line, tool_allocate);
@@ -144,8 +144,11 @@ static void after_options(void)
                 tool_machine.code = tool_allocate(sizeof(*tool_machine.code));
                 code_init(tool_machine.code, tool_allocate);
         }
-        if (ring_plan() != NULL)
-                (void)address_map_begin(ring_plan(), SIMPMU_PLAN_BYTES);
+        plan = ring_plan();
+        if (control->plans != 0 &&
+            (plan == NULL || !address_map_begin(plan, SIMPMU_PLAN_BYTES)))
+                return;
+        modelling = True;
         start_ns = ring_time_before_exec();
         threads_start(start_ns);
         ring_begin_image(start_ns);
