@@ -96,6 +96,7 @@ static void in_child(ThreadId tid)
                 return;
         threads_forked(tid);
         watch_forget(&tool_machine.watch);
+        tool_machine.watch.samples = 0; /* each process numbers its own */
         own_heap_forked(tid);
         ring_begin_child(now_ns);
         images_process(SIMPMU_FORKED, now_ns);
