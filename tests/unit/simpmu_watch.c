@@ -216,6 +216,30 @@ static void watching_changes_no_time(void **state)
         }
 }
 
+static void *forget_store(const struct sim_sample *sample)
+{
+        (void)sample;
+        return NULL;
+}
+
+/* A store to two lines brings the second one. The first one is not watched for that. */
+static void accesses_to_two_lines_are_not_watched(void **state)
+{
+        const struct simpmu_params params = default_params();
+        struct rig *rig = watched_rig(&params, 1);
+
+        (void)state;
+        rig->machine.on_store = forget_store;
+        for (uint64_t at = 0; at < 4 * MIB; at += 2 * LINE_BYTES) {
+                touch(rig, ACCESS_LOAD, at, 100);
+                touch(rig, ACCESS_STORE, at + LINE_BYTES - 4, 100);
+        }
+        watch_finish(&rig->machine.watch);
+        assert_true(used_count > 0);
+        for (uint32_t i = 0; i < used_count; i++)
+                assert_int_equal(used[i].value, 0xffull | 0xfull << 60);
+}
+
 /* The parent reports the lines that were watched before a fork. */
 static void forgotten_samples_are_not_told(void **state)
 {
@@ -242,6 +266,7 @@ int main(void)
             cmocka_unit_test_teardown(a_stay_ends_when_l2_loses_the_line, free_blocks),
             cmocka_unit_test_teardown(much_used_lines_are_watched_no_longer, free_blocks),
             cmocka_unit_test_teardown(prefetched_lines_are_watched, free_blocks),
+            cmocka_unit_test_teardown(accesses_to_two_lines_are_not_watched, free_blocks),
             cmocka_unit_test_teardown(a_loop_needs_a_cache_of_its_size, free_blocks),
             cmocka_unit_test_teardown(random_reads_need_as_much_as_they_hit, free_blocks),
             cmocka_unit_test_teardown(watching_changes_no_time, free_blocks),

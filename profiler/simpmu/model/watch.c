@@ -167,7 +167,8 @@ uint32_t watch_sample(struct watch *watch, struct core *core, uint64_t address,
         const uint64_t line = address >> LINE_SHIFT;
         struct watched_line *watched;
 
-        if (watch->on_line == NULL || fill == LINE_WAS_THERE)
+        if (watch->on_line == NULL || fill == LINE_WAS_THERE ||
+            (address & (LINE_BYTES - 1)) + size_bytes > LINE_BYTES)
                 return 0;
         if (2ull * watch->count >= 1ull << watch->bits)
                 grow(watch);

@@ -60,8 +60,8 @@ void watch_init(struct watch *watch,
                 void (*on_line)(uint32_t sample, enum line_fact fact, uint64_t value),
                 sim_allocate allocate);
 
-/* CORE's sampled access to the SIZE_BYTES at ADDRESS, in one line, found it as FILL says.
- * Returns the sample's number, 0 if its line is not watched. */
+/* CORE's sampled access to the SIZE_BYTES at ADDRESS found its line as FILL says. Returns
+ * the sample's number, 0 if its line is not watched, as none is of several lines. */
 uint32_t watch_sample(struct watch *watch, struct core *core, uint64_t address,
                       uint32_t size_bytes, enum line_fill fill);
 
