@@ -8,8 +8,9 @@
 int sink_note_watched(struct image *image, uint64_t watch, int64_t sample_id,
                       struct diag *diag)
 {
-        /* The numbers come nearly in order: a store's may be a few late. */
-        const uint64_t furthest = image->watched_count + (1u << 20);
+        /* Numbers come nearly in order, but for stores in flight. A target can write
+         * any number into its ring. */
+        const uint64_t furthest = image->watched_samples + (1u << 20);
         if (watch > furthest)
                 return 0;
         if (array_reserve(&image->watched, &image->watched_capacity, watch,
@@ -18,6 +19,7 @@ int sink_note_watched(struct image *image, uint64_t watch, int64_t sample_id,
         for (; image->watched_count < watch; image->watched_count++)
                 image->watched[image->watched_count] = 0;
         image->watched[watch - 1] = sample_id;
+        image->watched_samples++;
         return 0;
 }
 

@@ -13,7 +13,7 @@ void sink_forget_state(struct image *image)
         image->heap = NULL;
         free(image->watched);
         image->watched = NULL;
-        image->watched_count = image->watched_capacity = 0;
+        image->watched_count = image->watched_capacity = image->watched_samples = 0;
 }
 
 /* ---- mappings ---- */

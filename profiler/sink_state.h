@@ -37,6 +37,7 @@ struct image {
         int64_t *watched; /* sample_id by number less 1; 0: not delivered */
         size_t watched_count;
         size_t watched_capacity;
+        size_t watched_samples; /* delivered */
 };
 
 struct sink {
