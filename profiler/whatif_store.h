@@ -27,7 +27,7 @@ int whatif_each_line(struct db *db, double least, int count,
                      int (*take)(void *context, const char *fix), void *context,
                      struct diag *diag);
 
-/* Adds to FIX, of LINE of FILE, the sampled instructions of its line in the baseline. -ENOENT: it has
+/* Adds to FIX the sampled instructions of LINE of FILE in the baseline. -ENOENT: it has
  * none. */
 int whatif_find_line(struct db *db, const char *file, int64_t line,
                      struct whatif_fix *fix, struct diag *diag);
