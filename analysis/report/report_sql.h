@@ -77,8 +77,8 @@
         "behind them, or page faults the program: about the most that can be saved here"
 #define REPORT_STALLS_LEGEND "stalled: share of the time of all timer samples"
 
-/* The largest stall time comes first; all that is shown as 0.0% is equal. If it is not known, or ?4 asks for it, the largest
- * latency comes first. */
+/* The largest stall time comes first; all that is shown as 0.0% is equal. If it is not
+ * known, or ?4 asks for it, the largest latency comes first. */
 #define REPORT_STALLED \
         " iif(?4, NULL, iif(stalled_ratio < 0.0005, 0.0, stalled_ratio)) "
 #define REPORT_ORDER " ORDER BY" REPORT_STALLED "DESC, latency_share DESC, samples DESC, "
