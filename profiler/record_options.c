@@ -63,7 +63,7 @@ static const struct argp_option option_table[] = {
      "Record until all processes of the command have ended, such as daemons", 0},
     {"mmap-pages", 'm', "PAGES", 0,
      "Size of the ring buffer of each CPU, a power of two (default: what "
-     "may be locked, at most 4 MiB)",
+     "kernel.perf_event_mlock_kb allows)",
      0},
     {"interval", KEY_INTERVAL, "MS", 0,
      "Read the counters every MS milliseconds of the run's time (default 10)", 0},

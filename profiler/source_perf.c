@@ -356,7 +356,7 @@ static int tell_rings(struct source *source, struct diag *diag)
                             (double)session_ring_pages(source->session), "pages",
                             source->options.ring_pages
                                 ? "--mmap-pages"
-                                : "what may be locked (kernel.perf_event_mlock_kb, ulimit -l)",
+                                : "what kernel.perf_event_mlock_kb allows",
                             diag);
 }
 

@@ -19,8 +19,6 @@
 
 #define RING_PAGES_MAX   1024 /* unless the user sets it */
 #define MLOCK_KB_UNKNOWN 516  /* the kernel's default */
-/* However large a ring is, memlag reads it often, in small parts. */
-#define WATERMARK_BYTES_MAX ((size_t)128 << 10)
 
 static int open_event(struct perf_event_attr *attr, pid_t task, int cpu, int group_fd)
 {
@@ -72,25 +70,12 @@ static void set_writing(const struct session *session, struct perf_event_attr *a
             PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
         attr->sample_id_all = 1;
         attr->watermark = 1;
-        size_t quarter = session->ring_pages * (size_t)sysconf(_SC_PAGESIZE) / 4;
         attr->wakeup_watermark =
-            (uint32_t)(quarter < WATERMARK_BYTES_MAX ? quarter : WATERMARK_BYTES_MAX);
+            (uint32_t)(session->ring_pages * (size_t)sysconf(_SC_PAGESIZE) / 4);
         if (session->can_tell_lost)
                 attr->read_format |= PERF_FORMAT_LOST;
 }
 
-/* The part of a CPU in the memory that this process may lock. */
-static size_t locked_bytes_a_cpu(void)
-{
-        struct rlimit limit;
-        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-        if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-                return 0; /* no limit does not tell what is reasonable */
-        return (size_t)limit.rlim_cur / (size_t)(cpus > 0 ? cpus : 1);
-}
-
-/* The kernel allows a user so much for each CPU, and then counts rings as memory that
- * the process has locked (perf_event_open(2), "mmap layout"). */
 static size_t default_ring_pages(void)
 {
         long limit_kb = MLOCK_KB_UNKNOWN;
@@ -100,8 +85,7 @@ static size_t default_ring_pages(void)
                         limit_kb = MLOCK_KB_UNKNOWN;
                 fclose(file);
         }
-        size_t limit = ((size_t)limit_kb * 1024 + locked_bytes_a_cpu()) /
-                       (size_t)sysconf(_SC_PAGESIZE);
+        size_t limit = (size_t)limit_kb * 1024 / (size_t)sysconf(_SC_PAGESIZE);
         size_t pages = 1;
         while (pages * 2 + 1 <= limit && pages < RING_PAGES_MAX)
                 pages *= 2;
