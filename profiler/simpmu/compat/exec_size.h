@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1. */
+/* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
+ *
+ * The room for arguments and environment of executed programs. */
 #ifndef SIMPMU_EXEC_SIZE_H
 #define SIMPMU_EXEC_SIZE_H
 
