@@ -164,8 +164,8 @@ static int print_ledger_size(struct db *db, const char *file, bool failed, FILE 
         if (kinds) {
                 fputs("\nMissing: ", out);
                 prose_counted(out, kinds, "kinds");
-                fprintf(out, " of names or samples; memlag query --name missing %s\n",
-                        file ? file : "");
+                fprintf(out, " of names or samples; memlag query --name missing%s%s\n",
+                        file ? " " : "", file ? file : "");
         }
         return 0;
 }

@@ -54,12 +54,17 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-# Debug information names the file relative to where it was compiled.
-mkdir -p objects
-(cd objects && "$CC" -O2 -g ../hot.c -o ../hot)
+"$CC" -O2 -g hot.c -o hot
 "$MEMLAG" record $SIM --ldlat 30 --period 7 -o hot.db -- ./hot >/dev/null 2>&1
 line_of() { grep -n "/\* $1 \*/" hot.c | cut -d: -f1; }
 chase=$(line_of chase) call=$(line_of call) inlined=$(line_of inlined)
+
+# ---- debug information names the file relative to where it was compiled ----
+mkdir -p objects
+(cd objects && "$CC" -O2 -g ../hot.c -o ../relative)
+"$MEMLAG" record $SIM --ldlat 30 --period 7 -o relative.db -- ./relative >/dev/null 2>&1
+"$MEMLAG" annotate -i relative.db walk >out 2>&1
+grep -q 'node = node->next; /\* chase \*/$' out || fail "no text of a relative path: $(cat out)"
 
 # ---- for people ---------------------------------------------------------------
 "$MEMLAG" annotate -i hot.db walk pick >out

@@ -35,7 +35,7 @@ answers()
         cp whole.db "$1.db"
         sqlite3 -bail "$1.db" "$2"
         commands "$1.db"
-        tail -n +2 out | diff - <(tail -n +2 whole) >difference || fail "$1: another report: $(cat difference)"
+        tail -n +2 out | sed s/read.db/whole.db/ | diff - <(tail -n +2 whole) >difference || fail "$1: another report: $(cat difference)"
 }
 
 # refused NAME SQL: one line says what is wrong
