@@ -174,6 +174,6 @@ for how in "g++ -O2" "clang++ -O2" "g++ -O0"; do
                 WHERE l.function LIKE '%memcmp%' AND o.kind = 'heap'
                 GROUP BY 1 ORDER BY 2 DESC" >got
         awk -F'|' '{ n[$1] = $2; all += $2 }
-                END { exit !(n["right"] > 1000 && n["right"] + n["open"] == all) }' got ||
+                END { exit !(n["right"] > 300 && n["right"] + n["open"] == all) }' got ||
                 fail "$how: strings are not char but: $(cat got)"
 done

@@ -61,7 +61,7 @@ journal
 
 # Other targets than a command.
 scenario attach
-/bench/player --thread --fork --ms 700 $loads >player.out &
+/bench/player --thread --fork --ms 2500 $loads >player.out &
 record --period 8000 -p $!
 wait
 journal
