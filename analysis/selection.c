@@ -232,24 +232,23 @@ enum { NAMED_ITEMS = 4 };
 
 static int describe(const struct selection *selection, struct db *db, struct diag *diag)
 {
+        /* clang-format off */
         static const char sql[] =
-            "WITH meant AS (SELECT DISTINCT p.pid, p.process, t.tid, coalesce(t.name, "
-            "p.process) AS name"
+            "WITH meant AS (SELECT DISTINCT p.pid, p.process, t.tid, coalesce(t.name, p.process) AS name"
             "  FROM selected_thread JOIN main.thread AS t USING (thread_id)"
             "  JOIN main.process_view AS p USING (process_id)),"
-            " named AS (SELECT pid AS number, printf('%d (%s)', pid, "
-            "group_concat(DISTINCT process)) AS text"
+            " named AS (SELECT pid AS number,"
+            "   printf('%d (%s)', pid, group_concat(DISTINCT process)) AS text"
             "  FROM meant WHERE NOT ?2 GROUP BY pid UNION ALL"
             "  SELECT DISTINCT tid, printf('%d (%s)', tid, name) FROM meant WHERE ?2),"
             " timed AS (SELECT from_ns, iif(phase, printf('phase %d, ', phase), '')"
             "  || printf('%.3f ms to %s', from_ns / 1e6,"
-            "      iif(to_ns = 9223372036854775807, 'the end', printf('%.3f ms', to_ns / "
-            "1e6))) AS text FROM selected_time) "
+            "      iif(to_ns = 9223372036854775807, 'the end', printf('%.3f ms', to_ns / 1e6))) AS text"
+            "  FROM selected_time) "
             "INSERT INTO run SELECT 'selection', iif(?1, iif(?2, 'thread', 'process')"
-            "  || iif(count(*) = 1, ' ', iif(?2, 's ', 'es ')) ||" FIRST_OF(
-                "named", "number") ", '') || iif(?1 AND ?4, ', ', '') || "
-                                   "iif(?4," FIRST_OF("timed",
-                                                      "from_ns") ", '') FROM named";
+            "  || iif(count(*) = 1, ' ', iif(?2, 's ', 'es ')) ||" FIRST_OF("named", "number") ", '')"
+            "  || iif(?1 AND ?4, ', ', '') || iif(?4," FIRST_OF("timed", "from_ns") ", '') FROM named";
+        /* clang-format on */
         sqlite3_stmt *insert;
         int code = statement_prepare(db, sql, &insert, diag);
         if (code)
@@ -330,25 +329,19 @@ static char *part_sql(const struct selection *selection)
                                     ? "thread_id IN (SELECT thread_id FROM "
                                       "temp.selected_thread)"
                                     : "1";
+        /* clang-format off */
         return sqlite3_mprintf(
             "CREATE TEMP VIEW thread AS SELECT * FROM main.thread WHERE %s;"
             "CREATE TEMP VIEW sample AS SELECT * FROM main.sample"
-            " WHERE %s AND" IN_TIME(
-                "time_ns") ";"
-                           "CREATE TEMP VIEW page_fault AS SELECT * FROM main.page_fault "
-                           "AS f"
-                           " WHERE EXISTS (SELECT 1 FROM temp.sample AS s WHERE "
-                           "s.sample_id = "
-                           "f.sample_id);"
-                           "CREATE TEMP VIEW reading AS SELECT * FROM main.reading"
-                           " WHERE %s AND" IN_TIME(
-                               "start_ns / 2 + end_ns / 2") ";"
-                                                            "DELETE FROM temp.interval "
-                                                            "WHERE NOT EXISTS (SELECT 1 "
-                                                            "FROM selected_time"
-                                                            " WHERE end_ns > from_ns AND "
-                                                            "start_ns < to_ns);",
+            " WHERE %s AND" IN_TIME("time_ns") ";"
+            "CREATE TEMP VIEW page_fault AS SELECT * FROM main.page_fault AS f"
+            " WHERE EXISTS (SELECT 1 FROM temp.sample AS s WHERE s.sample_id = f.sample_id);"
+            "CREATE TEMP VIEW reading AS SELECT * FROM main.reading"
+            " WHERE %s AND" IN_TIME("start_ns / 2 + end_ns / 2") ";"
+            "DELETE FROM temp.interval WHERE NOT EXISTS (SELECT 1 FROM selected_time"
+            " WHERE end_ns > from_ns AND start_ns < to_ns);",
             of_thread, of_thread, of_thread);
+        /* clang-format on */
 }
 
 /* Drops all temporary tables and views but sample_part. */
