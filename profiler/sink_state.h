@@ -104,14 +104,12 @@ int sink_write_mappings(struct sink *sink, struct image *image, int64_t time_ns,
 int sink_write_block(struct sink *sink, struct image *image, uint64_t addr,
                      struct diag *diag);
 
+int sink_write_site_totals(struct sink *sink, struct diag *diag);
+
 /* ---- sink_lines.c: what became of sampled lines ---- */
 
 /* The sample with number WATCH has row SAMPLE_ID. */
 int sink_note_watched(struct image *image, uint64_t watch, int64_t sample_id,
                       struct diag *diag);
-
-/* ---- sink_memory.c, again ---- */
-
-int sink_write_site_totals(struct sink *sink, struct diag *diag);
 
 #endif

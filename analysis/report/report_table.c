@@ -304,23 +304,20 @@ static void say_pair(sqlite3_stmt *row, FILE *out)
         char *one = statement_printable(row, 0);
         char *other = statement_printable(row, same ? 4 : 1);
         char *sentence = NULL;
-        int length = -1;
-        if (one && other && same)
-                length =
-                    asprintf(&sentence,
-                             "Give each element of %s a line of its own: different "
-                             "threads use %s of neighbours, and one is written (%" PRId64
-                             " HITM samples).",
-                             other, one, hitm);
-        else if (one && other)
-                length =
-                    asprintf(&sentence,
-                             "Part %s and %s: different threads use them, and one is "
-                             "written (%" PRId64 " HITM samples).",
-                             one, other, hitm);
-        if (length >= 0)
+        int length =
+            same ? asprintf(&sentence,
+                            "Give each element of %s a line of its own: different "
+                            "threads use %s of neighbours, and one is written "
+                            "(%" PRId64 " HITM samples).",
+                            other ? other : "?", one ? one : "?", hitm)
+                 : asprintf(&sentence,
+                            "Part %s and %s: different threads use them, and one "
+                            "is written (%" PRId64 " HITM samples).",
+                            one ? one : "?", other ? other : "?", hitm);
+        if (length >= 0) {
                 prose_wrapped(out, sentence);
-        free(length >= 0 ? sentence : NULL);
+                free(sentence);
+        }
         free(other);
         free(one);
 }
