@@ -1,25 +1,34 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Usage: tests/run.sh [--quick | --without-sanitizers]
-# Everything for the tests: installs the packages that are missing, builds with warnings
-# as errors in build-test/, runs the unit and integration tests, and then the unit tests
-# once more under the address and undefined-behaviour sanitizers (build-sanitize/), and
-# those of code on several threads under the thread sanitizer (build-threads/). With
-# --without-sanitizers the latter two are left out. --quick runs the unit tests and twenty
-# others (tests/integration/CMakeLists.txt), in four minutes of two CPUs once build-test/
-# is built. The last line is 'N passed, N failed'; the exit status is 0 when none failed.
-# Tests that lack something here (perf events, a compiler) are skipped: they count as
-# neither, and a line above names them. Above that stands the end of what each failed test
-# printed.
+# Usage: tests/run.sh [--quick | --whole] [--sanitizers]
+# Installs the packages that are missing, builds with warnings as errors and tests:
+#   --quick       the unit tests and twenty others (tests/integration/CMakeLists.txt), in
+#                 four minutes of two CPUs once build-test/ is built
+#   --whole       the unit and integration tests, in build-test/
+#   --sanitizers  the unit tests under the address and undefined-behaviour sanitizers
+#                 (build-sanitize/), and the tests of code on several threads under the
+#                 thread sanitizer (build-threads/)
+# Without an option, everything: --whole --sanitizers. The last line is
+# 'N passed, N failed'; the exit status is 0 when none failed. Tests that lack something
+# here (perf events, a compiler) are skipped: they count as neither, and a line above names
+# them. Above that stands the end of what each failed test printed.
 set -eu -o pipefail
 
-case "${1-}" in
-'' | --quick | --without-sanitizers) ;;
-*)
-        echo "Usage: tests/run.sh [--quick | --without-sanitizers]" >&2
-        exit 2
-        ;;
-esac
+whole=false
+quick=false
+sanitizers=false
+[ $# -gt 0 ] || set -- --whole --sanitizers
+for option; do
+        case $option in
+        --whole) whole=true ;;
+        --quick) quick=true ;;
+        --sanitizers) sanitizers=true ;;
+        *)
+                echo "Usage: tests/run.sh [--quick | --whole] [--sanitizers]" >&2
+                exit 2
+                ;;
+        esac
+done
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 jobs=$(nproc)
@@ -121,10 +130,12 @@ install_packages "$root/build-test/packages.log" $build_packages $test_packages
 unpack_libcxx "$root/build-test/packages.log" "$root/build-test/libc++" ||
         echo "tests/run.sh: no headers of libc++: $(tail -n 1 "$root/build-test/packages.log")" >&2
 
-selection=
-[ "${1-}" != --quick ] || selection="--label-regex ^(unit|quick)$ --exclude-regex ^fuzz/"
-build_and_test build-test all "$selection"
-if [ $# -eq 0 ]; then
+if $whole; then
+        build_and_test build-test all ''
+elif $quick; then
+        build_and_test build-test all '--label-regex ^(unit|quick)$ --exclude-regex ^fuzz/'
+fi
+if $sanitizers; then
         export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
         build_and_test build-sanitize unit_tests '--label-regex ^unit$' \
                 -DMEMLAG_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo
