@@ -10,21 +10,26 @@ fail()
         exit 1
 }
 
-sweep=$BINARY_DIR/tests/integration/call_sweep
 place=$(mktemp -d /tmp/call-sweep.XXXXXX)
+chmod 755 "$place"
 trap 'rm -rf "$place"' EXIT
 nobody=65534
+# The build may be where no other user comes, below /root: inside, it is below $place too.
+mkdir "$place/build"
+sweep=$place/build/tests/integration/call_sweep
+memlag=$place/build/${MEMLAG#"$BINARY_DIR/"}
 # inside DIRECTORY COMMAND...
 inside()
 {
         mkdir -m 777 "$place/$1"
-        chmod 755 "$place"
+        # shellcheck disable=SC2016 # for the shell inside
         (cd "$place/$1" && unshare --pid --fork --kill-child --mount --mount-proc --net --ipc \
-                setpriv --reuid $nobody --regid $nobody --clear-groups --no-new-privs \
+                sh -c 'mount --bind "$0" "$1" && shift && exec setpriv "$@"' "$BINARY_DIR" "$place/build" \
+                --reuid $nobody --regid $nobody --clear-groups --no-new-privs \
                 env "HOME=$place/$1" "${@:2}")
 }
-if ! inside try "$MEMLAG" --help >/dev/null 2>&1; then
-        echo "call_sweep: no namespaces here, or no way to the program for another user" >&2
+if ! inside try "$memlag" --help >/dev/null 2>&1; then
+        echo "call_sweep: no namespaces or mounts here" >&2
         exit 77
 fi
 
@@ -34,7 +39,7 @@ started=()
 for part in $(seq 0 $((parts - 1))); do
         inside alone$part timeout 300 "$sweep" 1 $part $parts >alone.$part &
         started+=($!)
-        inside simulated$part timeout 800 "$MEMLAG" record -o "$place/simulated$part/sweep.db" --source sim \
+        inside simulated$part timeout 800 "$memlag" record -o "$place/simulated$part/sweep.db" --source sim \
                 --no-heap -- "$sweep" 4 $part $parts >simulated.$part 2>record.$part.log &
         started+=($!)
 done
