@@ -18,6 +18,7 @@
 
 #define MAY_BLOCK     (1u << 1) /* SfMayBlock */
 #define AFTER_FAILURE (1u << 2) /* SfPostOnFail */
+#define POLL_AFTER    (1u << 3) /* SfPollAfter */
 
 /* SyscallTableEntry of Valgrind's m_syswrap. */
 struct table_entry {
@@ -151,8 +152,12 @@ static void before(ThreadId tid, void *layout, struct system_call *call,
                 prepare(info, tid, layout, call, status, flags);
         if (call->number == __NR_poll)
                 *flags |= AFTER_FAILURE;
-        if (status->what == CALL_IS_COMPLETE)
-                *call = asked; /* Valgrind insists on it */
+        /* Valgrind insists on both, also where its own function completes the call. */
+        if (status->what == CALL_IS_COMPLETE) {
+                *call = asked;
+                if (sr_isError(status->result))
+                        *flags &= MAY_BLOCK | AFTER_FAILURE | POLL_AFTER;
+        }
 }
 
 /* The target's descriptors are below its limit, which the kernel does not know. */
