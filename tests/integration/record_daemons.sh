@@ -94,6 +94,7 @@ for source in sim clock; do
 
         # ---- a signal ends the waiting; the daemon is not its target ----
         rm -f done
+        : >err # of the run before, which ended, too
         "$MEMLAG" record --wait --source $source -o $source-stopped.db -- ./daemon go done $rounds 2>err &
         recorder=$!
         until grep -q 'the command has ended' err; do sleep 0.1; done
