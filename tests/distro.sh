@@ -85,6 +85,7 @@ inside()
 {
         local system=$1 archives=$2 variables
         shift 2
+        mount --bind "$system" "$system" # unshare(1) wants a root that is a mount
         mount -t proc proc "$system/proc"
         mount -t sysfs sysfs "$system/sys"
         mount -t devpts -o newinstance,ptmxmode=666,mode=620,gid=5 devpts "$system/dev/pts"

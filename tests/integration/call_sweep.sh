@@ -26,7 +26,7 @@ inside()
         (cd "$place/$1" && unshare --pid --fork --kill-child --mount --mount-proc --net --ipc \
                 sh -c 'mount --bind "$0" "$1" && shift && exec setpriv "$@"' "$BINARY_DIR" "$place/build" \
                 --reuid $nobody --regid $nobody --clear-groups --no-new-privs \
-                env "HOME=$place/$1" "${@:2}")
+                env "HOME=$place/$1" "XDG_DATA_HOME=$place/$1" "${@:2}")
 }
 if ! inside try "$memlag" --help >/dev/null 2>&1; then
         echo "call_sweep: no namespaces or mounts here" >&2
