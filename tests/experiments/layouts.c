@@ -135,7 +135,7 @@ struct entry {
         unsigned key;
         int limit;
 #ifndef REWRITTEN
-        long rest[11];
+        long rest[5], more[6];
 #endif
 };
 
