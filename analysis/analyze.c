@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocations.h"
 #include "callers.h"
 #include "facts.h"
 #include "findings.h"
@@ -377,6 +378,8 @@ static int run(struct analysis *a, const char *part, struct diag *diag)
         if (!code)
                 code = callers_make(a->db, a->loads_per_sample, a->counters.total_cycles,
                                     diag);
+        if (!code)
+                code = allocations_make(a->db, diag);
         if (!code)
                 code = db_exec(a->db, drop_stacks, diag);
         if (!code)

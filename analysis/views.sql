@@ -470,96 +470,22 @@ ORDER BY caller_id;
 CREATE VIEW allocation_view (
         object_id, object_kind, object, path, depth, function, file, line, samples,
         allocations, total_bytes, peak_bytes, place, module, function_offset) AS
-WITH RECURSIVE
-block AS MATERIALIZED (
-        SELECT object_id, stack_id, samples, allocations, total_bytes, peak_bytes
-        FROM object_stack WHERE allocations IS NOT NULL
-        UNION ALL -- named by an earlier memlag; a stack may ask for both kinds of memory
-        SELECT object_id, stack_id, samples,
-                (SELECT sum(allocations) FROM allocation_site AS t
-                 WHERE t.stack_id = p.stack_id
-                 AND (t.function IN ('mmap', 'mremap')) = (d.kind = 'mmap')),
-                (SELECT sum(total_bytes) FROM allocation_site AS t
-                 WHERE t.stack_id = p.stack_id
-                 AND (t.function IN ('mmap', 'mremap')) = (d.kind = 'mmap')),
-                (SELECT sum(peak_bytes) FROM allocation_site AS t
-                 WHERE t.stack_id = p.stack_id
-                 AND (t.function IN ('mmap', 'mremap')) = (d.kind = 'mmap'))
-        FROM object_stack AS p JOIN data_object AS d USING (object_id)
-        WHERE p.allocations IS NULL),
-needed(stack_id, parent_id, location_id) AS (
-        SELECT stack_id, iif(c.stack_id IS NULL, n.parent_id, c.parent_id), c.location_id
-        FROM (SELECT DISTINCT stack_id FROM block)
-        LEFT JOIN object_context AS c USING (stack_id)
-        LEFT JOIN stack_node AS n USING (stack_id)
-        UNION
-        SELECT needed.parent_id, iif(c.stack_id IS NULL, n.parent_id, c.parent_id),
-                c.location_id
-        FROM needed
-        LEFT JOIN object_context AS c ON c.stack_id = needed.parent_id
-        LEFT JOIN stack_node AS n ON n.stack_id = needed.parent_id
-        WHERE needed.parent_id IS NOT NULL),
-step AS MATERIALIZED (
-        SELECT needed.stack_id AS stack_id, coalesce(f.depth, 0) AS inlined,
-                needed.parent_id AS parent_id,
-                f.depth IS NULL OR f.depth = (
-                        SELECT max(depth) FROM inline_frame AS i
-                        WHERE i.location_id = f.location_id) AS outermost,
-                coalesce(l.location_id, -needed.stack_id) AS location_id,
-                iif(f.location_id IS NULL, l.function, f.function) AS function,
-                iif(inner.location_id IS NULL, l.file, inner.call_file) AS file,
-                iif(inner.location_id IS NULL, l.line, inner.call_line) AS line,
-                m.path AS module,
-                iif(f.location_id IS NULL, l.function_offset, NULL) AS function_offset
-        FROM needed
-        LEFT JOIN node_location AS o ON o.stack_id = needed.stack_id
-        LEFT JOIN location AS l
-                ON l.location_id = coalesce(needed.location_id, o.location_id)
-        LEFT JOIN module AS m USING (module_id)
-        LEFT JOIN inline_frame AS f ON f.location_id = l.location_id
-        LEFT JOIN inline_frame AS inner
-                ON inner.location_id = f.location_id AND inner.depth = f.depth - 1),
-up(object_id, stack_id, inlined, depth, path, below, samples, allocations, total_bytes,
-        peak_bytes) AS (
-        SELECT object_id, stack_id, 0, 0, printf('%d.0', location_id), NULL, samples,
-                allocations, total_bytes, peak_bytes
-        FROM block JOIN step USING (stack_id) WHERE inlined = 0
-        UNION ALL
-        SELECT up.object_id, next.stack_id, next.inlined, up.depth + 1,
-                printf('%s %d.%d', up.path, next.location_id, next.inlined), up.path,
-                up.samples, up.allocations, up.total_bytes, up.peak_bytes
-        FROM up
-        JOIN step AS this ON this.stack_id = up.stack_id AND this.inlined = up.inlined
-        JOIN step AS next
-                ON next.stack_id = iif(this.outermost, this.parent_id, this.stack_id)
-                AND next.inlined = iif(this.outermost, 0, this.inlined + 1)
-        WHERE up.depth < 63),
-node AS MATERIALIZED (
-        SELECT object_id, path, below, depth, min(stack_id) AS stack_id, inlined,
-                sum(samples) AS samples, sum(allocations) AS allocations,
-                sum(total_bytes) AS total_bytes, sum(peak_bytes) AS peak_bytes
-        FROM up GROUP BY object_id, path),
-ranked AS MATERIALIZED ( -- of those below one step, the most samples first
-        SELECT *, printf('%06x', row_number() OVER (
-                        PARTITION BY object_id, below ORDER BY samples DESC, path)) AS rank
-        FROM node),
-ordered(object_id, path, depth, stack_id, inlined, samples, allocations, total_bytes,
-        peak_bytes, place) AS (
-        SELECT object_id, path, depth, stack_id, inlined, samples, allocations, total_bytes,
-                peak_bytes, rank
-        FROM ranked WHERE below IS NULL
-        UNION ALL
-        SELECT object_id, n.path, n.depth, n.stack_id, n.inlined, n.samples, n.allocations,
-                n.total_bytes, n.peak_bytes, place || rank
-        FROM ordered AS o JOIN ranked AS n USING (object_id) WHERE n.below = o.path)
 SELECT
-        object_id, d.kind, d.name, path, n.depth, s.function, s.file, s.line, n.samples,
-        n.allocations, n.total_bytes, n.peak_bytes, place, s.module, s.function_offset
-FROM ordered AS n
-JOIN step AS s USING (stack_id, inlined)
+        a.object_id, d.kind, d.name, a.path, a.depth,
+        iif(f.location_id IS NULL, l.function, f.function),
+        iif(inner.location_id IS NULL, l.file, inner.call_file),
+        iif(inner.location_id IS NULL, l.line, inner.call_line), a.samples, a.allocations,
+        a.total_bytes, a.peak_bytes, a.place, m.path,
+        iif(f.location_id IS NULL, l.function_offset, NULL)
+FROM allocation_finding AS a
 JOIN data_object AS d USING (object_id)
-LEFT JOIN object_finding AS f USING (object_id)
-ORDER BY f.stalled_ratio DESC, f.latency_share DESC, f.samples DESC, object_id, place;
+LEFT JOIN location AS l ON l.location_id = a.location_id
+LEFT JOIN module AS m ON m.module_id = l.module_id
+LEFT JOIN inline_frame AS f ON f.location_id = a.location_id AND f.depth = a.inlined
+LEFT JOIN inline_frame AS inner
+        ON inner.location_id = a.location_id AND inner.depth = a.inlined - 1
+LEFT JOIN object_finding AS o ON o.object_id = a.object_id
+ORDER BY o.stalled_ratio DESC, o.latency_share DESC, o.samples DESC, a.object_id, a.place;
 
 -- Which phase each interval belongs to: neighbouring intervals with the same bound. A
 -- time in which nothing was counted parts phases.

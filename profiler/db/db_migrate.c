@@ -97,6 +97,7 @@ static const char drop_findings[] =
     "DROP TABLE IF EXISTS line_finding; DROP TABLE IF EXISTS function_finding;"
     "DROP TABLE IF EXISTS object_finding; DROP TABLE IF EXISTS field_finding;"
     "DROP TABLE IF EXISTS line_object_finding; DROP TABLE IF EXISTS caller_finding;"
+    "DROP TABLE IF EXISTS allocation_finding;"
     "DROP TABLE IF EXISTS line_asker_finding; DROP TABLE IF EXISTS gain_finding;"
     "DROP TABLE IF EXISTS line_clock_finding; DROP TABLE IF EXISTS "
     "function_clock_finding;"

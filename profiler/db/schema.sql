@@ -802,3 +802,18 @@ CREATE TABLE caller_finding (
         self_stalled_ratio   REAL,
         level_samples        INTEGER NOT NULL
 ) STRICT;
+
+-- For each object the tree of calls that allocated its blocks, in the order of reading: a
+-- function, then those that called it. depth 0 is the innermost function.
+CREATE TABLE allocation_finding (
+        place       INTEGER PRIMARY KEY,
+        object_id   INTEGER NOT NULL REFERENCES data_object,
+        path        TEXT NOT NULL,
+        depth       INTEGER NOT NULL,
+        location_id INTEGER REFERENCES code_location,
+        inlined     INTEGER NOT NULL,
+        samples     INTEGER NOT NULL,
+        allocations INTEGER,
+        total_bytes INTEGER,
+        peak_bytes  INTEGER
+) STRICT;

@@ -202,6 +202,7 @@ first_caller()
 }
 [ "$(first_caller)" = load ] || fail "the first caller is $(first_caller)"
 sqlite3 b.db "UPDATE object_stack SET samples = 1000 - samples"
+"$MEMLAG" analyze b.db || fail "analyze"
 [ "$(first_caller)" = insert ] || fail "with more samples for insert the first is $(first_caller)"
 
 # Blocks and mappings from one call, through a pointer: each object has its own numbers and
