@@ -28,14 +28,13 @@ static double known(double cycles)
         return cycles > 0 ? cycles : 0;
 }
 
+/* The time of a walk includes the look-up in the second level. */
 static double walk_of(const struct sample_facts *sample,
                       const struct machine_facts *machine)
 {
         if (sample->tlb_second)
                 return known(machine->stlb_latency_cycles);
-        return sample->tlb_missed ? known(machine->stlb_latency_cycles) +
-                                        known(machine->page_walk_cycles)
-                                  : 0;
+        return sample->tlb_missed ? known(machine->page_walk_cycles) : 0;
 }
 
 static bool is_shared(const struct sample_facts *sample)

@@ -57,9 +57,9 @@ static void a_dependent_load_gains_what_is_nearer(void **state)
 static void a_walk_is_gained_beside_the_line(void **state)
 {
         (void)state;
-        struct sample_facts sample = load(LEVEL_L3, 107, 103);
+        struct sample_facts sample = load(LEVEL_L3, 100, 96);
         sample.tlb_missed = true;
-        assert_near(gain(&sample, GAIN_TRANSLATION), 37, 0);
+        assert_near(gain(&sample, GAIN_TRANSLATION), 30, 0);
         assert_near(gain(&sample, GAIN_L3_LATENCY), 56, 0);
         sample.tlb_missed = false;
         sample.tlb_second = true;
