@@ -129,6 +129,31 @@ static int write_instructions(struct writing *writing)
         return end(writing, error);
 }
 
+/* Of the accesses that samples were at, where their function was followed. */
+static int write_access_patterns(struct writing *writing)
+{
+        static const char *const columns[] = {"location_id", "pattern", "stride_bytes",
+                                              "iteration_instructions", NULL};
+        const struct sweep *sweep = writing->from->sweep;
+        int error = begin(writing, "access_pattern", columns);
+
+        for (size_t i = 0; i < sweep->place_count && !error; i++) {
+                const struct access *access = &place_asks(&sweep->places[i])->access;
+                const struct address_pattern *pattern = &access->flow.pattern;
+
+                if (!access->asked || pattern->kind == PATTERN_UNKNOWN)
+                        continue;
+                put_int(writing, 0, i + 1);
+                bulk_insert_text(&writing->insert, 1,
+                                 address_pattern_name(pattern->kind));
+                if (pattern->kind == PATTERN_STRIDE)
+                        bulk_insert_int(&writing->insert, 2, pattern->stride_bytes);
+                put_nonzero(writing, 3, pattern->instructions);
+                error = end_row(writing);
+        }
+        return end(writing, error);
+}
+
 /* Why places have no line or function: most have both, and no row. */
 static int write_unnamed(struct writing *writing)
 {
@@ -236,6 +261,8 @@ static int write_code(struct writing *writing)
                 error = write_function_starts(writing);
         if (!error)
                 error = write_instructions(writing);
+        if (!error)
+                error = write_access_patterns(writing);
         if (!error)
                 error = write_clock_locations(writing, false);
         if (!error)
@@ -422,6 +449,7 @@ int result_clear(struct db *db, struct diag *diag)
             "DELETE FROM clock_location; DELETE FROM instruction_sample_location;"
             "DELETE FROM code_frame; DELETE FROM unnamed;"
             "DELETE FROM function_start; DELETE FROM instruction;"
+            "DELETE FROM access_pattern;"
             "DELETE FROM code_location;"
             "DELETE FROM name;"
             "DELETE FROM object_stack; DELETE FROM object_context;"

@@ -369,6 +369,16 @@ CREATE TABLE instruction (
         access_bytes INTEGER
 ) STRICT;
 
+-- How the address of an access at a sampled place follows from iteration to iteration of its
+-- loop, and the fewest instructions of an iteration (NULL: not known).
+CREATE TABLE access_pattern (
+        location_id            INTEGER PRIMARY KEY REFERENCES code_location,
+        pattern                TEXT NOT NULL CHECK (pattern IN
+                ('no-loop', 'fixed', 'stride', 'computed', 'index', 'chain', 'branches', 'call')),
+        stride_bytes           INTEGER,
+        iteration_instructions INTEGER
+) STRICT;
+
 -- Why a place has no line, or no function, in the words of the ledger; NULL: it has one.
 CREATE TABLE unnamed (
         location_id     INTEGER PRIMARY KEY REFERENCES code_location,

@@ -247,6 +247,26 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 flow_trace(walk, step, answer);
 }
 
+/* How the addresses of operands follow in their loops. 0 or -ENOMEM. */
+static int find_patterns(const struct flow_walk *walk, struct flow_answer *answers,
+                         size_t count)
+{
+        struct pattern_loop loop = {0};
+        int error = 0;
+
+        for (size_t i = 0; i < count && !error; i++) {
+                if (answers[i].question == FLOW_OPERAND &&
+                    (answers[i].outcome == FLOW_FOUND ||
+                     answers[i].outcome == FLOW_UNKNOWN_BASE))
+                        error = address_pattern_find(
+                            &loop, walk->code, walk->entry == SIZE_MAX ? 0 : walk->entry,
+                            flow_code_at(walk->code, answers[i].vaddr),
+                            &answers[i].pattern);
+        }
+        pattern_loop_free(&loop);
+        return error;
+}
+
 int flow_function(const struct flow_input *input, struct flow_answer *answers,
                   size_t count)
 {
@@ -277,6 +297,8 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
                 error = flow_walk_run(&walk, &context, &code);
         for (size_t i = 0; i < count && !error; i++)
                 answer(&walk, &answers[i]);
+        if (!error)
+                error = find_patterns(&walk, answers, count);
         if (!error && rule_applies("unrolled"))
                 error = unrolled_find(&walk, answers, count);
         bool not_followed = error == -E2BIG || error == -EILSEQ;

@@ -5,6 +5,7 @@
 #ifndef MEMLAG_SYMBOLIZE_FLOW_H
 #define MEMLAG_SYMBOLIZE_FLOW_H
 
+#include "address_pattern.h"
 #include "elf_file.h"
 #include "memory_function.h"
 #include "place_value.h"
@@ -45,6 +46,7 @@ struct flow_answer {
          * which it is taken for; 0: not known, or several do. */
         uint32_t pointer;
         struct type_access access;
+        struct address_pattern pattern; /* of an OPERAND */
         bool traced;   /* the question: the state of the analysis is printed */
         bool lineless; /* the question: the instruction has no line, as merged code */
         bool folded;   /* of an OPERAND: of the function's, see flow_input, it is one */

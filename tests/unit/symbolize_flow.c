@@ -97,6 +97,35 @@ CODE(is_tag, "cmpl $-13, (%rdi)\n sete %al\n ret")
 CODE(hashes_and_converts,
      "mov (%rdi), %rax\n add %rax, %rdx\n cvtsi2sd %rax, %xmm0\n ret")
 
+/* ---- loops ---- */
+
+CODE(strides, "1: mov (%rdi), %rax\n add $24, %rdi\n cmp %rsi, %rdi\n jb 1b\n ret")
+CODE(strides_back, "1: mov (%rdi,%rcx,8), %rax\n sub $2, %rcx\n jne 1b\n ret")
+CODE(strides_in_frame, "1: mov -8(%rsp), %rax\n mov (%rax), %edx\n"
+                       "addq $4, -8(%rsp)\n cmp %rsi, %rax\n jb 1b\n ret")
+CODE(strides_twice, "1: mov (%rdi), %rax\n add $8, %rdi\n mov %rdi, %rdx\n"
+                    "lea 8(%rdx), %rdi\n cmp %rsi, %rdi\n jb 1b\n ret")
+CODE(strides_around, "1: mov (%rdi), %rax\n mov $4, %ecx\n2: dec %rcx\n jne 2b\n"
+                     "add $8, %rdi\n cmp %rsi, %rdi\n jb 1b\n ret")
+CODE(strides_inside, "1: mov (%rsi), %rdi\n2: mov (%rdi), %rax\n add $8, %rdi\n"
+                     "dec %rcx\n jne 2b\n add $8, %rsi\n cmp %rdx, %rsi\n jb 1b\n ret")
+CODE(repeats, "1: mov (%rdi), %rax\n dec %rcx\n jne 1b\n ret")
+CODE(multiplies, "1: mov (%rdi,%rcx), %rax\n imul $5, %rcx, %rcx\n dec %rdx\n jne 1b\n"
+                 "ret")
+CODE(gathers, "1: movl (%rsi,%rcx,4), %eax\n mov (%rdi,%rax,8), %rdx\n inc %rcx\n"
+              "cmp %r8, %rcx\n jb 1b\n ret")
+CODE(chases, "1: mov (%rdi), %rdi\n test %rdi, %rdi\n jne 1b\n ret")
+CODE(chases_beside, "1: mov 8(%rdi), %rax\n mov (%rdi), %rdi\n add %rax, %rdx\n"
+                    "test %rdi, %rdi\n jne 1b\n ret")
+CODE(chases_in_memory, "1: mov (%rsi), %rax\n mov (%rax), %rdx\n mov %rdx, (%rsi)\n"
+                       "test %rdx, %rdx\n jne 1b\n ret")
+CODE(halves, "1: cmp (%rdi,%rax,8), %rsi\n cmovb %rax, %rdx\n lea (%rdx,%rcx), %rax\n"
+             "shr %rax\n cmp %rcx, %rax\n jne 1b\n ret")
+CODE(skips, "1: mov (%rdi), %rax\n test $1, %cl\n je 2f\n add $8, %rdi\n2: dec %rcx\n"
+            "jne 1b\n ret")
+CODE(asks, "1: mov (%rax), %rdx\n call *%rbx\n dec %rbp\n jne 1b\n ret")
+CODE(adds_to_sum, "1: add (%rdi), %rax\n add $8, %rdi\n cmp %rax, %rsi\n jb 1b\n ret")
+
 /* ---- a function that goes from one of two pointers to the next, and on ---- */
 
 enum { HOPS = 200, HOP_BYTES = 14 };
@@ -359,6 +388,50 @@ static void knows_what_a_number_is_used_as(void **state)
         }
 }
 
+/* What address the next iteration accesses, and how many instructions it has. */
+static void knows_how_addresses_follow(void **state)
+{
+        (void)state;
+        const struct {
+                const char *function;
+                size_t at; /* of the access */
+                struct address_pattern pattern;
+        } cases[] = {
+            {"moves_on", 0, {PATTERN_NO_LOOP, 0, 0}},
+            {"strides", 0, {PATTERN_STRIDE, 24, 4}},
+            {"strides_back", 0, {PATTERN_STRIDE, -16, 3}},
+            {"strides_in_frame", 5, {PATTERN_STRIDE, 4, 5}},
+            {"strides_twice", 0, {PATTERN_STRIDE, 16, 6}},
+            {"strides_around", 0, {PATTERN_STRIDE, 8, 7}},
+            {"strides_inside", 3, {PATTERN_STRIDE, 8, 4}},
+            {"repeats", 0, {PATTERN_FIXED, 0, 3}},
+            {"multiplies", 0, {PATTERN_COMPUTED, 0, 4}},
+            {"gathers", 0, {PATTERN_STRIDE, 4, 5}},
+            {"gathers", 3, {PATTERN_INDEX, 0, 5}},
+            {"chases", 0, {PATTERN_CHAIN, 0, 3}},
+            {"chases_beside", 0, {PATTERN_CHAIN, 0, 5}},
+            {"chases_in_memory", 3, {PATTERN_CHAIN, 0, 5}},
+            {"halves", 0, {PATTERN_CHAIN, 0, 6}},
+            {"skips", 0, {PATTERN_BRANCHES, 0, 5}},
+            {"asks", 0, {PATTERN_CALL, 0, 0}},
+            {"adds_to_sum", 0, {PATTERN_STRIDE, 8, 4}},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                uint64_t type_bytes;
+                const struct address_pattern found =
+                    answer_at(cases[i].function, cases[i].at, true, &type_bytes).pattern;
+
+                if (found.kind != cases[i].pattern.kind ||
+                    found.stride_bytes != cases[i].pattern.stride_bytes ||
+                    found.instructions != cases[i].pattern.instructions)
+                        fail_msg("%s+%zu: %s, %d bytes, %u instructions",
+                                 cases[i].function, cases[i].at,
+                                 address_pattern_name(found.kind),
+                                 (int)found.stride_bytes, found.instructions);
+        }
+}
+
 /* Sums, differences, order, masks, products, quotients, signs, zero, conversions and
  * single bytes are also of the bits of floating point; and neighbours are compared with a
  * constant at once. */
@@ -514,6 +587,7 @@ int main(void)
             cmocka_unit_test(follows_a_function_as_a_whole),
             cmocka_unit_test(does_not_follow_a_part_of_a_function),
             cmocka_unit_test(does_not_follow_what_it_cannot_decode),
+            cmocka_unit_test(knows_how_addresses_follow),
             cmocka_unit_test(knows_what_a_number_is_used_as),
             cmocka_unit_test(knows_what_is_done_to_integers_only),
             cmocka_unit_test(reads_units_once_to_find_folded_functions),
