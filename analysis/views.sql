@@ -31,6 +31,8 @@ DROP VIEW IF EXISTS sharing_pair_view;
 DROP VIEW IF EXISTS line_use_view;
 DROP VIEW IF EXISTS field_use_view;
 DROP VIEW IF EXISTS working_set_view;
+DROP VIEW IF EXISTS object_gain_view;
+DROP VIEW IF EXISTS prefetch_view;
 
 -- A recording that was cut off has no duration: its last event stands in.
 CREATE VIEW run_info (key, value) AS
@@ -604,6 +606,29 @@ SELECT
         l.module, l.function_offset, l.line_id
 FROM gain_finding AS g JOIN line_finding AS l USING (line_id)
 ORDER BY g.kind DESC, g.gain_ratio DESC, l.line_id, g.fix;
+
+-- The same of huge pages for each object.
+CREATE VIEW object_gain_view (
+        object_kind, object, fix, gain_ratio, low, high, kind, object_id) AS
+SELECT o.kind, o.name, g.fix, g.gain_ratio, g.gain_low, g.gain_high, g.kind, object_id
+FROM object_gain_finding AS g JOIN data_object AS o USING (object_id)
+ORDER BY g.gain_ratio DESC, object_id;
+
+-- How the addresses of the accesses that requested cache lines follow in their loops, and how
+-- many iterations ahead a prefetch must be.
+CREATE VIEW prefetch_view (
+        file, line, function, instruction, pattern, stride_bytes, iteration_instructions,
+        latency_cycles, distance_iterations, samples, module, function_offset, line_id) AS
+SELECT
+        l.file, l.line, l.function, i.text, p.pattern, p.stride_bytes,
+        p.iteration_instructions, f.latency_cycles, f.distance_iterations, f.samples,
+        m.path, l.function_offset, f.line_id
+FROM prefetch_finding AS f
+JOIN access_pattern AS p USING (location_id)
+JOIN location AS l USING (location_id)
+LEFT JOIN instruction AS i USING (location_id)
+LEFT JOIN module AS m USING (module_id)
+ORDER BY f.samples * f.latency_cycles DESC, location_id;
 
 -- How many bytes of a cache line are used between its coming from beyond L2 and its leaving
 -- L1 and L2, by the code, object and field whose access brought it.

@@ -13,6 +13,9 @@ enum { LINE_BYTES = 64 }; /* unit of DRAM transfers */
 /* Known facts about the machine; names are the keys of table machine (doc/schema.md). */
 #define MACHINE_FACTS(X)                                                                 \
         X(clock_mhz)                                                                     \
+        X(issue_width)                                                                   \
+        X(line_bytes)                                                                    \
+        X(l1d_bytes)                                                                     \
         X(l1d_latency_cycles)                                                            \
         X(l2_latency_cycles)                                                             \
         X(l3_latency_cycles)                                                             \

@@ -30,6 +30,7 @@ static int pass_open(struct db *db, struct findings_pass *pass, struct diag *dia
         pass->touched.value_bytes = sizeof(struct origins);
         pass->accesses.value_bytes = sizeof(struct short_tally);
         pass->fields.value_bytes = sizeof(struct tally);
+        pass->requests.value_bytes = sizeof(struct requests);
         pass->lines = calloc(pass->grouping.line_groups, sizeof(struct tally));
         pass->functions = calloc(pass->grouping.function_groups, sizeof(struct tally));
         pass->objects = calloc(pass->grouping.object_count + 1, sizeof(struct tally));
@@ -44,7 +45,9 @@ static int pass_open(struct db *db, struct findings_pass *pass, struct diag *dia
         if (code || !pass->input->estimates_gains)
                 return code;
         pass->gains = calloc(pass->grouping.line_groups, sizeof(*pass->gains));
-        return pass->gains ? 0 : diag_no_memory(diag);
+        pass->object_gains =
+            calloc(pass->grouping.object_count + 1, sizeof(*pass->object_gains));
+        return pass->gains && pass->object_gains ? 0 : diag_no_memory(diag);
 }
 
 static void pass_close(struct findings_pass *pass)
@@ -54,6 +57,7 @@ static void pass_close(struct findings_pass *pass)
         pairs_free(&pass->pairs);
         pairs_free(&pass->accesses);
         pairs_free(&pass->fields);
+        pairs_free(&pass->requests);
         data_sources_free(&pass->sources);
         free(pass->line_origins);
         free(pass->function_origins);
@@ -65,6 +69,7 @@ static void pass_close(struct findings_pass *pass)
         user_code_free(&pass->user_code);
         askers_close(&pass->askers);
         free(pass->gains);
+        free(pass->object_gains);
         sqlite3_finalize(pass->insert_part);
 }
 
@@ -224,13 +229,29 @@ static int add_asker(struct findings_pass *pass, const struct sample_facts *samp
 }
 
 static void add_gains(struct findings_pass *pass, const struct sample_facts *sample,
-                      uint32_t line)
+                      uint32_t line, uint32_t object)
 {
         if (!pass->gains)
                 return;
         const struct gain_parts parts = gain_of_sample(sample, &pass->input->machine);
         gain_add(&pass->gains[line], &parts);
+        gain_add(&pass->object_gains[object], &parts);
         gain_add(&pass->run_gains, &parts);
+}
+
+/* Returns 0 or -ENOMEM. */
+static int add_request(struct findings_pass *pass, const struct sample_facts *sample,
+                       uint32_t line, int64_t location)
+{
+        const bool requests = sample->level > LEVEL_LFB && sample->latency_cycles > 0;
+        if (!requests || location <= 0 || location > UINT32_MAX)
+                return 0;
+        struct requests *here = pairs_get(&pass->requests, line, (uint32_t)location);
+        if (!here)
+                return -ENOMEM;
+        here->samples++;
+        here->latency_cycles += (double)sample->latency_cycles;
+        return 0;
 }
 
 /* Returns 0, or -ENOMEM if SQLite has no room for a row. */
@@ -281,9 +302,10 @@ static int add_sample(void *context, sqlite3_stmt *row)
         for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
                 tally_add(tallies[i], &sample, contended, cause);
         short_tally_add(access, &sample, contended);
-        add_gains(pass, &sample, line);
+        add_gains(pass, &sample, line, object);
         count_gaps(pass->gaps, &sample, interval);
-        if (add_asker(pass, &sample, line, object) ||
+        if (add_request(pass, &sample, line, location) ||
+            add_asker(pass, &sample, line, object) ||
             store_part(pass, sqlite3_column_int64(row, COLUMN_SAMPLE),
                        tally_part(&sample, contended, cause)))
                 return -ENOMEM;

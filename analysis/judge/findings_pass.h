@@ -11,6 +11,7 @@
 #include "latencies.h"
 #include "pairs.h"
 #include "placing.h"
+#include "prefetch.h"
 #include "tally.h"
 #include "user_code.h"
 
@@ -34,7 +35,9 @@ struct findings_pass {
         struct latencies latencies; /* of each line, for the percentiles */
         struct user_code user_code;
         struct askers askers;
-        struct gain_tally *gains; /* by line; NULL: no estimates */
+        struct pairs requests;           /* (line, location) → requests */
+        struct gain_tally *gains;        /* by line; NULL: no estimates */
+        struct gain_tally *object_gains; /* as objects; NULL likewise */
         struct gain_tally run_gains;
         struct sqlite3_stmt *insert_part; /* NULL: sample_part stays as it is */
 };
@@ -53,7 +56,7 @@ struct verdict_facts findings_facts(const struct tally *tally, const struct tall
 /* Fills the empty tables of findings, and counts their gaps in PASS. */
 int findings_store(struct db *db, struct findings_pass *pass, struct diag *diag);
 
-/* Fills the table gain_finding if PASS has gain estimates. */
+/* Fills the tables gain_finding and object_gain_finding if PASS has gain estimates. */
 int gains_store(struct db *db, const struct findings_pass *pass, struct diag *diag);
 
 /* Fills certainty_finding; call it last. */

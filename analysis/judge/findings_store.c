@@ -362,6 +362,8 @@ int findings_store(struct db *db, struct findings_pass *pass, struct diag *diag)
                 code = store_askers(db, pass, diag);
         if (!code)
                 code = gains_store(db, pass, diag);
+        if (!code)
+                code = prefetch_store(db, pass, diag);
         free(line_p95);
         free(function_p95);
         return code;

@@ -41,6 +41,29 @@ static int store_gains_of(const struct gain_rows *rows, int64_t line,
         return code;
 }
 
+/* A huge page has 2 MiB. */
+#define HUGE_PAGE_SQL "2097152"
+
+/* The walks of the objects that a huge page could hold a part of. */
+static int store_objects(const struct gain_rows *rows)
+{
+        const struct findings_pass *pass = rows->pass;
+        int code = 0;
+        for (size_t i = 0; !code && i < pass->grouping.object_count; i++) {
+                const struct share gain =
+                    gain_share(&pass->object_gains[i + 1], GAIN_TRANSLATION, &pass->whole,
+                               pass->input->loads_per_sample, pass->input->total_cycles);
+                if (!(gain.value >= GAIN_MIN) || pass->grouping.objects[i].own)
+                        continue;
+                sqlite3_bind_int64(rows->insert, 1, pass->grouping.objects[i].object_id);
+                sqlite3_bind_double(rows->insert, 2, gain.value);
+                sqlite3_bind_double(rows->insert, 3, gain.low);
+                sqlite3_bind_double(rows->insert, 4, gain.high);
+                code = statement_run(rows->db, rows->insert, rows->diag);
+        }
+        return code;
+}
+
 int gains_store(struct db *db, const struct findings_pass *pass, struct diag *diag)
 {
         struct gain_rows rows = {.db = db, .pass = pass, .diag = diag};
@@ -55,5 +78,16 @@ int gains_store(struct db *db, const struct findings_pass *pass, struct diag *di
         for (size_t line = 0; !code && line < pass->grouping.line_groups; line++)
                 code = store_gains_of(&rows, (int64_t)line, &pass->gains[line]);
         sqlite3_finalize(rows.insert);
+        if (!code)
+                code = statement_prepare(
+                    db,
+                    "INSERT INTO object_gain_finding SELECT object_id, 'hugepages', ?2,"
+                    " ?3, ?4, 'estimate' FROM data_object WHERE object_id = ?1"
+                    " AND size_bytes >= " HUGE_PAGE_SQL,
+                    &rows.insert, diag);
+        if (!code) {
+                code = store_objects(&rows);
+                sqlite3_finalize(rows.insert);
+        }
         return code;
 }

@@ -38,6 +38,9 @@ enum {
 /* Packing data of which more is used gains little. */
 static const double USED_BYTES_MAX = 48;
 
+/* Part of the cycles that data in time must gain for a word on prefetching. */
+static const double PREFETCH_GAIN_MIN = 0.02;
+
 /* Share of the bandwidth: with less left, latency begins to rise. */
 static const double KNEE_LEFT = 0.5;
 /* Share of the loads; fewer cost hardly any time. */
@@ -265,11 +268,20 @@ static const char places_sql[] =
     " (SELECT used_bytes FROM used WHERE verdict IN"
     "  ('dram-contention', 'dram-latency', 'dram', 'in-core', 'remote-memory', 'tlb', 'cache')"
     "  AND line IS top.line AND file IS top.file AND function IS top.function AND module IS top.module"
-    "  AND function_offset IS top.function_offset) "
+    "  AND function_offset IS top.function_offset),"
+    " p.pattern, p.distance_iterations,"
+    " (SELECT gain_ratio FROM gain_finding AS t WHERE t.line_id = top.line_id"
+    "  AND fix = 'in-time' AND kind = 'estimate'),"
+    " (SELECT 100 * gain_ratio FROM object_gain_finding WHERE object_id ="
+    "  (SELECT object_id FROM line_object_finding AS o WHERE o.line_id = top.line_id"
+    "   GROUP BY object_id ORDER BY sum(samples) DESC LIMIT 1)) "
     "FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
     "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL"
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run) GROUP BY line_id) AS g"
-    "  USING (line_id) WHERE weight >= " PLACE_SHARE_MIN " ORDER BY weight DESC, line_id";
+    "  USING (line_id) LEFT JOIN (SELECT line_id, pattern, distance_iterations,"
+    "   max(f.samples * latency_cycles) FROM prefetch_finding AS f"
+    "   JOIN access_pattern USING (location_id) GROUP BY line_id) AS p USING (line_id)"
+    " WHERE weight >= " PLACE_SHARE_MIN " ORDER BY weight DESC, line_id";
 /* clang-format on */
 
 /* Prints at most LIMIT bytes of TEXT, which is printable, with "..." for the rest. */
@@ -369,6 +381,48 @@ static void print_gain(FILE *out, sqlite3_stmt *row)
                 fprintf(out, " Estimate: -%.0f %% if %s.", percent, condition);
 }
 
+/* Where buffers or bandwidth are short, data comes no earlier if it is asked for earlier.
+ */
+static bool latency_matters(const char *verdict)
+{
+        return strcmp(verdict, "dram-latency") == 0 || strcmp(verdict, "dram") == 0 ||
+               strcmp(verdict, "cache") == 0;
+}
+
+/* Prints whether a prefetch can be in time for ROW's place, if there it would help. */
+static void print_prefetch(FILE *out, sqlite3_stmt *row)
+{
+        const char *pattern = statement_text(row, 11);
+        const int64_t distance = sqlite3_column_int64(row, 12);
+        if (!pattern || !latency_matters(statement_text(row, 2)) ||
+            sqlite3_column_double(row, 13) < PREFETCH_GAIN_MIN)
+                return;
+        if (distance > 0)
+                fprintf(out,
+                        " A prefetch %" PRId64 " iterations ahead would be in time"
+                        " (%s).",
+                        distance,
+                        strcmp(pattern, "index") == 0    ? "the address is from an index"
+                        : strcmp(pattern, "stride") == 0 ? "the address has a stride"
+                                                         : "the address is computed");
+        else if (strcmp(pattern, "chain") == 0)
+                fputs(" No prefetch can be in time: each address comes from the load "
+                      "before.",
+                      out);
+}
+
+/* Prints what huge pages would gain for the object of ROW's place. */
+static void print_huge_pages(FILE *out, sqlite3_stmt *row)
+{
+        const double percent = sqlite3_column_double(row, 14);
+        if (percent < 1)
+                return;
+        char *object = shortened(statement_printable(row, 4), OBJECT_BYTES);
+        fprintf(out, " Huge pages for %s: -%.0f %% (estimate).", object ? object : "it",
+                percent);
+        free(object);
+}
+
 static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice *advice,
                         size_t width)
 {
@@ -381,6 +435,8 @@ static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice
                 advice->meaning + 1, advice->remedy);
         print_line_use(memory, row);
         print_gain(memory, row);
+        print_prefetch(memory, row);
+        print_huge_pages(memory, row);
         const int code = fclose(memory) ? -ENOMEM : 0;
         if (!code)
                 prose_indented(out, text, REMEDY_INDENT, width);

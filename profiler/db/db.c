@@ -527,6 +527,7 @@ int db_clear_findings(struct db *db, struct diag *diag)
 {
         return db_exec(
             db,
+            "DELETE FROM object_gain_finding; DELETE FROM prefetch_finding;"
             "DELETE FROM gain_finding; DELETE FROM line_clock_finding;"
             "DELETE FROM function_clock_finding; DELETE FROM object_clock_finding;"
             "DELETE FROM clock_agreement_finding; DELETE FROM certainty_finding;"

@@ -104,6 +104,7 @@ static const char drop_findings[] =
     "DROP TABLE IF EXISTS object_clock_finding;"
     "DROP TABLE IF EXISTS clock_agreement_finding; DROP TABLE IF EXISTS "
     "certainty_finding;"
+    "DROP TABLE IF EXISTS object_gain_finding; DROP TABLE IF EXISTS prefetch_finding;"
     "DELETE FROM ledger WHERE stage = 'analysis';";
 
 /* The views of analysis/views.sql, which analysis recreates with the findings. Old views
@@ -122,6 +123,7 @@ static const char drop_views[] =
     "DROP VIEW IF EXISTS line_gain_view; DROP VIEW IF EXISTS function_view;"
     "DROP VIEW IF EXISTS line_measured_view; DROP VIEW IF EXISTS sharing_view;"
     "DROP VIEW IF EXISTS sharing_pair_view; DROP VIEW IF EXISTS line_use_view;"
+    "DROP VIEW IF EXISTS object_gain_view; DROP VIEW IF EXISTS prefetch_view;"
     "DROP VIEW IF EXISTS field_use_view; DROP VIEW IF EXISTS working_set_view;";
 
 static const char present_version[] = "PRAGMA user_version = 9;";

@@ -723,6 +723,26 @@ CREATE TABLE gain_finding (
         kind                 TEXT NOT NULL CHECK (kind IN ('estimate', 'recorded'))
 ) STRICT;
 
+-- What huge pages gain for an object, likewise.
+CREATE TABLE object_gain_finding (
+        object_id            INTEGER NOT NULL REFERENCES data_object,
+        fix                  TEXT NOT NULL,
+        gain_ratio           REAL NOT NULL,
+        gain_low             REAL NOT NULL,
+        gain_high            REAL NOT NULL,
+        kind                 TEXT NOT NULL CHECK (kind IN ('estimate', 'recorded'))
+) STRICT;
+
+-- Sampled requests of cache lines beyond L1 at an instruction with an access_pattern, and how
+-- many iterations ahead a prefetch must be (NULL: none can be computed).
+CREATE TABLE prefetch_finding (
+        location_id          INTEGER PRIMARY KEY REFERENCES code_location,
+        line_id              INTEGER NOT NULL REFERENCES line_finding,
+        samples              INTEGER NOT NULL,
+        latency_cycles       REAL NOT NULL,
+        distance_iterations  INTEGER
+) STRICT;
+
 -- How sure the verdicts are. margin: the least part by which one term of the verdict must be
 -- larger or smaller for it to be other_verdict, from 0 to 0.5; NULL in the latter: none was
 -- found within that. id is a line_id, function_id, object_id or field_id.

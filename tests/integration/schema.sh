@@ -7,7 +7,7 @@ set -eu
 "$MEMLAG" record $SIM -o run.db -- true
 
 # The views are a promise: these names may not change with the schema.
-promised='allocation_total allocation_view calibration_view caller_view field_use_view function_view gain_view inline_frame interval_view library_view line_asker_view line_gain_view line_measured_view line_object_view line_use_view line_view location object_view packed_stack phase_interval_view phase_limit_view phase_view process_view run_info sample_location sample_view sharing_pair_view sharing_view stack stack_location stall_view type_view unresolved_view utilisation_view working_set_view '
+promised='allocation_total allocation_view calibration_view caller_view field_use_view function_view gain_view inline_frame interval_view library_view line_asker_view line_gain_view line_measured_view line_object_view line_use_view line_view location object_gain_view object_view packed_stack phase_interval_view phase_limit_view phase_view prefetch_view process_view run_info sample_location sample_view sharing_pair_view sharing_view stack stack_location stall_view type_view unresolved_view utilisation_view working_set_view '
 views=$(sqlite3 -readonly run.db \
         "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name" | tr '\n' ' ')
 if [ "$views" != "$promised" ]; then

@@ -10,6 +10,7 @@
 
 #include "analysis_test.h"
 #include "gain.h"
+#include "prefetch.h"
 
 static const struct machine_facts machine = {
     .l1d_latency_cycles = 4,
@@ -166,10 +167,28 @@ static void the_share_is_of_all_loads_and_faults(void **state)
         assert_near(share.value, 0.1, 1e-12);
 }
 
+/* A core of four instructions a cycle takes 2.5 cycles for ten. */
+static void a_prefetch_is_a_latency_ahead(void **state)
+{
+        (void)state;
+        const struct machine_facts core = {
+            .issue_width = 4, .line_bytes = 64, .l1d_bytes = 32768};
+        assert_int_equal(prefetch_distance(200, 10, &core), 80);
+        assert_int_equal(prefetch_distance(201, 10, &core), 81);
+        assert_int_equal(prefetch_distance(200, 1000, &core), 1);
+        assert_int_equal(prefetch_distance(2000, 4, &core), 256); /* half of L1 */
+        assert_int_equal(prefetch_distance(200, 0, &core), 0);
+        assert_int_equal(prefetch_distance(200, 10, &machine), 0);
+        assert_true(prefetch_is_possible("index"));
+        assert_false(prefetch_is_possible("chain"));
+        assert_false(prefetch_is_possible("no-loop"));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(a_dependent_load_gains_what_is_nearer),
+            cmocka_unit_test(a_prefetch_is_a_latency_ahead),
             cmocka_unit_test(a_walk_is_gained_beside_the_line),
             cmocka_unit_test(hidden_latency_gains_nothing),
             cmocka_unit_test(where_bandwidth_is_short_latency_gains_nothing),
