@@ -123,12 +123,26 @@ build_and_test()
         fi
 }
 
+# install_readers LOG DIRECTORY: programs that read what memlag exports, which npm has and
+# Debian has not. Where npm is missing, or too old for them, their test is skipped.
+install_readers()
+{
+        command -v npm >/dev/null || return 0
+        mkdir -p "$2"
+        npm install --prefix "$2" --no-save --ignore-scripts --no-audit --no-fund \
+                speedscope@1.25.0 @firefox-devtools/profiler-cli@0.10.0 >>"$1" 2>&1 </dev/null
+}
+
 mkdir -p "$root/build-test"
 . "$root/examples/packages.sh"
 # shellcheck disable=SC2086 # lists of names
 install_packages "$root/build-test/packages.log" $build_packages $test_packages
 unpack_libcxx "$root/build-test/packages.log" "$root/build-test/libc++" ||
         echo "tests/run.sh: no headers of libc++: $(tail -n 1 "$root/build-test/packages.log")" >&2
+if $whole; then
+        install_readers "$root/build-test/packages.log" "$root/build-test/readers" ||
+                echo "tests/run.sh: no readers of exports: $(tail -n 1 "$root/build-test/packages.log")" >&2
+fi
 
 if $whole; then
         build_and_test build-test all ''

@@ -5,18 +5,15 @@ import collections
 import json
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
+from call_tree import UNITS, CallTree, named
+
 MEMLAG, FILE = sys.argv[1:]
-database = sqlite3.connect(f"file:{FILE}?mode=ro", uri=True)
-rows = database.execute("SELECT caller_id, parent_id, function, samples, self_samples, self_stalled_ratio,"
-                        " self_latency_share, stalled_ratio FROM caller_view ORDER BY caller_id").fetchall()
-parent = {row[0]: row[1] for row in rows}
-name = {row[0]: row[2] for row in rows}
-UNITS = {"samples": (4, 1), "stalled": (5, 1e6), "latency": (6, 1e6)}
+tree = CallTree(FILE)
+database, rows = tree.database, tree.rows
 
 
 def export(form, *options):
@@ -25,27 +22,8 @@ def export(form, *options):
     return done.stdout
 
 
-def path(caller):
-    return path(parent[caller]) + (name[caller],) if caller else ()
-
-
-def expected(weight):
-    """Sums by path, without functions that have no name."""
-    column, unit = UNITS[weight]
-    sums = collections.Counter()
-    for row in rows:
-        if all(path(row[0])):
-            sums[path(row[0])] += round((row[column] or 0) * unit)
-    return +sums
-
-
-def named(sums):
-    return +collections.Counter({steps: weight for steps, weight in sums.items()
-                                 if not any("[" in step or "+0x" in step for step in steps)})
-
-
 def check(form, weight, sums):
-    found, wanted = named(sums), expected(weight)
+    found, wanted = named(sums), tree.sums(weight)
     assert found == wanted and found, (form, weight, found - wanted, wanted - found)
 
 
@@ -90,7 +68,7 @@ def firefox():
         if weight == "samples":
             check("firefox", weight, sums)
         else:  # parts of a millionth
-            wanted = expected(weight)
+            wanted = tree.sums(weight)
             for steps_of, value in named(sums).most_common(5):
                 assert abs(value - wanted[steps_of]) <= 300, (weight, steps_of, value, wanted[steps_of])
 
@@ -126,7 +104,7 @@ def svg():
         assert abs(width - 1180 * int(match[2]) / total) < 0.6, (match[0], width)
         told[match[1]] += int(match[2])
     for function in ("main", "chase", "descend"):
-        wanted = sum(row[3] for row in rows if row[2] == function and row[3] * 1180 >= 0.3 * total)
+        wanted = sum(row["samples"] for row in rows if row["function"] == function and row["samples"] * 1180 >= 0.3 * total)
         assert told[function] == wanted, (function, told[function], wanted)
 
 

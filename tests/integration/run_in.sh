@@ -10,5 +10,6 @@ cd "$1"
 XDG_DATA_HOME=$1/data-home
 SIM="--source sim --sim-cpu skylake-sp --sim-prefetch off"
 LOADS="$SIM --loads-only"
-export XDG_DATA_HOME SIM LOADS
+PYTHONDONTWRITEBYTECODE=1 # scripts import each other, and the sources may be read-only
+export XDG_DATA_HOME SIM LOADS PYTHONDONTWRITEBYTECODE
 exec "$2"
