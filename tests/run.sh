@@ -139,10 +139,8 @@ mkdir -p "$root/build-test"
 install_packages "$root/build-test/packages.log" $build_packages $test_packages
 unpack_libcxx "$root/build-test/packages.log" "$root/build-test/libc++" ||
         echo "tests/run.sh: no headers of libc++: $(tail -n 1 "$root/build-test/packages.log")" >&2
-if $whole; then
-        install_readers "$root/build-test/packages.log" "$root/build-test/readers" ||
-                echo "tests/run.sh: no readers of exports: $(tail -n 1 "$root/build-test/packages.log")" >&2
-fi
+install_readers "$root/build-test/packages.log" "$root/build-test/readers" ||
+        echo "tests/run.sh: no readers of exports: $(tail -n 1 "$root/build-test/packages.log")" >&2
 
 if $whole; then
         build_and_test build-test all ''

@@ -30,7 +30,7 @@ struct arguments {
         struct selection selection; /* of every recording */
         struct files sides[2];      /* index 0: before, 1: after */
         struct diff_options diff;
-        bool top_given, kind_given;
+        bool top_given, kind_given, whole_names;
         bool page;
         const char *output; /* NULL: stdout */
 };
@@ -52,6 +52,8 @@ static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
     {"top", OPTION_TOP, "N", 0,
      "Show the N rows that differ most; 0: all (a table shows 20, the others all)", 0},
+    {"wide", 'W', NULL, 0, "Show names whole, with all template arguments, in tables too",
+     0},
     SELECTION_OPTIONS,
     {0}};
 
@@ -122,6 +124,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
                 return 0;
         case 'o':
                 arguments->output = text;
+                return 0;
+        case 'W':
+                arguments->whole_names = true;
                 return 0;
         case OPTION_TOP:
                 parse_top(arguments, text, state);
@@ -286,6 +291,13 @@ static int write_checked(void *context, FILE *out, struct diag *diag)
                                : write_rows(arguments, out, diag);
 }
 
+/* Whole names take the room that they need. */
+static size_t table_width(const struct arguments *arguments)
+{
+        const size_t terminal = arguments->output ? 0 : cmd_terminal_width();
+        return arguments->whole_names ? 0 : terminal ? terminal : CMD_TABLE_WIDTH;
+}
+
 int cmd_diff(int argc, char **argv)
 {
         struct arguments arguments = {
@@ -295,7 +307,7 @@ int cmd_diff(int argc, char **argv)
                            &arguments);
         if (!arguments.top_given && arguments.diff.format == FORMAT_TABLE)
                 arguments.diff.top = TABLE_ROWS;
-        arguments.diff.width = arguments.output ? 0 : cmd_terminal_width();
+        arguments.diff.width = table_width(&arguments);
         struct diag diag;
         int code =
             arguments.page || arguments.output

@@ -128,8 +128,8 @@ struct diff {
 struct diff_options {
         const struct diff_kind *kind; /* NULL: counters only */
         enum format format;
-        int64_t top; /* number of rows; -1: all */
-        size_t width;
+        int64_t top;  /* number of rows; -1: all */
+        size_t width; /* of a table; 0: names are whole */
 };
 
 /* Reads the counts of SIDE's databases; with several recordings, computes means. Equal

@@ -45,7 +45,7 @@ static char *range_text(const struct estimate *estimate, const char *unit)
 {
         char *low = amount_text(estimate->low, unit, true);
         char *high = amount_text(estimate->high, unit, true);
-        char *text = low && high ? text_of("%s to %s", low, high) : NULL;
+        char *text = low && high ? text_of("%s..%s", low, high) : NULL;
         free(low);
         free(high);
         return text;
@@ -115,7 +115,8 @@ static const char *shown_verdict(const char *verdict)
 {
         static const char *const words[][2] = {{"only-before", "only before"},
                                                {"only-after", "only after"},
-                                               {"no-difference", "no difference"}};
+                                               {"no-difference", "no difference"},
+                                               {"too-few-samples", "too few"}};
         for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
                 if (strcmp(words[i][0], verdict) == 0)
                         return words[i][1];
@@ -142,10 +143,12 @@ static char *place_text(const struct diff_pair *pair, const char *file)
         return text_of("%s:%" PRId64 " (was %" PRId64 ")", base_of(file), after, before);
 }
 
-static char *short_text(const char *name)
+static char *short_text(const char *name, bool whole)
 {
         size_t length = name ? strlen(name) : 0;
-        char *text = name ? short_name(name, &length, NAME_BYTES) : strdup("-");
+        char *text = !name   ? strdup("-")
+                     : whole ? strdup(name)
+                             : short_name(name, &length, NAME_BYTES);
         if (!text || !name)
                 return text;
         char *ended = text_of("%.*s", (int)length, text);
@@ -164,16 +167,15 @@ static void put_estimates_for_people(struct cells *row, const char *unit,
         cells_put_made(row, range_text(difference, unit), true);
 }
 
-enum { TABLE_COLUMNS = 6, MEASURED_COLUMNS = 2, KIND_COLUMNS_MAX = 3 };
-_Static_assert(TABLE_COLUMNS + MEASURED_COLUMNS + KIND_COLUMNS_MAX <= CELLS_MAX,
-               "a row has more cells");
+enum { CHANGE_COLUMNS = 5, MEASURED_COLUMNS = 2, KIND_COLUMNS_MAX = 3 };
+_Static_assert(CHANGE_COLUMNS + KIND_COLUMNS_MAX <= CELLS_MAX, "a row has more cells");
 
-/* CPU time of the first runs in ns, where both recordings have such a run. */
-static void put_measured(struct cells *row, const struct diff *diff, double before,
-                         double after)
+/* The rows are shown twice, if both recordings have a first run: their CPU time was
+ * measured, and has a table of its own. */
+enum figures { FIGURES_CHANGE, FIGURES_MEASURED };
+
+static void put_measured(struct cells *row, double before, double after)
 {
-        if (!diff->measured)
-                return;
         cells_put_made(row, amount_text(before, "ns", false), true);
         cells_put_made(row, amount_text(after, "ns", false), true);
 }
@@ -214,28 +216,22 @@ static size_t kind_columns(const struct table_kind *kind)
 }
 
 static void put_names_for_people(struct cells *row, const char *kind,
-                                 const struct diff_pair *pair)
+                                 const struct diff_pair *pair, bool whole)
 {
         if (strcmp(kind, "line") == 0) {
                 cells_put_made(row, place_text(pair, diff_name(pair, 2)), false);
-                cells_put_made(row, short_text(diff_name(pair, 1)), false);
+                cells_put_made(row, short_text(diff_name(pair, 1), whole), false);
         } else if (strcmp(kind, "function") == 0) {
                 cells_put_text(row, base_of(diff_name(pair, 0)) ?: "-");
-                cells_put_made(row, short_text(diff_name(pair, 1)), false);
+                cells_put_made(row, short_text(diff_name(pair, 1), whole), false);
         } else if (strcmp(kind, "object") == 0) {
                 cells_put_text(row, diff_name(pair, 0));
-                cells_put_made(row, short_text(diff_name(pair, 1)), false);
+                cells_put_made(row, short_text(diff_name(pair, 1), whole), false);
                 cells_put_made(row, place_text(pair, diff_name(pair, 3)), false);
         } else {
-                cells_put_made(row, short_text(diff_name(pair, 0)), false);
-                cells_put_made(row, short_text(diff_name(pair, 1) ?: ""), false);
+                cells_put_made(row, short_text(diff_name(pair, 0), whole), false);
+                cells_put_made(row, short_text(diff_name(pair, 1) ?: "", whole), false);
         }
-}
-
-static char *samples_text(const struct diff_pair *pair)
-{
-        return text_of("%" PRId64 ", %" PRId64, pair->before ? pair->before->samples : 0,
-                       pair->after ? pair->after->samples : 0);
 }
 
 /* Puts NAME into the last of COLUMNS, and leaves the others empty. */
@@ -247,40 +243,50 @@ static void put_name_alone(struct cells *row, size_t columns, const char *name)
 }
 
 /* The sums of all rows, as the first row. */
-static void put_whole(struct cells *row, const struct diff *diff, size_t columns)
+static void put_whole(struct cells *row, const struct diff *diff, enum figures figures)
 {
+        if (figures == FIGURES_MEASURED) {
+                put_measured(row, measured_in_rows(&diff->before),
+                             measured_in_rows(&diff->after));
+                return;
+        }
         put_estimates_for_people(row, diff_unit(diff->figure), &diff->before.whole,
                                  &diff->after.whole, &diff->difference);
-        cells_put_made(row,
-                       text_of("%" PRId64 ", %" PRId64, diff_side_samples(&diff->before),
-                               diff_side_samples(&diff->after)),
-                       true);
         cells_put_text(row, shown_verdict(change_name(change_of(&diff->difference))));
-        put_measured(row, diff, measured_in_rows(&diff->before),
-                     measured_in_rows(&diff->after));
-        put_name_alone(row, columns, "(all)");
 }
 
 /* The part of the counts outside all rows, for instance work. */
-static void put_rest(struct cells *row, const struct diff *diff, size_t columns)
+static void put_rest(struct cells *row, const struct diff *diff, enum figures figures)
 {
-        char name[32];
-        snprintf(name, sizeof(name), "(no %s)", diff->kind->name);
+        const double *before = diff->before.counts, *after = diff->after.counts;
+        if (figures == FIGURES_MEASURED) {
+                put_measured(row,
+                             before[COUNT_MEASURED_CPU] - measured_in_rows(&diff->before),
+                             after[COUNT_MEASURED_CPU] - measured_in_rows(&diff->after));
+                return;
+        }
         put_estimates_for_people(row, diff_unit(diff->figure), &diff->rest_from,
                                  &diff->rest_to, &diff->rest_difference);
-        cells_put_text(row, "");
         cells_put_text(row,
                        shown_verdict(change_name(change_of(&diff->rest_difference))));
-        put_measured(
-            row, diff,
-            diff->before.counts[COUNT_MEASURED_CPU] - measured_in_rows(&diff->before),
-            diff->after.counts[COUNT_MEASURED_CPU] - measured_in_rows(&diff->after));
-        put_name_alone(row, columns, name);
+}
+
+static void put_pair(struct cells *row, const struct diff *diff, enum figures figures,
+                     const struct diff_pair *pair)
+{
+        if (figures == FIGURES_MEASURED) {
+                put_measured(row, pair->before ? pair->before->measured.value : NAN,
+                             pair->after ? pair->after->measured.value : NAN);
+                return;
+        }
+        put_estimates_for_people(row, diff_unit(diff->figure), &pair->from, &pair->to,
+                                 &pair->difference);
+        cells_put_text(row, shown_verdict(diff_verdict(pair)));
 }
 
 /* The sum of hidden rows. */
 struct others {
-        int64_t count, before_samples, after_samples;
+        int64_t count;
         double from, to;
         double measured_before, measured_after;
 };
@@ -293,33 +299,25 @@ static double known_measured(const struct diff_row *row)
 static void add_other(struct others *others, const struct diff_pair *pair)
 {
         others->count++;
-        others->before_samples =
-            diff_sum(others->before_samples, pair->before ? pair->before->samples : 0);
-        others->after_samples =
-            diff_sum(others->after_samples, pair->after ? pair->after->samples : 0);
         others->from += pair->before ? pair->from.value : 0;
         others->to += pair->after ? pair->to.value : 0;
         others->measured_before += known_measured(pair->before);
         others->measured_after += known_measured(pair->after);
 }
 
-static void put_others(struct cells *row, const struct diff *diff,
-                       const struct others *others, size_t columns)
+static void put_others(struct cells *row, const struct diff *diff, enum figures figures,
+                       const struct others *others)
 {
         const char *unit = diff_unit(diff->figure);
-        char name[48];
-        snprintf(name, sizeof(name), "(%" PRId64 " more)", others->count);
+        if (figures == FIGURES_MEASURED) {
+                put_measured(row, others->measured_before, others->measured_after);
+                return;
+        }
         cells_put_made(row, amount_text(others->from, unit, false), true);
         cells_put_made(row, amount_text(others->to, unit, false), true);
         cells_put_made(row, amount_text(others->to - others->from, unit, true), true);
         cells_put_text(row, "");
-        cells_put_made(row,
-                       text_of("%" PRId64 ", %" PRId64, others->before_samples,
-                               others->after_samples),
-                       true);
         cells_put_text(row, "");
-        put_measured(row, diff, others->measured_before, others->measured_after);
-        put_name_alone(row, columns, name);
 }
 
 static bool is_notable(const struct diff *diff, const struct diff_pair *pair)
@@ -330,52 +328,82 @@ static bool is_notable(const struct diff *diff, const struct diff_pair *pair)
                fmax(pair->from.value, pair->to.value) >= NOTABLE_SHARE * whole;
 }
 
-static int table_rows(const struct diff *diff, const struct diff_options *options,
-                      FILE *out)
+struct rows {
+        const struct diff *diff;
+        const struct diff_options *options;
+        enum figures figures;
+        size_t columns; /* of names */
+        struct render *render;
+};
+
+static int finish_alone(const struct rows *rows, struct cells *row, const char *name)
 {
-        const char *names[TABLE_COLUMNS + MEASURED_COLUMNS + KIND_COLUMNS_MAX] = {
-            "before",  "after",   "change",          "95% range of change",
-            "samples", "verdict", "measured before", "measured after"};
-        const struct table_kind *kind = table_kind_of(diff->kind);
-        size_t columns = kind_columns(kind);
-        size_t figures = TABLE_COLUMNS + (diff->measured ? MEASURED_COLUMNS : 0);
-        memcpy(names + figures, kind->columns, sizeof(kind->columns));
-        struct render *render =
-            render_begin(FORMAT_TABLE, out, names, figures + columns, options->width);
+        put_name_alone(row, rows->columns, name);
+        return cells_finish(rows->render, row);
+}
+
+static int print_pairs(const struct rows *rows, struct others *others)
+{
+        const struct diff *diff = rows->diff;
+        const int64_t top = rows->options->top;
         struct cells row = {.count = 0};
-        int code = render ? 0 : -ENOMEM;
+        int code = 0;
         int64_t shown = 0;
-        struct others others = {.count = 0};
-        if (!code) {
-                put_whole(&row, diff, columns);
-                code = cells_finish(render, &row);
-        }
         for (size_t i = 0; !code && i < diff->pair_count; i++) {
                 const struct diff_pair *pair = &diff->pairs[i];
-                if (options->top >= 0 &&
-                    (shown >= options->top || !is_notable(diff, pair))) {
-                        add_other(&others, pair);
+                if (top >= 0 && (shown >= top || !is_notable(diff, pair))) {
+                        add_other(others, pair);
                         continue;
                 }
                 shown++;
-                put_estimates_for_people(&row, diff_unit(diff->figure), &pair->from,
-                                         &pair->to, &pair->difference);
-                cells_put_made(&row, samples_text(pair), true);
-                cells_put_text(&row, shown_verdict(diff_verdict(pair)));
-                put_measured(&row, diff,
-                             pair->before ? pair->before->measured.value : NAN,
-                             pair->after ? pair->after->measured.value : NAN);
-                put_names_for_people(&row, diff->kind->name, pair);
-                code = cells_finish(render, &row);
+                put_pair(&row, diff, rows->figures, pair);
+                put_names_for_people(&row, diff->kind->name, pair, !rows->options->width);
+                code = cells_finish(rows->render, &row);
         }
+        return code;
+}
+
+static int print_rows(const struct rows *rows)
+{
+        const struct diff *diff = rows->diff;
+        struct cells row = {.count = 0};
+        struct others others = {.count = 0};
+        char name[48];
+        put_whole(&row, diff, rows->figures);
+        int code = finish_alone(rows, &row, "(all)");
+        if (!code)
+                code = print_pairs(rows, &others);
         if (!code && others.count) {
-                put_others(&row, diff, &others, columns);
-                code = cells_finish(render, &row);
+                snprintf(name, sizeof(name), "(%" PRId64 " more)", others.count);
+                put_others(&row, diff, rows->figures, &others);
+                code = finish_alone(rows, &row, name);
         }
         if (!code && isfinite(diff->rest_difference.value)) {
-                put_rest(&row, diff, columns);
-                code = cells_finish(render, &row);
+                snprintf(name, sizeof(name), "(no %s)", diff->kind->name);
+                put_rest(&row, diff, rows->figures);
+                code = finish_alone(rows, &row, name);
         }
+        return code;
+}
+
+static int table_rows(const struct diff *diff, const struct diff_options *options,
+                      enum figures figures, FILE *out)
+{
+        static const char *const titles[][CHANGE_COLUMNS] = {
+            [FIGURES_CHANGE] = {"before", "after", "change", "95% range", "verdict"},
+            [FIGURES_MEASURED] = {"measured before", "measured after"}};
+        const char *names[CHANGE_COLUMNS + KIND_COLUMNS_MAX];
+        const struct table_kind *kind = table_kind_of(diff->kind);
+        const size_t columns = kind_columns(kind);
+        const size_t count =
+            figures == FIGURES_MEASURED ? MEASURED_COLUMNS : CHANGE_COLUMNS;
+        memcpy(names, titles[figures], count * sizeof(names[0]));
+        memcpy(names + count, kind->columns, sizeof(kind->columns));
+        struct render *render =
+            render_begin(FORMAT_TABLE, out, names, count + columns, options->width);
+        int code =
+            render ? print_rows(&(struct rows){diff, options, figures, columns, render})
+                   : -ENOMEM;
         render_end(render);
         return code;
 }
@@ -414,8 +442,7 @@ static void print_legend(const struct diff *diff, FILE *out)
         print_sentence(out, text_of("%s; change: after less before, with the range that "
                                     "holds the true one of all rows together with 95 %% "
                                     "confidence, as far as it is the samples that chance "
-                                    "chose; samples: "
-                                    "before, after",
+                                    "chose",
                                     legends[diff->figure]));
         bool both = diff->before.other_count && diff->after.other_count;
         if (diff->before.other_count || diff->after.other_count)
@@ -474,8 +501,12 @@ int diff_print_table(const struct diff *diff, const struct diff_notes *notes,
                 report_print_too_few(out, &short_of->summary);
                 return 0;
         }
-        if (table_rows(diff, options, out))
+        if (table_rows(diff, options, FIGURES_CHANGE, out))
                 return diag_no_memory(diag);
         print_legend(diff, out);
-        return 0;
+        if (!diff->measured)
+                return 0;
+        putc('\n', out);
+        return table_rows(diff, options, FIGURES_MEASURED, out) ? diag_no_memory(diag)
+                                                                : 0;
 }

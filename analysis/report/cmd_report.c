@@ -16,7 +16,7 @@
 #include "report.h"
 #include "selection.h"
 
-enum { TABLE_ROWS = 10, VERBOSE_ROWS = 20, TABLE_WIDTH = 100 };
+enum { TABLE_ROWS = 10, VERBOSE_ROWS = 20 };
 
 enum {
         OPTION_BY = 256,
@@ -332,7 +332,7 @@ static size_t table_width(const struct arguments *arguments)
         if (arguments->report.whole_names)
                 return 0;
         size_t terminal = arguments->output ? 0 : cmd_terminal_width();
-        return terminal || arguments->report.verbose ? terminal : TABLE_WIDTH;
+        return terminal || arguments->report.verbose ? terminal : CMD_TABLE_WIDTH;
 }
 
 int cmd_report(int argc, char **argv)

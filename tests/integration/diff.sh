@@ -115,10 +115,8 @@ d = json.load(open("json"))
 print(all(abs(sum(r[name] for r in d["rows"]) - d["all"][name]) <= 1e-6 * abs(d["all"][name])
           for name in ("samples_before", "samples_after", "before", "after", "difference")))')" True
         "$MEMLAG" diff --by $by before.db after.db >table
-        grep -q "^.* $(python3 -c '
-import json
-print("%d, %d" % tuple(json.load(open("json"))["all"]["samples_" + s] for s in ("before", "after")))
-') .* (all)\$" table || fail "the sum by $by in the table: $(cat table)"
+        grep -q "^.* (all)\$" table || fail "no sum by $by in the table: $(cat table)"
+        expect "columns of a table by $by" "$([ "$(wc -L <table)" -le 100 ] && echo 100)" 100
 done
 # With what no row has they are the cycles that were counted, in the table as well.
 "$MEMLAG" diff --format json before.db after.db >json
