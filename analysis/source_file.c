@@ -19,17 +19,46 @@ static void check_memory(int code, struct argp_state *state)
                 argp_failure(state, EXIT_FAILED, ENOMEM, "source files");
 }
 
-/* Parses "FROM=TO"; false for other texts. */
-static bool parse_substitution(const char *text, struct source_substitution *substitution)
+/* PATH without "." and "..", as far as its text tells: symbolic links are not followed. A
+ * relative path may then begin with "..", or be empty. NULL without memory. */
+static char *straightened(const char *path)
+{
+        const bool absolute = *path == '/';
+        char *result = malloc(strlen(path) + 2), *end = result;
+        size_t kept = 0; /* components that a ".." takes back */
+        while (result && *(path += strspn(path, "/"))) {
+                const size_t length = strcspn(path, "/");
+                const bool up = length == 2 && strncmp(path, "..", 2) == 0;
+                if (up && kept) {
+                        while (end > result && *--end != '/')
+                                ;
+                        kept--;
+                } else if (!(up && absolute) && !(length == 1 && *path == '.')) {
+                        if (absolute || end > result)
+                                *end++ = '/';
+                        end = mempcpy(end, path, length);
+                        kept += !up;
+                }
+                path += length;
+        }
+        if (absolute && end == result && result)
+                *end++ = '/';
+        if (result)
+                *end = '\0';
+        return result;
+}
+
+/* Parses "FROM=TO"; returns 0, -EINVAL for other texts, or -ENOMEM. */
+static int parse_substitution(const char *text, struct source_substitution *substitution)
 {
         const char *equals = strchr(text, '=');
         if (!equals || equals == text)
-                return false;
-        size_t from_bytes = (size_t)(equals - text);
-        while (from_bytes > 1 && text[from_bytes - 1] == '/')
-                from_bytes--;
-        *substitution = (struct source_substitution){text, from_bytes, equals + 1};
-        return true;
+                return -EINVAL;
+        char *from = strndup(text, (size_t)(equals - text));
+        substitution->from = from ? straightened(from) : NULL;
+        substitution->to = equals + 1;
+        free(from);
+        return substitution->from ? 0 : -ENOMEM;
 }
 
 static void add_substitution(struct source_search *search, const char *text,
@@ -39,9 +68,12 @@ static void add_substitution(struct source_search *search, const char *text,
                                    search->substitution_count,
                                    sizeof(*search->substitutions)),
                      state);
-        if (!parse_substitution(text,
-                                &search->substitutions[search->substitution_count++]))
+        const int code =
+            parse_substitution(text, &search->substitutions[search->substitution_count]);
+        if (code == -EINVAL)
                 usage_error(state, "--substitute-path: '%s' is not FROM=TO", text);
+        check_memory(code, state);
+        search->substitution_count++;
 }
 
 static void add_directory(struct source_search *search, const char *text,
@@ -73,6 +105,8 @@ error_t source_search_parse(struct source_search *search, int key, const char *t
 
 void source_search_free(struct source_search *search)
 {
+        for (size_t i = 0; i < search->substitution_count; i++)
+                free(search->substitutions[i].from);
         free(search->substitutions);
         free(search->directories);
 }
@@ -87,21 +121,33 @@ static bool leads_up(const char *path)
         return false;
 }
 
+/* What follows FROM in PATH; NULL: PATH is not there, or leads out of it. */
+static const char *rest_behind(const char *path, const char *from)
+{
+        const size_t length = strlen(from);
+        const char *rest = path + length;
+        if (strncmp(path, from, length) != 0 || leads_up(rest))
+                return NULL;
+        if (!length)
+                return *path == '/' ? NULL : path;
+        return *rest == '/' || !*rest || from[length - 1] == '/' ? rest : NULL;
+}
+
 /* PATH after the first matching substitution; NULL: none matches. */
 static char *substituted(const struct source_search *search, const char *path)
 {
-        char *result = NULL;
-        for (size_t i = 0; i < search->substitution_count; i++) {
+        char *straight = straightened(path), *result = NULL;
+        bool matches = false;
+        for (size_t i = 0; straight && !matches && i < search->substitution_count; i++) {
                 const struct source_substitution *s = &search->substitutions[i];
-                const char *rest = path + s->from_bytes;
-                if (strncmp(path, s->from, s->from_bytes) == 0 && !leads_up(rest) &&
-                    (*rest == '/' || !*rest || s->from[s->from_bytes - 1] == '/'))
-                        return asprintf(&result, "%s%s%s", s->to,
-                                        *rest && *rest != '/' ? "/" : "", rest) < 0
-                                   ? NULL
-                                   : result;
+                const char *rest = rest_behind(straight, s->from);
+                matches = rest;
+                if (rest && asprintf(&result, "%s%s%s", s->to,
+                                     *rest && *rest != '/' ? "/" : "", rest) < 0)
+                        result = NULL;
         }
-        return NULL;
+        free(straight);
+        return result;
 }
 
 static FILE *open_below(const char *directory, const char *path, struct stat *status,

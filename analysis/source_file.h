@@ -13,10 +13,10 @@
 
 struct stat;
 
-/* Replaces FROM by TO at the beginning of a path, up to a '/' or its end. */
+/* Replaces FROM by TO at the beginning of a path, up to a '/' or its end. Neither FROM
+ * nor the path then has a "." or "..", except that a relative one may begin with "..". */
 struct source_substitution {
-        const char *from;
-        size_t from_bytes;
+        char *from;
         const char *to;
 };
 

@@ -229,9 +229,20 @@ mv hot.c elsewhere/deep/
 grep -q 'Source text not found: .*/hot.c. Where.* --source-path DIR' text || fail "a missing file is not told: $(cat text)"
 expect "times that it is told" "$(grep -o 'not found' text | wc -l)" 1
 for option in "--source-path elsewhere/deep" "--substitute-path $PWD=$PWD/elsewhere/deep" \
-        "--substitute-path /nowhere=/x --substitute-path $PWD/=elsewhere/deep"; do
+        "--substitute-path /nowhere=/x --substitute-path $PWD/=elsewhere/deep" \
+        "--substitute-path $PWD/./no/..=elsewhere/deep"; do
         "$MEMLAG" annotate -i hot.db $option walk | grep -q '/\* chase \*/' || fail "no text with $option"
 done
+# Builds name sources by way of other directories. What leads out of FROM is not in TO.
+cp hot.db dotted.db
+sqlite3 dotted.db "UPDATE name SET text = '/build/objects/../src/./hot.c' WHERE text LIKE '%/hot.c'"
+"$MEMLAG" analyze dotted.db
+for option in "/build=elsewhere" "/build/src=elsewhere/deep" "/build/objects/../src=elsewhere/deep"; do
+        mkdir -p elsewhere/src && cp -p elsewhere/deep/hot.c elsewhere/src/
+        "$MEMLAG" annotate -i dotted.db --substitute-path "$option" walk | grep -q '/\* chase \*/' || fail "no text with $option"
+done
+"$MEMLAG" annotate -i dotted.db --substitute-path /build/objects=elsewhere/src walk | tr '\n' ' ' | grep -q 'not found' ||
+        fail "a path leads out of what was substituted"
 touch elsewhere/deep/hot.c
 "$MEMLAG" annotate -i hot.db --source-path elsewhere/deep walk | tr '\n' ' ' >text
 grep -q 'elsewhere/deep/hot.c is newer than the recording: lines may have moved' text || fail "a newer file is not told: $(cat text)"
@@ -263,6 +274,12 @@ says() { # WHAT TEXT: annotate ends with 1 and one line that has TEXT
 says wlak "near it are 'walk'"
 says hto.c "near it are 'hot.c'"
 says hot.c:6-5 "lines 6-5 of hot.c end before they begin; write hot.c:5-6"
+# Other commands take a recording without -i.
+cp hot.db 'a recording.db'
+status=0
+"$MEMLAG" annotate 'a recording.db' 2>err || status=$?
+expect "status of a recording for a name" $status 2
+grep -qF "memlag annotate -i 'a recording.db'" err || fail "says of a recording: $(cat err)"
 for wrong in "--top 2 walk" "--intel --no-asm" "--substitute-path x" "--source-path /none" "--top 0" "--context -1" "--format html"; do
         status=0
         "$MEMLAG" annotate -i hot.db $wrong 2>err || status=$?
