@@ -107,7 +107,8 @@ struct report_summary {
         int64_t saturated_intervals; /* other intervals with saturated DRAM */
         int64_t unknown_intervals;   /* the counters do not decide contention */
         double contended_time_share;
-        double left_share; /* least bandwidth left in other intervals; NAN: unknown */
+        double contended_use; /* mean share of the peak used there; NAN: unknown */
+        double left_share;    /* least bandwidth left in other intervals; NAN: unknown */
         double contended_lmrl_cycles; /* mean; NAN without such intervals */
         double other_lmrl_cycles;
         bool thresholds_of_machine; /* thresholds not derived from the run itself */
@@ -214,6 +215,9 @@ struct report_gain {
         double low;
         double high;
 };
+
+/* Prints what FIX changes: "If all data came from L1". */
+void report_say_condition(FILE *out, const char *fix);
 
 /* Prints one line: the gain of FIX in another run. FIX may combine fixes with '+'. */
 void report_say_gain(FILE *out, const char *fix, const struct report_gain *gain);

@@ -17,6 +17,7 @@
 #include "statement.h"
 #include "text.h"
 #include "verdict.h"
+#include "words.h"
 
 enum {
         LINES_MAX = 10,
@@ -43,6 +44,8 @@ static const double PREFETCH_GAIN_MIN = 0.02;
 
 /* Share of the bandwidth: with less left, latency begins to rise. */
 static const double KNEE_LEFT = 0.5;
+/* Share of the bandwidth: an interval of less traffic was short for a part of it only. */
+static const double PART_USE_MAX = 0.5;
 /* Share of the loads; fewer cost hardly any time. */
 static const double SPLIT_RATIO_MIN = 0.1;
 
@@ -94,6 +97,22 @@ static void say_waiting(FILE *text, const struct report_summary *summary)
                         summary->latency_per_cycle);
 }
 
+/* The rule for contention looks at the busy part of an interval (method.md). */
+static void say_short(FILE *text, const struct report_summary *summary)
+{
+        if (summary->contended_use < PART_USE_MAX) {
+                fprintf(text, " DRAM bandwidth was short at times in %" PRId64 " of ",
+                        summary->contended_intervals);
+                prose_counted(text, summary->intervals, "intervals");
+                fprintf(text,
+                        ", which used %.0f %% of it on the average (a shorter "
+                        "--interval shows when)",
+                        100 * summary->contended_use);
+        } else
+                fprintf(text, " DRAM bandwidth was short for %.0f %% of the time",
+                        100 * summary->contended_time_share);
+}
+
 static void say_bandwidth(FILE *text, const struct report_summary *summary)
 {
         int64_t known = summary->intervals - summary->unknown_intervals;
@@ -105,8 +124,7 @@ static void say_bandwidth(FILE *text, const struct report_summary *summary)
         else if (summary->contended_intervals == 0)
                 fputs(" DRAM bandwidth was not short", text);
         else
-                fprintf(text, " DRAM bandwidth was short for %.0f %% of the time",
-                        100 * summary->contended_time_share);
+                say_short(text, summary);
         if (near)
                 fprintf(text, ", and %.0f %% of it was left at the busiest of the rest",
                         100 * summary->left_share);
@@ -672,15 +690,21 @@ static int add_by_line(struct brief *brief)
 
 static int add_more(struct brief *brief)
 {
-        const char *file = brief->options->file ? brief->options->file : "memlag.db";
+        const char *name = brief->options->file ? brief->options->file : "memlag.db";
+        char *file = words_join((const char *const[]){name, NULL});
         FILE *text;
+        if (!file)
+                return diag_no_memory(brief->diag);
         int code = brief_block(brief, BRIEF_MORE, &text);
-        if (code)
+        if (code) {
+                free(file);
                 return code;
+        }
         fprintf(text,
                 "More: memlag report %s [--by object|type|function|interval] "
                 "[--verbose], memlag annotate -i %s\n",
                 file, file);
+        free(file);
         return brief_done(brief, 0);
 }
 

@@ -78,8 +78,7 @@ static bool say_program_condition(FILE *out, const char *fix)
         return false;
 }
 
-/* Writes the conditions of all fixes in FIX. */
-static void say_conditions(FILE *out, const char *fix)
+void report_say_condition(FILE *out, const char *fix)
 {
         const char *between = "If ";
         if (strchr(fix, ':')) {
@@ -100,7 +99,7 @@ static void say_conditions(FILE *out, const char *fix)
 
 void report_say_gain(FILE *out, const char *fix, const struct report_gain *gain)
 {
-        say_conditions(out, fix);
+        report_say_condition(out, fix);
         if (fabs(gain->gain) < 0.5)
                 fputs(": no change.\n", out);
         else if (gain->gain < 0)

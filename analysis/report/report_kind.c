@@ -315,9 +315,10 @@ static const struct report_kind kinds[] = {
             " AS \"start ms\", printf('%.3f', end_ns / 1e6) AS \"end ms\"" LMRL L1_MISS
             FB_FULL CORES_AND_BANDWIDTH
             ", CASE contended WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE '-' END"
-            " AS contended, coalesce(bound, '-') AS bound "
+            " AS contended, coalesce(" REPORT_BOUND("bound") ", '-') AS bound "
             "FROM (SELECT * FROM interval_view ORDER BY contended DESC, lmrl_cycles DESC,"
-            " interval_id LIMIT ?1) ORDER BY interval_id",
+            " interval_id LIMIT ?1) JOIN (SELECT interval_id, other_stall_ratio FROM stall_view)"
+            " USING (interval_id) ORDER BY interval_id",
         .alignment = "rrrrrrrrrll",
         .legend =
             "LMRL: cycles of a load that missed L1 or waited for a line on its way; L1 miss: "
@@ -332,7 +333,7 @@ static const struct report_kind kinds[] = {
         .table_sql =
             "SELECT phase, printf('%.3f', start_ns / 1e6) AS \"start ms\","
             " printf('%.3f', p.end_ns / 1e6) AS \"end ms\","
-            " coalesce(p.bound, '-') AS bound" LMRL CORES_AND_BANDWIDTH SHARES PHASES,
+            " coalesce(" REPORT_BOUND("p.bound") ", '-') AS bound" LMRL CORES_AND_BANDWIDTH SHARES PHASES,
         .alignment = "rrrlrrrrrrrr",
         .legend =
             "phases: neighbouring intervals with one bound; read, write: of DRAM, in GB/s; used: "

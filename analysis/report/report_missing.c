@@ -9,6 +9,7 @@
 #include "report.h"
 #include "report_sql.h"
 #include "statement.h"
+#include "words.h"
 
 /* The ledger, and with ?1 the loads without an address, which are in no row. */
 /* clang-format off */
@@ -162,10 +163,12 @@ static int print_ledger_size(struct db *db, const char *file, bool failed, FILE 
         if (failed)
                 fputs("\nMissing: a part of the run (see above).\n", out);
         if (kinds) {
+                char *word = words_join((const char *const[]){file, NULL});
                 fputs("\nMissing: ", out);
                 prose_counted(out, kinds, "kinds");
                 fprintf(out, " of names or samples; memlag query --name missing%s%s\n",
-                        file ? " " : "", file ? file : "");
+                        file ? " " : "", word ? word : "");
+                free(word);
         }
         return 0;
 }

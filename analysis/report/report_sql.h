@@ -18,6 +18,11 @@
         "           max(" file ") OVER (PARTITION BY base) THEN base ELSE " file " END " \
         " || iif(" file " IS NULL, '', ':' || coalesce(" line ", '?')) "
 
+/* BOUND, of an interval, in words. Its class "compute" has all cycles but those of M17's
+ * memory stalls: in most of them, nothing may have been executed either. */
+#define REPORT_BOUND(bound)                                                              \
+        " iif(" bound " = 'compute' AND other_stall_ratio >= 0.5, 'other stalls', " bound ") "
+
 /* Function names. A function without a name gets its module and start offset, or its
  * module only. A separate column may name the module. */
 #define REPORT_FUNCTION_START \

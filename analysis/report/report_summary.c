@@ -54,7 +54,10 @@ static const char interval_sql[] =
     " avg(lmrl_cycles) FILTER (WHERE contended = 0),"
     " count(*) FILTER (WHERE bound = 'bandwidth' AND contended IS NOT 1),"
     " 1 - (SELECT max(use_ratio) FROM utilisation_view JOIN interval USING (interval_id)"
-    "      WHERE bound IS NOT 'bandwidth')"
+    "      WHERE bound IS NOT 'bandwidth'),"
+    " (SELECT sum(use_ratio * (u.end_ns - u.start_ns)) / sum(u.end_ns - u.start_ns)"
+    "  FROM utilisation_view AS u JOIN interval USING (interval_id)"
+    "  WHERE contended = 1 AND use_ratio IS NOT NULL)"
     " FROM interval_view";
 
 static const char latency_sql[] =
@@ -142,6 +145,7 @@ static int take_intervals(void *context, sqlite3_stmt *row)
         summary->other_lmrl_cycles = real_or_nan(row, 5);
         summary->saturated_intervals = sqlite3_column_int64(row, 6);
         summary->left_share = real_or_nan(row, 7);
+        summary->contended_use = real_or_nan(row, 8);
         return 0;
 }
 

@@ -465,6 +465,19 @@ for part in "" "--time 0-100000"; do
         sed '1d; $d' out | awk 'length($0) > 100 { print; bad = 1 } END { exit bad }' || fail "wide lines"
         [ "$(head -1 out | wc -c)" -le 320 ] || fail "a long command: $(head -1 out)"
 done
+# A recording's name is a word of the shell's in the command that shows more.
+cp memlag.db "it's a recording.db"
+"$MEMLAG" report --summary "it's a recording.db" | tail -1 | sed 's/^More: memlag report //; s/ \[.*//' >word
+expect "the quoted name" "$(eval "printf %s $(cat word)")" "it's a recording.db"
+# An interval that is contended in its busy part is not short of bandwidth for all of its time.
+for used in 1:'at times' 0.2:'at times' 0.9:'for 100 % of the time'; do
+        cp memlag.db part.db
+        sqlite3 part.db "UPDATE interval SET contended = 1, write_gbs = 0, active_cores = NULL,
+                read_gbs = ${used%%:*} * (SELECT value FROM machine WHERE key = 'dram_bandwidth_gbs')
+                        * iif(${used%%:*} = 1 AND interval_id > 0, 0, 1)"
+        "$MEMLAG" report --summary part.db | tr '\n' ' ' >out
+        grep -q "DRAM bandwidth was short ${used#*:}" out || fail "$used: $(cat out)"
+done
 # Tables fit 100 columns; the numbers and both ends of a name stay. -W shows it whole.
 for by in line function object type interval phase; do
         "$MEMLAG" report --by $by crowded.db | sed 1d >out
