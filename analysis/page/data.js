@@ -7,10 +7,11 @@ memlag.data = (() => {
         Object.fromEntries(raw[name].columns.map((column, i) => [column, row[i]])));
     const valuesOf = (name) => Object.fromEntries(raw[name].rows.map((row) => [row[0], row[1]]));
 
-    const data = { file: raw.file, provenance: raw.provenance, head: raw.head, advice: Object.assign(Object.create(null), raw.advice), sourceNotes: raw.source_notes,
+    const data = { file: raw.file, provenance: raw.provenance, head: raw.head, advice: Object.assign(Object.create(null), raw.advice),
+        fixes: Object.assign(Object.create(null), raw.fixes), sourceNotes: raw.source_notes,
         parts: raw.parts, limits: raw.limits };
     for (const name of ["functions", "lines", "locations", "objects", "fields", "callers", "time",
-        "spans", "sums", "ledger", "line_objects", "places", "paddings", "gains", "line_gains", "sharing", "source"])
+        "spans", "sums", "ledger", "line_objects", "places", "paddings", "calling", "gains", "line_gains", "sharing", "source"])
         data[name] = rowsOf(name);
     data.run = valuesOf("run");
     data.thresholds = valuesOf("thresholds");
@@ -22,7 +23,7 @@ memlag.data = (() => {
     data.objectById = new Map(data.objects.map((row) => [row.object_id, row]));
     data.fieldById = new Map(data.fields.map((row) => [row.field_id, row]));
     data.cells = {};
-    for (const name of ["location", "object", "field", "caller"])
+    for (const name of ["location", "object", "field", "caller", "calling"])
         data.cells[name] = raw[name + "_cells"].rows; /* id, span, samples, cost, stalled, part, dram */
     data.events = {};
     for (const name of ["line", "function", "object", "field"])

@@ -48,15 +48,21 @@
     /* ---- the first lines of a part of the time, from the rows of the page ---- */
 
     const PLACES = 3, LEAST = 0.01;
+    const PART_USE_MAX = 0.5; /* as in report_brief.c */
 
     function partSentence() {
         const { samples, stalled, faulted } = memlag.sums.waits();
         const begin = memlag.spanStart(choice.from) * 1e6, end = memlag.spanStart(choice.to) * 1e6;
-        const short = data.time.reduce((sum, row) =>
-            sum + (row.short || 0) * Math.max(0, Math.min(end, row.end_ns) - Math.max(begin, row.start_ns)), 0) / (end - begin);
+        const within = (row) => Math.max(0, Math.min(end, row.end_ns) - Math.max(begin, row.start_ns));
+        const shortNs = (row) => (row.short || 0) * within(row);
+        const sum = (value) => data.time.reduce((all, row) => all + value(row), 0);
+        const short = sum(shortNs) / (end - begin);
+        const used = sum((row) => shortNs(row) * row.used) / sum(shortNs);
         return (stalled === null || memlag.weights[0][0] !== "stalled" ? `${samples} samples.`
             : `Accesses stalled the program for ${memlag.percent(stalled)} of the cycles` + (faulted >= 0.001 ? `, and page faults took ${memlag.percent(faulted)}.` : "."))
-            + (data.time.some((row) => row.short !== null) ? short > 0 ? ` DRAM bandwidth was short for ${memlag.percent(short)} of the time.` : " DRAM bandwidth was not short." : "");
+            + (data.time.some((row) => row.short !== null) ? short > 0
+                ? used < PART_USE_MAX ? ` DRAM bandwidth was short at times in intervals that used ${memlag.percent(used)} of it on the average.`
+                    : ` DRAM bandwidth was short for ${memlag.percent(short)} of the time.` : " DRAM bandwidth was not short." : "");
     }
 
     function partPlace(row, said) {

@@ -69,15 +69,18 @@ static const struct table tables[] = {
     {"time", "WITH part AS (SELECT *, (start_ns - from_ns) * 600"
              "  / max(1, span_ns * count) AS part, end_ns - start_ns AS ns"
              "  FROM interval_view JOIN utilisation_view USING (interval_id, start_ns, end_ns,"
-             "  active_cores), page_grid),"
+             "  active_cores) JOIN (SELECT interval_id, other_stall_ratio FROM stall_view)"
+             "  USING (interval_id), page_grid),"
              " bounds AS (SELECT part, bound, max(ns) FROM"
-             "  (SELECT part, bound, sum(ns) AS ns FROM part GROUP BY part, bound) GROUP BY part) "
+             "  (SELECT part," REPORT_BOUND("bound") "AS bound, sum(ns) AS ns FROM part GROUP BY 1, 2)"
+             "  GROUP BY part) "
              "SELECT min(start_ns) AS start_ns, max(end_ns) AS end_ns,"
              " round(sum(lmrl_cycles * ns) / sum(iif(lmrl_cycles IS NULL, 0, ns)), 1) AS lmrl,"
              " round(sum(active_cores * ns) / sum(ns), 3) AS cores,"
              " round(sum(read_gbs * ns) / sum(ns), 3) AS read_gbs,"
              " round(sum(write_gbs * ns) / sum(ns), 3) AS write_gbs,"
              " round(max(peak_gbs), 2) AS peak_gbs, max(contended) AS contended,"
+             " round(sum(use_ratio * ns) / sum(iif(use_ratio IS NULL, 0, ns)), 3) AS used,"
              " round(sum(contended * ns) * 1.0 / sum(ns), 3) AS short, b.bound AS bound"
              " FROM part JOIN bounds AS b USING (part) GROUP BY part ORDER BY part"},
     {"files", "SELECT file_id, path FROM page_file ORDER BY file_id"},
@@ -125,6 +128,9 @@ static const struct table tables[] = {
     {"field_events", EVENTS("field_id", OF_FIELDS)},
     {"caller_cells", "SELECT " CELLS("caller_id") "FROM page_cube JOIN page_path USING"
                      " (path_id) JOIN page_caller USING (caller_id) GROUP BY 1, 2"},
+    {"calling", "SELECT calling_id," FILE_ID("file") "AS file_id, line FROM page_calling"},
+    {"calling_cells", "SELECT calling_id AS id, span, samples, CAST(round(cost) AS INTEGER) AS cost,"
+                      " CAST(round(stalled) AS INTEGER) AS stalled FROM page_calling_cell"},
     {"source", "SELECT file_id, line, text FROM annotated_text JOIN page_file ON path = file"
                " ORDER BY file_id, line"},
 };
@@ -138,7 +144,7 @@ static const struct optional_table optional_tables[] = {
                                  " FROM sharing_view LIMIT 2000"}},
 };
 
-/* Source lines around the most costly lines. */
+/* Source lines around the most costly lines, and those that call. */
 static const char wanted_sql[] =
     "INSERT INTO temp.annotated_wanted WITH hot AS ("
     " SELECT file, line, module FROM line_finding JOIN page_line USING (line_id)"
@@ -148,7 +154,8 @@ static const char wanted_sql[] =
     "  JOIN page_line USING (line_id) WHERE caller_file IS NOT NULL AND caller_line > 0"
     "  ORDER BY stalled_ratio DESC, latency_share DESC, samples DESC LIMIT 100) "
     "SELECT NULL, file, max(line - 15, 1), min(line, 9000000000000000) + 15, module, line"
-    " FROM (SELECT * FROM hot UNION SELECT * FROM led)";
+    " FROM (SELECT * FROM hot UNION SELECT * FROM led"
+    "       UNION SELECT * FROM (SELECT file, line, NULL FROM page_calling ORDER BY calling_id LIMIT 100))";
 /* clang-format on */
 
 static void write_key(FILE *out, const char *key, bool first)
@@ -261,7 +268,8 @@ static int write_head(struct db *db, const struct report_options *options,
         return code;
 }
 
-/* Verdict and detail of each part of the causes (judge/tally.h), and the limits of verdicts. */
+/* Verdict and detail of each part of the causes (judge/tally.h), and the limits of
+ * verdicts. */
 static void write_parts_of_causes(FILE *out)
 {
         write_key(out, "parts", false);
@@ -294,6 +302,38 @@ static void write_advice(FILE *out)
                 before = ",";
         }
         fputs(*before == '{' ? "{}" : "}", out);
+}
+
+/* The conditions of fixes that have gains, in words. */
+static int write_fixes(struct db *db, FILE *out, struct diag *diag)
+{
+        const char *before = "{";
+        sqlite3_stmt *row;
+        int code = statement_prepare(
+            db, "SELECT DISTINCT fix FROM gain_finding ORDER BY fix", &row, diag);
+        write_key(out, "fixes", false);
+        while (!code && (code = statement_next(db, row, diag)) > 0) {
+                const char *fix = statement_text(row, 0);
+                char *words = NULL;
+                size_t size;
+                FILE *memory = open_memstream(&words, &size);
+                code = 0;
+                if (memory)
+                        report_say_condition(memory, fix);
+                if (!memory || fclose(memory)) {
+                        code = diag_no_memory(diag);
+                } else {
+                        fputs(before, out);
+                        render_json_text(out, fix, strlen(fix));
+                        putc(':', out);
+                        render_json_text(out, words, size);
+                        before = ",";
+                }
+                free(words);
+        }
+        sqlite3_finalize(row);
+        fputs(*before == '{' ? "{}" : "}", out);
+        return code;
 }
 
 /* The data includes notes on missing or newer files. */
@@ -332,6 +372,8 @@ static int write_parts(const void *context, FILE *out, struct diag *diag)
         const struct writing *w = context;
         struct page_grid grid;
         int code = page_samples_prepare(w->db, &grid, diag);
+        if (!code)
+                code = page_calls_prepare(w->db, &grid, diag);
         putc('{', out);
         write_key(out, "file", true);
         const char *file = w->options->file ? w->options->file : "memlag.db";
@@ -344,6 +386,8 @@ static int write_parts(const void *context, FILE *out, struct diag *diag)
                 code = read_source(w->db, w->options, w->search, out, diag);
         if (!code)
                 write_advice(out);
+        if (!code)
+                code = write_fixes(w->db, out, diag);
         if (!code)
                 write_parts_of_causes(out);
         if (!code)

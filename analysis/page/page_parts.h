@@ -25,6 +25,11 @@ struct page_grid {
  * page_counter: the meaning of counters. */
 int page_samples_prepare(struct db *db, struct page_grid *grid, struct diag *diag);
 
+/* Creates page_calling, the lines whose calls cost most, and page_calling_cell, what the
+ * samples below them cost by span of GRID; adds their files to page_file. After
+ * page_samples_prepare. */
+int page_calls_prepare(struct db *db, const struct page_grid *grid, struct diag *diag);
+
 /* Writes the rows of SQL as a JSON object: column names, and rows as arrays. */
 int page_table_write(struct db *db, const char *sql, FILE *out, struct diag *diag);
 

@@ -5,7 +5,8 @@ memlag.source = (() => {
     const { data } = memlag;
     const text = new Map(); /* by file: line and text */
     const linesAt = new Map(); /* by file and line: findings there */
-    let shown = { file: null, line: null };
+    const callsAt = new Map(); /* by file and line: what its calls cost */
+    let shown = { file: null, line: null }, picked = false; /* by the reader */
     const open = new Set(); /* lines whose instructions are shown */
 
     for (const row of data.source) {
@@ -20,6 +21,8 @@ memlag.source = (() => {
             linesAt.set(at, []);
         linesAt.get(at).push(line);
     }
+    for (const row of data.calling)
+        callsAt.set(key(row.file_id, row.line), row);
     const groupBy = (rows, id) => {
         const groups = new Map();
         for (const row of rows) {
@@ -91,6 +94,19 @@ memlag.source = (() => {
 
     /* ---- the text ---- */
 
+    const LEAST = 0.0005; /* a smaller share is shown as 0.0 % */
+
+    /* What the calls of a line cost. */
+    function callsOf(number) {
+        const calling = callsAt.get(key(shown.file, number));
+        const value = calling ? memlag.weigh(calling) : 0;
+        const shows = memlag.choice.weight === "samples" ? value > 0 : value >= LEAST;
+        const box = memlag.element("span", "calls", shows ? "→ " + memlag.weightText(value) : "");
+        if (shows)
+            box.title = `${memlag.weightText(value)} in what this line calls`;
+        return box;
+    }
+
     function lineRow(number, words, most) {
         const lines = linesAt.get(key(shown.file, number)) || [];
         const row = memlag.element("div", "line");
@@ -99,10 +115,11 @@ memlag.source = (() => {
         if (number === shown.line)
             row.classList.add("chosen");
         const share = memlag.element("span", "heat", lines.length ? memlag.weightText(value) : "");
+        const calls = callsOf(number);
         heat(row, value, most);
         const code = memlag.element("code", "", words);
         if (!lines.length) {
-            row.append(share, memlag.element("span", "number", String(number)), code);
+            row.append(share, calls, memlag.element("span", "number", String(number)), code);
             return [row];
         }
         const toggle = memlag.button(String(number), "Instructions and data of this line", () => {
@@ -112,7 +129,7 @@ memlag.source = (() => {
         });
         toggle.className = "number";
         toggle.setAttribute("aria-expanded", open.has(number));
-        row.append(share, toggle, code);
+        row.append(share, calls, toggle, code);
         return open.has(number) ? [row, detail(lines)] : [row];
     }
 
@@ -149,18 +166,22 @@ memlag.source = (() => {
             box.scrollTop += row.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
     }
 
-    /* Shows FILE at the line that weighs most. */
-    function showFile(file) {
-        shown = { file, line: null };
+    /* The line that weighs most, of those that FITS takes. */
+    const hottest = (fits) => data.lines.reduce((most, line) => (fits(line) && (!most || memlag.weigh(line) > memlag.weigh(most)) ? line : most), null);
+
+    /* Shows LINE with its instructions, without going there; null: no text at all. */
+    function rest(line) {
+        shown = line ? { file: line.file_id, line: line.line, owner: line } : { file: null, line: null };
         open.clear();
+        if (line && line.line !== null)
+            open.add(line.line);
         draw();
-        const hot = data.lines.filter((line) => line.file_id === file).sort((a, b) => memlag.weigh(b) - memlag.weigh(a))[0];
-        if (hot)
-            scrollTo(document.querySelector(`#source-text [data-line="${Number(hot.line)}"]`));
+        scrollTo(document.querySelector("#source-text .chosen"));
     }
 
     function goTo(file, line, owner) {
         shown = { file, line, owner };
+        picked = true;
         open.clear();
         if (line !== null)
             open.add(line);
@@ -197,6 +218,9 @@ memlag.source = (() => {
         for (const line of data.lines)
             if (line.file_id !== null)
                 weights.set(line.file_id, (weights.get(line.file_id) || 0) + memlag.weigh(line));
+        for (const { file_id: file } of data.calling)
+            if (text.has(file) && !weights.has(file))
+                weights.set(file, 0);
         const files = [...weights].sort((a, b) => b[1] - a[1]).map(([file]) => file);
         for (const file of files) {
             const option = memlag.element("option", "", memlag.base(data.files.get(file)) + (text.has(file) ? "" : " (no text)"));
@@ -204,12 +228,19 @@ memlag.source = (() => {
             option.title = data.files.get(file);
             select.append(option);
         }
-        select.addEventListener("change", () => showFile(+select.value));
-        const first = files.find((file) => text.has(file));
-        showFile(first !== undefined ? first : files.length ? files[0] : null);
+        select.addEventListener("change", () => {
+            picked = true;
+            rest(hottest((line) => line.file_id === +select.value) || { file_id: +select.value, line: null });
+        });
+        update();
         writeNotes(data.sourceNotes.trim().split("\n").filter((note) => note));
     }
-    /* Without a chosen line, the one that now weighs most is in sight. */
-    const update = () => (shown.line === null && !shown.owner ? showFile(shown.file) : draw());
+    /* Until the reader picks another one, the line that weighs most is shown. */
+    function update() {
+        if (picked)
+            draw();
+        else
+            rest(hottest((line) => text.has(line.file_id)) || hottest((line) => line.file_id !== null));
+    }
     return { begin, update, open: openLine, openFunction, openObject };
 })();

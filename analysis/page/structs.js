@@ -30,7 +30,7 @@ memlag.structs = (() => {
         const of = lines.get(access.field_id);
         of.set(access.line_id, (of.get(access.line_id) || 0) + access.samples);
     }
-    let shown = { type: null, field: null };
+    let shown = { type: null, field: null }, picked = false; /* by the reader */
 
     /* The part of FIELD in cache line NUMBER, as the bytes it takes there. */
     const within = (field, number) => [Math.max(field.offset_bytes, number * LINE) - number * LINE,
@@ -53,7 +53,7 @@ memlag.structs = (() => {
         const [from, to] = within(field, number);
         const value = memlag.weigh(field);
         const box = memlag.button("", `${field.field ?? "(whole)"}, ${field.field_type ?? ""}, offset ${field.offset_bytes}, ${field.bytes} bytes: ${memlag.weightText(value)}`,
-            () => { shown.field = field.field_id; draw(); });
+            () => { shown.field = field.field_id; picked = true; draw(); });
         box.className = "field" + (field.field_id === shown.field ? " chosen" : "") + (value > 0 ? " hot" : "");
         box.dataset.field = field.field_id;
         box.style.gridColumn = `${from + 1} / ${Math.max(to, from + 1) + 1}`;
@@ -139,6 +139,7 @@ memlag.structs = (() => {
 
     function open(type, field) {
         shown = { type, field };
+        picked = true;
         draw();
         memlag.show("struct");
         const cellOf = document.querySelector("#struct-picture .chosen");
@@ -146,20 +147,34 @@ memlag.structs = (() => {
             cellOf.focus({ preventScroll: true });
     }
 
+    const cost = (type) => type.fields.reduce((sum, field) => sum + memlag.weigh(field), 0);
+    const hottest = (type) => type.fields.reduce((most, field) => (memlag.weigh(field) > memlag.weigh(most) ? field : most), type.fields[0]).field_id;
+    /* A single value has no picture of its own, unless one asks for it. */
+    const byCost = () => [...types].filter(([, type]) => type.fields.length > 1).sort((a, b) => cost(b[1]) - cost(a[1]));
+
+    /* Until the reader picks another one, the type that costs most, with its hottest field. */
+    function update() {
+        const [first] = byCost();
+        if (!picked)
+            shown = first && (memlag.choice.weight === "samples" ? cost(first[1]) > 0 : cost(first[1]) >= LEAST)
+                ? { type: first[0], field: hottest(first[1]) } : { type: null, field: null };
+        draw();
+    }
+
     function begin() {
         const select = document.getElementById("struct-type");
-        const cost = (type) => type.fields.reduce((sum, field) => sum + memlag.weigh(field), 0);
-        /* A single value has no picture of its own, unless one asks for it. */
-        const byCost = [...types].filter(([, type]) => type.fields.length > 1).sort((a, b) => cost(b[1]) - cost(a[1]));
-        for (const [id, type] of byCost) {
+        for (const [id, type] of byCost()) {
             const option = memlag.element("option", "", memlag.shortName(type.name, 80));
             option.value = String(id);
             option.title = type.name;
             select.append(option);
         }
-        select.addEventListener("change", () => { shown = { type: +select.value, field: null }; draw(); });
-        shown.type = byCost.length && cost(byCost[0][1]) >= LEAST ? byCost[0][0] : null;
-        draw();
+        select.addEventListener("change", () => {
+            shown = { type: +select.value, field: hottest(types.get(+select.value)) };
+            picked = true;
+            draw();
+        });
+        update();
     }
-    return { begin, update: draw, open };
+    return { begin, update, open };
 })();

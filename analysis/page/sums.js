@@ -64,6 +64,7 @@ memlag.sums = (() => {
         { rows: data.objects, id: "object_id", cells: data.cells.object, events: data.events.object },
         { rows: data.fields, id: "field_id", cells: data.cells.field, events: data.events.field },
         { rows: data.callers, id: "caller_id", cells: data.cells.caller },
+        { rows: data.calling, id: "calling_id", cells: data.cells.calling },
     ];
     for (const kind of kinds)
         kind.whole = grouped(kind.cells, kind.keys);

@@ -11,7 +11,7 @@ memlag.tables = (() => {
     /* ---- columns: what they sort by and filter for, and what they show ---- */
 
     const figure = (title, key, explained) => ({
-        title, explained, number: true, value: (row) => row.now[key], share: key !== "samples" && key !== "mean",
+        title, explained, number: true, weight: key, value: (row) => row.now[key], share: key !== "samples" && key !== "mean",
         minor: key !== memlag.weights[0][0],
         show: (cell, row) => {
             const value = row.now[key];
@@ -79,14 +79,20 @@ memlag.tables = (() => {
         },
         {
             key: "gains", title: "Gains", columns: [
-                ratio("gain", (row) => row.gain_ratio, "How much of the run's time the fix would save, at most"),
-                plain("from", (row) => row.low, (row) => memlag.percent(row.low)), plain("to", (row) => row.high, (row) => memlag.percent(row.high)),
-                plain("fix", (row) => row.fix), plain("by", (row) => row.kind),
+                ratio("gain", (row) => row.gain_ratio, "How much of the run's cycles the fix would save"),
+                plain("from", (row) => row.low, (row) => memlag.percent(row.low), "The least that it may be"),
+                plain("to", (row) => row.high, (row) => memlag.percent(row.high), "The most that it may be"),
+                { ...plain("", (row) => data.fixes[row.fix] ?? row.fix), explained: "What is changed", show: (cell, row) => {
+                    cell.append(memlag.element("span", "", name(data.fixes[row.fix] ?? row.fix)));
+                    cell.title = `fix ${row.fix}`;
+                } },
+                plain("by", (row) => row.kind, null, "estimate: from the samples of this run; recorded: the run was repeated with the fix (memlag whatif)"),
                 named("line", (row) => (row.line ? memlag.place(row.line.file_id, row.line.line) : "whole run"), (row) => row.line && openLine(row.line))],
+            legend: "How many of the run's cycles a change would save, at this line or at all. Estimates take one change at a time: their sum is not the gain of all. These are of the whole run.",
             rows: [...data.gains, ...data.line_gains.map((row) => ({ ...row, line: data.lineById.get(row.line_id) }))],
         },
         {
-            key: "sharing", title: "Shared cache lines", rows: data.sharing, columns: [
+            key: "sharing", title: "Shared cache lines", rows: data.sharing, legend: "Cache lines that several threads use, and who does. These are of the whole run.", columns: [
                 ratio("stalled", (row) => row.stalled_ratio), plain("hit modified", (row) => row.hitm), plain("reads", (row) => row.reads), plain("writes", (row) => row.writes),
                 plain("thread", (row) => row.tid), plain("object", (row) => row.object, (row) => name(row.object)), plain("offset", (row) => row.offset),
                 plain("field", (row) => row.field ?? ""), plain("line", (row) => (row.file === null ? "–" : memlag.base(row.file) + ":" + (row.line ?? "?"))),
@@ -116,8 +122,11 @@ memlag.tables = (() => {
         },
     });
 
+    /* The column of what widths and orders are of, or the first. */
+    const ordering = (kind) => [[Math.max(0, kind.columns.findIndex((one) => one.weight === memlag.choice.weight)), "desc"]];
+
     function make(kind) {
-        kind.table = memlag.dataTable(kind.panel, kind.key, { data: kind.rows, columns: kind.columns.map(column), order: [[0, "desc"]] });
+        kind.table = memlag.dataTable(kind.panel, kind.key, { data: kind.rows, columns: kind.columns.map(column), order: ordering(kind) });
         kind.columns.forEach((one, i) => { kind.table.column(i).header().title = one.explained || ""; });
         kind.stale = false;
     }
@@ -130,9 +139,18 @@ memlag.tables = (() => {
             one.most = Math.max(SHOWN, ...kind.rows.map((row) => one.value(row) || 0));
         if (!kind.table)
             make(kind);
-        else if (kind.stale)
-            kind.table.clear().rows.add(kind.rows).draw(false);
+        else if (kind.stale) {
+            if (kind.ordered !== memlag.choice.weight)
+                kind.table.order(ordering(kind));
+            kind.table.clear().rows.add(kind.rows).draw(kind.ordered !== memlag.choice.weight);
+        }
+        kind.ordered = memlag.choice.weight;
         kind.stale = false;
+    }
+
+    function show(kind) {
+        refresh(kind);
+        document.getElementById("table-legend").textContent = kind.legend ?? "";
     }
 
     function update() {
@@ -148,7 +166,7 @@ memlag.tables = (() => {
             document.getElementById("table-legend").textContent = "No samples of memory accesses.";
             return;
         }
-        memlag.tabs(kinds, refresh);
+        memlag.tabs(kinds, show);
         const names = memlag.element("label", "aside", "");
         const box = memlag.element("input");
         box.type = "checkbox";
@@ -156,7 +174,6 @@ memlag.tables = (() => {
         box.addEventListener("change", () => { whole = box.checked; update(); });
         names.append(box, " Whole names");
         document.getElementById("tabs").after(names);
-        document.getElementById("table-legend").textContent = "Gains and shared cache lines are those of the whole run.";
     }
     return { begin, update };
 })();

@@ -73,7 +73,7 @@ memlag.time = (() => {
         const known = data.time.filter((row) => row.bound !== null || row.contended);
         const width = (row) => Math.max(0.5, x(msOf(row.end_ns)) - x(msOf(row.start_ns)));
         svg.append("g").selectAll("rect").data(known).enter().append("rect")
-            .attr("class", (row) => "bound bound-" + row.bound)
+            .attr("class", (row) => "bound " + boundClass(row.bound))
             .attr("x", (row) => x(msOf(row.start_ns))).attr("y", 0)
             .attr("width", width).attr("height", STRIP);
         svg.append("g").selectAll("rect").data(known.filter((row) => row.contended)).enter().append("rect")
@@ -119,6 +119,13 @@ memlag.time = (() => {
             + (row.cores !== null ? `; ${row.cores} cores` : ""));
     }
 
+    const boundClass = (bound) => "bound-" + String(bound).replace(/ /g, "-");
+    const meanings = {
+        kernel: "the kernel took most of the cycles", idle: "hardly any core worked", latency: "loads waited for data with bandwidth left",
+        compute: "most cycles executed, or waited for no data", "other stalls": "most cycles executed nothing, but no load had missed L1: waits for L1, stores, translation or arithmetic",
+        "in-core": "the core's buffers were full", bandwidth: "DRAM moved about what it can",
+    };
+
     const FEW = 8; /* intervals show hardly a course */
 
     function writeHint() {
@@ -131,7 +138,8 @@ memlag.time = (() => {
         legend.textContent = "";
         const bounds = [...new Set(data.time.map((row) => row.bound).filter((bound) => bound))];
         for (const bound of bounds) {
-            legend.append(memlag.element("span", "key bound-" + bound), bound + " ");
+            legend.append(memlag.element("span", "key " + boundClass(bound)), bound + " ");
+            legend.lastChild.previousSibling.title = meanings[bound] ?? "";
         }
         if (data.time.some((row) => row.contended))
             legend.append(memlag.element("span", "key contended"), "DRAM bandwidth short ");
@@ -163,6 +171,7 @@ memlag.time = (() => {
         document.getElementById("from").value = fixed(from);
         document.getElementById("to").value = fixed(to);
         document.getElementById("whole").hidden = whole;
+        document.getElementById("rounded").textContent = "";
         describe([choice.from, choice.to]);
         d3.select("#chart .brush").call(whole ? brush.clear() : brush.extent([from, Math.min(last, to)]));
     }
@@ -179,7 +188,13 @@ memlag.time = (() => {
                 draw();
             }
         });
-        const typed = () => memlag.choose(...spansOf([+document.getElementById("from").value, +document.getElementById("to").value]));
+        const typed = () => {
+            const wish = ["from", "to"].map((id) => +document.getElementById(id).value);
+            memlag.choose(...spansOf(wish));
+            const is = [choice.from, choice.to].map((span) => fixed(memlag.spanStart(span)));
+            document.getElementById("rounded").textContent = is.every((ms, i) => ms === wish[i] || (i === 1 && wish[i] >= last)) ? ""
+                : `${wish[0]} to ${wish[1]} ms became ${is[0]} to ${is[1]} ms: whole steps of ${fixed(data.grid.span_ns / 1e6)} ms.`;
+        };
         document.getElementById("from").addEventListener("change", typed);
         document.getElementById("to").addEventListener("change", typed);
         document.getElementById("whole").addEventListener("click", () => memlag.choose(0, data.grid.count));

@@ -40,9 +40,9 @@ int main(void)
                 nodes[i * 997L % NODES].next =
                     i + 1 < NODES ? &nodes[(i + 1) * 997L % NODES] : NULL;
         for (int i = 0; i < ROUNDS; i++)
-                sum += walk(nodes);
+                sum += walk(nodes); /* mark: call of walk */
         for (int i = 0; i < ROUNDS; i++)
-                sum += add_up(numbers);
+                sum += add_up(numbers); /* mark: call of add_up */
         printf("%ld\n", sum);
         return 0;
 }

@@ -134,6 +134,81 @@ def check_causes(part):
     assert judged, part
 
 
+def check_defaults():
+    """Without a click: the line that stalls most with its instructions, and the field."""
+    assert int(find("#source-text .chosen").get_attribute("data-line")) == mark("list")
+    assert driver.find_elements(By.CSS_SELECTOR, "#source-text .instructions tr")
+    field = json.loads(memlag("query", "--format", "json", FILE,
+                              "SELECT field FROM type_view WHERE type LIKE '%node' ORDER BY stalled_ratio DESC LIMIT 1"))
+    assert find("#struct-picture .field.chosen .field-name").text == field[0]["field"], field
+    assert find("#struct-detail .link").text == f"page.c:{mark('list')}"
+
+
+def calls_of(number):
+    return find(f"#source-text [data-line='{number}'] .calls").text
+
+
+def below(function):
+    """What the calls of FUNCTION cost, of the cycles."""
+    return sum(row["stalled_ratio"] for row in report("caller") if row["function"] == function)
+
+
+def check_calling_lines():
+    """A line that only calls shows what its calls cost, and main's call of all has both."""
+    for function, name in (("walk", "call of walk"), ("add_up", "call of add_up")):
+        shown = calls_of(mark(name))
+        assert abs(number(shown.replace("→ ", "")) - 100 * below(function)) < 0.11, (name, shown, below(function))
+        assert find(f"#source-text [data-line='{mark(name)}'] .heat").text == ""
+    assert calls_of(mark("list")) == ""
+
+
+def check_weight():
+    """Tables and calls are in the order of the chosen weight."""
+    kinds = script("return [...document.querySelectorAll('#weight option')].map(option => option.value)")
+    assert kinds == ["stalled", "latency", "samples"], kinds
+    for weight in ("latency", "samples", "stalled"):
+        find(f"#weight option[value='{weight}']").click()
+        for kind in ("lines", "functions"):
+            find(f"#tab-{kind}").click()
+            shown = [number(text) for text in column(kind, weight)]
+            assert shown == sorted(shown, reverse=True) and shown[0] > 0, (weight, kind, shown)
+            assert find(f"#rows-{kind} .sorting_desc").text == weight
+        name = {"latency": "latency_share", "stalled": "stalled_ratio", "samples": "samples"}[weight]
+        wanted = sum(row[name] for row in report("caller") if row["function"] == "walk")
+        told = find("#flame [title^='walk']").get_attribute("title").split("\n")[1]
+        assert abs(number(told) - (wanted if weight == "samples" else 100 * wanted)) < 0.2, (weight, told, wanted)
+    find("#tab-lines").click()
+
+
+def check_words():
+    """Colours, hatching and gains are explained."""
+    colours = script("return [...document.querySelectorAll('#calls .key, #struct .key')].map(key => getComputedStyle(key).background)")
+    assert len(colours) == len(set(colours)) == 5 and "gradient" in colours[-1], colours
+    find("#tab-gains").click()
+    fixes = {row["fix"] for row in json.loads(memlag("query", "--format", "json", FILE, "SELECT DISTINCT fix FROM gain_finding"))}
+    shown = script("return [...document.querySelectorAll('#rows-gains tbody td[title]')].map(cell => [cell.title, cell.innerText])")
+    assert shown and all(title.replace("fix ", "") in fixes and text.startswith("If ") for title, text in shown), shown
+    assert find("#table-legend").text
+    find("#tab-lines").click()
+
+
+def check_typed_time():
+    """What is typed is rounded to whole spans, and the page says so."""
+    span = script("return memlag.data.grid.span_ns") / 1e6
+
+    def choose(end):
+        field = find("#to")
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys(str(end), Keys.ENTER)
+        return find("#rounded").text
+
+    assert choose(round(5 * span, 6)) == "" and abs(chosen_time()[1] - 5 * span) < 0.002
+    said = choose(round(7.3 * span, 6))
+    assert str(round(7.3 * span, 6)) in said and str(chosen_time()[1]).removesuffix(".0") in said, (said, chosen_time())
+    find("#whole").click()
+    assert find("#rounded").text == ""
+
+
 def chosen_time():
     return [float(find(part).get_attribute("value")) for part in ("#from", "#to")]
 
@@ -361,7 +436,12 @@ driver = browser()
 try:
     open_page("page.html")
     picture("light")
+    check_defaults()
     check_agreement()
+    check_calling_lines()
+    check_typed_time()
+    check_weight()
+    check_words()
     check_time()
     check_tables()
     check_calls()
