@@ -52,6 +52,7 @@ memlag.tables = (() => {
 
     const openLine = (row) => memlag.source.open(row);
     const caller = (row) => (row.caller_file_id === null ? "" : memlag.place(row.caller_file_id, row.caller_line));
+    const gainPlace = (row) => (row.line ? memlag.place(row.line.file_id, row.line.line) : "whole run");
     const kinds = [
         {
             key: "lines", title: "Lines", rows: data.lines, columns: [...figures(),
@@ -82,12 +83,14 @@ memlag.tables = (() => {
                 ratio("gain", (row) => row.gain_ratio, "How much of the run's cycles the fix would save"),
                 plain("from", (row) => row.low, (row) => memlag.percent(row.low), "The least that it may be"),
                 plain("to", (row) => row.high, (row) => memlag.percent(row.high), "The most that it may be"),
-                { ...plain("", (row) => data.fixes[row.fix] ?? row.fix), explained: "What is changed", show: (cell, row) => {
+                { ...plain("change", (row) => data.fixes[row.fix] ?? row.fix), explained: "What is changed", show: (cell, row) => {
                     cell.append(memlag.element("span", "", name(data.fixes[row.fix] ?? row.fix)));
                     cell.title = `fix ${row.fix}`;
                 } },
                 plain("by", (row) => row.kind, null, "estimate: from the samples of this run; recorded: the run was repeated with the fix (memlag whatif)"),
-                named("line", (row) => (row.line ? memlag.place(row.line.file_id, row.line.line) : "whole run"), (row) => row.line && openLine(row.line))],
+                { title: "line", value: gainPlace, show: (cell, row) => {
+                    cell.append(row.line ? memlag.link(gainPlace(row), "", () => openLine(row.line)) : gainPlace(row));
+                } }],
             legend: "How many of the run's cycles a change would save, at this line or at all. Estimates take one change at a time: their sum is not the gain of all. These are of the whole run.",
             rows: [...data.gains, ...data.line_gains.map((row) => ({ ...row, line: data.lineById.get(row.line_id) }))],
         },
