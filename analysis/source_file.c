@@ -19,7 +19,7 @@ static void check_memory(int code, struct argp_state *state)
                 argp_failure(state, EXIT_FAILED, ENOMEM, "source files");
 }
 
-/* PATH without "." and "..", as far as its text tells: symbolic links are not followed. A
+/* PATH without "." and "..", by its text alone: symbolic links are not followed. A
  * relative path may then begin with "..", or be empty. NULL without memory. */
 static char *straightened(const char *path)
 {
@@ -121,7 +121,7 @@ static bool leads_up(const char *path)
         return false;
 }
 
-/* What follows FROM in PATH; NULL: PATH is not there, or leads out of it. */
+/* The rest of PATH behind FROM; NULL: PATH is not below FROM, or leads out of it. */
 static const char *rest_behind(const char *path, const char *from)
 {
         const size_t length = strlen(from);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the samples below each calling line cost, by span: with what it calls, a line may
- * wait for long that has no sample itself. A sample counts once for a line that its path
- * has several times, as in a recursion. */
+/* The cost of the samples below each calling line, by span. A line without a sample of
+ * its own may wait long in its calls. If a path has a line several times, as in a
+ * recursion, the sample counts once. */
 #include <sqlite3.h>
 #include <stdlib.h>
 
@@ -75,7 +75,7 @@ static int take_step(void *context, sqlite3_stmt *row)
         return 0;
 }
 
-/* The first step of PATH_ID at or after which its other lines follow. */
+/* The first step of PATH_ID; the steps at its other lines follow. */
 static const struct step *first_step(const struct calls *calls, int64_t path_id)
 {
         size_t low = 0, high = calls->count;
@@ -104,8 +104,8 @@ static void add(struct calls *calls, int64_t line, int64_t span, const struct su
         to->stalled += sum->stalled;
 }
 
-/* Callers are recorded before what they call: a parent with a higher number is of a
- * damaged file. */
+/* Callers get their numbers before their callees: only a damaged file has a parent with a
+ * higher number. */
 static int take_cell(void *context, sqlite3_stmt *row)
 {
         struct calls *calls = context;

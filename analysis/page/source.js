@@ -5,7 +5,7 @@ memlag.source = (() => {
     const { data } = memlag;
     const text = new Map(); /* by file: line and text */
     const linesAt = new Map(); /* by file and line: findings there */
-    const callsAt = new Map(); /* by file and line: what its calls cost */
+    const callsAt = new Map(); /* by file and line: the cost of its calls */
     let shown = { file: null, line: null }, picked = false; /* by the reader */
     const open = new Set(); /* lines whose instructions are shown */
 
@@ -96,7 +96,7 @@ memlag.source = (() => {
 
     const LEAST = 0.0005; /* a smaller share is shown as 0.0 % */
 
-    /* What the calls of a line cost. */
+    /* The cost of a line's calls. */
     function callsOf(number) {
         const calling = callsAt.get(key(shown.file, number));
         const value = calling ? memlag.weigh(calling) : 0;
