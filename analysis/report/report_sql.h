@@ -118,10 +118,10 @@
 #define REPORT_TOUCHED_OBJECTS REPORT_TOUCHED("object_id", "")
 #define REPORT_TOUCHED_TYPES REPORT_TOUCHED("type_id", " JOIN type_field USING (field_id)")
 
-/* Leaves out a few stray samples: the ledger counts them, and --top=0 lists them. Chosen
- * code is always shown. */
+/* Leaves out rows of a few stray samples, or of none; --top=0 lists them. Chosen code is
+ * always shown. */
 #define REPORT_NOTABLE \
-        " (?1 < 0 OR" REPORT_HAS_CHOICE "OR verdict <> 'too-few-samples'" \
+        " (?1 < 0 OR" REPORT_HAS_CHOICE "OR verdict NOT IN ('too-few-samples', 'none')" \
         "  OR latency_share IS NULL OR latency_share >= 0.001 OR stalled_ratio >= 0.001) "
 
 /* The ?1 first lines of a table. */
