@@ -41,7 +41,7 @@ LIMIT = 0.10
 TURNS = 2
 # A round trip of a line so many times the least one: the CPUs are apart.
 APART = 2
-ONE_CORE, ONE_CORE_SLOWDOWN = "one core", 1.2  # as in microbench/places.c
+ONE_CORE, ONE_CORE_SLOWDOWN = "one core", 1.2  # as in microbench/survey/places.c
 
 
 def likwid(loop, megabytes, threads, passes):

@@ -2,7 +2,7 @@
 /* Survey of lines that another core has modified. */
 #include <math.h>
 
-#include "clock.h"
+#include "elapsed.h"
 #include "interference.h"
 #include "modified.h"
 #include "reported.h"

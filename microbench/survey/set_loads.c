@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "core_clock.h"
+#include "elapsed.h"
 #include "random.h"
 
 enum { PAGE_BYTES = 4096, LINE_BYTES = 64, PAGE_LINES = PAGE_BYTES / LINE_BYTES };

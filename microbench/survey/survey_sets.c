@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "clock.h"
+#include "elapsed.h"
 #include "interference.h"
 #include "reported.h"
 #include "set_loads.h"
@@ -14,7 +14,7 @@ enum { FROM_L2, FROM_L3, SOURCES };
 static const char *const names[SOURCES] = {"l2", "l3"};
 
 struct sets {
-        struct set_loads loads[SOURCES]; /* without pages: no such cache */
+        struct set_loads loads[SOURCES];          /* without pages: no such cache */
         struct series one[SOURCES], two[SOURCES]; /* cycles per load */
 };
 

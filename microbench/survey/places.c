@@ -8,7 +8,7 @@
 
 #include "array.h"
 #include "bounce.h"
-#include "clock.h"
+#include "elapsed.h"
 #include "estimate.h"
 
 /* Round trips in one place differ by up to 1.3 times (79 to 102 ns through a shared

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "elapsed.h"
 
 static const double BUSY_PART = 0.05;
 

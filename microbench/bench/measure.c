@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "elapsed.h"
 #include "interference.h"
 
 /* ---- CPUs ---- */

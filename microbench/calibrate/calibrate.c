@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "conditions.h"
+#include "elapsed.h"
 #include "host_preset.h"
 #include "knee_note.h"
 #include "left_out_note.h"

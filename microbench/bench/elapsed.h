@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The clocks of a measurement. */
-#ifndef MEMLAG_CLOCK_H
-#define MEMLAG_CLOCK_H
+#ifndef MEMLAG_ELAPSED_H
+#define MEMLAG_ELAPSED_H
 
 #include <stdint.h>
 #include <time.h>

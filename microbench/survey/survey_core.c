@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "clock.h"
 #include "core_clock.h"
+#include "elapsed.h"
 #include "survey.h"
 
 /* ---- clocks ---- */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "elapsed.h"
 #include "measure.h"
 
 enum { BATCHES = 10, TRIPS = 40, SPINS = 256 };

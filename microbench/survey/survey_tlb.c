@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "clock.h"
 #include "curve.h"
+#include "elapsed.h"
 #include "survey.h"
 
 enum {

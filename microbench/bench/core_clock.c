@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "clock.h"
+#include "elapsed.h"
 
 void core_clock_additions(uint64_t count)
 {

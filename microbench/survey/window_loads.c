@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "clock.h"
+#include "elapsed.h"
 
 enum { LINE_BYTES = 64, CODE_BYTES = 1 << 16 };
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "clock.h"
+#include "elapsed.h"
 #include "interference.h"
 #include "reported.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "buffer.h"
-#include "clock.h"
+#include "elapsed.h"
 #include "interference.h"
 #include "survey.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "elapsed.h"
 #include "interference.h"
 #include "measure.h"
 #include "random.h"

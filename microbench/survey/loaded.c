@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "core_clock.h"
+#include "elapsed.h"
 #include "estimate.h"
 #include "interference.h"
 
