@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -48,6 +49,26 @@ static int repeat_failure(const struct batch *batch, struct diag *diag)
         return diag_set(diag, batch->failure, "%s", batch->failure_diag.text);
 }
 
+/* SQLite keeps the file within so many bytes. The log can then always go into the file,
+ * and is empty again. */
+static void limit_file(struct batch *batch, uint64_t bytes)
+{
+        char sql[64];
+        snprintf(sql, sizeof(sql), "PRAGMA max_page_count = %" PRIu64,
+                 bytes / ROOM_PAGE_BYTES);
+        sqlite3_exec(batch->db->sqlite, sql, NULL, NULL, NULL);
+}
+
+/* Makes room for the last facts. */
+static void free_room(struct batch *batch)
+{
+        room_give_up(&batch->room);
+        if (room_file_limit() != UINT64_MAX)
+                limit_file(batch, room_file_limit());
+        sqlite3_wal_checkpoint_v2(batch->db->sqlite, NULL, SQLITE_CHECKPOINT_PASSIVE,
+                                  NULL, NULL);
+}
+
 /* Gives up the open transaction. */
 static int fail(struct batch *batch, struct diag *diag)
 {
@@ -59,7 +80,7 @@ static int fail(struct batch *batch, struct diag *diag)
         if (!sqlite3_get_autocommit(batch->db->sqlite))
                 sqlite3_exec(batch->db->sqlite, "ROLLBACK", NULL, NULL, NULL);
         batch->in_transaction = false;
-        room_give_up(&batch->room);
+        free_room(batch);
         return repeat_failure(batch, diag);
 }
 
@@ -183,9 +204,13 @@ int batch_open(struct db *db, const char *const *sql, size_t count, size_t sampl
                 code = diag_no_memory(diag);
         else if (prepare_all(batch, sql, count))
                 code = db_error(db, "write", diag);
-        if (code)
+        if (code) {
                 batch_free(batch);
-        else
-                *result = batch;
+                return code;
+        }
+        const uint64_t limit = room_file_limit();
+        if (limit != UINT64_MAX && limit > ROOM_FACTS_BYTES)
+                limit_file(batch, limit - ROOM_FACTS_BYTES);
+        *result = batch;
         return code;
 }

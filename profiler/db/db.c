@@ -26,6 +26,20 @@ enum { BUSY_TIMEOUT_MS = 5000 };
  * names of most programs. The stages and reports read samples sequentially. */
 static const char query_cache_size[] = "PRAGMA cache_size = -32768";
 
+/* Gets the integer result of the one-row query SQL. */
+static int query_int(const struct db *db, const char *sql, int64_t *value)
+{
+        sqlite3_stmt *statement;
+        int rc = sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL);
+        if (rc)
+                return rc;
+        rc = sqlite3_step(statement);
+        if (rc == SQLITE_ROW)
+                *value = sqlite3_column_int64(statement, 0);
+        int end = sqlite3_finalize(statement);
+        return rc == SQLITE_ROW ? end : rc;
+}
+
 /* ---- errors ---- */
 
 int db_errno(int rc)
@@ -68,6 +82,16 @@ const char *db_limit_remedy(int code)
         }
 }
 
+/* Whether SQLite refuses to grow the file because the kernel would (batch.c). */
+static bool is_at_file_limit(const struct db *db)
+{
+        const uint64_t limit = room_file_limit();
+        int64_t pages = 0;
+        return limit != UINT64_MAX &&
+               query_int(db, "PRAGMA page_count", &pages) == SQLITE_OK &&
+               (uint64_t)pages * ROOM_PAGE_BYTES + 2 * ROOM_FACTS_BYTES > limit;
+}
+
 int db_error(const struct db *db, const char *action, struct diag *diag)
 {
         int rc = sqlite3_errcode(db->sqlite);
@@ -88,6 +112,10 @@ int db_error(const struct db *db, const char *action, struct diag *diag)
                 break;
         case SQLITE_FULL:
                 message = "no space left on the device; free some, or use another place";
+                if (is_at_file_limit(db)) {
+                        message = strerror(EFBIG);
+                        remedy = db_limit_remedy(EFBIG);
+                }
                 break;
         case SQLITE_BUSY:
                 message = "another process is using it; wait until that has ended";
@@ -181,20 +209,6 @@ int db_connect(struct db *db, char *name, int flags)
         sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
         sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
         return SQLITE_OK;
-}
-
-/* Gets the integer result of the one-row query SQL. */
-static int query_int(struct db *db, const char *sql, int64_t *value)
-{
-        sqlite3_stmt *statement;
-        int rc = sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL);
-        if (rc)
-                return rc;
-        rc = sqlite3_step(statement);
-        if (rc == SQLITE_ROW)
-                *value = sqlite3_column_int64(statement, 0);
-        int end = sqlite3_finalize(statement);
-        return rc == SQLITE_ROW ? end : rc;
 }
 
 /* Returns true if a log exists beside DB's file. */

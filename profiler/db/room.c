@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -24,7 +26,6 @@
 #define ROOM_BYTES_A_ROW 4096
 #define ROWS_LEAST       100
 #define LEAST_BYTES      (ROWS_LEAST * ROOM_BYTES_A_ROW)
-#define PAGE_BYTES       4096
 #define LOG_PAGES_LEAST  8
 
 void room_init(struct room *room)
@@ -97,6 +98,24 @@ static uint64_t room_bytes(struct room *room, const char *path,
                                    : UINT64_MAX;
 }
 
+uint64_t room_file_limit(void)
+{
+        struct rlimit limit;
+        return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY
+                   ? UINT64_MAX
+                   : limit.rlim_cur;
+}
+
+/* What the file may still grow by. */
+static uint64_t growth_bytes(const char *path)
+{
+        const uint64_t limit = room_file_limit();
+        struct stat status;
+        if (limit == UINT64_MAX || stat(path, &status) != 0)
+                return UINT64_MAX;
+        return limit > (uint64_t)status.st_size ? limit - (uint64_t)status.st_size : 0;
+}
+
 struct room_limits room_look(struct room *room, const char *path)
 {
         struct statvfs status;
@@ -104,12 +123,16 @@ struct room_limits room_look(struct room *room, const char *path)
         if (statvfs(path, &status) != 0)
                 return limits;
         uint64_t free_bytes = room_bytes(room, path, &status);
+        const uint64_t growth = growth_bytes(path);
+        if (growth < free_bytes)
+                free_bytes = growth;
         if (free_bytes >= SHORT_BYTES)
                 return limits;
         take_reserve(room, path, free_bytes);
         limits.rows = clamped(free_bytes / ROOM_BYTES_A_ROW, ROWS_LEAST, ROOM_ROWS);
-        limits.log_pages = (int)clamped(room->reserved_bytes / LOG_PARTS / PAGE_BYTES,
-                                        LOG_PAGES_LEAST, ROOM_LOG_PAGES);
+        limits.log_pages =
+            (int)clamped(room->reserved_bytes / LOG_PARTS / ROOM_PAGE_BYTES,
+                         LOG_PAGES_LEAST, ROOM_LOG_PAGES);
         return limits;
 }
 

@@ -23,6 +23,15 @@ struct room_limits {
 /* With ample disk space: one checkpoint for about every two million samples. */
 enum { ROOM_ROWS = 100000, ROOM_LOG_PAGES = 8192 };
 
+enum { ROOM_PAGE_BYTES = 8192 }; /* of the database: schema.sql */
+
+/* Bytes of a file that the last facts of a recording take, when a limit on file sizes
+ * (ulimit -f) has ended it. */
+#define ROOM_FACTS_BYTES (UINT64_C(128) << 10)
+
+/* The limit on file sizes in bytes; UINT64_MAX: none. */
+uint64_t room_file_limit(void);
+
 void room_init(struct room *room);
 
 /* Returns the limits for the next transaction of the database PATH. Claims the reserve

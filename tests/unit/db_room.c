@@ -125,7 +125,7 @@ static void the_reserve_is_an_eighth(void **state)
         room_init(&room);
         available_bytes = free_bytes = 40 * MB;
         full = false;
-        assert_int_equal(looked(&room, 2).log_pages, 5 * MB / 4 / 4096);
+        assert_int_equal(looked(&room, 2).log_pages, 5 * MB / 4 / 8192);
         assert_int_equal(fstat(room.reserve, &status), 0);
         assert_in_range(status.st_blocks * 512, 5 * MB, 5 * MB + 65536);
         assert_int_equal(status.st_nlink, 0);

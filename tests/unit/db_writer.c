@@ -2,6 +2,7 @@
 /* The writer of raw rows: what it writes, what survives, and what a sample costs. */
 #include <errno.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -505,6 +506,39 @@ static void full_disk_keeps_what_was_committed(void **state)
         assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
 }
 
+/* However few rows each transaction has. */
+static void a_limited_file_has_room_for_the_last_facts(void **state)
+{
+        (void)state;
+        struct rlimit before;
+        struct diag diag;
+        assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+        signal(SIGXFSZ, SIG_IGN);
+        for (size_t rows = 100; rows <= 100000; rows *= 1000) {
+                struct rlimit limit = {1 << 20, before.rlim_max};
+                assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+                struct recording r = begin_recording("a.db");
+                int code = 0;
+                while (!code) {
+                        code = write_samples(&r, rows, &diag);
+                        if (!code)
+                                code = writer_flush(r.writer, &diag);
+                }
+                assert_non_null(strstr(diag.text, "ulimit -f"));
+                writer_close(r.writer, &diag);
+                for (char kind[2] = "a"; *kind <= 'z'; ++*kind)
+                        assert_int_equal(
+                            db_ledger_set(r.db, "record", kind, 1, "samples", &diag), 0);
+                assert_int_equal(db_run_set_text(r.db, "state", "interrupted", &diag), 0);
+                assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+                db_close(r.db);
+                assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
+                /* Half of the room is for them. */
+                assert_true(plain_int("a.db", "SELECT count(*) FROM sample") > 5000);
+                assert_int_equal(unlink("a.db"), 0);
+        }
+}
+
 static void a_second_recording_needs_a_second_file(void **state)
 {
         (void)state;
@@ -582,6 +616,7 @@ int main(void)
             db_unit_test(rows_are_committed_by_time),
             db_unit_test(committed_rows_survive_sigkill),
             db_unit_test(full_disk_keeps_what_was_committed),
+            db_unit_test(a_limited_file_has_room_for_the_last_facts),
             db_unit_test(a_second_recording_needs_a_second_file),
             db_unit_test(a_sample_takes_at_most_80_bytes),
         };
