@@ -27,15 +27,18 @@ uint64_t address_map_span;
 struct block {
         Addr start;
         Addr end;
-        Addr shift;    /* to the model's addresses, unless there is a layout */
-        Addr first;    /* address of the first element */
-        ULong count;   /* of them; 0: there is no layout */
+        Addr shift;       /* to the model's addresses, unless there is a layout */
+        Addr first;       /* address of the first element */
+        ULong count;      /* of them; 0: there is no layout */
+        ThreadId resizer; /* the thread that is resizing it; 0: none */
+        const struct simpmu_object *object;
         Bool in_place; /* its only part is where the block is */
         Addr parts[];  /* of a layout */
 };
 
 static struct simpmu_plan plan;
 static const struct simpmu_object *objects;
+static Bool *is_placed; /* for each object in a file */
 static struct layout layout;
 static struct shadow *shadow;
 static Addr window; /* the first address of moved objects */
@@ -114,6 +117,7 @@ Bool address_map_begin(const struct simpmu_plan *shared, SizeT size)
                 return False;
         }
         window = (3 + (ULong)plan.change) << WINDOW_SHIFT;
+        is_placed = VG_(calloc)("simpmu.placed", plan.object_count + 1, sizeof(Bool));
         blocks = VG_(OSetGen_Create)(0, compare_blocks, VG_(malloc), "simpmu.blocks",
                                      VG_(free));
         shadow = tool_allocate(sizeof(*shadow));
@@ -232,6 +236,8 @@ static void drop_block(struct block *block)
         }
         if (block->shift > window)
                 forget_pages(block->start + block->shift, block->end - block->start);
+        if (block->object->frames == 0)
+                is_placed[block->object - objects] = False;
         last_found = NULL;
         (void)VG_(OSetGen_Remove)(blocks, &block->start);
         VG_(OSetGen_FreeNode)(blocks, block);
@@ -242,6 +248,22 @@ void address_map_block_ends(Addr address)
         struct block *block = address_map_active() ? find(address) : NULL;
 
         if (block != NULL && block->start == address)
+                drop_block(block);
+}
+
+void address_map_block_resizes(Addr address, ThreadId thread)
+{
+        struct block *block = address_map_active() ? find(address) : NULL;
+
+        if (block != NULL && block->start == address)
+                block->resizer = thread;
+}
+
+void address_map_block_resized(Addr address, ThreadId thread)
+{
+        struct block *block = address_map_active() ? find(address) : NULL;
+
+        if (block != NULL && block->start == address && block->resizer == thread)
                 drop_block(block);
 }
 
@@ -289,7 +311,7 @@ static void add_block(Addr start, SizeT bytes, const struct simpmu_object *objec
         address_map_range_ends(start, bytes);
         block = VG_(OSetGen_AllocNode)(
             blocks, sizeof(*block) + (cut ? layout.part_count : 0) * sizeof(Addr));
-        *block = (struct block){.start = start, .end = start + bytes};
+        *block = (struct block){.start = start, .end = start + bytes, .object = object};
         block->first = start + object->header_bytes;
         if (cut) {
                 block->count = (block->end - block->first) / layout.element_bytes;
@@ -330,8 +352,10 @@ void address_map_file(const HChar *path, Addr start)
         const ULong hash = address_map_active() ? path_hash(path) : 0;
 
         for (UInt i = 0; i < plan.object_count; i++) {
-                if (objects[i].frames == 0 && objects[i].where == hash)
+                if (objects[i].frames == 0 && objects[i].where == hash && !is_placed[i]) {
+                        is_placed[i] = True;
                         add_block(start + objects[i].offset_bytes, objects[i].size_bytes,
                                   &objects[i]);
+                }
         }
 }

@@ -32,10 +32,15 @@ Bool address_map_around(Addr address);
 UInt address_map_frames(void);
 void address_map_block_begins(Addr address, SizeT bytes, const ULong *frames, UInt depth);
 void address_map_block_ends(Addr address);
+/* THREAD gives the block at ADDRESS another size, and has done so: that block ends,
+ * unless another one has begun there meanwhile. */
+void address_map_block_resizes(Addr address, ThreadId thread);
+void address_map_block_resized(Addr address, ThreadId thread);
 
-/* PATH is mapped at START, from its beginning on. Pages are unmapped, or new. All objects
- * in a range end. */
+/* PATH is mapped at START, from its beginning on; its objects are there as long as their
+ * memory is. A program that maps its own file once more reads it only. */
 void address_map_file(const HChar *path, Addr start);
+/* Pages are unmapped, or new. All objects in a range end. */
 void address_map_pages_change(Addr start, SizeT length);
 void address_map_range_ends(Addr start, SizeT length);
 

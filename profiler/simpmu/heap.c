@@ -77,7 +77,11 @@ static void block_begins(ThreadId tid, UInt function, Addr addr, SizeT size)
 
 void heap_block_changes(ThreadId tid, enum simpmu_record_type type, Addr addr)
 {
-        if (type != SIMPMU_RESIZE)
+        if (type == SIMPMU_RESIZE)
+                address_map_block_resizes(addr, tid);
+        else if (type == SIMPMU_RESIZED)
+                address_map_block_resized(addr, tid);
+        else
                 address_map_block_ends(addr);
         struct simpmu_free *record =
             ring_begin(type, 0, threads_now_ns(), threads_lwp(tid), sizeof(*record));
