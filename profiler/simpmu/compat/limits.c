@@ -208,15 +208,18 @@ static Bool space_is_short(UWord more_bytes)
         return used > space.rlim_cur || more_bytes > space.rlim_cur - used;
 }
 
+/* The target may ask for most of the address space: looks at segments, not at pages. */
 static Bool is_in_use(Addr start, SizeT bytes)
 {
-        for (Addr at = start; at - start < bytes; at += VKI_PAGE_SIZE) {
-                const NSegment *segment = VG_(am_find_nsegment)(at);
+        const UInt kinds = SkAnonC | SkAnonV | SkFileC | SkFileV | SkShmC | SkResvn;
+        Int count;
+        Addr *starts = VG_(get_segment_starts)(kinds, &count);
+        Bool in_use = VG_(am_find_nsegment)(start) != NULL;
 
-                if (segment != NULL && segment->kind != SkFree)
-                        return True;
-        }
-        return False;
+        for (Int i = 0; i < count && !in_use; i++)
+                in_use = starts[i] - start < bytes;
+        VG_(free)(starts);
+        return in_use;
 }
 
 static Bool is_open(Int fd)
