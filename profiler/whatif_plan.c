@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "intern.h"
 #include "simpmu/path_hash.h"
 
 struct plan {
@@ -20,6 +21,7 @@ struct plan {
         struct layout_result layout;
         struct simpmu_object *objects;
         size_t object_count;
+        struct intern *known; /* objects, which stand there once */
         uint32_t frames;
         struct diag *diag;
 };
@@ -214,15 +216,17 @@ static int find_type(struct plan *plan)
 
 static int add_object(struct plan *plan, struct simpmu_object object)
 {
-        for (size_t i = 0; i < plan->object_count; i++)
-                if (memcmp(&plan->objects[i], &object, sizeof(object)) == 0)
-                        return 0;
+        int64_t *place = intern_place(plan->known, &object, sizeof(object));
+        if (place && *place)
+                return 0;
         struct simpmu_object *grown =
             reallocarray(plan->objects, plan->object_count + 1, sizeof(*grown));
-        if (!grown)
+        if (grown)
+                plan->objects = grown;
+        if (!place || !grown)
                 return diag_no_memory(plan->diag);
-        plan->objects = grown;
         grown[plan->object_count++] = object;
+        *place = (int64_t)plan->object_count;
         if (object.frames > plan->frames)
                 plan->frames = object.frames;
         return 0;
@@ -454,9 +458,10 @@ static int write_plan(const struct plan *plan, struct whatif_fix *fix)
 int whatif_plan_make(struct db *db, const struct whatif_target *target,
                      struct whatif_fix *fix, struct diag *diag)
 {
-        struct plan plan = {.db = db, .target = target, .diag = diag};
-        int rc = 0;
-        if (target->subject == WHATIF_TYPE)
+        struct plan plan = {
+            .db = db, .target = target, .known = intern_new(), .diag = diag};
+        int rc = plan.known ? 0 : diag_no_memory(diag);
+        if (rc == 0 && target->subject == WHATIF_TYPE)
                 rc = find_type(&plan);
         if (rc == 0)
                 rc = find_objects(&plan,
@@ -467,6 +472,7 @@ int whatif_plan_make(struct db *db, const struct whatif_target *target,
                 free(plan.members[i].names);
         free(plan.members);
         free(plan.objects);
+        intern_free(plan.known);
         layout_result_free(&plan.layout);
         return rc;
 }
