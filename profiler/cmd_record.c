@@ -731,7 +731,9 @@ int record_run(struct record_options *options, enum record_end end, bool *record
         if (choose_source(options, &recording, &diag) < 0) {
                 diag_print(name, &diag);
         } else if (options->command &&
-                   (status = target_file_check(options->command[0], &diag)) != 0) {
+                   (status = target_file_check(options->command[0],
+                                               recording.ops->numbers == NUMBERS_MODELLED,
+                                               &diag)) != 0) {
                 diag_print(name, &diag);
         } else if (!options->all_counters &&
                    validated_read(recording.ops, &options->source, &recording.validated,

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <valgrind/valgrind.h>
 
 #include "db.h"
 #include "paths.h"
@@ -97,6 +98,11 @@ static int sim_probe(const struct source_options *options, struct diag *diag)
                         return -ENOENT;
                 free(path);
         }
+        if (RUNNING_ON_VALGRIND)
+                return diag_set(diag, -EBUSY,
+                                "memlag runs inside the simulated PMU, which cannot "
+                                "simulate itself; record either command alone, or one "
+                                "with --source clock");
         if (options->frequency_hz && options->ldlat_cycles)
                 return diag_set(diag, -EINVAL,
                                 "with --freq, source sim samples loads of any latency; "

@@ -15,6 +15,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "simpmu/taken_place.h"
+
 /* As the kernel: an interpreter may be a script itself, this often. */
 #define INTERPRETERS_MAX 4
 #define START_BYTES      256
@@ -23,6 +25,7 @@
 struct subject {
         const char *command;
         const char *file;
+        bool simulated;
 };
 
 static int cannot_run(const struct subject *subject, struct diag *diag, const char *why)
@@ -36,7 +39,8 @@ static int cannot_run(const struct subject *subject, struct diag *diag, const ch
 
 /* ---- formats ---- */
 
-static const char *elf_objection(const unsigned char *start, size_t length)
+static const char *elf_objection(const struct subject *subject, int fd, const char *start,
+                                 size_t length)
 {
         Elf64_Ehdr header;
         if (length > EI_CLASS && start[EI_CLASS] == ELFCLASS32)
@@ -51,6 +55,9 @@ static const char *elf_objection(const unsigned char *start, size_t length)
                        "be recorded";
         if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
                 return "it is an ELF file, but no program";
+        if (subject->simulated && taken_place_needed(fd, &header))
+                return "it is linked to addresses where the simulated PMU is; record it "
+                       "with --source clock, or link it elsewhere";
         return NULL;
 }
 
@@ -72,12 +79,12 @@ static char *interpreter_of(char *start)
 
 static int check_file(const struct subject *subject, int scripts, struct diag *diag);
 
-static int check_start(const struct subject *subject, char *start, size_t length,
+/* START: the first LENGTH bytes of the file at FD. */
+static int check_start(const struct subject *subject, int fd, char *start, size_t length,
                        int scripts, struct diag *diag)
 {
         if (length >= SELFMAG && memcmp(start, ELFMAG, SELFMAG) == 0) {
-                const char *objection =
-                    elf_objection((const unsigned char *)start, length);
+                const char *objection = elf_objection(subject, fd, start, length);
                 return objection ? cannot_run(subject, diag, objection) : 0;
         }
         if (length < 2 || memcmp(start, "#!", 2) != 0)
@@ -89,7 +96,7 @@ static int check_start(const struct subject *subject, char *start, size_t length
                 return cannot_run(subject, diag, "its first line names no interpreter");
         if (scripts == INTERPRETERS_MAX)
                 return cannot_run(subject, diag, "too many interpreters in a row");
-        struct subject next = {subject->command, interpreter};
+        struct subject next = {subject->command, interpreter, subject->simulated};
         return check_file(&next, scripts + 1, diag);
 }
 
@@ -117,12 +124,15 @@ static int check_file(const struct subject *subject, int scripts, struct diag *d
                                                   : strerror(errno));
         char start[START_BYTES + 1];
         ssize_t length = read(fd, start, START_BYTES);
-        int error = errno;
+        int rc;
+        if (length < 0) {
+                rc = cannot_run(subject, diag, strerror(errno));
+        } else {
+                start[length] = '\0';
+                rc = check_start(subject, fd, start, (size_t)length, scripts, diag);
+        }
         close(fd);
-        if (length < 0)
-                return cannot_run(subject, diag, strerror(error));
-        start[length] = '\0';
-        return check_start(subject, start, (size_t)length, scripts, diag);
+        return rc;
 }
 
 /* ---- the search ---- */
@@ -160,7 +170,7 @@ static char *search(const char *command)
         return fallback;
 }
 
-int target_file_check(const char *command, struct diag *diag)
+int target_file_check(const char *command, bool simulated, struct diag *diag)
 {
         struct stat status;
         if (!*command)
@@ -170,7 +180,7 @@ int target_file_check(const char *command, struct diag *diag)
                         return diag_set(
                             diag, errno == EACCES ? EXIT_CANNOT_RUN : EXIT_NOT_FOUND,
                             "cannot run '%s': %s", command, strerror(errno));
-                struct subject subject = {command, command};
+                struct subject subject = {command, command, simulated};
                 return check_file(&subject, 0, diag);
         }
         char *file = search(command);
@@ -179,7 +189,7 @@ int target_file_check(const char *command, struct diag *diag)
                     diag, EXIT_NOT_FOUND,
                     "'%s': no such command in PATH; give its path, such as ./%s", command,
                     command);
-        struct subject subject = {command, file};
+        struct subject subject = {command, file, simulated};
         int rc = check_file(&subject, 0, diag);
         free(file);
         return rc;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "slice.h"
+#include "taken_place.h"
 
 #define TOOL_NAME     "memlag-amd64-linux"
 #define SHARED_OPTION "--shared="
@@ -60,13 +61,16 @@ static bool can_simulate(const char *path, int depth)
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         ssize_t length;
         char *interpreter;
+        bool program, taken;
 
         if (fd < 0)
                 return false;
         length = read(fd, start.line, sizeof(start.line) - 1);
+        program = length >= (ssize_t)sizeof(start.header) && runs_on_amd64(&start.header);
+        taken = program && taken_place_needed(fd, &start.header);
         close(fd);
-        if (length >= (ssize_t)sizeof(start.header) && runs_on_amd64(&start.header))
-                return true;
+        if (program)
+                return !taken;
         if (length <= 0 || depth == SCRIPT_DEPTH)
                 return false;
         interpreter = interpreter_of(start.line);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <elf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,12 +52,18 @@ static Elf64_Ehdr elf_header(uint8_t class, uint16_t machine, uint16_t type)
         return header;
 }
 
-static void assert_told(const char *command, int status, const char *message)
+static void assert_told_of(const char *command, bool simulated, int status,
+                           const char *message)
 {
         struct diag diag = {""};
-        assert_int_equal(target_file_check(command, &diag), status);
+        assert_int_equal(target_file_check(command, simulated, &diag), status);
         if (!strstr(diag.text, message))
                 fail_msg("'%s' does not say '%s'", diag.text, message);
+}
+
+static void assert_told(const char *command, int status, const char *message)
+{
+        assert_told_of(command, false, status, message);
 }
 
 static void elf_programs_are_told_apart(void **state)
@@ -87,6 +94,30 @@ static void elf_programs_are_told_apart(void **state)
         Elf64_Ehdr header = elf_header(ELFCLASS64, EM_X86_64, ET_EXEC);
         write_file("program", &header, 20, 0755);
         assert_told("./program", EXIT_CANNOT_RUN, "cut off");
+}
+
+/* As Valgrind's own programs, which begin at 0x58000000. */
+static void a_program_in_the_place_of_valgrind_is_not_simulated(void **state)
+{
+        (void)state;
+        struct {
+                Elf64_Ehdr header;
+                Elf64_Phdr segments[2];
+        } program = {elf_header(ELFCLASS64, EM_X86_64, ET_EXEC),
+                     {{.p_type = PT_LOAD, .p_vaddr = 0x400000, .p_memsz = 4096},
+                      {.p_type = PT_LOAD, .p_vaddr = 0x57fff000, .p_memsz = 4097}}};
+        program.header.e_phoff = sizeof(program.header);
+        program.header.e_phnum = 2;
+        write_file("program", &program, sizeof(program), 0755);
+        assert_told_of("./program", true, EXIT_CANNOT_RUN, "where the simulated PMU is");
+        assert_told_of("./program", false, 0, "");
+        program.segments[1].p_memsz = 4096;
+        write_file("program", &program, sizeof(program), 0755);
+        assert_told_of("./program", true, 0, "");
+        program.header.e_type = ET_DYN;
+        program.segments[1].p_memsz = 4097;
+        write_file("program", &program, sizeof(program), 0755);
+        assert_told_of("./program", true, 0, "");
 }
 
 static void scripts_need_an_interpreter_that_runs(void **state)
@@ -150,6 +181,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
             cmocka_unit_test_setup_teardown(elf_programs_are_told_apart, enter, leave),
+            cmocka_unit_test_setup_teardown(
+                a_program_in_the_place_of_valgrind_is_not_simulated, enter, leave),
             cmocka_unit_test_setup_teardown(scripts_need_an_interpreter_that_runs, enter,
                                             leave),
             cmocka_unit_test_setup_teardown(what_is_no_program_is_named, enter, leave),
