@@ -131,7 +131,7 @@ const char *die_string(struct dwarf_file *file, Dwarf_Die *die, unsigned name)
                                : NULL;
         struct dwarf_bytes bytes = {NULL, NULL};
 
-        if (text)
+        if (text && file->budget > 0)
                 bytes = around(file, die, text);
         const char *end =
             bytes.start ? memchr(text, '\0', (size_t)(bytes.end - text)) : NULL;

@@ -13,6 +13,9 @@
 
 enum { INFO_STRINGS = 2 };
 
+/* A program's functions do not overlap, and each is decoded once or twice. */
+enum { CODE_TIMES = 4, CODE_BYTES_LEAST = 16 << 20 };
+
 uint64_t dwarf_work(uint64_t entry_bytes, uint64_t line_bytes)
 {
         return UINT64_C(16) * entry_bytes + UINT64_C(4) * line_bytes + 65536;
@@ -38,6 +41,7 @@ static int read_units(struct dwarf_file *file)
 
         file->budget = dwarf_work(offset, line_bytes);
         file->line_budget = DWARF_LINE_RUNS * line_bytes + 65536;
+        file->code_budget = CODE_TIMES * file->source->file_bytes + CODE_BYTES_LEAST;
         return 0;
 }
 
@@ -211,7 +215,8 @@ int dwarf_file_share(struct dwarf_file *copy, const struct dwarf_file *file)
                                 .unit_count = file->unit_count,
                                 .units_end = file->units_end,
                                 .budget = file->budget,
-                                .line_budget = file->line_budget};
+                                .line_budget = file->line_budget,
+                                .code_budget = file->code_budget};
         int error = copy->units
                         ? share(&copy->image, &file->image, &copy->dwarf, copy->strings)
                         : -ENOMEM;

@@ -69,6 +69,7 @@ struct dwarf_file {
          * size, a hostile file may ask for any amount. */
         uint64_t budget;
         uint64_t line_budget; /* the same, for lines of single functions alone */
+        uint64_t code_budget; /* bytes of the functions that are decoded */
         bool spent;           /* the budget of a reader that shared the bytes is spent */
         struct split_package package;
         struct split_types types;   /* of the package */

@@ -40,18 +40,26 @@ static int decode(struct flow_code *code, const uint8_t *bytes, size_t count,
         return error;
 }
 
+struct reading {
+        struct flow_code *code;
+        struct dwarf_file *dwarf;
+};
+
 static int decode_range(void *context, uint64_t low, uint64_t high)
 {
-        struct flow_code *code = context;
+        const struct reading *reading = context;
+        struct flow_code *code = reading->code;
         const struct elf_file *file = code->file;
+        uint64_t *budget = &reading->dwarf->code_budget;
 
         /* Where no code is loaded there is none, as where the linker left a part out. */
         if (!elf_file_has_code(file, low) || high <= low)
                 return 0;
         size_t count = high - low;
 
-        if (count > CODE_BYTES_LIMIT)
+        if (count > CODE_BYTES_LIMIT || count > *budget)
                 return -E2BIG;
+        *budget -= count;
         uint8_t *bytes = malloc(count);
 
         if (!bytes)
@@ -193,7 +201,8 @@ int flow_code_read(struct flow_code *code, struct dwarf_file *dwarf,
                    const struct elf_file *file, Dwarf_Die *function)
 {
         *code = (struct flow_code){.file = file};
-        int error = die_ranges(dwarf, function, decode_range, code);
+        struct reading reading = {code, dwarf};
+        int error = die_ranges(dwarf, function, decode_range, &reading);
 
         if (error)
                 return error == -ENOENT ? -EILSEQ : error;
