@@ -14,7 +14,7 @@
 enum { INFO_STRINGS = 2 };
 
 /* A program's functions do not overlap, and each is decoded once or twice. */
-enum { CODE_TIMES = 4, CODE_BYTES_LEAST = 16 << 20 };
+enum { CODE_TIMES = 4, CODE_BYTES_LEAST = 4 << 20 };
 
 uint64_t dwarf_work(uint64_t entry_bytes, uint64_t line_bytes)
 {

@@ -327,10 +327,20 @@ static int same_together(const void *left, const void *right)
         return order ? order : a->number < b->number ? -1 : 1;
 }
 
+/* How much may be unpacked of a file: real debug information shrinks to a tenth at
+ * most. */
+static uint64_t unpacked_limit(const struct unpacking *unpacking)
+{
+        enum { TIMES_FILE = 32, BYTES_LEAST = 256 << 20 };
+        uint64_t limit = TIMES_FILE * unpacking->file_bytes + BYTES_LEAST;
+
+        return limit < elf_memory_limit_bytes() ? limit : elf_memory_limit_bytes();
+}
+
 /* Whether the claimed sizes of the sections are possible, and fit. */
 static int check_sizes(const struct unpacking *unpacking, uint64_t *total)
 {
-        uint64_t limit = elf_memory_limit_bytes();
+        uint64_t limit = unpacked_limit(unpacking);
         uint64_t file_bytes = 0;
 
         *total = 0;

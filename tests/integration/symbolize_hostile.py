@@ -303,13 +303,20 @@ def scattered_block():
             ".debug_ranges": struct.pack(f"<{len(ranges)}Q", *ranges) + bytes(16)}
 
 
+def functions_in_each_other():
+    """Each begins eight bytes behind the one before, and all end where the code does."""
+    table = (abbreviation(1, COMPILE_UNIT, *RANGE, children=True) +
+             abbreviation(2, SUBPROGRAM, *RANGE, NAME, STRING) + b"\0")
+    return {".debug_abbrev": table, ".debug_info": unit(
+        code_entry(1, TEXT, TEXT_BYTES) + b"".join(
+            code_entry(2, TEXT + 8 * i, TEXT_BYTES - 8 * i, b"f\0") for i in range(4000)) + b"\0")}
+
+
 TOO_MUCH = "binary with too much debug information"
 COSTLY = "binary with debug information too costly to read"
 NO_MEMORY = "binary with debug information that there was no memory for"
-DAMAGED = "binary with damaged debug information"
 RESOLVED = "resolved"
 COMMON, MOVED = common_part()
-HALF_OF_MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
 # name: sections, which of them are packed, what becomes of functions
 CASES = {
     "one table, DWARF 4": (one_table(4), {".debug_abbrev"}, TOO_MUCH),
@@ -325,20 +332,24 @@ CASES = {
     "indirect forms": (indirect(bytes([INDIRECT]) * 3_000_000 + b"\x08a\0"), (), "no symbol"),
     "empty units": ({".debug_info": pack(bytes(64 << 20)), ".debug_abbrev": PLAIN_UNIT},
                     {".debug_info"}, TOO_MUCH),
-    "no memory": ({".debug_info": pack(bytes(500 << 20)), ".debug_abbrev": PLAIN_UNIT},
+    "no memory": ({".debug_info": pack(bytes(500 << 20) + os.urandom(16 << 20)),
+                   ".debug_abbrev": PLAIN_UNIT},
                   {".debug_info"}, TOO_MUCH if SANITIZED else NO_MEMORY),
+    "zeros of 1 GB": ({".debug_line": pack(bytes(1 << 30)), ".debug_info": LINED_INFO,
+                       ".debug_abbrev": LINED_UNIT}, {".debug_line"}, TOO_MUCH),
     "10 GB claimed": ({".debug_info": pack(bytes(1 << 20), 10 << 30), ".debug_abbrev": PLAIN_UNIT},
-                      {".debug_info"}, TOO_MUCH if HALF_OF_MEMORY < 10 << 30 else DAMAGED),
+                      {".debug_info"}, TOO_MUCH),
     "common blocks in each other": (common_blocks(), (), RESOLVED),
     "packed symbols": ({".gnu_debugdata": lzma.compress(bytes(256 << 20), preset=0)}, (),
                         "no symbol"),
     "vector of many members": (vectors(1, 3000), (), RESOLVED),
     "vectors of many parts": (vectors(5000, 8), (), RESOLVED),
     "block of many ranges": (scattered_block(), (), RESOLVED),
+    "functions in each other": (functions_in_each_other(), (), RESOLVED),
 }
 # where variables are looked for, too
 READ_DATA = {"common blocks in each other", "vector of many members", "vectors of many parts",
-             "block of many ranges"}
+             "block of many ranges", "functions in each other"}
 
 
 def add_sound_program(database, path, base):
