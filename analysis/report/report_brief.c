@@ -44,8 +44,6 @@ static const double PREFETCH_GAIN_MIN = 0.02;
 
 /* Share of the bandwidth: with less left, latency begins to rise. */
 static const double KNEE_LEFT = 0.5;
-/* Share of the bandwidth: an interval of less traffic was short for a part of it only. */
-static const double PART_USE_MAX = 0.5;
 /* Share of the loads; fewer cost hardly any time. */
 static const double SPLIT_RATIO_MIN = 0.1;
 
@@ -97,16 +95,15 @@ static void say_waiting(FILE *text, const struct report_summary *summary)
                         summary->latency_per_cycle);
 }
 
-/* The rule for contention looks at the busy part of an interval (method.md). */
 static void say_short(FILE *text, const struct report_summary *summary)
 {
-        if (summary->contended_use < PART_USE_MAX) {
+        if (report_short_in_part(summary)) {
                 fprintf(text, " DRAM bandwidth was short at times in %" PRId64 " of ",
                         summary->contended_intervals);
                 prose_counted(text, summary->intervals, "intervals");
                 fprintf(text,
-                        ", which used %.0f %% of it on the average (a shorter "
-                        "--interval shows when)",
+                        " (%.0f %% of it was used there; a shorter --interval "
+                        "shows when)",
                         100 * summary->contended_use);
         } else
                 fprintf(text, " DRAM bandwidth was short for %.0f %% of the time",

@@ -19,9 +19,11 @@ static void say_contended(FILE *text, const struct report_summary *summary)
         fprintf(
             text,
             ", %.0f%% of the time. DRAM "
-            "bandwidth was short there: loads that missed L1 waited %.0f cycles on the "
+            "bandwidth was short there%s: loads that missed L1 waited %.0f cycles on the "
             "average (LMRL)",
-            100 * summary->contended_time_share, summary->contended_lmrl_cycles);
+            100 * summary->contended_time_share,
+            report_short_in_part(summary) ? " at times" : "",
+            summary->contended_lmrl_cycles);
         if (!isnan(summary->other_lmrl_cycles))
                 fprintf(text, ", %.0f in the other intervals",
                         summary->other_lmrl_cycles);
