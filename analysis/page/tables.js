@@ -116,7 +116,7 @@ memlag.tables = (() => {
             : use === "sort" && one.share && one.value(row) < SHOWN ? 0 : one.value(row)),
         createdCell: (cell, unused, row) => {
             one.show(cell, row);
-            if (!one.number && cell.textContent.length <= 28)
+            if (!one.number && cell.textContent.length <= 20)
                 cell.classList.add("short");
             if (one.share && one.value(row) >= SHOWN) {
                 cell.classList.add("share");

@@ -136,10 +136,13 @@ memlag.time = (() => {
 
     function writeLegend() {
         legend.textContent = "";
+        if (data.time.some((row) => row.bound))
+            legend.append("Strip above: what bound each interval.");
         const bounds = [...new Set(data.time.map((row) => row.bound).filter((bound) => bound))];
         for (const bound of bounds) {
-            legend.append(memlag.element("span", "key " + boundClass(bound)), bound + " ");
-            legend.lastChild.previousSibling.title = meanings[bound] ?? "";
+            const word = memlag.element("span", "", bound + " ");
+            word.title = meanings[bound] ?? "";
+            legend.append(memlag.element("span", "key " + boundClass(bound)), word);
         }
         if (data.time.some((row) => row.contended))
             legend.append(memlag.element("span", "key contended"), "DRAM bandwidth short ");

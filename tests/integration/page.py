@@ -251,6 +251,7 @@ def check_time():
 
 
 def check_tables():
+    assert script("const panel = document.getElementById('panel-lines'); return panel.scrollWidth - panel.clientWidth") <= 0
     head = next(cell for cell in driver.find_elements(By.CSS_SELECTOR, "#rows-lines th") if cell.text == "samples")
     head.click()
     shown = [number(text) for text in column("lines", "samples")]
