@@ -80,6 +80,18 @@ static void blocks_are_aligned(void **state)
         }
 }
 
+/* Of programs that allocate more than all addresses in the end: a terabyte here. */
+static void large_blocks_stay_inside(void **state)
+{
+        (void)state;
+        begin();
+        for (int i = 0; i < 3000; i++) {
+                const uint64_t block = shadow_take(&shadow, 1ull << 30, 8);
+                assert_true(block >= 3ull << 39);
+                assert_true(block + (1ull << 30) <= 2ull << 40);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -89,6 +101,7 @@ int main(void)
             cmocka_unit_test(large_blocks_have_their_pages),
 #endif
             cmocka_unit_test(blocks_are_aligned),
+            cmocka_unit_test(large_blocks_stay_inside),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

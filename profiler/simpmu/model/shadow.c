@@ -13,7 +13,12 @@ void shadow_init(struct shadow *shadow, uint64_t first, uint64_t bytes,
                  sim_allocate allocate)
 {
         *shadow = (struct shadow){
-            .next_small = first, .next_large = first + bytes / 2, .allocate = allocate};
+            .next_small = first,
+            .first_large = first + bytes / 2,
+            .next_large = first + bytes / 2,
+            .end = first + bytes,
+            .allocate = allocate,
+        };
 }
 
 bool shadow_is_large(uint64_t bytes)
@@ -43,10 +48,11 @@ static struct shadow_free **free_of(struct shadow *shadow, uint64_t chunk)
 static uint64_t take_large(struct shadow *shadow, uint64_t bytes, uint32_t align)
 {
         const uint64_t page_bytes = 1u << PAGE_SHIFT;
-        const uint64_t address =
-            round_up(shadow->next_large + SHADOW_GRAIN_BYTES,
-                     align < SHADOW_GRAIN_BYTES ? SHADOW_GRAIN_BYTES : align);
+        const uint64_t least = align < SHADOW_GRAIN_BYTES ? SHADOW_GRAIN_BYTES : align;
+        uint64_t address = round_up(shadow->next_large + SHADOW_GRAIN_BYTES, least);
 
+        if (address + bytes > shadow->end)
+                address = round_up(shadow->first_large + SHADOW_GRAIN_BYTES, least);
         shadow->next_large = round_up(address + bytes, page_bytes);
         return address;
 }

@@ -21,14 +21,17 @@ struct shadow_free {
 
 struct shadow {
         uint64_t next_small;
+        uint64_t first_large;
         uint64_t next_large;
+        uint64_t end;
         struct shadow_free *free[SHADOW_SIZES]; /* by size in grains */
         struct shadow_free *spare;
         sim_allocate allocate;
 };
 
 /* The addresses from FIRST on, one half for small blocks and one for large ones, of
- * BYTES in all. */
+ * BYTES in all. Large blocks begin anew where all have been used: by then the first are
+ * long freed, or the two count as one. */
 void shadow_init(struct shadow *shadow, uint64_t first, uint64_t bytes,
                  sim_allocate allocate);
 
