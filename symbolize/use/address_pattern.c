@@ -10,8 +10,14 @@
 
 #include "instruction_values.h"
 
-/* Larger loops are not followed, nor are longer searches. */
-enum { STEPS_LIMIT = 1 << 13, SEARCHES_LIMIT = 1 << 12, DEPTH_LIMIT = 16 };
+/* Larger loops are not followed. Nor is one access longer, or a function with all of its
+ * accesses: only generated code takes so many instructions. */
+enum {
+        STEPS_LIMIT = 1 << 13,
+        WORK_LIMIT = 1 << 20,
+        FUNCTION_WORK_LIMIT = 1 << 26,
+        DEPTH_LIMIT = 16
+};
 
 const char *address_pattern_name(enum pattern_kind kind)
 {
@@ -26,6 +32,35 @@ const char *address_pattern_name(enum pattern_kind kind)
 
 /* ---- the loop ---- */
 
+/* Sorts the edges inside of the body by the block that they lead to. */
+static int find_edges(struct pattern_loop *loop)
+{
+        const struct flow_code *code = loop->body.code;
+        size_t *end = calloc(code->block_count + 2, sizeof(*end));
+
+        loop->before = malloc((2 * loop->body.block_count + 1) * sizeof(*loop->before));
+        loop->before_first = end;
+        if (!loop->before || !end)
+                return -ENOMEM;
+        for (size_t i = 0; i < loop->body.block_count; i++)
+                for (int n = 0; n < 2; n++) {
+                        const size_t to = code->blocks[loop->body.blocks[i]].next[n];
+
+                        if (to != SIZE_MAX)
+                                end[to + 2]++;
+                }
+        for (size_t i = 2; i < code->block_count + 2; i++)
+                end[i] += end[i - 1];
+        for (size_t i = 0; i < loop->body.block_count; i++)
+                for (int n = 0; n < 2; n++) {
+                        const size_t to = code->blocks[loop->body.blocks[i]].next[n];
+
+                        if (to != SIZE_MAX)
+                                loop->before[end[to + 1]++] = loop->body.blocks[i];
+                }
+        return 0;
+}
+
 static int read_values(struct pattern_loop *loop)
 {
         const struct flow_code *code = loop->body.code;
@@ -33,13 +68,11 @@ static int read_values(struct pattern_loop *loop)
 
         for (size_t i = 0; i < loop->body.block_count; i++)
                 count += code->blocks[loop->body.blocks[i]].count;
-        loop->first = calloc(code->block_count + 1, sizeof(*loop->first));
-        if (!loop->first)
-                return -ENOMEM;
         if (count > STEPS_LIMIT)
                 return 0;
+        loop->first = calloc(code->block_count + 1, sizeof(*loop->first));
         loop->values = calloc(count + 1, sizeof(*loop->values));
-        if (!loop->values)
+        if (!loop->first || !loop->values)
                 return -ENOMEM;
         count = 0;
         for (size_t i = 0; i < loop->body.block_count; i++) {
@@ -55,7 +88,7 @@ static int read_values(struct pattern_loop *loop)
                         loop->written |= values->writes;
                 }
         }
-        return 0;
+        return find_edges(loop);
 }
 
 void pattern_loop_free(struct pattern_loop *loop)
@@ -64,7 +97,9 @@ void pattern_loop_free(struct pattern_loop *loop)
                 loop_body_free(&loop->body);
         free(loop->values);
         free(loop->first);
-        *loop = (struct pattern_loop){0};
+        free(loop->before);
+        free(loop->before_first);
+        *loop = (struct pattern_loop){.work = loop->work};
 }
 
 static int look_at(struct pattern_loop *loop, const struct flow_code *code, size_t entry,
@@ -75,9 +110,14 @@ static int look_at(struct pattern_loop *loop, const struct flow_code *code, size
         pattern_loop_free(loop);
         loop->known = true;
         loop->block = block;
+        loop->work += LOOP_BODY_WORK * code->block_count;
         int error = loop_body_find(&loop->body, code, entry, block);
 
-        return error || loop->body.header == SIZE_MAX ? error : read_values(loop);
+        if (!error && loop->body.header != SIZE_MAX)
+                error = read_values(loop);
+        if (error)
+                pattern_loop_free(loop);
+        return error;
 }
 
 /* ---- definitions ---- */
@@ -103,7 +143,7 @@ struct search {
         bool *seen; /* blocks */
         struct subject subject;
         bool reached_top;
-        int searches_left;
+        uint64_t work_left;
 };
 
 static const struct instruction_values *values_at(const struct pattern_loop *loop,
@@ -134,10 +174,9 @@ static bool same_operand(const struct pattern_loop *loop, size_t a, size_t b)
                x->displacement == y->displacement && x->thread_local == y->thread_local;
 }
 
-static bool defines(const struct search *search, size_t step)
+static bool defines(const struct search *search, size_t step,
+                    const struct instruction_values *values)
 {
-        const struct instruction_values *values = values_at(search->loop, step);
-
         if (search->subject.value != VALUE_MEMORY)
                 return values->writes >> search->subject.value & 1;
         return values->writes_memory && is_slot(search->loop, step) &&
@@ -146,7 +185,7 @@ static bool defines(const struct search *search, size_t step)
 
 static void look_through(struct search *search, size_t block)
 {
-        if (!search->loop->body.inside[block] || search->seen[block])
+        if (search->seen[block])
                 return;
         search->seen[block] = true;
         search->blocks[search->count++] = block;
@@ -154,30 +193,34 @@ static void look_through(struct search *search, size_t block)
 
 static void look_before(struct search *search, size_t block)
 {
-        const struct loop_body *body = &search->loop->body;
+        const struct pattern_loop *loop = search->loop;
 
-        for (size_t i = 0; i < body->block_count; i++) {
-                const size_t *next = body->code->blocks[body->blocks[i]].next;
+        for (size_t i = loop->before_first[block]; i < loop->before_first[block + 1]; i++)
+                look_through(search, loop->before[i]);
+}
 
-                if (next[0] == block || next[1] == block)
-                        look_through(search, body->blocks[i]);
-        }
+static void spend(struct search *search, uint64_t work)
+{
+        search->work_left -= work < search->work_left ? work : search->work_left;
 }
 
 /* Looks in BLOCK, backwards from before STEP, and then in the blocks before it. */
 static void look_in(struct search *search, size_t block, size_t step,
                     struct definitions *found)
 {
-        const size_t first = search->loop->body.code->blocks[block].first;
+        const struct pattern_loop *loop = search->loop;
+        const size_t first = loop->body.code->blocks[block].first;
+        const struct instruction_values *values = &loop->values[loop->first[block]];
 
+        spend(search, step - first + 1);
         while (step-- > first) {
-                if (!defines(search, step))
+                if (!defines(search, step, &values[step - first]))
                         continue;
                 found->mixed |= found->step != SIZE_MAX && found->step != step;
                 found->step = step;
                 return;
         }
-        if (block == search->loop->body.header)
+        if (block == loop->body.header)
                 search->reached_top = true;
         else
                 look_before(search, block);
@@ -233,10 +276,8 @@ struct sources {
 static void add_source(struct search *search, struct sources *sources,
                        struct subject subject, size_t step)
 {
-        if (search->searches_left-- <= 0) {
-                sources->unknown = true;
+        if (search->work_left == 0)
                 return;
-        }
         const struct definitions found = definitions_of(search, subject, step);
 
         sources->mixed |= found.mixed;
@@ -386,7 +427,7 @@ static enum pattern_kind kind_of(struct search *search, struct sources *sources,
                 index |= loads(search->loop, sources->steps[i]);
         if (is_chain(search, sources, own))
                 return PATTERN_CHAIN;
-        if (search->searches_left <= 0)
+        if (search->work_left == 0)
                 return PATTERN_UNKNOWN;
         if (sources->unknown)
                 return PATTERN_CALL;
@@ -406,7 +447,7 @@ static int find(struct pattern_loop *loop, size_t step, struct address_pattern *
         struct search search = {.loop = loop,
                                 .blocks = malloc(blocks * sizeof(size_t)),
                                 .seen = malloc(blocks * sizeof(bool)),
-                                .searches_left = SEARCHES_LIMIT};
+                                .work_left = WORK_LIMIT};
         struct sources sources = {.steps = malloc(steps * sizeof(size_t)),
                                   .met = malloc(steps * sizeof(bool))};
         struct sources own = {.steps = malloc(steps * sizeof(size_t)),
@@ -418,6 +459,7 @@ static int find(struct pattern_loop *loop, size_t step, struct address_pattern *
                 pattern->kind =
                     kind_of(&search, &sources, &own, step, &pattern->stride_bytes);
                 pattern->instructions = loop_body_shortest(&loop->body, step);
+                loop->work += WORK_LIMIT - search.work_left;
                 error = 0;
         }
         free(search.blocks);
@@ -433,10 +475,12 @@ int address_pattern_find(struct pattern_loop *loop, const struct flow_code *code
                          size_t entry, size_t step, struct address_pattern *pattern)
 {
         *pattern = (struct address_pattern){.kind = PATTERN_UNKNOWN};
+        if (loop->work > FUNCTION_WORK_LIMIT)
+                return 0;
         int error = look_at(loop, code, entry, flow_code_block(code, step));
 
         if (error)
-                return error;
+                return error == -E2BIG ? 0 : error;
         if (loop->body.header == SIZE_MAX)
                 pattern->kind = PATTERN_NO_LOOP;
         return loop->values ? find(loop, step, pattern) : 0;

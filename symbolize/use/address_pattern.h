@@ -34,7 +34,10 @@ struct pattern_loop {
         struct loop_body body;
         struct instruction_values *values; /* of the steps of the body, in order */
         size_t *first;                     /* of each block of the code, in VALUES */
-        uint64_t written;                  /* registers */
+        size_t *before; /* blocks of the body that lead to each, one after another */
+        size_t *before_first; /* of each block of the code, in BEFORE */
+        uint64_t written;     /* registers */
+        uint64_t work;        /* in the whole function */
 };
 
 /* Finds the pattern of STEP's memory operand. CODE: a function that begins with block

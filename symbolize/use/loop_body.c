@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUND_LIMIT = 4096 }; /* instructions of an iteration */
+enum {
+        ROUND_LIMIT = 4096,    /* instructions of an iteration */
+        SEARCH_LIMIT = 1 << 20 /* blocks, gone over for each block of a cycle */
+};
 
 /* ---- paths ---- */
 
@@ -102,8 +105,8 @@ static size_t fill(struct search *search, size_t entry, size_t header, bool *ins
 
 /* ---- the loop ---- */
 
-/* Sets the header of BODY; INSIDE is room for as many blocks as the code has. 0 or
- * -ENOMEM. */
+/* Sets the header of BODY; INSIDE is room for as many blocks as the code has. 0,
+ * -E2BIG or -ENOMEM. */
 static int choose(struct loop_body *body, struct search *search, size_t entry,
                   size_t block, bool *inside)
 {
@@ -121,6 +124,10 @@ static int choose(struct loop_body *body, struct search *search, size_t entry,
                 return -ENOMEM;
         for (size_t at = block; at != SIZE_MAX; at = search->parents[at])
                 cycle[length++] = at;
+        if (length * code->block_count > SEARCH_LIMIT) {
+                free(cycle);
+                return -E2BIG;
+        }
         for (size_t i = 0; i < length; i++) {
                 const size_t blocks = fill(search, entry, cycle[i], inside);
 

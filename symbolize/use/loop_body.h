@@ -14,8 +14,11 @@ struct loop_body {
         bool *inside; /* of each block of the code */
 };
 
+/* About how often the search for a loop goes over all blocks. */
+enum { LOOP_BODY_WORK = 64 };
+
 /* Finds the innermost loop around BLOCK of CODE, a function that begins with block ENTRY.
- * 0 or -ENOMEM; freed in any case. */
+ * 0, -E2BIG: that would take too long, or -ENOMEM; freed in any case. */
 int loop_body_find(struct loop_body *body, const struct flow_code *code, size_t entry,
                    size_t block);
 void loop_body_free(struct loop_body *body);
