@@ -130,6 +130,7 @@ install_readers()
         command -v npm >/dev/null || return 0
         mkdir -p "$2"
         npm install --prefix "$2" --no-save --ignore-scripts --no-audit --no-fund \
+                --fetch-timeout=30000 --fetch-retries=1 \
                 speedscope@1.25.0 @firefox-devtools/profiler-cli@0.10.0 >>"$1" 2>&1 </dev/null
 }
 
