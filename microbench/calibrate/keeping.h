@@ -16,7 +16,7 @@ struct worth {
         bool lacks_host; /* lacks figures for a simulated CPU */
 };
 
-/* Whether EARLIER is retained and NOW is dropped: the rule of doc/memlag-calibrate.md. */
+/* Whether EARLIER is retained and NOW is dropped. */
 bool keeping_is_better(struct worth earlier, struct worth now);
 
 /* The figure with the largest difference between two calibrations: its NAME in words

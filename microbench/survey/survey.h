@@ -63,8 +63,8 @@ uint64_t survey_data_bytes(uint64_t memory_bytes);
  * its size. */
 bool survey_reaches_memory(uint64_t data_bytes);
 
-/* Measures all parts. DOCUMENT gets each result under its key (see
- * doc/memlag-calibrate.md), without figures that could not be measured. */
+/* Measures all parts. DOCUMENT gets each result under its key, without figures that could
+ * not be measured. */
 int survey_run(struct survey *survey, json_t *document, struct diag *diag);
 
 /* Measures latency under load only, for switched-off prefetchers. */

@@ -268,8 +268,7 @@ static bool is_told(const struct caches *caches, unsigned number,
         return false;
 }
 
-/* How a level's latency and size were found; these words are in doc/memlag-calibrate.md.
- */
+/* How a level's latency and size were found. */
 static const char OF_PLATEAU[] = "plateau", OF_SIZES_BEYOND[] = "sizes-just-beyond";
 
 /* PLATEAU is NULL if the level is unknown. */

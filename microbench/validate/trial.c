@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See trial.h. doc/memlag-validate.md gives the reason for each expectation. */
+/* See trial.h. doc/memlag-validate.md lists the expectations. */
 #include "trial.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of two calibrations stays, by the words of doc/memlag-calibrate.md: every pair
- * that there can be. */
+/* Which of two calibrations stays: every possible pair. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -27,8 +26,8 @@ static void assert_stays(struct worth earlier, struct worth now, const char *sta
         }
 }
 
-/* "and this one's is more or unknown, or this one is quick and that one is not, or only
- * that one can be simulated" */
+/* The new one is poor, or quick and the earlier one is not, or only the earlier one can
+ * be simulated. */
 static void a_good_one_stays_for_what_tells_less(void **state)
 {
         (void)state;
@@ -42,8 +41,8 @@ static void a_good_one_stays_for_what_tells_less(void **state)
         assert_stays(QG, QP, "yyyy");
 }
 
-/* "where this one is quick and that one is full, neither is as good as that, and not only
- * this one can be simulated" */
+/* The new one is quick and the earlier one full, both are poor, and not only the new one
+ * can be simulated. */
 static void a_poor_full_one_stays_for_a_poor_quick_one(void **state)
 {
         (void)state;
