@@ -39,10 +39,10 @@ static const struct argp_option options[] = {
     {"input", 'i', "FILE", 0, "The database, as FILE", 0},
     {"list", OPTION_LIST, NULL, 0, "List the named queries", 0},
     {"memory-limit", OPTION_MEMORY, "MB", 0,
-     "End a query that needs more memory (4096; 0: none does)", 0},
+     "End a query that needs more memory (4096; 0: no limit)", 0},
     {"name", OPTION_NAME, "NAME", 0, "Run the query called NAME", 0},
     {"time-limit", OPTION_TIME, "S", 0,
-     "End queries that take longer, in seconds (600; 0: none do)", 0},
+     "End the queries after S seconds (600; 0: no limit)", 0},
     {0}};
 
 /* With --name or -i, a single word is unambiguous. Otherwise a single word is SQL, unless

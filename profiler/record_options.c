@@ -56,8 +56,8 @@ static const struct argp_option option_table[] = {
      "the simulated PMU, or clock, timer samples",
      0},
     {"pid", 'p', "PID", 0, "Record the process PID, with all that it starts", 0},
-    {"all-cpus", 'a', NULL, 0, "Record whatever runs on any CPU", 0},
-    {"cpu", 'C', "CPUS", 0, "Record whatever runs on CPUS, such as 0-3,8", 0},
+    {"all-cpus", 'a', NULL, 0, "Record all programs on all CPUs", 0},
+    {"cpu", 'C', "CPUS", 0, "Record all programs on CPUS, such as 0-3,8", 0},
     {"duration", KEY_DURATION, "SECONDS", 0, "End recording after SECONDS", 0},
     {"wait", KEY_WAIT, NULL, 0,
      "Record until all processes of the command have ended, such as daemons", 0},
@@ -68,17 +68,16 @@ static const struct argp_option option_table[] = {
     {"interval", KEY_INTERVAL, "MS", 0,
      "Read the counters every MS milliseconds of the run's time (default 10)", 0},
     {"period", KEY_PERIOD, "N", 0,
-     "Sample one of N loads on the average that reach the latency threshold (by default "
-     "sim: 997, pebs: 4001, of all operations on ibs: 250000)",
+     "Sample one of N slow enough accesses (default: sim 997, pebs 4001; ibs 250000 "
+     "operations of any kind)",
      0},
     {"freq", KEY_FREQ, "HZ", 0,
-     "Sample each CPU HZ times a second (clock: 4000 by default), or under sim each "
-     "second "
-     "that loads hold up what is behind them",
+     "Sample each CPU HZ times a second (clock: default 4000), or under sim HZ times in "
+     "each second of stalled time",
      0},
     {"ldlat", KEY_LDLAT, "CYCLES", 0,
-     "Only loads of at least CYCLES are sampled (by default sim: a cycle more than L1's, "
-     "pebs: 30, ibs: all)",
+     "Sample loads of at least CYCLES (default: sim all beyond an L1 hit, pebs 30, ibs "
+     "all)",
      0},
     {"call-graph", KEY_CALL_GRAPH, "MODE", 0,
      "Call stacks of samples and allocations: auto (default), fp, dwarf or none", 0},
@@ -86,9 +85,9 @@ static const struct argp_option option_table[] = {
      "Record the physical addresses of the data (pebs, ibs)", 0},
     {"data-page-size", KEY_PAGE_SIZE, NULL, 0,
      "Record the sizes of the data's pages (pebs, ibs)", 0},
-    {"stores", KEY_STORES, NULL, 0, "Sample stores in any case (pebs)", 0},
+    {"stores", KEY_STORES, NULL, 0, "Always sample stores (pebs)", 0},
     {"loads-only", KEY_LOADS_ONLY, NULL, 0,
-     "Sample neither stores nor page faults, of which sim samples both", 0},
+     "Sample neither stores nor page faults (sim, pebs)", 0},
     {"no-heap", KEY_NO_HEAP, NULL, 0, "Do not follow heap allocations", 0},
     {"all-counters", KEY_ALL_COUNTERS, NULL, 0,
      "Record also the counters that 'memlag validate' found to be wrong", 0},
@@ -108,8 +107,8 @@ static const struct argp_option option_table[] = {
      "l2-adjacent",
      1},
     {"sim-detail", KEY_SIM_DETAIL, "full|cache|branches", 0,
-     "Follow which values wait for which (default), or simulate the caches only, faster, "
-     "or predict branches as well, slower",
+     "Follow which value each instruction waits for (full, the default); cache: faster, "
+     "without that; branches: also branch prediction, slower",
      1},
     {"sim-list", KEY_SIM_LIST, NULL, 0,
      "Print the parameters of the chosen CPU with their values and units", 1},
@@ -414,9 +413,8 @@ int whatif_options_parse(int argc, char **argv, struct record_options *options,
 {
         static const struct argp_option fix_option[] = {
             {"fix", KEY_FIX, "FIX", 0,
-             "Try this fix of the simulated CPU or the program, such as dram-latency or "
-             "type:node=soa, and no others than those that are asked for; may be "
-             "repeated",
+             "Try only this fix of the simulated CPU or the program, such as "
+             "dram-latency or type:node=soa; may be repeated",
              0},
             {0}};
         static const struct argp_child of_record[] = {
@@ -426,7 +424,7 @@ int whatif_options_parse(int argc, char **argv, struct record_options *options,
             .parser = parse_fix,
             .args_doc = "[--] COMMAND [ARGUMENT...]",
             .doc = "Record COMMAND, then run it again on simulated CPUs without one cost "
-                   "each, and tell what each would gain.\v"
+                   "each, and report the gain of each fix.\v"
                    "The command's standard input must be a file, and its files are "
                    "written again by each run.",
             .children = of_record,

@@ -50,8 +50,8 @@ struct arguments {
 
 static const struct argp_option options[] = {
     {"asm", OPTION_ASM, NULL, 0,
-     "Show the instructions with samples of every line, not of those alone that have a "
-     "tenth of what their function has; in tables with the two before and behind each",
+     "Show the instructions of every line with samples, in tables with two neighbours "
+     "before and after; by default a line needs a tenth of its function's share",
      0},
     {"context", OPTION_CONTEXT, "N", 0,
      "Show N lines (3) around each line that samples were on", 0},

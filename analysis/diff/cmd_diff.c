@@ -36,10 +36,10 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    {"after", OPTION_AFTER, "FILE", 0, "One more recording of what AFTER is of", 0},
+    {"after", OPTION_AFTER, "FILE", 0, "One more recording of the AFTER side", 0},
     {"before", OPTION_BEFORE, "FILE", 0,
-     "One more recording of what BEFORE is of: with several on both sides what differs "
-     "from run to run is in the ranges",
+     "One more recording of the BEFORE side; with several on both sides the ranges "
+     "include differences between runs",
      0},
     {"by", OPTION_BY, "WHAT", 0,
      "What a row stands for: line (the default), function, object, type (each of its "

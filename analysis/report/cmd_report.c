@@ -42,16 +42,12 @@ struct arguments {
 static const struct argp_option options[] = {
     {"by", OPTION_BY, "WHAT", 0,
      "What a row stands for: line (the default), function, object, caller (the tree of "
-     "calls), allocation (the calls that allocated each object), type, cacheline (both "
-     "sides "
-     "of the lines of the cache that threads fight for), line-use (how many bytes of "
-     "each cache line are used), thread, process, interval "
-     "or phase (neighbouring intervals with one bound)",
+     "calls), allocation (the calls that allocated each object), type, cacheline (lines "
+     "that threads fight for), line-use (how many bytes of each cache line are used), "
+     "thread, process, interval or phase (neighbouring intervals with one bound)",
      0},
     {"cache-sizes", OPTION_CACHE_SIZES, NULL, 0,
-     "With --by=object: how many lines a cache of which size lacks, of the run and of "
-     "each object",
-     0},
+     "With --by=object: cache sizes that the run and each object need", 0},
     {"dsos", 'd', "PATTERN", 0,
      "Show only lines or functions of the modules (program, libraries) that PATTERN "
      "names, with or without their path, or objects or types that their code accessed; "
@@ -68,10 +64,8 @@ static const struct argp_option options[] = {
      "types that they accessed; * stands for any characters",
      0},
     {"sort", OPTION_SORT, "KEY", 0,
-     "Which lines, functions, objects or types come first: those that stalled the "
-     "program "
-     "for longest (stalled, the default where that is known), or those with most of the "
-     "latency (latency)",
+     "Which rows come first: those that stalled the program longest (stalled, the "
+     "default if known), or those with most latency (latency)",
      0},
     {"no-source", OPTION_NO_SOURCE, NULL, 0,
      "With --verbose or --format=html: do not show source text", 0},

@@ -34,11 +34,12 @@ struct calibrate_options {
 
 static const struct argp_option option_table[] = {
     {"quick", KEY_QUICK, NULL, 0, "Fewer points and rounds: half a minute at most", 0},
-    {"force", KEY_FORCE, NULL, 0, "Keep the result in place of a better one too", 0},
+    {"force", KEY_FORCE, NULL, 0, "Store the result even if the stored one is better", 0},
     {"show", KEY_SHOW, NULL, 0, "Show the stored calibration, measure nothing", 0},
     {"export", KEY_EXPORT, "FORMAT", 0,
      "Print the stored calibration as FORMAT: json; measure nothing", 0},
-    {"picture", KEY_PICTURE, "FILE", 0, "Draw both curves into FILE, as SVG", 0},
+    {"picture", KEY_PICTURE, "FILE", 0,
+     "Draw latency over size and over bandwidth into FILE, as SVG", 0},
     {0},
 };
 
