@@ -256,113 +256,22 @@ static int write_level(struct allocations *all, struct block *blocks, size_t cou
         return code;
 }
 
-/* Until version 8 a stack's row lacked totals. One stack may then have asked for both
- * kinds of memory. */
-#define TOTAL_UNTIL_8(column)                                                            \
-        " iif(p.allocations IS NOT NULL, p." column ", (SELECT sum(" column ")"          \
-        "  FROM allocation_site AS t WHERE t.stack_id = p.stack_id"                      \
+/* SQL is laid out as SQL. */
+/* clang-format off */
+
+/* Until version 8 a stack's row lacked totals. One stack may then have asked for both kinds
+ * of memory. */
+#define TOTAL_UNTIL_8(column) \
+        " iif(p.allocations IS NOT NULL, p." column ", (SELECT sum(" column ")" \
+        "  FROM allocation_site AS t WHERE t.stack_id = p.stack_id" \
         "  AND (t.function IN ('mmap', 'mremap')) = (d.kind = 'mmap')))"
 
-static const char
-    blocks_sql[] =
-        "SELECT p.object_id, p.stack_id, p.samples," TOTAL_UNTIL_8(
-            "allocations") "," TOTAL_UNTIL_8("total_bytes") "," TOTAL_UNTIL_8("peak_"
-                                                                              "bytes") " "
-                                                                                       "F"
-                                                                                       "R"
-                                                                                       "O"
-                                                                                       "M"
-                                                                                       " "
-                                                                                       "o"
-                                                                                       "b"
-                                                                                       "j"
-                                                                                       "e"
-                                                                                       "c"
-                                                                                       "t"
-                                                                                       "_"
-                                                                                       "s"
-                                                                                       "t"
-                                                                                       "a"
-                                                                                       "c"
-                                                                                       "k"
-                                                                                       " "
-                                                                                       "A"
-                                                                                       "S"
-                                                                                       " "
-                                                                                       "p"
-                                                                                       " "
-                                                                                       "J"
-                                                                                       "O"
-                                                                                       "I"
-                                                                                       "N"
-                                                                                       " "
-                                                                                       "d"
-                                                                                       "a"
-                                                                                       "t"
-                                                                                       "a"
-                                                                                       "_"
-                                                                                       "o"
-                                                                                       "b"
-                                                                                       "j"
-                                                                                       "e"
-                                                                                       "c"
-                                                                                       "t"
-                                                                                       " "
-                                                                                       "A"
-                                                                                       "S"
-                                                                                       " "
-                                                                                       "d"
-                                                                                       " "
-                                                                                       "U"
-                                                                                       "S"
-                                                                                       "I"
-                                                                                       "N"
-                                                                                       "G"
-                                                                                       " "
-                                                                                       "("
-                                                                                       "o"
-                                                                                       "b"
-                                                                                       "j"
-                                                                                       "e"
-                                                                                       "c"
-                                                                                       "t"
-                                                                                       "_"
-                                                                                       "i"
-                                                                                       "d"
-                                                                                       ")"
-                                                                                       " "
-                                                                                       "O"
-                                                                                       "R"
-                                                                                       "D"
-                                                                                       "E"
-                                                                                       "R"
-                                                                                       " "
-                                                                                       "B"
-                                                                                       "Y"
-                                                                                       " "
-                                                                                       "p"
-                                                                                       "."
-                                                                                       "o"
-                                                                                       "b"
-                                                                                       "j"
-                                                                                       "e"
-                                                                                       "c"
-                                                                                       "t"
-                                                                                       "_"
-                                                                                       "i"
-                                                                                       "d"
-                                                                                       ","
-                                                                                       " "
-                                                                                       "p"
-                                                                                       "."
-                                                                                       "s"
-                                                                                       "t"
-                                                                                       "a"
-                                                                                       "c"
-                                                                                       "k"
-                                                                                       "_"
-                                                                                       "i"
-                                                                                       "d";
+static const char blocks_sql[] =
+    "SELECT p.object_id, p.stack_id, p.samples,"
+    TOTAL_UNTIL_8("allocations") "," TOTAL_UNTIL_8("total_bytes") "," TOTAL_UNTIL_8("peak_bytes")
+    " FROM object_stack AS p JOIN data_object AS d USING (object_id)"
+    " ORDER BY p.object_id, p.stack_id";
+/* clang-format on */
 
 static int take_block(void *context, sqlite3_stmt *row)
 {
