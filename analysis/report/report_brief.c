@@ -257,8 +257,11 @@ static int add_sentences(struct brief *brief, enum brief_rank rank,
 /* clang-format off */
 static const char places_sql[] =
     "WITH top AS" REPORT_PLACES("?1", "?2") ","
-    " used AS MATERIALIZED (SELECT module, function, function_offset, file, line,"
-    "  sum(bytes_used_per_line * lines) / sum(lines) AS used_bytes FROM line_use_view"
+    " brought AS MATERIALIZED (SELECT location_id, total(used_bytes) AS bytes, count(*) AS lines"
+    "  FROM line_use JOIN sample_location USING (sample_id) GROUP BY location_id),"
+    " used AS MATERIALIZED (SELECT m.path AS module, function, function_offset, file, line,"
+    "  total(bytes) / sum(lines) AS used_bytes"
+    "  FROM brought LEFT JOIN location USING (location_id) LEFT JOIN module AS m USING (module_id)"
     "  GROUP BY 1, 2, 3, 4, 5 HAVING sum(lines) >= " LINES_MIN ") "
     "SELECT printf('%5.1f %%', 100 * weight), verdict || coalesce(' (' || cache_level || ')', '')"
     " || coalesce(', ' || (SELECT certainty FROM certainty_finding"
