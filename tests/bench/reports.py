@@ -36,9 +36,9 @@ int main(int argc, char **argv)
 }
 """
 KINDS = ["line", "function", "object", "caller", "allocation", "type", "cacheline", "thread",
-         "process", "interval", "phase"]
+         "process", "interval", "phase", "line-use"]
 # With fewer than eleven levels the tree is in the caches, and its blocks have no samples.
-DEPTHS = 11, 14
+DEPTHS = 14, 17
 MOST_TIMES_ROWS = 2
 # Below that, starting takes most of the time.
 LEAST_S = 0.05
@@ -71,7 +71,8 @@ def recordings(memlag, directory):
 def commands_of(memlag):
     names = subprocess.run([memlag, "query", "--list"], check=True, capture_output=True,
                            text=True).stdout
-    return ([["report", "--by", kind] for kind in KINDS]
+    return ([["report"], ["report", "--by", "object", "--cache-sizes"]]
+            + [["report", "--by", kind] for kind in KINDS]
             + [["query", "--name", line.split()[0], "-i"] for line in names.splitlines()])
 
 
