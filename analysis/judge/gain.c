@@ -142,7 +142,8 @@ static void find_savings(const struct sample_facts *sample,
                     stages->service - (sample->hit_modified ? l1 : l3);
         if (sample->level == LEVEL_LFB && short_of_bandwidth)
                 saved[GAIN_DRAM_BANDWIDTH] = (double)sample->latency_cycles;
-        else if (!level_is_dram(level) || sample->bandwidth_short != ANSWER_UNKNOWN)
+        else if (!sample->set_conflict &&
+                 (!level_is_dram(level) || sample->bandwidth_short != ANSWER_UNKNOWN))
                 saved[queue_fix(sample, machine)] += stages->queue;
         if (!short_of_bandwidth && !is_shared(sample))
                 saved[GAIN_IN_TIME] = saved[GAIN_MEMORY];

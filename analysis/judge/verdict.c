@@ -231,6 +231,14 @@ static bool is_late_for_the_path(const struct rule_input *in)
                 (sample->level == LEVEL_LFB && sample->line_origin == ORIGIN_CACHE));
 }
 
+/* Misses that crowd into few sets of L1 wait for each other, and hold the buffers for so
+ * long. With other strides the lines would be in L1. */
+static bool is_set_conflict(const struct rule_input *in)
+{
+        return in->sample->set_conflict &&
+               (in->sample->level == LEVEL_L2 || in->sample->level == LEVEL_L3);
+}
+
 /* H20's false positive: a latency above DRAM's while DRAM has bandwidth left. The load
  * first waited for a fill buffer; its level does not matter. */
 static bool is_in_core(const struct rule_input *in)
@@ -240,7 +248,7 @@ static bool is_in_core(const struct rule_input *in)
             sample->interval_bound == BOUND_IN_CORE ||
             (sample->interval_lacks_buffers && sample->bandwidth_short == ANSWER_NO);
         return lacks_buffers && !may_be_translation(sample) &&
-               !is_late_for_the_path(in) &&
+               !is_late_for_the_path(in) && !is_set_conflict(in) &&
                (is_behind_l1(sample->level) || level_waits_for_dram(sample->level)) &&
                sample->latency_cycles > in->thresholds->high_latency_cycles;
 }

@@ -53,6 +53,7 @@ struct sample_facts {
         bool tlb_second;        /* the second TLB level had the translation */
         bool unforwarded;       /* an earlier store held only part of its bytes */
         bool hit_modified;      /* snoop hitm: another core had the line modified */
+        bool set_conflict;      /* its misses crowd into few sets of L1 */
         int64_t latency_cycles; /* -1: not known */
         int64_t retire_latency_cycles; /* -1: not known */
         int64_t stall_ns;              /* of a timer sample; 0: no timer sample */

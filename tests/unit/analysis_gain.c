@@ -118,6 +118,16 @@ static void queued_loads_gain_in_proportion(void **state)
         assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
 }
 
+/* More buffers do not make a set of L1 take its lines sooner. */
+static void buffers_gain_nothing_where_lines_wait_for_their_set(void **state)
+{
+        (void)state;
+        struct sample_facts sample = load(LEVEL_L2, 200, 190);
+        assert_true(gain(&sample, GAIN_BUFFERS) > 0);
+        sample.set_conflict = true;
+        assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
+}
+
 static void other_cores_and_nodes_have_fixes_of_their_own(void **state)
 {
         (void)state;
@@ -194,6 +204,7 @@ int main(void)
             cmocka_unit_test(where_bandwidth_is_short_latency_gains_nothing),
             cmocka_unit_test(loads_that_queue_for_walkers_gain_by_translation),
             cmocka_unit_test(queued_loads_gain_in_proportion),
+            cmocka_unit_test(buffers_gain_nothing_where_lines_wait_for_their_set),
             cmocka_unit_test(other_cores_and_nodes_have_fixes_of_their_own),
             cmocka_unit_test(a_line_on_its_way_is_as_its_origin),
             cmocka_unit_test(the_share_is_of_all_loads_and_faults),

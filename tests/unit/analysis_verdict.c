@@ -143,6 +143,21 @@ static void or_for_bandwidth_where_that_is_short(void **state)
         assert_int_equal(cause_of(sample), CAUSE_CACHE);
 }
 
+/* Lines of one set wait for each other, however many buffers there are. */
+static void or_for_their_set_of_l1(void **state)
+{
+        (void)state;
+        struct sample_facts sample = {.level = LEVEL_L3,
+                                      .latency_cycles = 251,
+                                      .bandwidth_short = ANSWER_NO,
+                                      .interval_bound = BOUND_IN_CORE};
+        assert_int_equal(cause_of(sample), CAUSE_IN_CORE);
+        sample.set_conflict = true;
+        assert_int_equal(cause_of(sample), CAUSE_CACHE);
+        sample.level = LEVEL_DRAM;
+        assert_int_equal(cause_of(sample), CAUSE_IN_CORE);
+}
+
 /* A cache's lines come faster than pages are walked. */
 static void or_for_their_translation_where_a_cache_had_the_line(void **state)
 {
@@ -522,6 +537,7 @@ int main(void)
             cmocka_unit_test(page_faults_prevail_by_their_time),
             cmocka_unit_test(slow_loads_of_in_core_intervals_waited_for_a_buffer),
             cmocka_unit_test(or_for_bandwidth_where_that_is_short),
+            cmocka_unit_test(or_for_their_set_of_l1),
             cmocka_unit_test(or_for_their_translation_where_a_cache_had_the_line),
             cmocka_unit_test(so_did_those_of_intervals_that_lack_buffers_now_and_then),
             cmocka_unit_test(what_held_up_the_program_decides),
