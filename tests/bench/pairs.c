@@ -200,26 +200,37 @@ enum { RECORDS = 1 << 20 };
 
 static uint64_t columns_layout(int after)
 {
-        size_t stride = after ? 1 : 8; /* words */
-        uint64_t *data = small_pages(RECORDS * (size_t)64), sum = 0;
+        struct record {
+                uint64_t value, other[7];
+        } *records = small_pages(RECORDS * sizeof(*records));
+        uint64_t *values = small_pages(RECORDS * sizeof(*values)), sum = 0;
         for (size_t i = 0; i < RECORDS; i++)
-                data[i * stride] = i;
+                if (after)
+                        values[i] = i;
+                else
+                        records[i].value = i;
         for (int pass = 0; pass < 10; pass++)
                 for (size_t i = 0; i < RECORDS; i++)
-                        sum += data[i * stride];
+                        sum += after ? values[i] : records[i].value;
         return sum;
 }
 
 /* Random records of 128 bytes with 8 hot bytes, or these 8 bytes by themselves. */
 static uint64_t hot_cold(int after)
 {
-        size_t stride = after ? 1 : 16;
-        uint64_t *data = small_pages(RECORDS * (size_t)128), sum = 0;
+        struct mixed {
+                uint64_t hot, cold[15];
+        } *records = small_pages(RECORDS * sizeof(*records));
+        uint64_t *values = small_pages(RECORDS * sizeof(*values)), sum = 0;
         for (size_t i = 0; i < RECORDS; i++)
-                data[i * stride] = i;
+                if (after)
+                        values[i] = i;
+                else
+                        records[i].hot = i;
         for (uint32_t i = 0, at = 1; i < 15000000; i++) {
                 at = next_of(at, 1u << 31);
-                sum += data[scatter(at, RECORDS) * stride];
+                uint32_t index = scatter(at, RECORDS);
+                sum += after ? values[index] : records[index].hot;
         }
         return sum;
 }
