@@ -186,8 +186,7 @@ static void path_written(const HChar *path)
                 note_written(&file);
 }
 
-/* Whether FD is open on /proc/PID/mem. */
-static Bool is_process_memory(Int fd)
+Bool code_is_process_memory(Int fd)
 {
         UWord system[STATFS_WORDS];
         HChar link[LINK_BYTES];
@@ -266,7 +265,7 @@ static Bool writes_memory(UInt number, const UWord *argument)
                 return drops_pages(argument[3]);
         for (UInt i = 0; call->arguments[i] != '\0'; i++)
                 if (call->arguments[i] == 'w')
-                        return is_process_memory((Int)argument[i]);
+                        return code_is_process_memory((Int)argument[i]);
         return False;
 }
 

@@ -20,6 +20,9 @@ void code_file_mapped(UWord flags, Int fd);
 void code_before_call(UInt number, const UWord *argument);
 void code_after_call(UInt number, const UWord *argument, UWord result);
 
+/* Whether FD is open on /proc/PID/mem. */
+Bool code_is_process_memory(Int fd);
+
 /* After each system call: discards code that another process has changed. */
 void code_look_for_changes(void);
 

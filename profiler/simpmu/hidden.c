@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Valgrind keeps its descriptors above the target's limit. A path leads there by such a
- * number in a directory of procfs (/proc/PID/fd and others), or, through links, to a file
- * of the recording. */
+ * number in a directory of procfs (/proc/PID/fd and others), by an address in
+ * /proc/PID/map_files, or, through links, to a file of the recording. */
 #include "hidden.h"
 
 #include "pub_tool_aspacemgr.h"
@@ -24,8 +24,10 @@
 /* From Linux headers that Valgrind's lack. */
 #define CURRENT_DIRECTORY (-100)
 #define OPEN_PATH         0x200000 /* O_PATH */
+#define NO_FOLLOW         0x20000  /* O_NOFOLLOW */
 #define CLOSE_ON_EXEC     0x80000  /* O_CLOEXEC */
 #define DUPLICATE_CLOEXEC 1030     /* F_DUPFD_CLOEXEC */
+#define DIRECTORY_ENTRY   4        /* DT_DIR */
 
 static const HChar no_path[] = "/proc/self/fd/2147483647";
 
@@ -51,40 +53,12 @@ Bool hidden_descriptor(UWord argument)
 
 /* ---- paths ---- */
 
-/* Whether DIRECTORY (a descriptor) lists descriptors of a process. */
-static Bool lists_descriptors(Int directory)
+static Bool is_of_procfs(Int directory)
 {
         UWord system[STATFS_WORDS];
-        HChar link[LINK_BYTES];
-        HChar path[PATH_BYTES];
-        SSizeT length;
 
-        if (raw_syscall4(__NR_fstatfs, directory, (long)system, 0, 0) != 0 ||
-            system[0] != PROC_MAGIC)
-                return False;
-        VG_(snprintf)(link, sizeof(link), "/proc/self/fd/%d", directory);
-        length = VG_(readlink)(link, path, sizeof(path) - 1);
-        path[length < 0 ? 0 : length] = '\0';
-        return VG_(strcmp)(VG_(basename)(path), "fd") == 0 ||
-               VG_(strcmp)(VG_(basename)(path), "fdinfo") == 0;
-}
-
-/* The directory whose path from DIRECTORY is the LENGTH first bytes of PATH. */
-static Bool parent_lists_descriptors(Int directory, const HChar *path, SizeT length)
-{
-        HChar parent[PATH_BYTES];
-        long fd;
-        Bool lists;
-
-        VG_(memcpy)(parent, path, length);
-        parent[length] = '\0';
-        fd = raw_syscall4(__NR_openat, directory, (long)(length == 0 ? "." : parent),
-                          OPEN_PATH, 0);
-        if (fd < 0)
-                return False;
-        lists = lists_descriptors((Int)fd);
-        (void)raw_syscall4(__NR_close, fd, 0, 0, 0);
-        return lists;
+        return raw_syscall4(__NR_fstatfs, directory, (long)system, 0, 0) == 0 &&
+               system[0] == PROC_MAGIC;
 }
 
 /* Whether NAME, up to its end or a slash, is a number that Valgrind's descriptors have.
@@ -102,11 +76,70 @@ static Bool is_hidden_number(const HChar *name)
                number >= (ULong)VG_(fd_hard_limit);
 }
 
-static Bool passes_hidden_number(Int directory, const HChar *path)
+/* Whether NAME is of a mapping of Valgrind's, as in /proc/PID/map_files. */
+static Bool is_hidden_mapping(const HChar *name)
+{
+        HChar *end;
+        const UWord start = VG_(strtoull16)(name, &end);
+        UWord address = start;
+
+        if (end == name || *end != '-')
+                return False;
+        hidden_pointer(&address);
+        return address != start;
+}
+
+static Bool is_hidden_name(const HChar *name)
+{
+        return is_hidden_number(name) || is_hidden_mapping(name);
+}
+
+/* Whether the entry NAME of DIRECTORY, up to a slash, is a link or a file of procfs: a
+ * directory is a process's. Where procfs is mounted does not matter. */
+static Bool is_entry_of_procfs(Int directory, const HChar *name)
+{
+        HChar entry[PATH_BYTES];
+        struct vg_stat status;
+        SizeT length = VG_(strcspn)(name, "/");
+        Bool is_entry;
+        long fd;
+
+        if (!is_of_procfs(directory) || length >= sizeof(entry))
+                return False;
+        VG_(memcpy)(entry, name, length);
+        entry[length] = '\0';
+        fd = raw_syscall4(__NR_openat, directory, (long)entry, OPEN_PATH | NO_FOLLOW, 0);
+        if (fd < 0)
+                return False;
+        is_entry = VG_(fstat)((Int)fd, &status) == 0 && !VKI_S_ISDIR(status.mode);
+        (void)raw_syscall4(__NR_close, fd, 0, 0, 0);
+        return is_entry;
+}
+
+/* The same for the directory whose path from DIRECTORY is the LENGTH first bytes of PATH,
+ * and the name behind them. */
+static Bool leads_to_procfs(Int directory, const HChar *path, SizeT length)
+{
+        HChar parent[PATH_BYTES];
+        long fd;
+        Bool leads;
+
+        VG_(memcpy)(parent, path, length);
+        parent[length] = '\0';
+        fd = raw_syscall4(__NR_openat, directory, (long)(length == 0 ? "." : parent),
+                          OPEN_PATH, 0);
+        if (fd < 0)
+                return False;
+        leads = is_entry_of_procfs((Int)fd, path + length);
+        (void)raw_syscall4(__NR_close, fd, 0, 0, 0);
+        return leads;
+}
+
+static Bool passes_hidden_name(Int directory, const HChar *path)
 {
         for (SizeT i = 0; path[i] != '\0'; i++)
-                if ((i == 0 || path[i - 1] == '/') && is_hidden_number(path + i) &&
-                    parent_lists_descriptors(directory, path, i))
+                if ((i == 0 || path[i - 1] == '/') && is_hidden_name(path + i) &&
+                    leads_to_procfs(directory, path, i))
                         return True;
         return False;
 }
@@ -133,7 +166,7 @@ static Bool follow_link(Int directory, HChar path[PATH_BYTES])
         return True;
 }
 
-static Bool leads_to_hidden_number(Int directory, const HChar *start)
+static Bool leads_to_hidden_name(Int directory, const HChar *start)
 {
         HChar path[PATH_BYTES];
 
@@ -141,7 +174,7 @@ static Bool leads_to_hidden_number(Int directory, const HChar *start)
         VG_(strncpy)(path, start, sizeof(path) - 1);
         path[sizeof(path) - 1] = '\0';
         for (UInt links = 0; links < LINKS_MAX; links++) {
-                if (passes_hidden_number(directory, path))
+                if (passes_hidden_name(directory, path))
                         return True;
                 if (!follow_link(directory, path))
                         return False;
@@ -188,8 +221,8 @@ static UWord hide_path(const struct call_info *call, UWord *argument, UInt i)
         const Bool at = i > 0 && call->arguments[i - 1] == 'd';
         const Int directory = at ? (Int)argument[i - 1] : CURRENT_DIRECTORY;
 
-        if (!is_path(path) || (!leads_to_hidden_number(directory, path) &&
-                               !is_hidden_file(directory, path)))
+        if (!is_path(path) ||
+            (!leads_to_hidden_name(directory, path) && !is_hidden_file(directory, path)))
                 return 0;
         if ((call->flags & ENGINE) != 0)
                 return VKI_ENOENT;
@@ -252,22 +285,46 @@ UWord hidden_before_call(UInt number, UWord *argument)
         return hidden_in_memory(number, argument);
 }
 
-/* Removes Valgrind's descriptors, which come last, from a directory listing. */
-static UWord listed(UInt number, const UWord *argument, UWord bytes)
+/* Removes Valgrind's descriptors and mappings from the BYTES of a directory listing.
+ * Entries of directories, as processes are, stay. */
+static UWord remove_hidden(UInt number, UChar *entries, UWord bytes)
 {
-        const UWord name = number == __NR_getdents64 ? 19 : 18;
-        UChar *entries = (UChar *)argument[1];
+        const Bool wide = number == __NR_getdents64;
+        const UWord name = wide ? 19 : 18;
+        UWord kept = 0;
 
-        if (!lists_descriptors((Int)argument[0]))
-                return bytes;
         for (UWord at = 0; at + name < bytes;) {
-                UShort length = *(UShort *)(entries + at + 16);
+                const UShort length = *(UShort *)(entries + at + 16);
+                const UChar type = entries[at + (wide ? 18 : length - 1u)];
 
-                if (is_hidden_number((const HChar *)entries + at + name) || length == 0)
-                        return at;
+                if (length == 0)
+                        break;
+                if (type == DIRECTORY_ENTRY ||
+                    !is_hidden_name((const HChar *)entries + at + name)) {
+                        VG_(memmove)(entries + kept, entries + at, length);
+                        kept += length;
+                }
                 at += length;
         }
-        return bytes;
+        return kept;
+}
+
+/* A list from which all is removed is no end: the next one follows. */
+static UWord listed(UInt number, const UWord *argument, UWord bytes)
+{
+        if (!is_of_procfs((Int)argument[0]))
+                return bytes;
+        while (bytes > 0) {
+                const UWord kept = remove_hidden(number, (UChar *)argument[1], bytes);
+                long more;
+
+                if (kept > 0)
+                        return kept;
+                more = raw_syscall4(number, (long)argument[0], (long)argument[1],
+                                    (long)argument[2], 0);
+                bytes = more < 0 ? 0 : (UWord)more;
+        }
+        return 0;
 }
 
 UWord hidden_after_call(UInt number, const UWord *argument, UWord result)

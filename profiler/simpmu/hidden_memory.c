@@ -3,7 +3,9 @@
 
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcbase.h"
+#include "pub_tool_libcproc.h"
 
+#include "code_changes.h"
 #include "compat/descriptors.h"
 #include "hidden.h"
 #include "syscalls.h"
@@ -15,9 +17,13 @@
 #define VALGRINDS_MAX 65536           /* more descriptors than Valgrind has */
 #define SOL_SOCKET    1               /* from asm-generic/socket.h */
 #define SCM_RIGHTS    1
-#define IOCB_FD       20 /* where struct iocb has its descriptor */
+#define IOCB_FD       20 /* where struct iocb has its descriptor, */
+#define IOCB_FLAGS    56 /* whether it has another one, and which */
+#define IOCB_NOTIFIED 60
+#define NOTIFIES      1 /* IOCB_FLAG_RESFD */
 #define KCMP_FILE     0
 #define CLONE_FILE    0x40049409 /* FICLONE */
+#define CLONE_RANGE   0x4020940d /* FICLONERANGE */
 #define BITS_PER_WORD 64
 
 static Bool readable(Addr start, SizeT length)
@@ -102,15 +108,19 @@ static Bool passes_hidden(Addr address)
         return False;
 }
 
+/* Limits a list of messages to the ones before the first wrong one. */
 static UWord in_messages(UWord *argument)
 {
         const UWord message_bytes = sizeof(struct message) + sizeof(UWord);
 
         if ((UInt)argument[2] > MESSAGES_MAX)
                 argument[2] = MESSAGES_MAX;
-        for (UWord i = 0; i < (UInt)argument[2]; i++)
-                if (passes_hidden(argument[1] + i * message_bytes))
-                        return VKI_EBADF;
+        for (UWord i = 0; i < (UInt)argument[2]; i++) {
+                if (!passes_hidden(argument[1] + i * message_bytes))
+                        continue;
+                argument[2] = i;
+                return i == 0 ? VKI_EBADF : 0;
+        }
         return 0;
 }
 
@@ -133,6 +143,16 @@ static UWord in_sets(const UWord *argument)
         return 0;
 }
 
+static Bool asks_of_hidden(Addr request)
+{
+        const Int *fd = (const Int *)(request + IOCB_FD);
+        const UInt *flags = (const UInt *)(request + IOCB_FLAGS);
+        const Int *notified = (const Int *)(request + IOCB_NOTIFIED);
+
+        return hidden_descriptor((UWord)*fd) ||
+               ((*flags & NOTIFIES) != 0 && hidden_descriptor((UWord)*notified));
+}
+
 /* Limits a list of requests to the requests before the first wrong one. */
 static UWord in_requests(UWord *argument)
 {
@@ -140,9 +160,9 @@ static UWord in_requests(UWord *argument)
 
         for (Word i = 0; i < (Word)argument[1]; i++) {
                 if (!readable((Addr)&requests[i], sizeof(Addr)) ||
-                    !readable(requests[i] + IOCB_FD, sizeof(Int)))
+                    !readable(requests[i], IOCB_NOTIFIED + sizeof(Int)))
                         return 0;
-                if (!hidden_descriptor((UWord) * (const Int *)(requests[i] + IOCB_FD)))
+                if (!asks_of_hidden(requests[i]))
                         continue;
                 argument[1] = (UWord)i;
                 return i == 0 ? VKI_EBADF : 0;
@@ -189,6 +209,42 @@ void hidden_after_any_call(UInt number, const UWord *argument)
         }
 }
 
+static Bool clones_hidden(UWord request, UWord argument)
+{
+        if (request == CLONE_RANGE)
+                return readable(argument, sizeof(Long)) &&
+                       hidden_descriptor(*(const UWord *)argument);
+        return request == CLONE_FILE && hidden_descriptor(argument);
+}
+
+/* Whether COUNT parts of memory at ADDRESS, each an address and a length, have some of
+ * Valgrind's. */
+static UWord in_vector(Addr address, UWord count)
+{
+        for (UWord i = 0; i < count && i < MESSAGES_MAX; i++) {
+                const UWord *part = (const UWord *)address + 2 * i;
+                UWord start, length;
+
+                if (!readable((Addr)part, 2 * sizeof(*part)))
+                        return 0;
+                start = part[0];
+                length = part[1];
+                hidden_range(&start, &length);
+                if (start != part[0])
+                        return VKI_EFAULT;
+        }
+        return 0;
+}
+
+/* The offset in /proc/PID/mem is an address. */
+static UWord in_process_memory(const UWord *argument)
+{
+        return is_valgrinds(VG_(am_find_nsegment)(argument[3])) &&
+                       code_is_process_memory((Int)argument[0])
+                   ? VKI_EIO
+                   : 0;
+}
+
 UWord hidden_in_memory(UInt number, UWord *argument)
 {
         switch (number) {
@@ -222,9 +278,26 @@ UWord hidden_in_memory(UInt number, UWord *argument)
                                 argument[i] = NO_DESCRIPTOR;
                 return 0;
         case __NR_ioctl:
-                return argument[1] == CLONE_FILE && hidden_descriptor(argument[2])
-                           ? VKI_EBADF
-                           : 0;
+                return clones_hidden(argument[1], argument[2]) ? VKI_EBADF : 0;
+        case __NR_pread64:
+        case __NR_pwrite64:
+        case __NR_pwritev:
+        case __NR_pwritev2:
+                return in_process_memory(argument);
+        case __NR_preadv:
+        case __NR_preadv2:
+                if (in_process_memory(argument) != 0)
+                        return VKI_EIO;
+                return in_vector(argument[1], argument[2]);
+        case __NR_readv:
+                return in_vector(argument[1], argument[2]);
+        case __NR_process_vm_readv:
+        case __NR_process_vm_writev:
+                if ((Int)argument[0] != VG_(getpid)())
+                        return in_vector(argument[1], argument[2]);
+                if (in_vector(argument[1], argument[2]) != 0)
+                        return VKI_EFAULT;
+                return in_vector(argument[3], argument[4]);
         default:
                 return 0;
         }

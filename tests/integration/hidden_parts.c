@@ -6,11 +6,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/aio_abi.h>
+#include <linux/fs.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -89,10 +96,49 @@ static void pass(int fd)
         close(ends[1]);
 }
 
+/* An error there is said of the second request or message; the first is done. */
+static void use_structure(int fd)
+{
+        aio_context_t context = 0;
+        struct iocb request = {.aio_lio_opcode = IOCB_CMD_NOOP,
+                               .aio_flags = IOCB_FLAG_RESFD,
+                               .aio_resfd = (unsigned)fd},
+                    *requests = &request;
+        struct file_clone_range range = {.src_fd = fd};
+        char room[CMSG_SPACE(sizeof(int))] = {0}, byte = 0;
+        struct iovec part = {&byte, 1};
+        struct msghdr plain = {.msg_iov = &part, .msg_iovlen = 1}, passing = plain;
+        passing.msg_control = room;
+        passing.msg_controllen = sizeof(room);
+        struct mmsghdr messages[] = {{plain, 0}, {passing, 0}};
+        struct cmsghdr *rights = CMSG_FIRSTHDR(&passing);
+        int ends[2], file = open("file", O_RDWR | O_CREAT, 0600);
+        *rights = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+        memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
+        if (syscall(SYS_io_setup, 1, &context) == 0 &&
+            (syscall(SYS_io_submit, context, 1, &requests) != -1 || errno != EBADF))
+                printf("a request: %d, %d\n", fd, errno);
+        syscall(SYS_io_destroy, context);
+        if (ioctl(file, FICLONERANGE, &range) != -1 || errno != EBADF)
+                printf("a clone: %d, %d\n", fd, errno);
+        if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0 &&
+            sendmmsg(ends[0], messages, 2, 0) != 1)
+                printf("messages: %d\n", fd);
+        close(ends[0]);
+        close(ends[1]);
+        close(file);
+        unlink("file");
+}
+
+static bool is_mounted; /* the directory of descriptors, as another one */
+
 static void use_path(int fd)
 {
         char path[PATH_MAX], number[32];
         const int mode = O_RDWR | O_NONBLOCK;
+        snprintf(path, sizeof(path), "mounted/%d", fd);
+        if (is_mounted)
+                harm("mount", open(path, mode));
         snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         snprintf(number, sizeof(number), "%d", fd);
         harm("path", open(path, mode));
@@ -133,6 +179,32 @@ static void use_mappings(void)
                 closedir(directory);
 }
 
+/* Where Valgrind's programs are (readelf -l), this one has no memory. */
+static void use_memory(void)
+{
+        void *there = (void *)0x58000000;
+        char bytes[8];
+        struct iovec parts[] = {{bytes, 8}, {there, 8}};
+        int memory = open("/proc/self/mem", O_RDWR), zeros = open("/dev/zero", O_RDONLY);
+        if (readv(zeros, &parts[1], 1) != -1 || errno != EFAULT)
+                printf("readv: %d\n", errno);
+        if (process_vm_readv(getpid(), parts, 1, &parts[1], 1, 0) != -1)
+                printf("process_vm_readv\n");
+        if (process_vm_writev(getpid(), parts, 1, &parts[1], 1, 0) != -1)
+                printf("process_vm_writev\n");
+        if (pread(memory, bytes, 8, 0x58000000) != -1 || errno != EIO ||
+            pwrite(memory, bytes, 8, 0x58000000) != -1 || errno != EIO)
+                printf("memory: %d\n", errno);
+        close(memory);
+        close(zeros);
+}
+
+static void *wait_forever(void *nothing)
+{
+        pause();
+        return nothing;
+}
+
 static void list(void)
 {
         DIR *directory = opendir("/proc/self/fd");
@@ -150,12 +222,21 @@ int main(void)
                 return 2;
         limit = (int)files.rlim_cur;
         list();
+        mkdir("mounted", 0700);
+        is_mounted = unshare(CLONE_NEWNS) == 0 &&
+                     mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+                     mount("/proc/self/fd", "mounted", NULL, MS_BIND, NULL) == 0;
         for (int fd = limit; fd < limit + TRIED; fd++) {
                 use_number(fd);
+                use_structure(fd);
                 pass(fd);
                 use_path(fd);
         }
+        if (is_mounted)
+                umount("mounted");
+        rmdir("mounted");
         use_mappings();
+        use_memory();
         /* The shared memory is not there for madvise either: it knows no such address. */
         for (unsigned long at = 0x1000000000; at < 0x1100000000; at += 1 << 20)
                 if (madvise((void *)at, 4096, MADV_REMOVE) == 0)
@@ -165,6 +246,13 @@ int main(void)
             dup2(0, 32) != -1 || errno != EBADF || dup3(0, 32, O_CLOEXEC) != -1 ||
             errno != EBADF)
                 printf("a descriptor over the limit\n");
+        /* Its threads end with it, as if it could still queue signals. */
+        pthread_t thread;
+        struct rlimit signals = {0, 0};
+        if (pthread_create(&thread, NULL, wait_forever, NULL) != 0 ||
+            setrlimit(RLIMIT_SIGPENDING, &signals) != 0 ||
+            getrlimit(RLIMIT_SIGPENDING, &signals) != 0 || signals.rlim_max != 0)
+                printf("a limit on signals\n");
         printf("found %d\n", found);
         free(block);
         return 5;
