@@ -75,6 +75,8 @@ has_samples()
 TMPDIR=$PWD/no-such-directory "$MEMLAG" record $SIM -o nowhere.db -- \
         cat /proc/self/cmdline >cmdline 2>err || fail "without a temporary directory: $(cat err)"
 [ "$(tr '\0' ' ' <cmdline)" = "cat /proc/self/cmdline " ] || fail "its command line: $(cat cmdline)"
+"$MEMLAG" record --force $SIM -o nowhere.db -- sh -c 'ulimit -f 0; exec true' >out 2>err ||
+        fail "where the target may write no file: $(cat err)"
 mkdir watched
 TMPDIR=$PWD/watched python3 - "$MEMLAG" <<'END'
 import ctypes

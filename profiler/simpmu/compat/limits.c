@@ -4,11 +4,11 @@
  * Limits that the target sets on its address space, open files, system calls and
  * stack. The kernel would apply an address space limit to Valgrind too, and Valgrind
  * cannot continue without memory. Valgrind refuses to lower the limit of open files
- * for good. Therefore this file stores both limits, and checks the address space when
- * the target asks for more. The mappings that Valgrind refuses or misplaces are made
- * here, too. Filters of system calls are refused. The main thread's
- * stack has room for the highest possible limit (launch.c), and uses the current
- * limit. Knows nothing of the model.
+ * for good. With few pending signals Valgrind could not end its threads. Therefore this
+ * file stores these limits, and checks the address space when the target asks for more.
+ * The mappings that Valgrind refuses or misplaces are made here, too. Filters of system
+ * calls are refused. The main thread's stack has room for the highest possible limit
+ * (launch.c), and uses the current limit. Knows nothing of the model.
  *
  * The linker replaces Valgrind's functions by these: see symbols.cmake. */
 #include "compat/limits.h"
@@ -25,8 +25,9 @@
 #include "compat/system_call.h"
 #include "syscalls.h"
 
-#define RLIMIT_AS           9        /* from asm/resource.h; Valgrind's headers lack it */
-#define MAP_FIXED_NOREPLACE 0x100000 /* from asm-generic/mman-common.h */
+#define RLIMIT_AS           9 /* from asm/resource.h; Valgrind's headers lack both */
+#define RLIMIT_SIGPENDING   11
+#define MAP_FIXED_NOREPLACE 0x100000    /* from asm-generic/mman-common.h */
 #define SPACE_BYTES         (1ul << 47) /* of addresses that a process has */
 #define PR_GET_SECCOMP      21 /* from linux/prctl.h and linux/seccomp.h, likewise */
 #define PR_SET_SECCOMP      22
@@ -37,8 +38,13 @@ enum { SECCOMP_SET_MODE_STRICT, SECCOMP_SET_MODE_FILTER };
 extern Addr VG_(brk_limit); /* where the target's heap by brk ends */
 extern struct vki_rlimit VG_(client_rlimit_stack);
 
-static Bool space_limited; /* by the target itself */
-static struct vki_rlimit space;
+/* Set by the target itself, and not the kernel's. */
+struct stored {
+        Bool set;
+        struct vki_rlimit limit;
+};
+
+static struct stored space, pending;
 static Bool files_lowered;
 static UWord files_maximum; /* when lowered */
 
@@ -50,7 +56,13 @@ static void complete(struct system_call_status *status, SysRes result)
 
 static Bool is_ours(UWord resource)
 {
-        return resource == RLIMIT_AS || resource == VKI_RLIMIT_NOFILE;
+        return resource == RLIMIT_AS || resource == RLIMIT_SIGPENDING ||
+               resource == VKI_RLIMIT_NOFILE;
+}
+
+static struct stored *stored_of(UWord resource)
+{
+        return resource == RLIMIT_AS ? &space : &pending;
 }
 
 /* ---- reading and setting ---- */
@@ -63,10 +75,10 @@ static struct vki_rlimit limit_of(UWord resource)
                 limit.rlim_cur = (UWord)VG_(fd_soft_limit);
                 limit.rlim_max =
                     files_lowered ? files_maximum : (UWord)VG_(fd_hard_limit);
-        } else if (space_limited) {
-                limit = space;
+        } else if (stored_of(resource)->set) {
+                limit = stored_of(resource)->limit;
         } else {
-                (void)VG_(getrlimit)(RLIMIT_AS, &limit);
+                (void)VG_(getrlimit)((Int)resource, &limit);
         }
         return limit;
 }
@@ -90,8 +102,7 @@ static void set_limit(UWord resource, const struct vki_rlimit *limit)
                 files_maximum = limit->rlim_max;
                 files_lowered = True;
         } else {
-                space = *limit;
-                space_limited = True;
+                *stored_of(resource) = (struct stored){True, *limit};
         }
 }
 
@@ -202,10 +213,10 @@ static Bool space_is_short(UWord more_bytes)
 {
         UWord used;
 
-        if (!space_limited || space.rlim_cur == ~0ul)
+        if (!space.set || space.limit.rlim_cur == ~0ul)
                 return False;
         used = space_used();
-        return used > space.rlim_cur || more_bytes > space.rlim_cur - used;
+        return used > space.limit.rlim_cur || more_bytes > space.limit.rlim_cur - used;
 }
 
 /* The target may ask for most of the address space: looks at segments, not at pages. */
