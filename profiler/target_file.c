@@ -39,6 +39,27 @@ static int cannot_run(const struct subject *subject, struct diag *diag, const ch
 
 /* ---- formats ---- */
 
+/* Returns true if the program at FD names a dynamic linker that does not exist. */
+static bool lacks_linker(int fd, const Elf64_Ehdr *header)
+{
+        Elf64_Phdr segment;
+        char linker[PATH_MAX];
+        for (uint64_t i = 0; i < header->e_phnum; i++) {
+                off_t at = (off_t)(header->e_phoff + i * sizeof(segment));
+                if (pread(fd, &segment, sizeof(segment), at) != sizeof(segment))
+                        return false;
+                if (segment.p_type == PT_INTERP)
+                        return segment.p_filesz > 0 &&
+                               segment.p_filesz <= sizeof(linker) &&
+                               pread(fd, linker, segment.p_filesz,
+                                     (off_t)segment.p_offset) ==
+                                   (ssize_t)segment.p_filesz &&
+                               linker[segment.p_filesz - 1] == '\0' &&
+                               access(linker, F_OK) != 0;
+        }
+        return false;
+}
+
 static const char *elf_objection(const struct subject *subject, int fd, const char *start,
                                  size_t length)
 {
@@ -55,6 +76,8 @@ static const char *elf_objection(const struct subject *subject, int fd, const ch
                        "be recorded";
         if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
                 return "it is an ELF file, but no program";
+        if (lacks_linker(fd, &header))
+                return "its dynamic linker does not exist (readelf -l names it)";
         if (subject->simulated && taken_place_needed(fd, &header))
                 return "it is linked to addresses where the simulated PMU is; record it "
                        "with --source clock, or link it elsewhere";

@@ -120,6 +120,27 @@ static void a_program_in_the_place_of_valgrind_is_not_simulated(void **state)
         assert_told_of("./program", true, 0, "");
 }
 
+static void a_program_needs_its_dynamic_linker(void **state)
+{
+        (void)state;
+        struct {
+                Elf64_Ehdr header;
+                Elf64_Phdr segment;
+                char linker[16];
+        } program = {elf_header(ELFCLASS64, EM_X86_64, ET_DYN),
+                     {.p_type = PT_INTERP,
+                      .p_offset = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr),
+                      .p_filesz = 9},
+                     "/nowhere"};
+        program.header.e_phoff = sizeof(program.header);
+        program.header.e_phnum = 1;
+        write_file("program", &program, sizeof(program), 0755);
+        assert_told("./program", EXIT_CANNOT_RUN, "its dynamic linker does not exist");
+        strcpy(program.linker, "/bin/../");
+        write_file("program", &program, sizeof(program), 0755);
+        assert_told("./program", 0, "");
+}
+
 static void scripts_need_an_interpreter_that_runs(void **state)
 {
         (void)state;
@@ -183,6 +204,8 @@ int main(void)
             cmocka_unit_test_setup_teardown(elf_programs_are_told_apart, enter, leave),
             cmocka_unit_test_setup_teardown(
                 a_program_in_the_place_of_valgrind_is_not_simulated, enter, leave),
+            cmocka_unit_test_setup_teardown(a_program_needs_its_dynamic_linker, enter,
+                                            leave),
             cmocka_unit_test_setup_teardown(scripts_need_an_interpreter_that_runs, enter,
                                             leave),
             cmocka_unit_test_setup_teardown(what_is_no_program_is_named, enter, leave),
