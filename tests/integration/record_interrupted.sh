@@ -77,6 +77,9 @@ TMPDIR=$PWD/no-such-directory "$MEMLAG" record $SIM -o nowhere.db -- \
 [ "$(tr '\0' ' ' <cmdline)" = "cat /proc/self/cmdline " ] || fail "its command line: $(cat cmdline)"
 "$MEMLAG" record --force $SIM -o nowhere.db -- sh -c 'ulimit -f 0; exec true' >out 2>err ||
         fail "where the target may write no file: $(cat err)"
+# Nor does it end where it forbids itself writable code (PR_SET_MDWE).
+"$MEMLAG" record --force $SIM -o nowhere.db -- perl -e 'syscall(157, 65, 1, 0, 0, 0); exec "true"' \
+        >out 2>err || fail "without writable code: $(cat err)"
 mkdir watched
 TMPDIR=$PWD/watched python3 - "$MEMLAG" <<'END'
 import ctypes

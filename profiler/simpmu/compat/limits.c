@@ -31,6 +31,8 @@
 #define SPACE_BYTES         (1ul << 47) /* of addresses that a process has */
 #define PR_GET_SECCOMP      21 /* from linux/prctl.h and linux/seccomp.h, likewise */
 #define PR_SET_SECCOMP      22
+#define PR_SET_MDWE         65
+#define PR_GET_MDWE         66
 
 enum { SECCOMP_MODE_STRICT = 1, SECCOMP_MODE_FILTER };
 enum { SECCOMP_SET_MODE_STRICT, SECCOMP_SET_MODE_FILTER };
@@ -181,12 +183,14 @@ Bool limits_wants_sandbox(UInt number, const UWord *argument)
 
 /* The kernel would apply a filter of system calls to Valgrind as well, and end it with
  * the target. Therefore the target sees a kernel without filters: Valgrind does not
- * know seccomp(2), which fails with ENOSYS. */
+ * know seccomp(2), which fails with ENOSYS. Valgrind's code is writable, too, which MDWE
+ * forbids. */
 SYSTEM_CALL_BEFORE(vgSysWrap_linux_sys_prctl_before)
 {
         const UWord option = call->argument[0];
 
-        if (option == PR_SET_SECCOMP || option == PR_GET_SECCOMP)
+        if (option == PR_SET_SECCOMP || option == PR_GET_SECCOMP ||
+            option == PR_SET_MDWE || option == PR_GET_MDWE)
                 complete(status, VG_(mk_SysRes_Error)(VKI_EINVAL));
         else
                 __real_vgSysWrap_linux_sys_prctl_before(tid, layout, call, status, flags);
