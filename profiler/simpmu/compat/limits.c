@@ -229,7 +229,7 @@ static Bool is_in_use(Addr start, SizeT bytes)
         const UInt kinds = SkAnonC | SkAnonV | SkFileC | SkFileV | SkShmC | SkResvn;
         Int count;
         Addr *starts = VG_(get_segment_starts)(kinds, &count);
-        Bool in_use = VG_(am_find_nsegment)(start) != NULL;
+        Bool in_use = bytes > 0 && VG_(am_find_nsegment)(start) != NULL;
 
         for (Int i = 0; i < count && !in_use; i++)
                 in_use = starts[i] - start < bytes;
