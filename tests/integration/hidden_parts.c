@@ -96,7 +96,7 @@ static void pass(int fd)
         close(ends[1]);
 }
 
-/* An error there is said of the second request or message; the first is done. */
+/* Of two messages the first is sent, and the second has the error. */
 static void use_structure(int fd)
 {
         aio_context_t context = 0;
