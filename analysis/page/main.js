@@ -57,7 +57,8 @@
         const shortNs = (row) => (row.short || 0) * within(row);
         const sum = (value) => data.time.reduce((all, row) => all + value(row), 0);
         const short = sum(shortNs) / (end - begin);
-        const used = sum((row) => shortNs(row) * row.used) / sum(shortNs);
+        /* of the bandwidth, where it was short; NaN: not known */
+        const used = sum((row) => shortNs(row) * row.used) / sum((row) => (row.used === null ? 0 : shortNs(row)));
         return (stalled === null || memlag.weights[0][0] !== "stalled" ? `${samples} samples.`
             : `Accesses stalled the program for ${memlag.percent(stalled)} of the cycles` + (faulted >= 0.001 ? `, and page faults took ${memlag.percent(faulted)}.` : "."))
             + (data.time.some((row) => row.short !== null) ? short > 0

@@ -80,7 +80,8 @@ static const struct table tables[] = {
              " round(sum(read_gbs * ns) / sum(ns), 3) AS read_gbs,"
              " round(sum(write_gbs * ns) / sum(ns), 3) AS write_gbs,"
              " round(max(peak_gbs), 2) AS peak_gbs, max(contended) AS contended,"
-             " round(sum(use_ratio * ns) / sum(iif(use_ratio IS NULL, 0, ns)), 3) AS used,"
+             " round(sum(use_ratio * ns) FILTER (WHERE contended = 1)"
+             "  / sum(ns) FILTER (WHERE contended = 1 AND use_ratio IS NOT NULL), 3) AS used,"
              " round(sum(contended * ns) * 1.0 / sum(ns), 3) AS short, b.bound AS bound"
              " FROM part JOIN bounds AS b USING (part) GROUP BY part ORDER BY part"},
     {"files", "SELECT file_id, path FROM page_file ORDER BY file_id"},
