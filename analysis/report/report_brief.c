@@ -292,7 +292,8 @@ static const char places_sql[] =
     "  AND fix = 'in-time' AND kind = 'estimate'),"
     " (SELECT 100 * gain_ratio FROM object_gain_finding WHERE object_id ="
     "  (SELECT object_id FROM line_object_finding AS o WHERE o.line_id = top.line_id"
-    "   GROUP BY object_id ORDER BY sum(samples) DESC LIMIT 1)) "
+    "   GROUP BY object_id ORDER BY sum(samples) DESC LIMIT 1)"
+    "  AND NOT EXISTS (SELECT 1 FROM whatif_run)) "
     "FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
     "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL"
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run) GROUP BY line_id) AS g"
@@ -412,7 +413,7 @@ static void print_prefetch(FILE *out, sqlite3_stmt *row)
 {
         const char *pattern = statement_text(row, 11);
         const int64_t distance = sqlite3_column_int64(row, 12);
-        if (!pattern || !latency_matters(statement_text(row, 2)) ||
+        if (!latency_matters(statement_text(row, 2)) ||
             sqlite3_column_double(row, 13) < PREFETCH_GAIN_MIN)
                 return;
         if (distance > 0)
