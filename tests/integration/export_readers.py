@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 from selenium import webdriver
@@ -22,6 +23,7 @@ from call_tree import UNITS, CallTree, named
 
 MEMLAG, READERS, FILE = sys.argv[1:]
 WAIT_S = 60
+SESSIONS = tempfile.TemporaryDirectory(prefix="readers-")  # for sockets: their paths must be short
 tree = CallTree(FILE)
 
 
@@ -92,7 +94,7 @@ def speedscope():
 def profiler(*words):
     done = subprocess.run(["node", os.path.join(READERS, "node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js"),
                            *words], capture_output=True, text=True,
-                          env={**os.environ, "PROFILER_CLI_SESSION_DIR": os.path.abspath("profiler")})
+                          env={**os.environ, "PROFILER_CLI_SESSION_DIR": SESSIONS.name})
     return done.stdout if done.returncode == 0 else None
 
 
