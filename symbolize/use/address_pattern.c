@@ -358,6 +358,12 @@ static bool counts(struct search *search, size_t step, int64_t *sum)
         return false;
 }
 
+/* A longer stride is of a product that 32 bits do not hold. */
+static bool is_stride(int64_t change)
+{
+        return change >= INT32_MIN && change <= INT32_MAX;
+}
+
 /* How much SUBJECT before STEP changes from iteration to iteration. False: not known. */
 static bool change_of(struct search *search, struct value_term term, size_t step,
                       int depth, int64_t *change)
@@ -368,7 +374,7 @@ static bool change_of(struct search *search, struct value_term term, size_t step
         if (depth == 0 || !defined_once(search, term, step, &found))
                 return false;
         if (found.step == SIZE_MAX || counts(search, found.step, change))
-                return true;
+                return is_stride(*change);
         const struct instruction_values *values = values_at(search->loop, found.step);
         int64_t sum = 0;
 
@@ -378,7 +384,7 @@ static bool change_of(struct search *search, struct value_term term, size_t step
                 sum += values->terms[i].factor * *change;
         }
         *change = sum;
-        return values->linear;
+        return values->linear && is_stride(sum);
 }
 
 static bool stride_of(struct search *search, size_t step, int64_t *stride)
@@ -471,6 +477,15 @@ static int find(struct pattern_loop *loop, size_t step, struct address_pattern *
         return error;
 }
 
+/* Whether loops may be unseen: a switch jumps by a table. */
+static bool jumps_anywhere(const struct flow_code *code)
+{
+        for (size_t i = 0; i < code->block_count; i++)
+                if (code->blocks[i].indirect)
+                        return true;
+        return false;
+}
+
 int address_pattern_find(struct pattern_loop *loop, const struct flow_code *code,
                          size_t entry, size_t step, struct address_pattern *pattern)
 {
@@ -481,7 +496,7 @@ int address_pattern_find(struct pattern_loop *loop, const struct flow_code *code
 
         if (error)
                 return error == -E2BIG ? 0 : error;
-        if (loop->body.header == SIZE_MAX)
+        if (loop->body.header == SIZE_MAX && !jumps_anywhere(code))
                 pattern->kind = PATTERN_NO_LOOP;
         return loop->values ? find(loop, step, pattern) : 0;
 }

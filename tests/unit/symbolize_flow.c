@@ -112,6 +112,9 @@ CODE(strides_inside, "1: mov (%rsi), %rdi\n2: mov (%rdi), %rax\n add $8, %rdi\n"
 CODE(repeats, "1: mov (%rdi), %rax\n dec %rcx\n jne 1b\n ret")
 CODE(multiplies, "1: mov (%rdi,%rcx), %rax\n imul $5, %rcx, %rcx\n dec %rdx\n jne 1b\n"
                  "ret")
+CODE(jumps_by_table, "mov (%rdi), %rax\n jmp *(%rsi,%rax,8)")
+CODE(wraps, "1: imul $0x7e3779b1, %rcx, %rax\n imul $0x7e3779b1, %rax, %rax\n"
+            "mov (%rdi,%rax,8), %rdx\n inc %rcx\n cmp %r8, %rcx\n jb 1b\n ret")
 CODE(gathers, "1: movl (%rsi,%rcx,4), %eax\n mov (%rdi,%rax,8), %rdx\n inc %rcx\n"
               "cmp %r8, %rcx\n jb 1b\n ret")
 CODE(chases, "1: mov (%rdi), %rdi\n test %rdi, %rdi\n jne 1b\n ret")
@@ -398,6 +401,8 @@ static void knows_how_addresses_follow(void **state)
                 struct address_pattern pattern;
         } cases[] = {
             {"moves_on", 0, {PATTERN_NO_LOOP, 0, 0}},
+            {"jumps_by_table", 0, {PATTERN_UNKNOWN, 0, 0}},
+            {"wraps", 14, {PATTERN_COMPUTED, 0, 6}},
             {"strides", 0, {PATTERN_STRIDE, 24, 4}},
             {"strides_back", 0, {PATTERN_STRIDE, -16, 3}},
             {"strides_in_frame", 5, {PATTERN_STRIDE, 4, 5}},
