@@ -551,21 +551,33 @@ void report_print_too_few(FILE *out, const struct report_summary *summary)
                 print_advice_on_samples(out, summary, "Too few samples for a table");
 }
 
+/* COUNT: lines with at least LEAST of the time and too few samples for a verdict. */
+static int count_unjudged(struct db *db, const char *least, int64_t *count,
+                          struct diag *diag)
+{
+        char *sql = sqlite3_mprintf("SELECT count(*) FROM" REPORT_WEIGHED_LINES
+                                    "WHERE verdict = 'too-few-samples' AND weight >= %s",
+                                    least);
+        int code = sql ? statement_number(db, sql, count, diag) : diag_no_memory(diag);
+        sqlite3_free(sql);
+        return code;
+}
+
 static int print_no_place(struct db *db, FILE *out, const struct report_summary *summary,
                           struct diag *diag)
 {
-        int64_t unjudged;
-        int code = statement_number(db,
-                                    "SELECT count(*) FROM" REPORT_WEIGHED_LINES
-                                    "WHERE verdict = 'too-few-samples'"
-                                    " AND weight >= " PLACE_SHARE_MIN,
-                                    &unjudged, diag);
+        int64_t unjudged = 0, large = 0;
+        int code = count_unjudged(db, PLACE_SHARE_MIN, &unjudged, diag);
+        if (code >= 0)
+                code = count_unjudged(db, "0.05", &large, diag);
         if (code < 0)
                 return code;
         if (report_has_too_few(summary))
                 report_print_too_few(out, summary);
-        else if (unjudged)
+        else if (large)
                 print_advice_on_samples(out, summary, "Too few samples to judge lines");
+        else if (unjudged)
+                fputs("No line waits for 5 % of the time.\n", out);
         else
                 fputs("No line waits for 1 % of the time.\n", out);
         return 0;
