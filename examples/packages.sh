@@ -4,10 +4,10 @@
 
 build_packages="build-essential cmake pkg-config valgrind libsqlite3-dev libdw-dev libelf-dev libunwind-dev
         libiberty-dev libzydis-dev liblzma-dev libzstd-dev libdeflate-dev libpfm4-dev libjansson-dev libhwloc-dev sqlite3 lowdown
-        libjs-d3 libjs-jquery libjs-jquery-datatables"
+        libjs-d3 libjs-jquery libjs-jquery-datatables file"
 test_packages="libcmocka-dev libc6-dbg elfutils man-db python3 gzip xz-utils dwz libdebuginfod1
         linux-perf qemu-system-x86 clang lld llvm gfortran libc++1 libc++abi1 zsh fish
-        openmpi-bin libopenmpi-dev lintian file musl-tools libjemalloc-dev
+        openmpi-bin libopenmpi-dev lintian musl-tools libjemalloc-dev
         chromium chromium-driver python3-selenium golang-go"
 
 # Prints those of the packages PACKAGE... that are not installed.
