@@ -609,7 +609,7 @@ static int record(struct recording *recording)
 /* ---- a native first run of the command ---- */
 
 /* Runs the command under timer samples, which stay in FIRST. Returns the exit status for
- * a failure; EXIT_OK: continue. */
+ * a failure; EXIT_OK: continue, also if the command itself returned a failure. */
 static int run_first(struct recording *first)
 {
         struct diag diag;
@@ -627,12 +627,12 @@ static int run_first(struct recording *first)
         launch_close(first->launch); /* the second run sets up its signals again */
         first->launch = NULL;
         int status = status_of(first, !first->failed);
-        if (status != EXIT_OK && !first->failed)
+        if (status >= EXIT_CANNOT_RUN && !first->failed)
                 diag_printf(name,
                             "the command, run as it is, ended with status %d: it is not "
                             "simulated, and nothing was recorded",
                             status);
-        return status;
+        return status >= EXIT_CANNOT_RUN || first->failed ? status : EXIT_OK;
 }
 
 /* Reports obstacles to a first run before it starts. */

@@ -179,16 +179,21 @@ echo text | record -- touch ran && fail "read a pipe twice"
 [ ! -e ran ] && [ ! -e memlag.db ] || fail "ran with a pipe"
 grep -q 'standard input' err || fail "no reason: $(cat err)"
 
-# What cannot be said beforehand ends with the first run; the last run has the status.
+# A first run that a signal ends is the last; the last run has the status.
 echo kept >memlag.db
 "$MEMLAG" record --with-clock -- touch ran 2>err </dev/null && fail "replaced a file"
 [ ! -e ran ] || fail "ran before it saw the file"
 rm memlag.db
 status=0
-record -- sh -c 'echo run; exit 3' >out </dev/null || status=$?
-expect "status of a first run that fails" "$status" 3
+record -- sh -c 'echo run; kill -TERM $$' >out </dev/null || status=$?
+expect "status of a first run that fails" "$status" 143
 expect "runs of it" "$(wc -l <out)" 1
 [ ! -e memlag.db ] || fail "a database of a run that failed"
+status=0
+record -- sh -c 'echo run; exit 3' >out </dev/null || status=$?
+expect "status of both" "$status" 3
+expect "runs of both" "$(wc -l <out)" 2
+expect "status in the database" "$(ask "SELECT value FROM run WHERE key = 'exit_status'")" 3
 status=0
 record -- sh -c '[ ! -e second ] || exit 5; touch second' </dev/null || status=$?
 expect "status of the second run" "$status" 5
