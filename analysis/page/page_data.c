@@ -48,6 +48,12 @@ struct optional_table {
 #define OF_FIELDS "JOIN type_field USING (field_id) JOIN page_type USING (type_id)"
 #define FILE_ID(file) " (SELECT file_id FROM page_file WHERE path = " file ") "
 
+/* The share of the first run's CPU time at the row ID of FROM; NULL: there was no such run.
+ * NONE is the share of a row that the run never sampled. */
+#define MEASURED(from, id, finding, none) \
+        " round(coalesce((SELECT measured_ratio FROM " finding " AS m WHERE m." id " = " from "." id ")," \
+        "  iif(EXISTS (SELECT 1 FROM " finding "), " none ", NULL)), 6) AS measured,"
+
 static const struct table tables[] = {
     {"run", "SELECT key, value FROM run_info ORDER BY key"},
     {"machine", "SELECT key, value FROM machine WHERE key = 'dram_bandwidth_gbs'"},
@@ -85,11 +91,12 @@ static const struct table tables[] = {
              " round(sum(contended * ns) * 1.0 / sum(ns), 3) AS short, b.bound AS bound"
              " FROM part JOIN bounds AS b USING (part) GROUP BY part ORDER BY part"},
     {"files", "SELECT file_id, path FROM page_file ORDER BY file_id"},
-    {"functions", "SELECT function_id, module," REPORT_FUNCTION "," FIGURES
-                  "FROM function_finding JOIN page_function USING (function_id)"
+    {"functions", "SELECT function_id, module," REPORT_FUNCTION ","
+                  MEASURED("f", "function_id", "function_clock_finding", "0") FIGURES
+                  "FROM function_finding AS f JOIN page_function USING (function_id)"
                   " ORDER BY stalled_ratio DESC, latency_share DESC, samples DESC, function_id"},
     {"lines", "SELECT l.line_id, f.function_id," FILE_ID("file") "AS file_id, line,"
-              FIGURES ", iif(" REPORT_HAS_CALLER "," FILE_ID("caller_file") ", NULL)"
+              MEASURED("l", "line_id", "line_clock_finding", "0") FIGURES ", iif(" REPORT_HAS_CALLER "," FILE_ID("caller_file") ", NULL)"
               " AS caller_file_id, caller_line, caller_function,"
               " round(caller_share, 3) AS caller_share"
               " FROM line_finding AS l JOIN page_line USING (line_id) LEFT JOIN"
@@ -103,8 +110,9 @@ static const struct table tables[] = {
                   " AND (line_id IN (SELECT line_id FROM page_line)"
                   "      OR p.function_id IN (SELECT function_id FROM page_function))"},
     {"objects", "SELECT object_id, object_kind AS kind, object, alloc_function, alloc_file,"
-                " alloc_line, size_bytes, allocations," FIGURES
-                "FROM object_view JOIN page_object USING (object_id)"},
+                " alloc_line, size_bytes, allocations,"
+                MEASURED("o", "object_id", "object_clock_finding", "NULL") FIGURES
+                "FROM object_view AS o JOIN page_object USING (object_id)"},
     {"fields", "SELECT field_id, type_id, type, type_size_bytes, field, field_type,"
                " offset_bytes, size_bytes, cache_line," FIGURES
                "FROM type_view JOIN page_type USING (type_id)"},

@@ -33,10 +33,13 @@ memlag.tables = (() => {
                 cell.title = `${meaning}: ${remedy}`;
         },
     };
-    const figures = () => {
+    const figures = (rows) => {
         const columns = [];
         if (memlag.weights.some(([key]) => key === "stalled"))
             columns.push(figure("stalled", "stalled", "Share of the cycles that these accesses stalled: about the most that can be saved"));
+        if (rows.some((row) => typeof row.measured === "number"))
+            columns.push({ title: "measured", number: true, explained: "Share of the CPU time of the first run, at full speed (the whole run)",
+                value: (row) => row.measured, show: (cell, row) => { cell.textContent = row.measured === null ? "–" : memlag.percent(row.measured); } });
         if (memlag.weights.some(([key]) => key === "latency"))
             columns.push(figure(memlag.weights.find(([key]) => key === "latency")[1], "latency", "Share of the latency of all samples; not of time, as accesses overlap"));
         columns.push(figure("samples", "samples"));
@@ -55,25 +58,25 @@ memlag.tables = (() => {
     const gainPlace = (row) => (row.line ? memlag.place(row.line.file_id, row.line.line) : "whole run");
     const kinds = [
         {
-            key: "lines", title: "Lines", rows: data.lines, columns: [...figures(),
+            key: "lines", title: "Lines", rows: data.lines, columns: [...figures(data.lines),
                 named("line", (row) => memlag.place(row.file_id, row.line), openLine),
                 plain("function", (row) => row.owner.function, (row) => name(row.owner.function)),
                 ...(data.lines.some((row) => row.caller_file_id !== null)
                     ? [{ ...plain("called from", caller, null, "The program's own line that led to most of it"), minor: false }] : [])],
         },
         {
-            key: "functions", title: "Functions", rows: data.functions.filter((row) => row.samples !== undefined), columns: [...figures(),
+            key: "functions", title: "Functions", rows: data.functions.filter((row) => row.samples !== undefined), columns: [...figures(data.functions),
                 named("function", (row) => row.function, (row) => memlag.source.openFunction(row)),
                 plain("module", (row) => memlag.base(row.module))],
         },
         {
-            key: "objects", title: "Objects", rows: data.objects, columns: [...figures(),
+            key: "objects", title: "Objects", rows: data.objects, columns: [...figures(data.objects),
                 plain("size", (row) => row.size_bytes ?? 0, (row) => memlag.bytes(row.size_bytes)),
                 plain("kind", (row) => row.kind),
                 named("object", (row) => row.object, (row) => memlag.source.openObject(row))],
         },
         {
-            key: "types", title: "Types", rows: data.fields.filter((row) => row.samples > 0), columns: [...figures(),
+            key: "types", title: "Types", rows: data.fields.filter((row) => row.samples > 0), columns: [...figures(data.fields),
                 plain("offset", (row) => row.offset_bytes),
                 plain("type", (row) => row.type ?? "(no name)", (row) => name(row.type ?? "(no name)")),
                 named("field", (row) => row.field ?? "(whole)", (row) => memlag.structs.open(row.type_id, row.field_id))],
