@@ -16,6 +16,7 @@ enum brief_rank {
         BRIEF_STATE, /* what is missing of the run */
         BRIEF_GAIN,
         BRIEF_REMEDY,
+        BRIEF_MEASURED, /* whether the first run at full speed agrees */
         BRIEF_PLACE,
         BRIEF_LAST_REMEDY,
         BRIEF_NOTE

@@ -300,10 +300,12 @@ int report_csv(struct db *db, const struct report_options *options,
 int report_json(struct db *db, const struct report_options *options,
                 const struct report_summary *summary, FILE *out, struct diag *diag);
 
-/* Prints how well the measured time of a first run agrees with the model, and the lines
- * with disagreement. */
-int report_print_measured(struct db *db, FILE *out, const struct report_summary *summary,
-                          struct diag *diag);
+/* Print how well the measured time of a first run agrees with the model, and the lines
+ * with disagreement. Nothing without such a run. */
+int report_print_agreement(struct db *db, FILE *out, const struct report_summary *summary,
+                           struct diag *diag);
+int report_print_disagreement(struct db *db, FILE *out,
+                              const struct report_summary *summary, struct diag *diag);
 
 /* Prints the head of a report in JSON: an object up to the key "run". */
 int report_json_head(struct db *db, const struct report_summary *summary, FILE *out,

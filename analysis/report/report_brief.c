@@ -697,7 +697,9 @@ static int add_by_line(struct brief *brief)
         if (!code && !any)
                 code = add_lines(brief, BRIEF_FIRST_PLACE, print_no_place);
         if (!code)
-                code = add_lines(brief, BRIEF_NOTE, report_print_measured);
+                code = add_lines(brief, BRIEF_MEASURED, report_print_agreement);
+        if (!code)
+                code = add_lines(brief, BRIEF_NOTE, report_print_disagreement);
         return code ? code : each_gain(brief->db, add_gain, brief, brief->diag);
 }
 

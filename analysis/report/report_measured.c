@@ -26,24 +26,26 @@ static const char lines_sql[] =
     " ORDER BY abs(measured_ratio - stalled_ratio) DESC, line_id LIMIT ?2";
 /* clang-format on */
 
-static void say_agreement(FILE *text, sqlite3_stmt *row, bool few)
+static void say_agreement(FILE *text, sqlite3_stmt *row)
 {
+        const int64_t samples = sqlite3_column_int64(row, 3);
         int64_t compared = sqlite3_column_int64(row, 0);
         bool timed = sqlite3_column_int(row, 4);
-        fprintf(text, "Measured in a first run (%" PRId64 " timer samples): ",
-                (int64_t)sqlite3_column_int64(row, 3));
-        if (few) {
-                fputs("too few to compare with the model.", text);
+        if (samples < VERDICT_SAMPLES_MIN) {
+                fprintf(text,
+                        "Measured: too few timer samples (%" PRId64 ") to compare with "
+                        "the model.",
+                        samples);
                 return;
         }
         if (compared == 0) {
-                fputs("no line had 1 % of the time.", text);
+                fputs("Measured: no line had 1 % of the time.", text);
                 return;
         }
-        fprintf(text, "%" PRId64 " of the ", (int64_t)sqlite3_column_int64(row, 1));
+        fprintf(text, "Measured: %" PRId64 " of the ",
+                (int64_t)sqlite3_column_int64(row, 1));
         prose_counted(text, compared, "hottest lines");
-        fputs(timed ? " are among the ten that take most time in the model"
-                    : " are among the ten that stall most in the model",
+        fputs(timed ? " are in the model's first ten" : " are in the ten that stall most",
               text);
         if (sqlite3_column_type(row, 2) != SQLITE_NULL)
                 fprintf(text, "; rank correlation %.2f", sqlite3_column_double(row, 2));
@@ -76,41 +78,58 @@ static int say_lines(struct db *db, FILE *text, const char *kind,
         return code;
 }
 
-static int say_measured(struct db *db, FILE *text, struct diag *diag)
+static int say_first_run(struct db *db, FILE *text, struct diag *diag)
 {
         sqlite3_stmt *row = NULL;
         int code = statement_first(db, agreement_sql, &row, diag);
-        const bool few = code > 0 && sqlite3_column_int64(row, 3) < VERDICT_SAMPLES_MIN;
         if (code > 0)
-                say_agreement(text, row, few);
+                say_agreement(text, row);
         sqlite3_finalize(row);
-        if (few)
-                return 0;
-        if (code >= 0)
-                code = say_lines(
-                    db, text, "unexplained",
-                    " Time that no stall explains (computation, branches): ", diag);
+        return code < 0 ? code : 0;
+}
+
+static int say_disagreement(struct db *db, FILE *text, struct diag *diag)
+{
+        int64_t samples = 0;
+        int code = statement_number(db, "SELECT total(samples) FROM clock_sample",
+                                    &samples, diag);
+        if (code < 0 || samples < VERDICT_SAMPLES_MIN)
+                return code < 0 ? code : 0;
+        code = say_lines(db, text, "unexplained",
+                         "Time that no stall explains (computation, branches): ", diag);
         return code
                    ? code
                    : say_lines(db, text, "overrated",
                                " Stalls that the measured time does not confirm: ", diag);
 }
 
-int report_print_measured(struct db *db, FILE *out, const struct report_summary *summary,
-                          struct diag *diag)
+static int print_wrapped(struct db *db, FILE *out,
+                         int (*say)(struct db *, FILE *, struct diag *),
+                         struct diag *diag)
 {
         char *sentences = NULL;
         size_t length;
-        if (!summary->has_first_run)
-                return 0;
         FILE *text = open_memstream(&sentences, &length);
         if (!text)
                 return diag_no_memory(diag);
-        int code = say_measured(db, text, diag);
+        int code = say(db, text, diag);
         if (fclose(text))
                 code = diag_no_memory(diag);
-        if (!code)
-                prose_wrapped(out, sentences);
+        if (!code && *sentences)
+                prose_wrapped(out, sentences + (*sentences == ' '));
         free(sentences);
         return code;
+}
+
+int report_print_agreement(struct db *db, FILE *out, const struct report_summary *summary,
+                           struct diag *diag)
+{
+        return summary->has_first_run ? print_wrapped(db, out, say_first_run, diag) : 0;
+}
+
+int report_print_disagreement(struct db *db, FILE *out,
+                              const struct report_summary *summary, struct diag *diag)
+{
+        return summary->has_first_run ? print_wrapped(db, out, say_disagreement, diag)
+                                      : 0;
 }

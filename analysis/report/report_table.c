@@ -144,7 +144,7 @@ int report_add_state(struct brief_lines *lines, const struct report_summary *sum
         } states[] = {
             {print_selection, BRIEF_LAST_REMEDY}, {print_cut_off, BRIEF_STATE},
             {print_signal, BRIEF_STATE},          {print_failure, BRIEF_STATE},
-            {print_losses, BRIEF_STATE},          {print_poor_calibration, BRIEF_NOTE},
+            {print_losses, BRIEF_STATE},          {print_poor_calibration, BRIEF_STATE},
         };
         int code = 0;
         for (size_t i = 0; !code && i < sizeof(states) / sizeof(states[0]); i++) {
@@ -580,7 +580,9 @@ static int print_sentences(struct db *db, const struct report_options *options, 
         report_print_head(out, summary, true);
         int code = report_print_summary(db, out, summary, diag);
         if (!code)
-                code = report_print_measured(db, out, summary, diag);
+                code = report_print_agreement(db, out, summary, diag);
+        if (!code)
+                code = report_print_disagreement(db, out, summary, diag);
         if (!code)
                 code = report_print_gains(db, out, diag);
         if (!code && !summary->timed && !report_waits_little(summary))
