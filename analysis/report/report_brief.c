@@ -442,6 +442,19 @@ static void print_huge_pages(FILE *out, sqlite3_stmt *row)
         free(object);
 }
 
+/* Data at addresses that come from other data cannot be accessed in order. */
+static const char *remedy_of(sqlite3_stmt *row, const struct report_advice *advice)
+{
+        const char *pattern = statement_text(row, 11);
+        if (strcmp(advice->verdict, "cache") != 0)
+                return advice->remedy;
+        if (strcmp(pattern, "index") == 0)
+                return "make it smaller, or go through the indices in order";
+        if (strcmp(pattern, "chain") == 0)
+                return "make it smaller, or follow several chains at a time";
+        return advice->remedy;
+}
+
 static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice *advice,
                         size_t width)
 {
@@ -451,7 +464,7 @@ static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice
         if (!memory)
                 return -ENOMEM;
         fprintf(memory, "%c%s: %s.", toupper((unsigned char)*advice->meaning),
-                advice->meaning + 1, advice->remedy);
+                advice->meaning + 1, remedy_of(row, advice));
         print_line_use(memory, row);
         print_gain(memory, row);
         print_prefetch(memory, row);
