@@ -12,7 +12,7 @@
         const command = String(data.run.command ?? "");
         const about = data.provenance.startsWith(kind + " ") ? data.provenance.slice(kind.length + 1) : data.provenance;
         const facts = [data.provenance.includes("(") ? "" : data.run.cpu ?? "unknown CPU",
-            memlag.duration(data.run.duration_ns), `${data.run.memory_samples} samples of memory accesses`];
+            memlag.duration(data.run.duration_ns) + (kind === "modelled" ? " of modelled time" : ""), `${data.run.memory_samples} samples of memory accesses`];
         document.getElementById("banner").append(memlag.element("span", "kind kind-" + kind, kind), " ", about,
             memlag.element("span", "quiet", facts.filter((fact) => fact).map((fact) => " · " + fact).join("")));
         document.getElementById("command").textContent = command || data.file;

@@ -4,7 +4,7 @@
 "use strict";
 memlag.structs = (() => {
     const { data } = memlag;
-    const LINE = 64, ROWS = 48, LEAST = 0.001;
+    const LINE = 64, ROWS = 48, COSTLIEST = 16, LEAST = 0.001;
     const types = new Map();
     for (const field of data.fields) {
         if (!types.has(field.type_id))
@@ -77,7 +77,7 @@ memlag.structs = (() => {
         return row;
     }
 
-    /* Lines of the cache without any sample, several of them, are told in a word. */
+    /* Of a large structure the cache lines that cost most, in their order. */
     function drawLines(box, type) {
         const certain = type.fields.filter((field) => field.size_bytes > 0 && !(field.field || "").includes("|"));
         const most = d3.max(type.fields, memlag.weigh) || 0;
@@ -89,7 +89,9 @@ memlag.structs = (() => {
         }
         const numbers = [...byLine.keys()].sort((a, b) => a - b);
         const busy = (number) => byLine.get(number).some((field) => field.samples > 0 || field.page_faults > 0);
-        const chosen = numbers.length <= 8 ? numbers : numbers.filter(busy).slice(0, ROWS);
+        const cost = (number) => d3.sum(byLine.get(number), memlag.weigh);
+        const chosen = numbers.length <= 8 ? numbers
+            : numbers.filter(busy).sort((a, b) => cost(b) - cost(a)).slice(0, COSTLIEST).sort((a, b) => a - b);
         for (const number of chosen)
             box.append(lineOf(number, byLine.get(number).sort((a, b) => a.offset_bytes - b.offset_bytes || b.size_bytes - a.size_bytes), most, columns(type)));
         if (chosen.length < numbers.length)

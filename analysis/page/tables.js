@@ -115,7 +115,7 @@ memlag.tables = (() => {
         type: one.number ? "num" : undefined,
         className: (one.number ? "number" : "text") + (one.minor ? " minor" : ""), defaultContent: "",
         data: (row, use) => (use === "display" ? "" : (one.value(row) ?? null) === null ? (one.number ? -1 : "")
-            : use === "filter" ? memlag.filterText(one.value(row))
+            : use === "filter" ? (one.number ? "" : memlag.filterText(one.value(row)))
             : use === "sort" && one.share && one.value(row) < SHOWN ? 0 : one.value(row)),
         createdCell: (cell, unused, row) => {
             one.show(cell, row);
