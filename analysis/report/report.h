@@ -216,7 +216,7 @@ struct report_gain {
         double high;
 };
 
-/* Prints what FIX changes: "If all data came from L1". */
+/* Prints what FIX changes: "If all memory were local". */
 void report_say_condition(FILE *out, const char *fix);
 
 /* Prints one line: the gain of FIX in another run. FIX may combine fixes with '+'. */

@@ -13,7 +13,7 @@ const char *report_fix_condition(const char *fix)
                 const char *fix;
                 const char *condition;
         } conditions[] = {
-            {"memory", "all data came from L1"},
+            {"memory", "all data came from L1 and no page faulted"},
             {"dram-bandwidth", "DRAM had unlimited bandwidth"},
             {"dram-latency", "DRAM were as near as L3"},
             {"l3-latency", "L3 were as near as L2"},
