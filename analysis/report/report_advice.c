@@ -38,7 +38,7 @@ static const struct report_advice advices[] = {
      "load with the size of the store, or leave more work between the two", false},
     {"page-faults",
      "the kernel had to provide pages that were touched for the first time",
-     "reuse memory (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD), or use huge pages", false},
+     "use huge pages, or reuse freed memory (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD)", false},
     {"cache", "the data came from L2 or L3",
      "access it in order or in smaller blocks, and avoid strides of a power of two",
      true},
