@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "db_internal.h"
+#include "file_limit.h"
 #include "room.h"
 
 enum { NS_A_COMMIT = 1000000000 };
@@ -63,8 +64,9 @@ static void limit_file(struct batch *batch, uint64_t bytes)
 static void free_room(struct batch *batch)
 {
         room_give_up(&batch->room);
-        if (room_file_limit() != UINT64_MAX)
-                limit_file(batch, room_file_limit());
+        const uint64_t limit = file_limit_bytes();
+        if (limit != UINT64_MAX)
+                limit_file(batch, limit);
         sqlite3_wal_checkpoint_v2(batch->db->sqlite, NULL, SQLITE_CHECKPOINT_PASSIVE,
                                   NULL, NULL);
 }
@@ -208,7 +210,7 @@ int batch_open(struct db *db, const char *const *sql, size_t count, size_t sampl
                 batch_free(batch);
                 return code;
         }
-        const uint64_t limit = room_file_limit();
+        const uint64_t limit = file_limit_bytes();
         if (limit != UINT64_MAX && limit > ROOM_FACTS_BYTES)
                 limit_file(batch, limit - ROOM_FACTS_BYTES);
         *result = batch;

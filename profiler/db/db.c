@@ -5,6 +5,7 @@
  * A database is in WAL mode during writing: its process may be killed at any time. After
  * a clean close it is one plain file. */
 #include "db_internal.h"
+#include "file_limit.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -85,7 +86,7 @@ const char *db_limit_remedy(int code)
 /* Whether SQLite refuses to grow the file because the kernel would (batch.c). */
 static bool is_at_file_limit(const struct db *db)
 {
-        const uint64_t limit = room_file_limit();
+        const uint64_t limit = file_limit_bytes();
         int64_t pages = 0;
         return limit != UINT64_MAX &&
                query_int(db, "PRAGMA page_count", &pages) == SQLITE_OK &&

@@ -8,6 +8,14 @@
 #define TIMES       64u
 #define LEAST_BYTES ((rlim_t)1 << 30)
 
+uint64_t file_limit_bytes(void)
+{
+        struct rlimit limit;
+        return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY
+                   ? UINT64_MAX
+                   : limit.rlim_cur;
+}
+
 uint64_t file_limit_size(const char *path)
 {
         struct stat status;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A limit on the files that a command writes while it reads a database. Rows with long
- * names make SQLite's temporary files grow with the product of both, and a database may
- * come from anybody. */
+/* The limit on file sizes (ulimit -f). A command that reads a database sets its own: rows
+ * with long names make SQLite's temporary files grow with the product of both, and a
+ * database may come from anybody. */
 #ifndef MEMLAG_FILE_LIMIT_H
 #define MEMLAG_FILE_LIMIT_H
 
 #include <stdint.h>
+
+/* The limit on file sizes in bytes; UINT64_MAX: none. */
+uint64_t file_limit_bytes(void);
 
 /* The size of the database at PATH; 0: it is no file. */
 uint64_t file_limit_size(const char *path);

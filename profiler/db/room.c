@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+
+#include "file_limit.h"
 
 /* More than is written between two looks. */
 #define SHORT_BYTES (UINT64_C(1) << 30)
@@ -98,22 +98,14 @@ static uint64_t room_bytes(struct room *room, const char *path,
                                    : UINT64_MAX;
 }
 
-uint64_t room_file_limit(void)
-{
-        struct rlimit limit;
-        return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY
-                   ? UINT64_MAX
-                   : limit.rlim_cur;
-}
-
 /* What the file may still grow by. */
 static uint64_t growth_bytes(const char *path)
 {
-        const uint64_t limit = room_file_limit();
-        struct stat status;
-        if (limit == UINT64_MAX || stat(path, &status) != 0)
-                return UINT64_MAX;
-        return limit > (uint64_t)status.st_size ? limit - (uint64_t)status.st_size : 0;
+        const uint64_t limit = file_limit_bytes();
+        if (limit == UINT64_MAX)
+                return limit;
+        const uint64_t bytes = file_limit_size(path);
+        return limit > bytes ? limit - bytes : 0;
 }
 
 struct room_limits room_look(struct room *room, const char *path)

@@ -29,9 +29,6 @@ enum { ROOM_PAGE_BYTES = 8192 }; /* of the database: schema.sql */
  * (ulimit -f) has ended it. */
 #define ROOM_FACTS_BYTES (UINT64_C(128) << 10)
 
-/* The limit on file sizes in bytes; UINT64_MAX: none. */
-uint64_t room_file_limit(void);
-
 void room_init(struct room *room);
 
 /* Returns the limits for the next transaction of the database PATH. Claims the reserve
