@@ -33,6 +33,8 @@ enum {
 
 /* Share of the cycles; without cycles, of the latency or of the time at loads. */
 #define PLACE_SHARE_MIN "0.01"
+/* With less, a line without a verdict is no reason for more samples. */
+#define UNJUDGED_SHARE_MIN "0.05"
 
 /* Samples that brought a cache line; fewer tell little of its use. */
 #define LINES_MIN "20"
@@ -564,32 +566,24 @@ void report_print_too_few(FILE *out, const struct report_summary *summary)
                 print_advice_on_samples(out, summary, "Too few samples for a table");
 }
 
-/* COUNT: lines with at least LEAST of the time and too few samples for a verdict. */
-static int count_unjudged(struct db *db, const char *least, int64_t *count,
-                          struct diag *diag)
-{
-        char *sql = sqlite3_mprintf("SELECT count(*) FROM" REPORT_WEIGHED_LINES
-                                    "WHERE verdict = 'too-few-samples' AND weight >= %s",
-                                    least);
-        int code = sql ? statement_number(db, sql, count, diag) : diag_no_memory(diag);
-        sqlite3_free(sql);
-        return code;
-}
-
 static int print_no_place(struct db *db, FILE *out, const struct report_summary *summary,
                           struct diag *diag)
 {
-        int64_t unjudged = 0, large = 0;
-        int code = count_unjudged(db, PLACE_SHARE_MIN, &unjudged, diag);
-        if (code >= 0)
-                code = count_unjudged(db, "0.05", &large, diag);
+        static const char sql[] =
+            "SELECT max(weight) >= " UNJUDGED_SHARE_MIN ", max(weight) >= " PLACE_SHARE_MIN
+            " FROM" REPORT_WEIGHED_LINES "WHERE verdict = 'too-few-samples'";
+        sqlite3_stmt *row;
+        const int code = statement_first(db, sql, &row, diag);
+        const bool unjudged = sqlite3_column_int(row, 0);
+        const bool unjudged_little = sqlite3_column_int(row, 1);
+        sqlite3_finalize(row);
         if (code < 0)
                 return code;
         if (report_has_too_few(summary))
                 report_print_too_few(out, summary);
-        else if (large)
-                print_advice_on_samples(out, summary, "Too few samples to judge lines");
         else if (unjudged)
+                print_advice_on_samples(out, summary, "Too few samples to judge lines");
+        else if (unjudged_little)
                 fputs("No line waits for 5 % of the time.\n", out);
         else
                 fputs("No line waits for 1 % of the time.\n", out);
