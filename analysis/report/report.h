@@ -203,6 +203,9 @@ struct report_advice {
         const char *remedy;
         bool prefetch_matters;
 };
+/* The remedy of ADVICE for an access whose address follows PATTERN (access_pattern; "":
+ * not known). */
+const char *report_remedy(const struct report_advice *advice, const char *pattern);
 /* The advice on VERDICT; NULL: none. */
 const struct report_advice *report_advice_on(const char *verdict);
 

@@ -56,6 +56,18 @@ const struct report_advice *report_advice_on(const char *verdict)
         return NULL;
 }
 
+/* Data at addresses that come from other data cannot be accessed in order. */
+const char *report_remedy(const struct report_advice *advice, const char *pattern)
+{
+        if (strcmp(advice->verdict, "cache") != 0)
+                return advice->remedy;
+        if (strcmp(pattern, "index") == 0)
+                return "make it smaller, or go through the indices in order";
+        if (strcmp(pattern, "chain") == 0)
+                return "make it smaller, or follow several chains at a time";
+        return advice->remedy;
+}
+
 /* " (in 94% of the run's cycles all fill buffers were in use, in 7% the store buffer was
  * full)" */
 static void say_full(FILE *text, const struct report_summary *summary)

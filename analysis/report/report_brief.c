@@ -444,19 +444,6 @@ static void print_huge_pages(FILE *out, sqlite3_stmt *row)
         free(object);
 }
 
-/* Data at addresses that come from other data cannot be accessed in order. */
-static const char *remedy_of(sqlite3_stmt *row, const struct report_advice *advice)
-{
-        const char *pattern = statement_text(row, 11);
-        if (strcmp(advice->verdict, "cache") != 0)
-                return advice->remedy;
-        if (strcmp(pattern, "index") == 0)
-                return "make it smaller, or go through the indices in order";
-        if (strcmp(pattern, "chain") == 0)
-                return "make it smaller, or follow several chains at a time";
-        return advice->remedy;
-}
-
 static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice *advice,
                         size_t width)
 {
@@ -466,7 +453,7 @@ static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice
         if (!memory)
                 return -ENOMEM;
         fprintf(memory, "%c%s: %s.", toupper((unsigned char)*advice->meaning),
-                advice->meaning + 1, remedy_of(row, advice));
+                advice->meaning + 1, report_remedy(advice, statement_text(row, 11)));
         print_line_use(memory, row);
         print_gain(memory, row);
         print_prefetch(memory, row);
@@ -570,8 +557,9 @@ static int print_no_place(struct db *db, FILE *out, const struct report_summary 
                           struct diag *diag)
 {
         static const char sql[] =
-            "SELECT max(weight) >= " UNJUDGED_SHARE_MIN ", max(weight) >= " PLACE_SHARE_MIN
-            " FROM" REPORT_WEIGHED_LINES "WHERE verdict = 'too-few-samples'";
+            "SELECT max(weight) >= " UNJUDGED_SHARE_MIN
+            ", max(weight) >= " PLACE_SHARE_MIN " FROM" REPORT_WEIGHED_LINES
+            "WHERE verdict = 'too-few-samples'";
         sqlite3_stmt *row;
         const int code = statement_first(db, sql, &row, diag);
         const bool unjudged = sqlite3_column_int(row, 0);
