@@ -48,7 +48,6 @@
     /* ---- the first lines of a part of the time, from the rows of the page ---- */
 
     const PLACES = 3, LEAST = 0.01;
-    const PART_USE_MAX = 0.5; /* as in report_brief.c */
 
     function partSentence() {
         const { samples, stalled, faulted } = memlag.sums.waits();
@@ -62,7 +61,7 @@
         return (stalled === null || memlag.weights[0][0] !== "stalled" ? `${samples} samples.`
             : `Accesses stalled the program for ${memlag.percent(stalled)} of the cycles` + (faulted >= 0.001 ? `, and page faults took ${memlag.percent(faulted)}.` : "."))
             + (data.time.some((row) => row.short !== null) ? short > 0
-                ? used < PART_USE_MAX ? ` DRAM bandwidth was short at times in intervals that used ${memlag.percent(used)} of it on the average.`
+                ? used < data.limits.partUse ? ` DRAM bandwidth was short at times in intervals that used ${memlag.percent(used)} of it on the average.`
                     : ` DRAM bandwidth was short for ${memlag.percent(short)} of the time.` : " DRAM bandwidth was not short." : "");
     }
 

@@ -278,7 +278,7 @@ static int write_head(struct db *db, const struct report_options *options,
 }
 
 /* Verdict and detail of each part of the causes (judge/tally.h), and the limits of
- * verdicts. */
+ * verdicts and sentences. */
 static void write_parts_of_causes(FILE *out)
 {
         write_key(out, "parts", false);
@@ -289,9 +289,9 @@ static void write_parts_of_causes(FILE *out)
         write_key(out, "limits", false);
         fprintf(out,
                 "{\"samples\":%" PRId64 ",\"cost\":%g,\"overlap\":%g,"
-                "\"cacheSamples\":%" PRId64 "}",
+                "\"cacheSamples\":%" PRId64 ",\"partUse\":%g}",
                 VERDICT_SAMPLES_MIN, VERDICT_COST_RATIO_MIN, VERDICT_OVERLAP_MIN,
-                ORIGIN_SAMPLES_MIN);
+                ORIGIN_SAMPLES_MIN, REPORT_PART_USE_MAX);
 }
 
 static void write_advice(FILE *out)

@@ -284,6 +284,9 @@ int report_explain_range(struct db *db, const struct report_options *options, FI
 int report_summary_read(struct db *db, struct report_summary *summary, struct diag *diag);
 void report_summary_free(struct report_summary *summary);
 
+/* Share of the bandwidth: an interval of less traffic was short for a part of it only. */
+#define REPORT_PART_USE_MAX 0.5
+
 /* Whether the contended intervals used so little bandwidth that it was short for a part
  * of their time only: the rule for contention looks at their busy part (method.md). */
 bool report_short_in_part(const struct report_summary *summary);

@@ -291,12 +291,9 @@ int report_summary_read(struct db *db, struct report_summary *summary, struct di
         return code ? code : read_figures(db, summary, diag);
 }
 
-/* Share of the bandwidth: an interval of less traffic was short for a part of it only. */
-static const double PART_USE_MAX = 0.5;
-
 bool report_short_in_part(const struct report_summary *summary)
 {
-        return summary->contended_use < PART_USE_MAX;
+        return summary->contended_use < REPORT_PART_USE_MAX;
 }
 
 void report_summary_free(struct report_summary *summary)
