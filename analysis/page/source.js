@@ -94,13 +94,11 @@ memlag.source = (() => {
 
     /* ---- the text ---- */
 
-    const LEAST = 0.0005; /* a smaller share is shown as 0.0 % */
-
     /* The cost of a line's calls. */
     function callsOf(number) {
         const calling = callsAt.get(key(shown.file, number));
         const value = calling ? memlag.weigh(calling) : 0;
-        const shows = memlag.choice.weight === "samples" ? value > 0 : value >= LEAST;
+        const shows = memlag.choice.weight === "samples" ? value > 0 : value >= memlag.LEAST_SHOWN;
         const box = memlag.element("span", "calls", shows ? "→ " + memlag.weightText(value) : "");
         if (shows)
             box.title = `${memlag.weightText(value)} in what this line calls`;

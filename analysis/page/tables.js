@@ -108,20 +108,18 @@ memlag.tables = (() => {
 
     /* ---- the tables themselves ---- */
 
-    const SHOWN = 0.0005; /* a smaller share is shown as 0.0 % */
-
     const column = (one) => ({
         title: one.title, orderSequence: one.number ? ["desc", "asc"] : ["asc", "desc"],
         type: one.number ? "num" : undefined,
         className: (one.number ? "number" : "text") + (one.minor ? " minor" : ""), defaultContent: "",
         data: (row, use) => (use === "display" ? "" : (one.value(row) ?? null) === null ? (one.number ? -1 : "")
             : use === "filter" ? (one.number ? "" : memlag.filterText(one.value(row)))
-            : use === "sort" && one.share && one.value(row) < SHOWN ? 0 : one.value(row)),
+            : use === "sort" && one.share && one.value(row) < memlag.LEAST_SHOWN ? 0 : one.value(row)),
         createdCell: (cell, unused, row) => {
             one.show(cell, row);
             if (!one.number && cell.textContent.length <= 20)
                 cell.classList.add("short");
-            if (one.share && one.value(row) >= SHOWN) {
+            if (one.share && one.value(row) >= memlag.LEAST_SHOWN) {
                 cell.classList.add("share");
                 cell.style.setProperty("--share", Math.min(1, one.value(row) / one.most));
             }
@@ -142,7 +140,7 @@ memlag.tables = (() => {
         if (kind.rows[0].now)
             kind.rows.sort((a, b) => b.now.samples - a.now.samples);
         for (const one of kind.columns.filter((each) => each.share))
-            one.most = Math.max(SHOWN, ...kind.rows.map((row) => one.value(row) || 0));
+            one.most = Math.max(memlag.LEAST_SHOWN, ...kind.rows.map((row) => one.value(row) || 0));
         if (!kind.table)
             make(kind);
         else if (kind.stale) {

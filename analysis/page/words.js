@@ -4,6 +4,7 @@
 "use strict";
 const memlag = {};
 
+memlag.LEAST_SHOWN = 0.0005; /* a smaller share is shown as 0.0 % */
 memlag.percent = (ratio) => (ratio === null || ratio === undefined ? "–" : (100 * ratio).toFixed(1) + " %");
 memlag.duration = (ns) => (ns >= 1e9 ? +(ns / 1e9).toPrecision(3) + " s" : +(ns / 1e6).toPrecision(3) + " ms");
 memlag.bytes = (size) => (size === null ? "–" : size < 10240 ? size + " B"
