@@ -188,15 +188,13 @@ static void path_written(const HChar *path)
 
 Bool code_is_process_memory(Int fd)
 {
-        UWord system[STATFS_WORDS];
         HChar link[LINK_BYTES];
         HChar path[PATH_BYTES];
         struct vg_stat file;
         SSizeT length;
 
         if (VG_(fstat)(fd, &file) != 0 || !VKI_S_ISREG(file.mode) || file.size != 0 ||
-            raw_syscall4(__NR_fstatfs, fd, (long)system, 0, 0) != 0 ||
-            system[0] != PROC_MAGIC)
+            !is_in_procfs(fd))
                 return False;
         VG_(snprintf)(link, sizeof(link), "/proc/self/fd/%d", fd);
         length = VG_(readlink)(link, path, sizeof(path));

@@ -53,14 +53,6 @@ Bool hidden_descriptor(UWord argument)
 
 /* ---- paths ---- */
 
-static Bool is_of_procfs(Int directory)
-{
-        UWord system[STATFS_WORDS];
-
-        return raw_syscall4(__NR_fstatfs, directory, (long)system, 0, 0) == 0 &&
-               system[0] == PROC_MAGIC;
-}
-
 /* Whether NAME, up to its end or a slash, is a number that Valgrind's descriptors have.
  */
 static Bool is_hidden_number(const HChar *name)
@@ -104,7 +96,7 @@ static Bool is_entry_of_procfs(Int directory, const HChar *name)
         Bool is_entry;
         long fd;
 
-        if (!is_of_procfs(directory) || length >= sizeof(entry))
+        if (!is_in_procfs(directory) || length >= sizeof(entry))
                 return False;
         VG_(memcpy)(entry, name, length);
         entry[length] = '\0';
@@ -312,7 +304,7 @@ static UWord remove_hidden(UInt number, UChar *entries, UWord bytes)
 /* A list from which all is removed is no end: the next one follows. */
 static UWord listed(UInt number, const UWord *argument, UWord bytes)
 {
-        if (!is_of_procfs((Int)argument[0]))
+        if (!is_in_procfs((Int)argument[0]))
                 return bytes;
         while (bytes > 0) {
                 const UWord kept = remove_hidden(number, (UChar *)argument[1], bytes);

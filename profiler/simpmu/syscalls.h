@@ -84,6 +84,14 @@ static inline void futex_wake_private(UInt *word)
 #define PROC_MAGIC   0x9fa0
 #define STATFS_WORDS 15
 
+static inline Bool is_in_procfs(Int fd)
+{
+        UWord system[STATFS_WORDS];
+
+        return raw_syscall4(__NR_fstatfs, fd, (long)system, 0, 0) == 0 &&
+               system[0] == PROC_MAGIC;
+}
+
 /* From linux/mman.h, which Valgrind's headers do not have whole. */
 #define MAP_HUGETLB     0x40000
 #define MADV_DONTNEED   4
