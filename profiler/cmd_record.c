@@ -627,12 +627,14 @@ static int run_first(struct recording *first)
         launch_close(first->launch); /* the second run sets up its signals again */
         first->launch = NULL;
         int status = status_of(first, !first->failed);
-        if (status >= EXIT_CANNOT_RUN && !first->failed)
+        if (status < EXIT_CANNOT_RUN && !first->failed)
+                return EXIT_OK;
+        if (!first->failed)
                 diag_printf(name,
                             "the command, run as it is, ended with status %d: it is not "
                             "simulated, and nothing was recorded",
                             status);
-        return status >= EXIT_CANNOT_RUN || first->failed ? status : EXIT_OK;
+        return status;
 }
 
 /* Reports obstacles to a first run before it starts. */
