@@ -42,7 +42,7 @@ cd "$SOURCE_DIR"
 {
         grep -rhoE '(sink_loss|loss|count)\((sink|[a-z_>-]*(->sink|deliver|import|images)), *"[^"]*"' profiler |
                 sed 's/.*"\(.*\)"/\1/'
-        grep -rhoE '^ *\{"[a-z][^"%]*", *[a-z][^"]*,( "|$)' profiler/import.c profiler/source_perf.c \
+        grep -rhoE '^ *\{"[a-z][^"%]*", *[a-z][^"]*,( "|$)' profiler/import/import.c profiler/sources/source_perf.c \
                 analysis/analyze.c symbolize/resolution.c | sed 's/[^"]*"\([^"]*\)".*/\1/'
         sed -n '/^const char \*unnamed_function/,$s/.*return "\(.*\)".*/\1/p' symbolize/names/unnamed.c
         sed -n 's/.*\[UNTYPED_[A-Z_]*\] = "\(.*\)".*/\1/p' symbolize/evidence/untyped.c | grep -v 'no data address'

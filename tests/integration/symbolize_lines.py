@@ -44,7 +44,7 @@ ANSWER = re.compile(r"^(.*?):(\?|\d+)(?: \(discriminator \d+\))?$")
 def build(name, *flags, compiler=os.environ.get("CC", "cc")):
     subprocess.run([compiler, "-std=gnu11", "-D_GNU_SOURCE", "-g", *flags,
                     "-I", os.path.join(source, "symbolize"),
-                    "-I", os.path.join(source, "profiler/db"),
+                    "-I", os.path.join(source, "profiler/common"),
                     "-o", name, "main.c", *PARTS], check=True)
     return os.path.abspath(name)
 
