@@ -296,6 +296,18 @@ struct estimate survey_estimate(struct survey *survey, const struct series *seri
         return estimate;
 }
 
+bool survey_is_certain(struct survey *survey, const struct estimate *estimate,
+                       const char *name)
+{
+        static const double most_error = 0.25;
+        if (!(estimate_error(estimate) > most_error))
+                return true;
+        survey_leave_out(survey,
+                         "%s (its visits differ too much: %.0f %% on either side)", name,
+                         100 * estimate_error(estimate));
+        return false;
+}
+
 struct estimate survey_shortest(struct survey *survey, const struct series *series)
 {
         struct estimate estimate = survey_estimate(survey, series);

@@ -177,6 +177,11 @@ struct visit survey_end_visit(struct survey *survey, const struct series *rounds
 /* The estimate of SERIES, which must not be empty. */
 struct estimate survey_estimate(struct survey *survey, const struct series *series);
 
+/* Whether ESTIMATE is certain enough to be in the result; if not, figure NAME is left out.
+ * For costs of single events, which a preset can assume. */
+bool survey_is_certain(struct survey *survey, const struct estimate *estimate,
+                       const char *name);
+
 /* The estimate of a value that disturbances can only increase: if all visits were
  * disturbed, the shortest is the best. Not for measurements under load, which may lose
  * their load. */

@@ -91,6 +91,8 @@ static void add_ns(struct survey *survey, json_t *json, const char *key, const c
         if (!survey_trusts(survey, series, name))
                 return;
         struct estimate estimate = survey_shortest(survey, series);
+        if (!survey_is_certain(survey, &estimate, name))
+                return;
         survey_noise(survey, estimate_error(&estimate), "%s", name);
         json_object_set_new(json, key, json_real(estimate.value));
 }

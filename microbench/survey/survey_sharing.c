@@ -138,6 +138,8 @@ static json_t *sharing_result(struct survey *survey, void *state)
         if (!survey_trusts(survey, &series, name))
                 return json;
         struct estimate estimate = survey_shortest(survey, &series);
+        if (!survey_is_certain(survey, &estimate, name))
+                return json;
         survey_noise(survey, estimate_error(&estimate), "%s", name);
         json_object_set_new(json, "modified_ns", json_real(estimate.value));
         json_object_set_new(json, "modified_cycles",

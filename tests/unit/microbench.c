@@ -143,6 +143,13 @@ static void a_figure_of_worthless_visits_is_left_out(void **state)
         assert_false(survey_trusts(&survey, &series, "the TLB"));
         assert_string_equal(json_string_value(json_array_get(survey.left_out, 0)),
                             "the TLB (each of its few visits was interrupted)");
+        /* A cost is kept while its true value is within a quarter on either side. */
+        assert_true(survey_is_certain(&survey, &(struct estimate){100, 80, 120, 80, 9},
+                                      "a fault"));
+        assert_int_equal(json_array_size(survey.left_out), 1);
+        assert_false(survey_is_certain(&survey, &(struct estimate){100, 70, 130, 70, 9},
+                                       "a fault"));
+        assert_int_equal(json_array_size(survey.left_out), 2);
         json_decref(survey.left_out);
 }
 
