@@ -71,80 +71,104 @@ static int print_ledger(struct db *db, const struct report_kind *kind,
 /* Share of the latency; files with less need no remedy. */
 #define FILE_SHARE_MIN "0.05"
 
-/* Each statement gives one sentence, or NULL if nothing needs a remedy. */
+/* ---- remedies ---- */
+
+/* A sentence that is needed if the statement has a row. Each %s is the row's next column.
+ */
+struct remedy {
+        bool of_code, of_data; /* the kinds of report that need it */
+        const char *sentence;
+        const char *sql;
+};
+
 /* clang-format off */
-
-/* Servers that failed to deliver are no remedy; they know files by build-id. */
-static const char debug_files_sql[] =
-    "SELECT printf('For the lines of %s: %sinstall their debug information (Debian:"
-    " packages *-dbgsym, *-dbg) or build with -g, and then ''memlag symbolize''"
-    " (--debuginfo-path DIR where they lie elsewhere); debug files must have the program''s"
-    " build-id%s.',"
-    "  group_concat(name || coalesce(' (build-id ' || build_id || ')', ''), ', '),"
-    "  iif(count(build_id) AND NOT EXISTS (SELECT 1 FROM ledger"
-    "       WHERE kind = 'debug files not delivered by servers'),"
-    "      '''memlag symbolize --debuginfod'', or ', ''),"
-    "  iif(count(build_id), '', ', or without one be of the same build'))"
-    " FROM (SELECT" REPORT_BASE("module") "AS name,"
-    "  (SELECT iif(count(*) = 1, lower(hex(max(build_id))), NULL) FROM module"
-    "   WHERE path = line_finding.module AND length(build_id) > 0) AS build_id"
-    "  FROM line_finding WHERE file IS NULL AND module LIKE '/%'"
-    "  AND EXISTS (SELECT 1 FROM ledger WHERE stage = 'symbolize'"
-    "              AND kind IN ('samples with no line', 'samples with no symbol'))"
-    "  GROUP BY module HAVING sum(latency_share) >= " FILE_SHARE_MIN
-    "  ORDER BY sum(latency_share) DESC, module) HAVING count(*) > 0";
-
-/* Files that changed or disappeared before names were made. */
-static const char other_files_sql[] =
-    "SELECT printf('Names that only the recorded files have: %s. ''memlag symbolize'' finds"
-    " them where copies are (--symfs DIR%s).',"
-    "  group_concat(name || ' (' || iif(role = 'missing', 'not there', 'another file now')"
-    "               || coalesce('; build-id ' || build_id, '') || ')', ', '),"
-    "  iif(count(build_id), ', --build-id-dir DIR', ''))"
-    " FROM (SELECT" REPORT_BASE("f.module") "AS name, max(role) AS role,"
-    "  max(iif(length(build_id) > 0, lower(hex(build_id)), NULL)) AS build_id"
-    "  FROM line_finding AS f JOIN module AS m ON m.path = f.module"
-    "  JOIN name_source USING (module_id)"
-    "  WHERE function IS NULL AND role IN ('changed', 'foreign', 'missing')"
-    "  AND f.module NOT LIKE '[%'"
-    "  GROUP BY f.module HAVING sum(latency_share) >= " FILE_SHARE_MIN
-    "  ORDER BY sum(latency_share) DESC, f.module) HAVING count(*) > 0";
-
-/* Missing dwz files of programs and libraries that have lines in the report. */
-static const char dwz_files_sql[] =
-    "SELECT printf('For types and inlined functions that are in a file made by dwz: install"
-    " %s, and then ''memlag symbolize'' (--debuginfo-path DIR where DIR stands for"
-    " /usr/lib/debug); build-ids must be the same.', group_concat(path, ', '))"
-    " FROM (SELECT s.path FROM line_finding AS f JOIN module AS m ON m.path = f.module"
-    "  JOIN name_source AS s USING (module_id)"
-    "  WHERE s.role = 'dwz' AND s.size_bytes = 0 AND s.modified_ns = 0"
-    "  AND EXISTS (SELECT 1 FROM ledger WHERE kind = 'dwz files not found or damaged')"
-    "  GROUP BY s.path HAVING sum(f.latency_share) >= " FILE_SHARE_MIN
-    "  ORDER BY sum(f.latency_share) DESC, s.path) HAVING count(*) > 0";
-
-/* Memory from allocators that the recorder could not follow. */
-static const char own_allocators_sql[] =
-    "SELECT 'Blocks of an allocator in a program''s own file are seen by --source sim, or"
-    " where the program takes the allocator from a shared library.' FROM ledger"
-    " WHERE kind = 'programs whose own allocator is not followed'";
-
-/* JIT code that its compiler did not list. */
-static const char perf_maps_sql[] =
-    "SELECT 'For the names of [JIT code], which is in no file, let its compiler list them in"
-    " /tmp/perf-PID.map: node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions"
-    " -XX:+DumpPerfMapAtExit, python3 -X perf, DOTNET_PerfMapEnabled=1; LuaJIT has no such"
-    " list.' WHERE (SELECT total(latency_share) FROM function_finding"
-    "  WHERE module IS NULL AND function = '[JIT code]') >= " FILE_SHARE_MIN;
+static const struct remedy remedies[] = {
+    /* Servers that failed to deliver are no remedy; they know files by build-id. */
+    {.of_code = true,
+     .sentence = "For the lines of %s: %sinstall their debug information (Debian: packages "
+                 "*-dbgsym, *-dbg) or build with -g, and then 'memlag symbolize' "
+                 "(--debuginfo-path DIR where they lie elsewhere); debug files must have "
+                 "the program's build-id, or without one be of the same build.",
+     .sql = "SELECT group_concat(name || coalesce(' (build-id ' || build_id || ')', ''), ', '),"
+            "  iif(count(build_id) AND NOT EXISTS (SELECT 1 FROM ledger"
+            "       WHERE kind = 'debug files not delivered by servers'),"
+            "      '''memlag symbolize --debuginfod'', or ', '')"
+            " FROM (SELECT" REPORT_BASE("module") "AS name,"
+            "  (SELECT iif(count(*) = 1, lower(hex(max(build_id))), NULL) FROM module"
+            "   WHERE path = line_finding.module AND length(build_id) > 0) AS build_id"
+            "  FROM line_finding WHERE file IS NULL AND module LIKE '/%'"
+            "  AND EXISTS (SELECT 1 FROM ledger WHERE stage = 'symbolize'"
+            "              AND kind IN ('samples with no line', 'samples with no symbol'))"
+            "  GROUP BY module HAVING sum(latency_share) >= " FILE_SHARE_MIN
+            "  ORDER BY sum(latency_share) DESC, module) HAVING count(*) > 0"},
+    /* Files that changed or disappeared before names were made. */
+    {.of_code = true,
+     .sentence = "Names that only the recorded files have: %s. 'memlag symbolize' finds them "
+                 "where copies are (--symfs DIR%s).",
+     .sql = "SELECT group_concat(name || ' (' || iif(role = 'missing', 'not there', 'another file now')"
+            "               || coalesce('; build-id ' || build_id, '') || ')', ', '),"
+            "  iif(count(build_id), ', --build-id-dir DIR', '')"
+            " FROM (SELECT" REPORT_BASE("f.module") "AS name, max(role) AS role,"
+            "  max(iif(length(build_id) > 0, lower(hex(build_id)), NULL)) AS build_id"
+            "  FROM line_finding AS f JOIN module AS m ON m.path = f.module"
+            "  JOIN name_source USING (module_id)"
+            "  WHERE function IS NULL AND role IN ('changed', 'foreign', 'missing')"
+            "  AND f.module NOT LIKE '[%'"
+            "  GROUP BY f.module HAVING sum(latency_share) >= " FILE_SHARE_MIN
+            "  ORDER BY sum(latency_share) DESC, f.module) HAVING count(*) > 0"},
+    {.of_code = true,
+     .sentence = "For the names of [JIT code], which is in no file, let its compiler list "
+                 "them in /tmp/perf-PID.map: node --perf-basic-prof, java "
+                 "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, python3 -X perf, "
+                 "DOTNET_PerfMapEnabled=1; LuaJIT has no such list.",
+     .sql = "SELECT 1 WHERE (SELECT total(latency_share) FROM function_finding"
+            "  WHERE module IS NULL AND function = '[JIT code]') >= " FILE_SHARE_MIN},
+    {.of_data = true,
+     .sentence = "Blocks of an allocator in a program's own file are seen by --source sim, or "
+                 "where the program takes the allocator from a shared library.",
+     .sql = "SELECT 1 FROM ledger WHERE kind = 'programs whose own allocator is not followed'"},
+    {.of_code = true,
+     .of_data = true,
+     .sentence = "For types and inlined functions that are in a file made by dwz: install %s, "
+                 "and then 'memlag symbolize' (--debuginfo-path DIR where DIR stands for "
+                 "/usr/lib/debug); build-ids must be the same.",
+     .sql = "SELECT group_concat(path, ', ')"
+            " FROM (SELECT s.path FROM line_finding AS f JOIN module AS m ON m.path = f.module"
+            "  JOIN name_source AS s USING (module_id)"
+            "  WHERE s.role = 'dwz' AND s.size_bytes = 0 AND s.modified_ns = 0"
+            "  AND EXISTS (SELECT 1 FROM ledger WHERE kind = 'dwz files not found or damaged')"
+            "  GROUP BY s.path HAVING sum(f.latency_share) >= " FILE_SHARE_MIN
+            "  ORDER BY sum(f.latency_share) DESC, s.path) HAVING count(*) > 0"},
+};
 /* clang-format on */
 
-static int print_remedy(struct db *db, const char *sql, FILE *out, struct diag *diag)
+static char *filled(struct db *db, const char *sentence, sqlite3_stmt *row)
+{
+        sqlite3_str *text = sqlite3_str_new(db_sqlite(db));
+        for (int column = 0; *sentence; column++) {
+                const char *place = strstr(sentence, "%s");
+                sqlite3_str_append(
+                    text, sentence,
+                    (int)(place ? (size_t)(place - sentence) : strlen(sentence)));
+                if (!place)
+                        break;
+                char *value = statement_printable(row, column);
+                sqlite3_str_appendall(text, value ? value : "");
+                free(value);
+                sentence = place + strlen("%s");
+        }
+        return sqlite3_str_finish(text);
+}
+
+static int print_remedy(struct db *db, const struct remedy *remedy, FILE *out,
+                        struct diag *diag)
 {
         sqlite3_stmt *row;
-        int code = statement_first(db, sql, &row, diag);
-        char *sentence = code > 0 ? statement_printable(row, 0) : NULL;
+        int code = statement_first(db, remedy->sql, &row, diag);
+        char *sentence = code > 0 ? filled(db, remedy->sentence, row) : NULL;
         if (sentence)
                 prose_wrapped(out, sentence);
-        free(sentence);
+        sqlite3_free(sentence);
         sqlite3_finalize(row);
         return code < 0 ? code : 0;
 }
@@ -181,13 +205,9 @@ int report_print_missing(struct db *db, const struct report_options *options,
                        ? print_ledger(db, options->kind, summary, out, diag)
                        : print_ledger_size(db, options->file, summary->failure != NULL,
                                            out, diag);
-        if (!code && options->kind->of_code)
-                code = print_remedy(db, debug_files_sql, out, diag);
-        if (!code && options->kind->of_code)
-                code = print_remedy(db, other_files_sql, out, diag);
-        if (!code && options->kind->of_code)
-                code = print_remedy(db, perf_maps_sql, out, diag);
-        if (!code && options->kind->of_data)
-                code = print_remedy(db, own_allocators_sql, out, diag);
-        return code ? code : print_remedy(db, dwz_files_sql, out, diag);
+        for (size_t i = 0; !code && i < sizeof(remedies) / sizeof(remedies[0]); i++)
+                if ((options->kind->of_code && remedies[i].of_code) ||
+                    (options->kind->of_data && remedies[i].of_data))
+                        code = print_remedy(db, &remedies[i], out, diag);
+        return code;
 }
