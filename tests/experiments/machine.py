@@ -12,8 +12,10 @@ time: with the first five by modelled time (modelled_ratio): stalls, and as much
 
 Lines of one file and number are one here, whatever functions they were inlined into. A line
 that is next to one of the other five counts as common in "beside": a timer sample can be on
-the line after. rho is Spearman's rank correlation over the ten first of both lists. No test:
-the figures are this machine's, and the load average says how busy it was."""
+the line after. rho is Spearman's rank correlation over the ten first of both lists. "again" is
+what a perfect model would reach: the same for as many samples drawn anew from the measured
+distribution, the mean of 50 draws. No test: the figures are this machine's, and the load
+average says how busy it was."""
 import argparse
 import os
 import pathlib
@@ -33,10 +35,10 @@ LEAST = 0.01  # of the time; lines with less are left out
 
 SQLITE = """
 CREATE TABLE t (a INTEGER, b TEXT);
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
-INSERT INTO t SELECT i * 7919 % 40009, hex(i * 104729) FROM n;
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120000)
+INSERT INTO t SELECT i * 7919 % 120011, hex(i * 104729) FROM n;
 CREATE INDEX t_a ON t (a);
-SELECT count(*), sum(length(x.b)) FROM t AS x JOIN t AS y ON y.a = (x.a * 31) % 40009;
+SELECT count(*), sum(length(x.b)) FROM t AS x JOIN t AS y ON y.a = (x.a * 31) % 120011;
 """
 PERL = 'my %h; while (<>) { $h{$_}++ for split } print scalar(keys %h), "\\n"'
 AWK = '{ for (i = 1; i <= NF; i++) n[$i]++ } END { for (w in n) c++; print c }'
@@ -62,7 +64,7 @@ for (let i = 0; i < 300000; i++) {
 print(Object.keys(words).sort().length);
 """
 C = "".join(f"int f{i}(int a, int *b) {{ for (int i = 0; i < a; i++) b[i] += i * {i};"
-            f" return a > 3 ? f{max(i - 1, 0)}(a - 1, b) : b[0]; }}\n" for i in range(6000))
+            f" return a > 3 ? f{max(i - 1, 0)}(a - 1, b) : b[0]; }}\n" for i in range(20000))
 
 
 def programs(examples, text):
@@ -71,20 +73,20 @@ def programs(examples, text):
         ("example: chase", [f"{examples}/chase"]),
         ("example: columns", [f"{examples}/columns"]),
         ("gzip", ["gzip", "-6c", text]),
-        ("minigzip", ["minigzip", "-9c", text]),
+        ("minigzip", ["minigzip", "-9", "-c", text]),
         ("zopfli", ["zopfli", "--i1", "-c", text + ".tiny"]),
         ("bzip2", ["bzip2", "-c", text]),
-        ("brotli", ["brotli", "-q", "6", "-c", text]),
-        ("zstd", ["zstd", "-9qc", "--single-thread", text]),
+        ("brotli", ["brotli", "-q", "6", "-c", text + ".large"]),
+        ("zstd", ["zstd", "-9qc", "--single-thread", text + ".large"]),
         ("lz4", ["lz4", "-9qc", text]),
         ("sqlite3", ["sqlite3", ":memory:", SQLITE]),
         ("lua", ["lua", text + ".lua"]),
         ("qjs", ["qjs", text + ".js"]),
-        ("mawk", ["mawk", AWK, text]),
+        ("mawk", ["mawk", AWK, text + ".large"]),
         ("tcc", ["tcc", "-c", "-o", "/dev/null", text + ".c"]),
         ("xz", ["xz", "-1c", "-T1", text + ".small"]),
-        ("perl", ["perl", "-e", PERL, text]),
-        ("sort", ["sort", "--parallel=1", text]),
+        ("perl", ["perl", "-e", PERL, text + ".large"]),
+        ("sort", ["sort", "--parallel=1", text + ".large"]),
     ]
 
 
@@ -98,8 +100,9 @@ def write_inputs(directory):
     text = "\n".join(lines) + "\n"
     path = os.path.join(directory, "text")
     pathlib.Path(path).write_text(text)
-    pathlib.Path(path + ".small").write_text(text[:700000])
-    pathlib.Path(path + ".tiny").write_text(text[:250000])
+    pathlib.Path(path + ".large").write_text(4 * text)
+    pathlib.Path(path + ".small").write_text(text[:1400000])
+    pathlib.Path(path + ".tiny").write_text(text[:120000])
     pathlib.Path(path + ".c").write_text(C)
     pathlib.Path(path + ".lua").write_text(LUA)
     pathlib.Path(path + ".js").write_text(JS)
@@ -145,6 +148,21 @@ def agreement(measured, model):
             sum(near(line, others) for line in five), rho)
 
 
+def drawn_anew(measured, samples):
+    """(places in common, rank correlation) of the measured times with themselves."""
+    chance = random.Random(1)
+    lines, draws = list(measured), 50
+    common, rhos = 0, []
+    for _ in range(draws):
+        drawn = dict.fromkeys(lines, 0)
+        for line in chance.choices(lines, weights=measured.values(), k=samples):
+            drawn[line] += sum(measured.values()) / samples
+        _, equal, _, rho = agreement(measured, drawn)
+        common += equal / draws
+        rhos += [rho] if rho is not None else []
+    return common, sum(rhos) / len(rhos) if rhos else None
+
+
 def record(options, command, directory):
     path = os.path.join(directory, "run.db")
     done = subprocess.run([options.memlag, "record", "--force", "--with-clock", *options.option,
@@ -166,7 +184,8 @@ def show(name, measured, stalled, model):
 def compare(path, name):
     measured, stalled, modelled, samples = shares(path)
     show(name, measured, stalled, modelled)
-    return samples, agreement(measured, stalled), agreement(measured, modelled)
+    return (samples, agreement(measured, stalled), agreement(measured, modelled),
+            drawn_anew(measured, samples))
 
 
 def number(rho):
@@ -204,10 +223,10 @@ def main():
     options = parser.parse_args()
     if options.path:
         os.environ["PATH"] = options.path + os.pathsep + os.environ["PATH"]
-    stalls, times = Sums(), Sums()
+    stalls, times, perfect = Sums(), Sums(), 0
     print("| program | timer samples | stalls: first five | rho | time: first five | beside | rho |"
-          " load |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+          " again | rho | load |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory(prefix="memlag-machine-") as directory:
         for name, command in programs(options.examples, write_inputs(directory)):
             if options.names and name not in options.names:
@@ -215,16 +234,18 @@ def main():
             program = shutil.which(command[0])
             path = program and record(options, [program, *command[1:]], directory)
             if not path:
-                print(f"| {name} | not recorded | | | | | | |", flush=True)
+                print(f"| {name} | not recorded | | | | | | | | |", flush=True)
                 continue
             load = os.getloadavg()[0]
-            samples, by_stall, by_time = compare(path, name)
+            samples, by_stall, by_time, again = compare(path, name)
+            perfect += again[0]
             stalls.add(*by_stall)
             times.add(*by_time)
             print(f"| {name} | {samples} | {by_stall[1]} of {by_stall[0]} | {number(by_stall[3])} |"
                   f" {by_time[1]} of {by_time[0]} | {by_time[2]} | {number(by_time[3])} |"
-                  f" {load:.1f} |", flush=True)
-    print(f"\nStalls: {stalls.text()}.\nTime: {times.text()}.")
+                  f" {again[0]:.1f} | {number(again[1])} | {load:.1f} |", flush=True)
+    print(f"\nStalls: {stalls.text()}.\nTime: {times.text()}."
+          f" A perfect model: {perfect:.0f} places.")
 
 
 if __name__ == "__main__":
