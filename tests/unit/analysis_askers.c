@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose loads had asked for the lines of the cache that others wait for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "askers.h"
-#include <cmocka.h>
+#include "unit_test.h"
 
 enum { KEY, VALUE, BYTES, OTHER, LINES };
 enum { WALK, REST, FUNCTIONS };
@@ -52,9 +47,8 @@ static void wait_for(struct askers *askers, uint32_t object, uint32_t line)
         assert_int_equal(askers_add_wait(askers, object, line), 0);
 }
 
-static void the_latest_of_its_function_in_the_object_asked(void **state)
+TEST(the_latest_of_its_function_in_the_object_asked)
 {
-        (void)state;
         struct askers askers = opened();
         for (int i = 0; i < 20; i++) {
                 if (i < 15)
@@ -71,9 +65,8 @@ static void the_latest_of_its_function_in_the_object_asked(void **state)
         assert_true(found.asker.share == 0.75);
 }
 
-static void a_function_that_does_not_ask_waits_for_anothers(void **state)
+TEST(a_function_that_does_not_ask_waits_for_anothers)
 {
-        (void)state;
         struct askers askers = opened();
         for (int i = 0; i < 20; i++) {
                 ask(&askers, LIST, OTHER);
@@ -98,39 +91,24 @@ static struct found with_own(int own, int waits)
 }
 
 /* A loop over bytes asks with one load of 64. */
-static void who_asks_for_its_own_lines_waits_for_no_other(void **state)
+TEST(who_asks_for_its_own_lines_waits_for_no_other)
 {
-        (void)state;
         assert_int_equal(with_own(2, 126).count, 0);
         assert_int_equal(with_own(2, 128).count, 1);
 }
 
-static void few_samples_tell_nothing(void **state)
+TEST(few_samples_tell_nothing)
 {
-        (void)state;
         assert_int_equal(with_own(0, 19).count, 0);
         assert_int_equal(with_own(0, 20).count, 1);
 }
 
-static void samples_without_an_object_name_nobody(void **state)
+TEST(samples_without_an_object_name_nobody)
 {
-        (void)state;
         struct askers askers = opened();
         for (int i = 0; i < 20; i++)
                 ask(&askers, 0, KEY);
         for (int i = 0; i < 100; i++)
                 wait_for(&askers, 0, VALUE);
         assert_int_equal(found_by(&askers).count, 0);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(the_latest_of_its_function_in_the_object_asked),
-            cmocka_unit_test(a_function_that_does_not_ask_waits_for_anothers),
-            cmocka_unit_test(who_asks_for_its_own_lines_waits_for_no_other),
-            cmocka_unit_test(few_samples_tell_nothing),
-            cmocka_unit_test(samples_without_an_object_name_nobody),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

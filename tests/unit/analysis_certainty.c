@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* How near verdicts are to others, where that is known by construction; and the rank
  * correlation beside published figures. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "certainty.h"
 #include "measured.h"
-#include <cmocka.h>
+#include "unit_test.h"
 #include <math.h>
 
 /* Loads that take half of the cycles: DRAM's of FIRST and a cache's of SECOND. */
@@ -28,9 +23,8 @@ static struct verdict_facts two_causes(double first, double second, int64_t samp
         return facts;
 }
 
-static void the_runner_up_tells_the_margin(void **state)
+TEST(the_runner_up_tells_the_margin)
 {
-        (void)state;
         struct verdict_facts facts = two_causes(110, 100, 10000);
         struct certainty certainty = verdict_certainty(&facts);
         /* 1.1 times as much of the second, or as little of the first. */
@@ -43,9 +37,8 @@ static void the_runner_up_tells_the_margin(void **state)
         assert_true(certainty.sure);
 }
 
-static void a_lone_cause_is_sure(void **state)
+TEST(a_lone_cause_is_sure)
 {
-        (void)state;
         struct verdict_facts facts = two_causes(100, 0, 10000);
         struct certainty certainty = verdict_certainty(&facts);
         assert_true(certainty.sure);
@@ -55,16 +48,14 @@ static void a_lone_cause_is_sure(void **state)
 
 /* 1.4 times the second is more than a model's error, and no more than that of 20 samples.
  */
-static void few_samples_are_less_sure(void **state)
+TEST(few_samples_are_less_sure)
 {
-        (void)state;
         struct verdict_facts facts = two_causes(140, 100, 20);
         assert_false(verdict_certainty(&facts).sure);
 }
 
-static void a_cost_near_the_least_is_near_the_limit(void **state)
+TEST(a_cost_near_the_least_is_near_the_limit)
 {
-        (void)state;
         struct verdict_facts facts = two_causes(100, 0, 10000);
         facts.cost_ratio = VERDICT_COST_RATIO_MIN * 1.05;
         struct certainty certainty = verdict_certainty(&facts);
@@ -73,25 +64,12 @@ static void a_cost_near_the_least_is_near_the_limit(void **state)
 }
 
 /* Spearman's coefficient of IQ and hours of television, a textbook example: -29/165. */
-static void ranks_correlate_as_published(void **state)
+TEST(ranks_correlate_as_published)
 {
-        (void)state;
         static const double iq[] = {106, 86, 100, 101, 99, 103, 97, 113, 112, 110};
         static const double hours[] = {7, 0, 27, 50, 28, 29, 20, 12, 6, 17};
         assert_true(fabs(measured_rank_correlation(iq, hours, 10) + 29.0 / 165) < 1e-9);
         static const double ties[] = {1, 1, 1};
         assert_true(isnan(measured_rank_correlation(iq, ties, 3)));
         assert_true(isnan(measured_rank_correlation(iq, hours, 2)));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(the_runner_up_tells_the_margin),
-            cmocka_unit_test(a_lone_cause_is_sure),
-            cmocka_unit_test(few_samples_are_less_sure),
-            cmocka_unit_test(a_cost_near_the_least_is_near_the_limit),
-            cmocka_unit_test(ranks_correlate_as_published),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

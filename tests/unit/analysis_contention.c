@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules for intervals, at their boundaries and on loads whose true state of the
  * memory is known by construction. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
-#include <string.h>
 
 #include "analysis_test.h"
 #include "contention.h"
 #include "interval_samples.h"
 #include "thresholds.h"
+#include "unit_test.h"
 
 enum { IDLE = 200, L3 = 60 }; /* latencies of the machine below, cycles */
 
@@ -63,9 +57,8 @@ static enum answer judge(const struct interval *interval, const bool known[CONCE
 }
 
 /* H20's kernel: one load of each line, no fill buffer hits. */
-static void one_load_a_line(void **state)
+TEST(one_load_a_line)
 {
-        (void)state;
         struct interval idle = stream(lines_of(90), IDLE, 0, 0);
         struct interval slow = stream(lines_of(90), 1.5 * IDLE, 0, 0);
         assert_int_equal(judge(&idle, all_known), ANSWER_NO);
@@ -74,7 +67,7 @@ static void one_load_a_line(void **state)
 
 /* From three quarters of the peak on, more requests at a time would soon be short of
  * bandwidth; a latency that has not begun to rise says that other work hides them. */
-static void near_the_limit_nothing_is_known(void **state)
+TEST(near_the_limit_nothing_is_known)
 {
         const struct {
                 double gbs, times_idle;
@@ -84,7 +77,6 @@ static void near_the_limit_nothing_is_known(void **state)
                      {76, 0.9, ANSWER_NO},
                      {76, 1.3, ANSWER_YES},
                      {91, 1.1, ANSWER_NO}};
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 struct interval interval =
                     stream(lines_of(cases[i].gbs), cases[i].times_idle * IDLE, 0, 0);
@@ -92,9 +84,8 @@ static void near_the_limit_nothing_is_known(void **state)
         }
 }
 
-static void the_factor_is_one_and_a_quarter(void **state)
+TEST(the_factor_is_one_and_a_quarter)
 {
-        (void)state;
         struct interval below = stream(lines_of(90), 1.24 * IDLE, 0, 0);
         struct interval above = stream(lines_of(90), 1.26 * IDLE, 0, 0);
         assert_int_equal(judge(&below, all_known), ANSWER_NO);
@@ -116,9 +107,8 @@ static enum answer judge_measured(double idle, double threshold, double lmrl, do
             &metrics, uncontended_lmrl(&interval, all_known, &measured), &thresholds);
 }
 
-static void a_measured_threshold_counts_before_the_rule(void **state)
+TEST(a_measured_threshold_counts_before_the_rule)
 {
-        (void)state;
         enum { BELOW = 265, THRESHOLD = 270, ABOVE = 275, MEASURED_IDLE = 190 };
         assert_int_equal(judge_measured(MEASURED_IDLE, THRESHOLD, BELOW, 0), ANSWER_NO);
         assert_int_equal(judge_measured(MEASURED_IDLE, THRESHOLD, ABOVE, 0), ANSWER_YES);
@@ -131,9 +121,8 @@ static void a_measured_threshold_counts_before_the_rule(void **state)
 }
 
 /* Within the noise of idle memory (H20), or where it is saturated: not measured right. */
-static void an_absurd_threshold_does_not_count(void **state)
+TEST(an_absurd_threshold_does_not_count)
 {
-        (void)state;
         static const double absurd[][2] = {{190, 191},  {190, 214}, {190, 150},
                                            {190, 1000}, {190, NAN}, {NAN, 230}};
         for (size_t i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
@@ -147,9 +136,8 @@ static void an_absurd_threshold_does_not_count(void **state)
 
 /* Eight loads of each line, as in a sum of doubles: LMRL is an eighth of the line's
  * latency, contended or not, so that DRAM's latency says nothing about it. */
-static void fill_buffer_hits_do_not_hide_contention(void **state)
+TEST(fill_buffer_hits_do_not_hide_contention)
 {
-        (void)state;
         struct interval idle = stream(lines_of(90), IDLE, 7, 0);
         struct interval slow = stream(lines_of(90), 2 * IDLE, 7, 0);
         struct interval_metrics metrics = interval_metrics(&slow, all_known, 2000);
@@ -159,9 +147,8 @@ static void fill_buffer_hits_do_not_hide_contention(void **state)
 }
 
 /* STREAM triad: two lines loaded for one written, which is fetched too. */
-static void lines_fetched_for_stores_are_not_waited_for(void **state)
+TEST(lines_fetched_for_stores_are_not_waited_for)
 {
-        (void)state;
         double third = lines_of(90) / 4;
         struct interval idle = stream(2 * third, IDLE, 7, third);
         struct interval slow = stream(2 * third, 1.5 * IDLE, 7, third);
@@ -170,9 +157,8 @@ static void lines_fetched_for_stores_are_not_waited_for(void **state)
 }
 
 /* a[i] += 1: every line is loaded and written back. */
-static void lines_loaded_and_written_are_waited_for(void **state)
+TEST(lines_loaded_and_written_are_waited_for)
 {
-        (void)state;
         struct interval idle = stream(lines_of(45), IDLE, 7, 0);
         idle.gained[CONCEPT_DRAM_WRITE] = idle.gained[CONCEPT_DRAM_READ];
         struct interval slow = idle;
@@ -182,9 +168,8 @@ static void lines_loaded_and_written_are_waited_for(void **state)
 }
 
 /* A prefetcher that is in time: few misses, many lines, short waits. */
-static void harmless_high_bandwidth_is_not_flagged(void **state)
+TEST(harmless_high_bandwidth_is_not_flagged)
 {
-        (void)state;
         struct interval i = stream(lines_of(90), IDLE, 0, 0);
         double lines = i.gained[CONCEPT_L1_MISS];
         i.gained[CONCEPT_L1_MISS] = lines / 10;
@@ -193,27 +178,24 @@ static void harmless_high_bandwidth_is_not_flagged(void **state)
         assert_int_equal(judge(&i, all_known), ANSWER_NO);
 }
 
-static void hits_in_the_last_cache_are_not_taken_for_dram(void **state)
+TEST(hits_in_the_last_cache_are_not_taken_for_dram)
 {
-        (void)state;
         struct interval i = stream(lines_of(60), IDLE, 0, 0);
         i.gained[CONCEPT_L1_MISS] *= 4;
         i.gained[CONCEPT_PENDING] += 3 * lines_of(60) * L3;
         assert_int_equal(judge(&i, all_known), ANSWER_NO);
 }
 
-static void below_half_the_bandwidth_nothing_is_contended(void **state)
+TEST(below_half_the_bandwidth_nothing_is_contended)
 {
-        (void)state;
         struct interval half = stream(lines_of(49.9), 3 * IDLE, 0, 0);
         struct interval more = stream(lines_of(50.1), 3 * IDLE, 0, 0);
         assert_int_equal(judge(&half, all_known), ANSWER_NO);
         assert_int_equal(judge(&more, all_known), ANSWER_YES);
 }
 
-static void a_knee_only_makes_the_limit_lower(void **state)
+TEST(a_knee_only_makes_the_limit_lower)
 {
-        (void)state;
         struct machine_facts measured = machine;
         assert_true(thresholds_of_machine(&measured).bandwidth_gbs == 50);
         measured.dram_knee_gbs = 80;
@@ -223,9 +205,8 @@ static void a_knee_only_makes_the_limit_lower(void **state)
 }
 
 /* Fewer cores than saturate the memory, below the knee: slow for another reason. */
-static void too_few_cores_below_the_knee_are_not_contended(void **state)
+TEST(too_few_cores_below_the_knee_are_not_contended)
 {
-        (void)state;
         struct machine_facts measured = machine;
         measured.saturating_cores = 4;
         measured.dram_knee_gbs = 80;
@@ -249,9 +230,8 @@ static void too_few_cores_below_the_knee_are_not_contended(void **state)
         assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_YES);
 }
 
-static void without_a_needed_counter_the_answer_is_unknown(void **state)
+TEST(without_a_needed_counter_the_answer_is_unknown)
 {
-        (void)state;
         struct interval i = stream(lines_of(90), 3 * IDLE, 0, 0);
         bool known[CONCEPT_COUNT];
         memcpy(known, all_known, sizeof(known));
@@ -264,9 +244,8 @@ static void without_a_needed_counter_the_answer_is_unknown(void **state)
 }
 
 /* From Sapphire Rapids on, one event counts misses and fill buffer hits together. */
-static void baseline_of_one_event_is_the_same(void **state)
+TEST(baseline_of_one_event_is_the_same)
 {
-        (void)state;
         struct interval i = stream(lines_of(80), 600, 7, 0);
         bool known[CONCEPT_COUNT];
         memcpy(known, all_known, sizeof(known));
@@ -297,9 +276,8 @@ static enum bound bound_of(double used, double gbs, double fb_full, double pendi
         return interval_bound(&m, contended, &thresholds);
 }
 
-static void buffers_are_short_from_a_twentieth_of_the_cycles_on(void **state)
+TEST(buffers_are_short_from_a_twentieth_of_the_cycles_on)
 {
-        (void)state;
         struct interval_metrics m = {.buffers_full_ratio = 0.05};
         assert_true(interval_lacks_buffers(&m));
         assert_false(interval_buffers_free(&m));
@@ -312,9 +290,8 @@ static void buffers_are_short_from_a_twentieth_of_the_cycles_on(void **state)
 }
 
 /* DRAM at its limit has none left, whatever prefetches hide of that from most loads. */
-static void bandwidth_is_short_at_the_limit_too(void **state)
+TEST(bandwidth_is_short_at_the_limit_too)
 {
-        (void)state;
         assert_int_equal(bandwidth_short(ANSWER_NO, BOUND_BANDWIDTH), ANSWER_YES);
         assert_int_equal(bandwidth_short(ANSWER_UNKNOWN, BOUND_BANDWIDTH), ANSWER_YES);
         assert_int_equal(bandwidth_short(ANSWER_YES, BOUND_BANDWIDTH), ANSWER_YES);
@@ -343,12 +320,11 @@ static enum bound bound_of_stalls(double stalls_l1d, double store_buffer, double
 
 /* Ten bursts of 30 us in 1 ms, of a sample each us, are idle for 700 us; as many samples
  * that are spread evenly are never. */
-static void gaps_between_bursts_are_idle(void **state)
+TEST(gaps_between_bursts_are_idle)
 {
         enum { BURSTS = 10, EACH = 30, COUNT = BURSTS * EACH };
         int64_t bursts[COUNT], even[COUNT];
 
-        (void)state;
         for (int i = 0; i < COUNT; i++) {
                 bursts[i] = i / EACH * 100000 + i % EACH * 1000;
                 even[i] = (int64_t)i * 1000000 / COUNT;
@@ -362,9 +338,8 @@ static void gaps_between_bursts_are_idle(void **state)
 
 /* 30 of 100 GB/s and loads of twice the idle latency: too little to be short, unless all
  * of it is moved in half of the time; unknown where nothing tells. */
-static void phases_shorter_than_the_interval_count_while_they_last(void **state)
+TEST(phases_shorter_than_the_interval_count_while_they_last)
 {
-        (void)state;
         struct thresholds thresholds = thresholds_of_machine(&machine);
         struct interval_metrics m = {.read_gbs = 30,
                                      .miss_loads = 1e6,
@@ -383,9 +358,8 @@ static void phases_shorter_than_the_interval_count_while_they_last(void **state)
 }
 
 /* Half of the lines take 400 cycles on an idle memory, the others 200. */
-static void remote_lines_are_slower_on_an_idle_memory_too(void **state)
+TEST(remote_lines_are_slower_on_an_idle_memory_too)
 {
-        (void)state;
         struct interval i = stream(lines_of(60), 300, 0, 0);
         struct machine_facts mix = machine_of_mix(&machine, 0.5, 2 * IDLE);
         assert_near(uncontended_lmrl(&i, all_known, &mix), 300, 1e-9);
@@ -397,9 +371,8 @@ static void remote_lines_are_slower_on_an_idle_memory_too(void **state)
 
 /* A chain of additions: 8 of 10 cycles execute nothing beside a miss, and no load holds
  * up more than half a cycle of them. */
-static void stalls_that_no_sample_has_are_no_waits_for_memory(void **state)
+TEST(stalls_that_no_sample_has_are_no_waits_for_memory)
 {
-        (void)state;
         struct thresholds thresholds = thresholds_of_machine(&machine);
         struct interval_metrics m = {
             .used_cores = 1, .memory_stall_ratio = 0.8, .sampled_stall_most = 0.05};
@@ -414,9 +387,8 @@ static void stalls_that_no_sample_has_are_no_waits_for_memory(void **state)
 
 /* The kernel's 5 of 10 cycles are more than any of the others; its 3 are not, and are no
  * work either: loads that wait for 4 are more than 3 of work. */
-static void the_kernels_time_is_a_class_of_its_own(void **state)
+TEST(the_kernels_time_is_a_class_of_its_own)
 {
-        (void)state;
         struct thresholds thresholds = thresholds_of_machine(&machine);
         struct interval_metrics m = {.used_cores = 1,
                                      .memory_stall_ratio = 0.2,
@@ -432,9 +404,8 @@ static void the_kernels_time_is_a_class_of_its_own(void **state)
         assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_KERNEL);
 }
 
-static void bounds_follow_the_rules_in_their_order(void **state)
+TEST(bounds_follow_the_rules_in_their_order)
 {
-        (void)state;
         assert_int_equal(bound_of(0.04, 0, 0, 1, 0.1, ANSWER_NO), BOUND_IDLE);
         assert_int_equal(bound_of(1, 60, 0.9, 9, 0.1, ANSWER_YES), BOUND_BANDWIDTH);
         /* Stores alone reach the limit without any load that waits. */
@@ -454,9 +425,8 @@ static void bounds_follow_the_rules_in_their_order(void **state)
 }
 
 /* A memory that takes fewer writes than reads is at its limit when these are reached. */
-static void writes_have_a_peak_of_their_own(void **state)
+TEST(writes_have_a_peak_of_their_own)
 {
-        (void)state;
         struct machine_facts measured = machine;
         measured.dram_write_bandwidth_gbs = 40;
         struct thresholds thresholds = thresholds_of_machine(&measured);
@@ -469,9 +439,8 @@ static void writes_have_a_peak_of_their_own(void **state)
 /* M17's classes, on the pointer chases of its section on stalls: a chain of loads that
  * take 200 cycles each, alone and with 24 independent multiplications beside each load,
  * which execute in 24 of its cycles; and on its other classes. */
-static void stalls_tell_the_middle(void **state)
+TEST(stalls_tell_the_middle)
 {
-        (void)state;
         enum { ABSENT = -1 };
         assert_int_equal(bound_of_stalls(1e6, 0, 0, 0, ANSWER_NO), BOUND_LATENCY);
         assert_int_equal(bound_of_stalls(1e6 * 176 / 200, 0, 0, 0, ANSWER_NO),
@@ -502,9 +471,8 @@ static struct interval_metrics moving(double gbs, double lmrl)
             .read_gbs = gbs, .write_gbs = 0, .miss_loads = 1e6, .lmrl_cycles = lmrl};
 }
 
-static void quiet_intervals_give_the_baseline(void **state)
+TEST(quiet_intervals_give_the_baseline)
 {
-        (void)state;
         struct interval_metrics m[] = {
             moving(10, 190), moving(20, 200), moving(25, 210),  moving(5, 180),
             moving(15, 220), moving(26, 999), moving(100, 400),
@@ -518,47 +486,12 @@ static void quiet_intervals_give_the_baseline(void **state)
         assert_true(isnan(lmrl));
 }
 
-static void a_run_without_quiet_intervals_has_no_baseline(void **state)
+TEST(a_run_without_quiet_intervals_has_no_baseline)
 {
-        (void)state;
         struct interval_metrics m[50];
         for (size_t i = 0; i < 50; i++)
                 m[i] = moving(90, 400);
         double lmrl, peak;
         assert_int_equal(quiet_lmrl(m, 50, &lmrl, &peak), 0);
         assert_true(isnan(lmrl));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(one_load_a_line),
-            cmocka_unit_test(near_the_limit_nothing_is_known),
-            cmocka_unit_test(the_factor_is_one_and_a_quarter),
-            cmocka_unit_test(a_measured_threshold_counts_before_the_rule),
-            cmocka_unit_test(an_absurd_threshold_does_not_count),
-            cmocka_unit_test(fill_buffer_hits_do_not_hide_contention),
-            cmocka_unit_test(lines_fetched_for_stores_are_not_waited_for),
-            cmocka_unit_test(lines_loaded_and_written_are_waited_for),
-            cmocka_unit_test(harmless_high_bandwidth_is_not_flagged),
-            cmocka_unit_test(hits_in_the_last_cache_are_not_taken_for_dram),
-            cmocka_unit_test(below_half_the_bandwidth_nothing_is_contended),
-            cmocka_unit_test(a_knee_only_makes_the_limit_lower),
-            cmocka_unit_test(too_few_cores_below_the_knee_are_not_contended),
-            cmocka_unit_test(without_a_needed_counter_the_answer_is_unknown),
-            cmocka_unit_test(bandwidth_is_short_at_the_limit_too),
-            cmocka_unit_test(buffers_are_short_from_a_twentieth_of_the_cycles_on),
-            cmocka_unit_test(bounds_follow_the_rules_in_their_order),
-            cmocka_unit_test(the_kernels_time_is_a_class_of_its_own),
-            cmocka_unit_test(gaps_between_bursts_are_idle),
-            cmocka_unit_test(phases_shorter_than_the_interval_count_while_they_last),
-            cmocka_unit_test(remote_lines_are_slower_on_an_idle_memory_too),
-            cmocka_unit_test(stalls_that_no_sample_has_are_no_waits_for_memory),
-            cmocka_unit_test(writes_have_a_peak_of_their_own),
-            cmocka_unit_test(stalls_tell_the_middle),
-            cmocka_unit_test(baseline_of_one_event_is_the_same),
-            cmocka_unit_test(quiet_intervals_give_the_baseline),
-            cmocka_unit_test(a_run_without_quiet_intervals_has_no_baseline),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which lines are the same over a rebuild, of functions edited in known ways. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "diff_match.h"
+#include "unit_test.h"
 
 enum { MOST = 8 };
 
@@ -69,9 +63,8 @@ static void expect(struct function before, struct function after, bool same_buil
 #define FUNCTION(...) ((struct function){{__VA_ARGS__}})
 #define PARTNERS(...) ((const int64_t[]){__VA_ARGS__})
 
-static void an_unchanged_function(void **state)
+TEST(an_unchanged_function)
 {
-        (void)state;
         struct function before = FUNCTION({10, 900}, {12, 1}, {14, 1});
         struct function after = FUNCTION({10, 900}, {11, 1}, {13, 1}, {15, 1});
         /* Stray samples do not move lines. */
@@ -79,9 +72,8 @@ static void an_unchanged_function(void **state)
         expect(before, after, true, PARTNERS(10, 0, 0));
 }
 
-static void lines_added_above(void **state)
+TEST(lines_added_above)
 {
-        (void)state;
         struct function before = FUNCTION({10, 1000}, {11, 500}, {15, 3});
         struct function after = FUNCTION({11, 1000}, {12, 500}, {16, 2});
         expect(before, after, false, PARTNERS(11, 12, 16));
@@ -89,16 +81,14 @@ static void lines_added_above(void **state)
         expect(before, after, true, PARTNERS(0, 11, 0));
 }
 
-static void a_line_that_became_cheap_in_its_place(void **state)
+TEST(a_line_that_became_cheap_in_its_place)
 {
-        (void)state;
         expect(FUNCTION({10, 1000}, {11, 100}), FUNCTION({10, 5}, {11, 120}), false,
                PARTNERS(10, 11));
 }
 
-static void lines_added_between(void **state)
+TEST(lines_added_between)
 {
-        (void)state;
         expect(FUNCTION({20, 1000}, {22, 300}), FUNCTION({20, 900}, {23, 300}), false,
                PARTNERS(20, 23));
         /* Stray samples are not moved. */
@@ -106,9 +96,8 @@ static void lines_added_between(void **state)
                FUNCTION({20, 900}, {23, 300}, {31, 1}), false, PARTNERS(20, 23, 0));
 }
 
-static void nothing_is_guessed(void **state)
+TEST(nothing_is_guessed)
 {
-        (void)state;
         /* Two distances would do as well. */
         expect(FUNCTION({20, 300}, {25, 300}), FUNCTION({40, 300}), false,
                PARTNERS(0, 0));
@@ -121,9 +110,8 @@ static void nothing_is_guessed(void **state)
 }
 
 /* As in a damaged file: all lines but the last moved by one. */
-static void lines_of_the_largest_numbers(void **state)
+TEST(lines_of_the_largest_numbers)
 {
-        (void)state;
         expect(FUNCTION({10, 100}, {20, 100}, {INT64_MAX, 100}),
                FUNCTION({11, 100}, {21, 100}), false, PARTNERS(11, 21, 0));
         expect(FUNCTION({1, 100}, {INT64_MAX, 100}), FUNCTION({1, 100}, {INT64_MAX, 100}),
@@ -132,9 +120,8 @@ static void lines_of_the_largest_numbers(void **state)
 
 /* Every sampled line of a function beside another one. A line of comment was
  * added above; samples of one distribution are almost as many. */
-static void lines_whose_numbers_are_those_of_others(void **state)
+TEST(lines_whose_numbers_are_those_of_others)
 {
-        (void)state;
         expect(FUNCTION({45, 1912}, {46, 1077}, {47, 3}, {48, 3}),
                FUNCTION({46, 1910}, {47, 1070}, {48, 2}), false, PARTNERS(46, 47, 48, 0));
         expect(FUNCTION({26, 6}, {27, 143}, {28, 108}, {32, 1}),
@@ -148,9 +135,8 @@ static void lines_whose_numbers_are_those_of_others(void **state)
                PARTNERS(22, 0, 27, 32));
 }
 
-static void functions_with_few_samples_move_as_their_file(void **state)
+TEST(functions_with_few_samples_move_as_their_file)
 {
-        (void)state;
         /* A line was added at the beginning of the file. */
         const struct edit above[] = {
             {FUNCTION({22, 5}, {27, 11}), FUNCTION({23, 5}, {28, 2}), {23, 28}},
@@ -179,28 +165,11 @@ static void functions_with_few_samples_move_as_their_file(void **state)
         expect_file(untold, 1);
 }
 
-static void numbers_that_no_line_has(void **state)
+TEST(numbers_that_no_line_has)
 {
-        (void)state;
         expect(FUNCTION({INT64_MIN, 50}, {20, 300}, {INT64_MAX, INT64_MAX}),
                FUNCTION({INT64_MIN, 50}, {30, 300}, {INT64_MAX, INT64_MAX}), false,
                PARTNERS(INT64_MIN, 30, INT64_MAX));
         expect(FUNCTION({20, 300}, {INT64_MAX - 1, 50}),
                FUNCTION({10, 300}, {INT64_MAX, 50}), false, PARTNERS(10, 0));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(an_unchanged_function),
-            cmocka_unit_test(lines_added_above),
-            cmocka_unit_test(a_line_that_became_cheap_in_its_place),
-            cmocka_unit_test(lines_added_between),
-            cmocka_unit_test(nothing_is_guessed),
-            cmocka_unit_test(lines_of_the_largest_numbers),
-            cmocka_unit_test(lines_whose_numbers_are_those_of_others),
-            cmocka_unit_test(functions_with_few_samples_move_as_their_file),
-            cmocka_unit_test(numbers_that_no_line_has),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Intervals of estimates and of their differences: published values, and how often they
  * hold a difference of samples whose truth is known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "difference.h"
 #include "tally.h"
+#include "unit_test.h"
 
 static struct estimate exactly(double value, double low, double high)
 {
@@ -24,9 +18,8 @@ static void near(double is, double must_be)
 }
 
 /* The score interval of a Poisson count of 10 is 5.43 to 18.41, of 0 it is 0 to 3.84. */
-static void ten_events_of_many(void **state)
+TEST(ten_events_of_many)
 {
-        (void)state;
         struct tally part = {.samples = 10, .cost = 10, .cost_squared = 10};
         struct tally whole = {.samples = 1000, .cost = 1000, .cost_squared = 1000};
         struct share share = cost_share(&part, &whole);
@@ -42,9 +35,8 @@ static void ten_events_of_many(void **state)
 }
 
 /* All samples of a recording are as uncertain as their number. */
-static void all_of_a_hundred(void **state)
+TEST(all_of_a_hundred)
 {
-        (void)state;
         struct tally whole = {.samples = 100, .cost = 100, .cost_squared = 100};
         struct share share = cost_share(&whole, &whole);
         struct estimate estimate;
@@ -54,9 +46,8 @@ static void all_of_a_hundred(void **state)
         near(estimate.high, 121.62);
 }
 
-static void half_widths_add_as_squares(void **state)
+TEST(half_widths_add_as_squares)
 {
-        (void)state;
         struct estimate before = exactly(30, 26, 33), after = exactly(20, 17, 24);
         struct estimate difference = estimate_difference(&before, &after);
         near(difference.value, -10);
@@ -74,9 +65,8 @@ static void half_widths_add_as_squares(void **state)
         near(before.high, 55);
 }
 
-static void damaged_figures_are_refused(void **state)
+TEST(damaged_figures_are_refused)
 {
-        (void)state;
         struct estimate estimate;
         assert_false(estimate_scaled(NAN, 0, 0, 1, &estimate));
         assert_false(estimate_scaled(-1, -2, 0, 1, &estimate));
@@ -112,9 +102,8 @@ static struct estimate of_count(int count)
 
 /* Of two recordings of one program about one row of twenty seems to differ, and of a
  * program whose row has become twice as fast few do not. */
-static void chance_differs_as_often_as_it_may(void **state)
+TEST(chance_differs_as_often_as_it_may)
 {
-        (void)state;
         unsigned short seed[3] = {1, 2, 3};
         enum { PAIRS = 20000 };
         for (double mean = 1; mean <= 200; mean *= 3) {
@@ -151,9 +140,8 @@ static struct estimate of_stalls(int count, double mean, double ratio)
 
 /* The same of a program that does little but wait, whose ranges end at all of its cycles
  * for people. */
-static void nearly_all_cycles_differ_as_often_as_they_may(void **state)
+TEST(nearly_all_cycles_differ_as_often_as_they_may)
 {
-        (void)state;
         unsigned short seed[3] = {7, 8, 9};
         enum { PAIRS = 20000 };
         for (double mean = 20; mean <= 320; mean *= 4)
@@ -201,9 +189,8 @@ static double mean_of(unsigned short seed[3], int count, double deviation,
 }
 
 /* 2.306 is Student's t of 8 degrees of freedom. */
-static void means_of_five_recordings_each(void **state)
+TEST(means_of_five_recordings_each)
 {
-        (void)state;
         struct estimate difference = exactly(-10, -10.5, -9.5);
         struct estimate wide = estimate_widened(&difference, 0.2, 5, 0.2, 5);
         near(wide.low, -10 - 2.306 * sqrt(0.4));
@@ -216,9 +203,8 @@ static void means_of_five_recordings_each(void **state)
 }
 
 /* Runs that differ much, on one side more than on the other, and samples that do not. */
-static void runs_that_differ_are_no_change(void **state)
+TEST(runs_that_differ_are_no_change)
 {
-        (void)state;
         unsigned short seed[3] = {4, 5, 6};
         enum { PAIRS = 20000 };
         for (int count = 2; count <= 8; count += 2) {
@@ -238,19 +224,4 @@ static void runs_that_differ_are_no_change(void **state)
                 if (count == 8) /* of fewer, whole degrees of freedom are wide */
                         assert_true(differ >= PAIRS * 0.035);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(ten_events_of_many),
-            cmocka_unit_test(all_of_a_hundred),
-            cmocka_unit_test(half_widths_add_as_squares),
-            cmocka_unit_test(damaged_figures_are_refused),
-            cmocka_unit_test(chance_differs_as_often_as_it_may),
-            cmocka_unit_test(nearly_all_cycles_differ_as_often_as_they_may),
-            cmocka_unit_test(means_of_five_recordings_each),
-            cmocka_unit_test(runs_that_differ_are_no_change),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Estimated gains of loads whose waits are known by construction. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "analysis_test.h"
 #include "gain.h"
 #include "prefetch.h"
+#include "unit_test.h"
 
 static const struct machine_facts machine = {
     .l1d_latency_cycles = 4,
@@ -41,9 +36,8 @@ static double gain(const struct sample_facts *sample, enum gain_fix fix)
 
 /* A pointer chase: each load holds the next up for its whole latency. With DRAM as near
  * as L3 a step takes 70 in place of 190 cycles. */
-static void a_dependent_load_gains_what_is_nearer(void **state)
+TEST(a_dependent_load_gains_what_is_nearer)
 {
-        (void)state;
         struct sample_facts sample = load(LEVEL_DRAM, 190, 186);
         assert_near(gain(&sample, GAIN_DRAM_LATENCY), 120, 0);
         assert_near(gain(&sample, GAIN_MEMORY), 186, 0);
@@ -55,9 +49,8 @@ static void a_dependent_load_gains_what_is_nearer(void **state)
         assert_near(gain(&sample, GAIN_L2), 10, 0);
 }
 
-static void a_walk_is_gained_beside_the_line(void **state)
+TEST(a_walk_is_gained_beside_the_line)
 {
-        (void)state;
         struct sample_facts sample = load(LEVEL_L3, 100, 96);
         sample.tlb_missed = true;
         assert_near(gain(&sample, GAIN_TRANSLATION), 30, 0);
@@ -69,18 +62,16 @@ static void a_walk_is_gained_beside_the_line(void **state)
 }
 
 /* Other work hid all of the load but 10 cycles: no fix gains more. */
-static void hidden_latency_gains_nothing(void **state)
+TEST(hidden_latency_gains_nothing)
 {
-        (void)state;
         struct sample_facts sample = load(LEVEL_DRAM, 190, 10);
         assert_near(gain(&sample, GAIN_DRAM_LATENCY), 10, 0);
         sample.retire_latency_cycles = 0;
         assert_near(gain(&sample, GAIN_MEMORY), 0, 0);
 }
 
-static void where_bandwidth_is_short_latency_gains_nothing(void **state)
+TEST(where_bandwidth_is_short_latency_gains_nothing)
 {
-        (void)state;
         struct sample_facts sample = load(LEVEL_DRAM, 600, 100);
         sample.bandwidth_short = ANSWER_YES;
         assert_near(gain(&sample, GAIN_DRAM_LATENCY), 0, 0);
@@ -92,9 +83,8 @@ static void where_bandwidth_is_short_latency_gains_nothing(void **state)
 }
 
 /* Two walks at a time take longer than twelve lines of L3 do. */
-static void loads_that_queue_for_walkers_gain_by_translation(void **state)
+TEST(loads_that_queue_for_walkers_gain_by_translation)
 {
-        (void)state;
         struct sample_facts sample = load(LEVEL_L3, 300, 30);
         sample.tlb_missed = true;
         assert_near(gain(&sample, GAIN_TRANSLATION), 30, 0);
@@ -105,9 +95,8 @@ static void loads_that_queue_for_walkers_gain_by_translation(void **state)
 
 /* With all buffers in use a line comes every latency / buffers cycles (Little's law), so
  * that the time shrinks as the latency does: by 120 of 190. */
-static void queued_loads_gain_in_proportion(void **state)
+TEST(queued_loads_gain_in_proportion)
 {
-        (void)state;
         struct sample_facts sample = load(LEVEL_DRAM, 190000, 19);
         assert_near(gain(&sample, GAIN_DRAM_LATENCY), 12, 0.01);
         assert_near(gain(&sample, GAIN_BUFFERS), 19, 0.01);
@@ -119,18 +108,16 @@ static void queued_loads_gain_in_proportion(void **state)
 }
 
 /* More buffers do not make a set of L1 take its lines sooner. */
-static void buffers_gain_nothing_where_lines_wait_for_their_set(void **state)
+TEST(buffers_gain_nothing_where_lines_wait_for_their_set)
 {
-        (void)state;
         struct sample_facts sample = load(LEVEL_L2, 200, 190);
         assert_true(gain(&sample, GAIN_BUFFERS) > 0);
         sample.set_conflict = true;
         assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
 }
 
-static void other_cores_and_nodes_have_fixes_of_their_own(void **state)
+TEST(other_cores_and_nodes_have_fixes_of_their_own)
 {
-        (void)state;
         struct sample_facts sample = load(LEVEL_L3, 90, 86);
         sample.hit_modified = true;
         assert_near(gain(&sample, GAIN_SHARING), 86, 0);
@@ -142,9 +129,8 @@ static void other_cores_and_nodes_have_fixes_of_their_own(void **state)
 }
 
 /* A line on its way is one of its place's. */
-static void a_line_on_its_way_is_as_its_origin(void **state)
+TEST(a_line_on_its_way_is_as_its_origin)
 {
-        (void)state;
         struct sample_facts sample = load(LEVEL_LFB, 100, 100);
         sample.line_origin = ORIGIN_DRAM;
         assert_near(gain(&sample, GAIN_DRAM_LATENCY), 100, 0);
@@ -158,9 +144,8 @@ static void a_line_on_its_way_is_as_its_origin(void **state)
 
 /* 100 samples of 1000 loads each, half of which would save 50 cycles, in a run of ten
  * million cycles; page faults took a million more. */
-static void the_share_is_of_all_loads_and_faults(void **state)
+TEST(the_share_is_of_all_loads_and_faults)
 {
-        (void)state;
         struct gain_tally tally = {.fault_cycles = 1e6};
         struct gain_parts parts = {{0}};
         const struct tally whole = {
@@ -178,9 +163,8 @@ static void the_share_is_of_all_loads_and_faults(void **state)
 }
 
 /* A core of four instructions a cycle takes 2.5 cycles for ten. */
-static void a_prefetch_is_a_latency_ahead(void **state)
+TEST(a_prefetch_is_a_latency_ahead)
 {
-        (void)state;
         const struct machine_facts core = {
             .issue_width = 4, .line_bytes = 64, .l1d_bytes = 32768};
         assert_int_equal(prefetch_distance(200, 10, &core), 80);
@@ -192,22 +176,4 @@ static void a_prefetch_is_a_latency_ahead(void **state)
         assert_true(prefetch_is_possible("index"));
         assert_false(prefetch_is_possible("chain"));
         assert_false(prefetch_is_possible("no-loop"));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(a_dependent_load_gains_what_is_nearer),
-            cmocka_unit_test(a_prefetch_is_a_latency_ahead),
-            cmocka_unit_test(a_walk_is_gained_beside_the_line),
-            cmocka_unit_test(hidden_latency_gains_nothing),
-            cmocka_unit_test(where_bandwidth_is_short_latency_gains_nothing),
-            cmocka_unit_test(loads_that_queue_for_walkers_gain_by_translation),
-            cmocka_unit_test(queued_loads_gain_in_proportion),
-            cmocka_unit_test(buffers_gain_nothing_where_lines_wait_for_their_set),
-            cmocka_unit_test(other_cores_and_nodes_have_fixes_of_their_own),
-            cmocka_unit_test(a_line_on_its_way_is_as_its_origin),
-            cmocka_unit_test(the_share_is_of_all_loads_and_faults),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

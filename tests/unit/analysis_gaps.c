@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which verdicts a recording cannot give: each thing that it lacks costs the verdicts
  * that need it, and no others (doc/method.md). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <string.h>
-
 #include "gaps.h"
+#include "unit_test.h"
 
 static struct recorded everything(void)
 {
@@ -39,16 +32,14 @@ static void expect(const struct recorded *recorded, const char *verdicts)
         assert_int_equal(gap[strlen(verdicts)], ':');
 }
 
-static void nothing_is_missing(void **state)
+TEST(nothing_is_missing)
 {
-        (void)state;
         struct recorded recorded = everything();
         assert_string_equal(only_gap(&recorded), "");
 }
 
-static void either_form_of_the_loads_will_do(void **state)
+TEST(either_form_of_the_loads_will_do)
 {
-        (void)state;
         struct recorded recorded = everything();
         recorded.counted[CONCEPT_L1_MISS_ANY] = false;
         assert_string_equal(only_gap(&recorded), "");
@@ -60,9 +51,8 @@ static void either_form_of_the_loads_will_do(void **state)
         expect(&recorded, "dram-contention");
 }
 
-static void each_lack_costs_its_verdicts(void **state)
+TEST(each_lack_costs_its_verdicts)
 {
-        (void)state;
         struct recorded recorded = everything();
         recorded.counted[CONCEPT_FB_FULL] = false;
         expect(&recorded, "in-core");
@@ -83,30 +73,16 @@ static void each_lack_costs_its_verdicts(void **state)
         expect(&recorded, "any");
 }
 
-static void caches_only_tell_nothing_of_overlap(void **state)
+TEST(caches_only_tell_nothing_of_overlap)
 {
-        (void)state;
         struct recorded recorded = everything();
         recorded.without_waits = true;
         expect(&recorded, "dram-contention and in-core");
 }
 
-static void all_gaps_fit(void **state)
+TEST(all_gaps_fit)
 {
-        (void)state;
         const char *gaps[VERDICT_GAPS_MAX];
         struct recorded recorded = {.memory_samples = true};
         assert_true(verdict_gaps(&recorded, gaps) <= VERDICT_GAPS_MAX);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(nothing_is_missing),
-            cmocka_unit_test(either_form_of_the_loads_will_do),
-            cmocka_unit_test(each_lack_costs_its_verdicts),
-            cmocka_unit_test(caches_only_tell_nothing_of_overlap),
-            cmocka_unit_test(all_gaps_fit),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,9 +32,8 @@ static void read_groups(const char *path, struct grouping *grouping)
         db_close(db);
 }
 
-static void numbers_lines_and_functions_from_1(void **state)
+TEST(numbers_lines_and_functions_from_1)
 {
-        (void)state;
         struct grouping grouping;
         uint32_t line, function, other_line, other_function;
         make_database("groups.db");
@@ -56,9 +55,8 @@ static void numbers_lines_and_functions_from_1(void **state)
 
 /* With a module for each of 1000 paths, all of one number, there are more rows than
  * locations, and as many groups. */
-static void takes_all_rows_of_a_contradictory_file(void **state)
+TEST(takes_all_rows_of_a_contradictory_file)
 {
-        (void)state;
         struct grouping grouping;
         make_database("contradictory.db");
         plain_exec("contradictory.db",
@@ -75,13 +73,4 @@ static void takes_all_rows_of_a_contradictory_file(void **state)
                                 grouping.function_groups - 1);
         }
         grouping_free(&grouping);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            db_unit_test(numbers_lines_and_functions_from_1),
-            db_unit_test(takes_all_rows_of_a_contradictory_file),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

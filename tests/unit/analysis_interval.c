@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Readings of threads become intervals whose metrics are known by arithmetic. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
 #include <math.h>
 
 #include "analysis_test.h"
 #include "counters.h"
 #include "interval.h"
+#include "unit_test.h"
 
 static const bool all_known[CONCEPT_COUNT] = {true,  true, true, true, true,
                                               false, true, true, true};
@@ -25,9 +19,8 @@ static struct thread_reading reading(int64_t start_ns, int64_t end_ns, double cy
         return r;
 }
 
-static void event_names_of_every_generation_are_known(void **state)
+TEST(event_names_of_every_generation_are_known)
 {
-        (void)state;
         /* Names as in Intel's perfmon lists. */
         assert_int_equal(counter_concept("MEM_LOAD_UOPS_RETIRED.HIT_LFB"),
                          CONCEPT_FB_HIT);
@@ -38,9 +31,8 @@ static void event_names_of_every_generation_are_known(void **state)
 }
 
 /* H20: LMRL = alpha / (beta + gamma), L1 miss latency = alpha / beta. */
-static void metrics_follow_the_formulas(void **state)
+TEST(metrics_follow_the_formulas)
 {
-        (void)state;
         struct interval interval = {.start_ns = 0, .end_ns = 1000000};
         interval.gained[CONCEPT_CYCLES] = 4000000;
         interval.gained[CONCEPT_INSTRUCTIONS] = 1000000;
@@ -64,9 +56,8 @@ static void metrics_follow_the_formulas(void **state)
         assert_near(m.instructions_per_cycle, 0.25, 1e-9);
 }
 
-static void one_event_for_both_kinds_of_miss_is_enough(void **state)
+TEST(one_event_for_both_kinds_of_miss_is_enough)
 {
-        (void)state;
         bool known[CONCEPT_COUNT] = {false};
         known[CONCEPT_PENDING] = known[CONCEPT_L1_MISS_ANY] = true;
         struct interval interval = {.end_ns = 1};
@@ -76,9 +67,8 @@ static void one_event_for_both_kinds_of_miss_is_enough(void **state)
 }
 
 /* M17 adds the cycles in which the queue beyond L2 was full, where a CPU counts them. */
-static void buffers_are_full_where_the_queue_is(void **state)
+TEST(buffers_are_full_where_the_queue_is)
 {
-        (void)state;
         bool known[CONCEPT_COUNT] = {false};
         known[CONCEPT_CYCLES] = known[CONCEPT_FB_FULL] = known[CONCEPT_SQ_FULL] = true;
         struct interval interval = {.end_ns = 1000};
@@ -93,9 +83,8 @@ static void buffers_are_full_where_the_queue_is(void **state)
         assert_near(m.buffers_full_ratio, 0.02, 1e-9);
 }
 
-static void what_was_not_counted_is_not_known(void **state)
+TEST(what_was_not_counted_is_not_known)
 {
-        (void)state;
         bool known[CONCEPT_COUNT] = {false};
         known[CONCEPT_PENDING] = known[CONCEPT_L1_MISS] = true; /* no fill buffer hits */
         struct interval interval = {.end_ns = 1000};
@@ -108,9 +97,8 @@ static void what_was_not_counted_is_not_known(void **state)
         assert_true(isnan(m.active_cores));
 }
 
-static void threads_are_summed_and_only_memory_threads_are_active(void **state)
+TEST(threads_are_summed_and_only_memory_threads_are_active)
 {
-        (void)state;
         struct interval_series series;
         interval_series_init(&series, 1000);
         struct thread_reading busy = reading(0, 1000, 2000, 200); /* a tenth: counts */
@@ -131,9 +119,8 @@ static void threads_are_summed_and_only_memory_threads_are_active(void **state)
         interval_series_free(&series);
 }
 
-static void a_late_reading_is_split_in_proportion_to_time(void **state)
+TEST(a_late_reading_is_split_in_proportion_to_time)
 {
-        (void)state;
         struct interval_series series;
         interval_series_init(&series, 1000);
         struct thread_reading late = reading(500, 3000, 2500, 0);
@@ -145,9 +132,8 @@ static void a_late_reading_is_split_in_proportion_to_time(void **state)
         interval_series_free(&series);
 }
 
-static void the_first_and_last_interval_are_as_long_as_the_run(void **state)
+TEST(the_first_and_last_interval_are_as_long_as_the_run)
 {
-        (void)state;
         struct interval_series series;
         interval_series_init(&series, 1000);
         struct thread_reading first = reading(200, 1000, 1, 0);
@@ -164,9 +150,8 @@ static void the_first_and_last_interval_are_as_long_as_the_run(void **state)
         interval_series_free(&series);
 }
 
-static void impossible_times_are_refused(void **state)
+TEST(impossible_times_are_refused)
 {
-        (void)state;
         struct interval_series series;
         interval_series_init(&series, 1000);
         struct thread_reading bad[] = {
@@ -179,20 +164,4 @@ static void impossible_times_are_refused(void **state)
                 assert_int_equal(interval_series_add(&series, &bad[i]), -EINVAL);
         assert_int_equal(series.count, 0);
         interval_series_free(&series);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(event_names_of_every_generation_are_known),
-            cmocka_unit_test(metrics_follow_the_formulas),
-            cmocka_unit_test(one_event_for_both_kinds_of_miss_is_enough),
-            cmocka_unit_test(buffers_are_full_where_the_queue_is),
-            cmocka_unit_test(what_was_not_counted_is_not_known),
-            cmocka_unit_test(threads_are_summed_and_only_memory_threads_are_active),
-            cmocka_unit_test(a_late_reading_is_split_in_proportion_to_time),
-            cmocka_unit_test(the_first_and_last_interval_are_as_long_as_the_run),
-            cmocka_unit_test(impossible_times_are_refused),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

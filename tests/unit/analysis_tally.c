@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Shares, their intervals of confidence and percentiles against known values. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "analysis_test.h"
@@ -17,6 +9,7 @@
 #include "stall_limit.h"
 #include "tally.h"
 #include "text.h"
+#include "unit_test.h"
 
 static void add(struct tally *tally, int64_t latency_cycles)
 {
@@ -27,9 +20,8 @@ static void add(struct tally *tally, int64_t latency_cycles)
 
 /* With equal latencies the share is a plain proportion, and its interval Wilson's:
  * for 10 of 100, 0.0552 to 0.1744 (Newcombe 1998, method 3, by its formula). */
-static void equal_latencies_give_wilsons_interval(void **state)
+TEST(equal_latencies_give_wilsons_interval)
 {
-        (void)state;
         struct tally part = {0}, whole = {0};
         for (int i = 0; i < 100; i++) {
                 add(&whole, 7);
@@ -42,9 +34,8 @@ static void equal_latencies_give_wilsons_interval(void **state)
         assert_near(share.high, 0.1744, 5e-5);
 }
 
-static void the_whole_and_nothing_have_a_range_too(void **state)
+TEST(the_whole_and_nothing_have_a_range_too)
 {
-        (void)state;
         struct tally none = {0}, whole = {0};
         for (int i = 0; i < 30; i++)
                 add(&whole, 100);
@@ -59,9 +50,8 @@ static void the_whole_and_nothing_have_a_range_too(void **state)
 
 /* Draws samples of a population whose true share is known, with latencies as
  * uneven as a program's, and counts how often the interval holds it. */
-static void the_interval_holds_the_truth_in_95_of_100_samples(void **state)
+TEST(the_interval_holds_the_truth_in_95_of_100_samples)
 {
-        (void)state;
         enum { RUNS = 2000, SAMPLES = 400 };
         /* The part: a tenth of the loads, 300 cycles; the others: 4 or 100. */
         const double truth = 0.1 * 300 / (0.1 * 300 + 0.7 * 4 + 0.2 * 100);
@@ -93,9 +83,8 @@ static void add_retired(struct tally *tally, int64_t cycles)
 /* Ten equal events among many samples are a Poisson count, whose score interval is
  * 10 + z^2/2 -+ z sqrt(10 + z^2/4): 5.432 to 18.409. None at all: 0 to z^2 = 3.841 of
  * such events. */
-static void rare_stalls_have_the_interval_of_a_count(void **state)
+TEST(rare_stalls_have_the_interval_of_a_count)
 {
-        (void)state;
         struct tally line = {0}, other = {0}, whole = {0};
         for (int i = 0; i < 1000000; i++) {
                 struct tally *part = i < 1000 ? &line : &other;
@@ -117,9 +106,8 @@ static void rare_stalls_have_the_interval_of_a_count(void **state)
         assert_true(isnan(tally_stalled(&line, &whole, NAN, NAN).low));
 }
 
-static void stalls_of_all_loads_are_no_estimate(void **state)
+TEST(stalls_of_all_loads_are_no_estimate)
 {
-        (void)state;
         struct tally line = {0}, whole = {0};
         for (int i = 0; i < 100; i++) {
                 add_retired(&whole, i);
@@ -133,9 +121,8 @@ static void stalls_of_all_loads_are_no_estimate(void **state)
 
 /* No program holds up more than all of its cycles, whatever its samples add up to: of the
  * interval 5.432 to 18.409 of ten events what lies in them is left. */
-static void the_range_of_stalls_ends_at_all_cycles(void **state)
+TEST(the_range_of_stalls_ends_at_all_cycles)
 {
-        (void)state;
         struct tally whole = {0};
         for (int i = 0; i < 1000000; i++)
                 add_retired(&whole, i < 10 ? 200 : 0);
@@ -151,9 +138,8 @@ static void the_range_of_stalls_ends_at_all_cycles(void **state)
 
 /* One load in PERIOD, jittered by a quarter as the simulator does: a line whose loads
  * seldom stall, but then for long; one that often stalls a little; and others. */
-static void the_range_of_stalls_holds_the_truth_in_95_of_100_runs(void **state)
+TEST(the_range_of_stalls_holds_the_truth_in_95_of_100_runs)
 {
-        (void)state;
         enum { RUNS = 1000, LOADS = 200000, PERIOD = 1000, LINES = 3 };
         static int64_t cycles[LOADS];
         static unsigned char line[LOADS];
@@ -197,9 +183,8 @@ static double percentile_of_all(const struct latencies *latencies, unsigned perc
         return result;
 }
 
-static void percentiles_are_by_nearest_rank(void **state)
+TEST(percentiles_are_by_nearest_rank)
 {
-        (void)state;
         /* The textbook's case: 15 20 35 40 50. */
         static const int64_t values[] = {50, 15, 35, 40, 20};
         struct latencies latencies = {0};
@@ -213,9 +198,8 @@ static void percentiles_are_by_nearest_rank(void **state)
         latencies_free(&latencies);
 }
 
-static void percentiles_of_groups_do_not_mix(void **state)
+TEST(percentiles_of_groups_do_not_mix)
 {
-        (void)state;
         struct latencies latencies = {0};
         for (int i = 0; i < 60; i++) { /* 1..20 in group 0, 101..120 in 1, none in 2 … */
                 uint32_t group = (uint32_t)(i % 3 == 2 ? 3 : i % 3);
@@ -238,9 +222,8 @@ static void percentiles_of_groups_do_not_mix(void **state)
 
 /* A million samples of ten latencies take the room of ten; long latencies keep their
  * first twelve bits, the longest that there can be included. */
-static void memory_grows_with_the_distinct_latencies(void **state)
+TEST(memory_grows_with_the_distinct_latencies)
 {
-        (void)state;
         struct latencies latencies = {0};
         for (int i = 0; i < 1000000; i++)
                 assert_int_equal(latencies_add(&latencies, 0, 4090 + i % 10), 0);
@@ -273,9 +256,8 @@ static enum verdict verdict(const struct tally *tally, double loads_per_cycle)
 
 /* The first load behind a flush of 16 MiB waited for all of its lines: two thirds of the
  * latency of a walk whose 2486 other samples wait for memory. */
-static void one_long_sample_does_not_turn_a_verdict(void **state)
+TEST(one_long_sample_does_not_turn_a_verdict)
 {
-        (void)state;
         struct tally walk = {0}, stream = {0};
         add_caused(&walk, 1, 674066, CAUSE_IN_CORE);
         add_caused(&walk, 2486, 140, CAUSE_DRAM);
@@ -289,9 +271,8 @@ static void one_long_sample_does_not_turn_a_verdict(void **state)
         assert_int_equal(verdict(&stream, 1), VERDICT_IN_CORE);
 }
 
-static void a_cause_needs_five_samples_for_half_of_the_latency(void **state)
+TEST(a_cause_needs_five_samples_for_half_of_the_latency)
 {
-        (void)state;
         for (int count = 1; count < 10; count++) {
                 struct tally tally = {0};
                 add_caused(&tally, 20, 50, CAUSE_CACHE);
@@ -305,9 +286,8 @@ static void a_cause_needs_five_samples_for_half_of_the_latency(void **state)
 }
 
 /* 30 loads of 10 cycles for each of 100000 are little, whatever else was seen once. */
-static void one_long_sample_costs_no_run(void **state)
+TEST(one_long_sample_costs_no_run)
 {
-        (void)state;
         struct tally tally = {0};
         add_caused(&tally, 30, 10, CAUSE_CACHE);
         add_caused(&tally, 1, 1000000, CAUSE_CACHE);
@@ -315,9 +295,8 @@ static void one_long_sample_costs_no_run(void **state)
 }
 
 /* What held up the program is summed by cause, and one long stall is one stall. */
-static void stalls_count_by_cause_and_as_equal_ones(void **state)
+TEST(stalls_count_by_cause_and_as_equal_ones)
 {
-        (void)state;
         struct tally tally = {0};
         struct sample_facts sample = {.latency_cycles = 100, .retire_latency_cycles = 10};
         for (int i = 0; i < 30; i++)
@@ -337,9 +316,8 @@ static void stalls_count_by_cause_and_as_equal_ones(void **state)
         assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
 }
 
-static void one_long_sample_is_no_crowd(void **state)
+TEST(one_long_sample_is_no_crowd)
 {
-        (void)state;
         struct tally tally = {0};
         const struct sample_facts crowded = {.level = LEVEL_DRAM,
                                              .latency_cycles = 1000000,
@@ -371,9 +349,8 @@ static void add_cached(struct tally *tally, int samples, enum level level,
 
 /* Most loads are L2's, and most of what the program waits for is L3's; or the other way
  * round, as others hide L3's latency. */
-static void the_cache_is_that_of_what_held_up_the_program(void **state)
+TEST(the_cache_is_that_of_what_held_up_the_program)
 {
-        (void)state;
         struct tally waits = {0}, hidden = {0}, untimed = {0};
         add_cached(&waits, 100, LEVEL_L2, 14, 1);
         add_cached(&waits, 30, LEVEL_L3, 55, 40);
@@ -387,9 +364,8 @@ static void the_cache_is_that_of_what_held_up_the_program(void **state)
 }
 
 /* Lines on their way do not say where they come from, nor do few samples. */
-static void too_few_loads_that_asked_tell_no_cache(void **state)
+TEST(too_few_loads_that_asked_tell_no_cache)
 {
-        (void)state;
         struct tally tally = {0};
         add_cached(&tally, 1000, LEVEL_LFB, 30, 20);
         add_cached(&tally, 4, LEVEL_L2, 14, 10);
@@ -401,9 +377,8 @@ static void too_few_loads_that_asked_tell_no_cache(void **state)
         assert_int_equal(tally_cache_level(&tally), LEVEL_L2);
 }
 
-static void no_sample_counts_for_more_than_a_tenth(void **state)
+TEST(no_sample_counts_for_more_than_a_tenth)
 {
-        (void)state;
         srand48(7);
         for (int run = 0; run < 1000; run++) {
                 double values[60], sum = 0, left = 0;
@@ -425,9 +400,8 @@ static void no_sample_counts_for_more_than_a_tenth(void **state)
 
 /* Of what all held up then, no more than a twentieth is one sample's, however long; what
  * few samples tell alike is no accident, and stays. */
-static void one_sample_has_a_twentieth_of_what_was_held_up(void **state)
+TEST(one_sample_has_a_twentieth_of_what_was_held_up)
 {
-        (void)state;
         double longest[STALL_LIMIT_PARTS] = {674066, 30000, 60, 60, 60, 60, 60};
         for (int i = 7; i < STALL_LIMIT_PARTS; i++)
                 longest[i] = 60;
@@ -449,9 +423,8 @@ static void one_sample_has_a_twentieth_of_what_was_held_up(void **state)
         assert_near(stall_limit(NULL, 0, 0), 0, 0);
 }
 
-static void samples_without_a_latency_are_only_counted(void **state)
+TEST(samples_without_a_latency_are_only_counted)
 {
-        (void)state;
         struct tally tally = {0};
         add(&tally, -1);
         add(&tally, 100);
@@ -460,9 +433,8 @@ static void samples_without_a_latency_are_only_counted(void **state)
         assert_near(tally_mean_latency(tally.latency_cycles, tally.latencies), 100, 0);
 }
 
-static void every_pair_has_one_value(void **state)
+TEST(every_pair_has_one_value)
 {
-        (void)state;
         struct value {
                 int64_t times;
                 uint32_t number;
@@ -506,9 +478,8 @@ static double seconds_of_keys(uint64_t step, uint32_t count)
 /* Keys come from the recording. By the golden ratio's well-known multiplier the products
  * of these would be 1, 2, 3 …: all wanted one slot, and the work was their number's
  * square, a thousand times what it is for other keys. */
-static void chosen_keys_do_not_meet_in_one_slot(void **state)
+TEST(chosen_keys_do_not_meet_in_one_slot)
 {
-        (void)state;
         const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15);
         uint64_t inverse = multiplier; /* by Newton's method, 3 bits right at first */
         for (int bits = 3; bits < 64; bits *= 2)
@@ -519,9 +490,8 @@ static void chosen_keys_do_not_meet_in_one_slot(void **state)
 }
 
 /* RFC 3629's limits. */
-static void only_utf8_and_no_control_reaches_the_terminal(void **state)
+TEST(only_utf8_and_no_control_reaches_the_terminal)
 {
-        (void)state;
         static const struct {
                 const char *bytes;
                 const char *shown;
@@ -545,34 +515,4 @@ static void only_utf8_and_no_control_reaches_the_terminal(void **state)
                 free(shown);
         }
         assert_int_equal(text_width("na\xc3\xafve"), 5);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(equal_latencies_give_wilsons_interval),
-            cmocka_unit_test(the_whole_and_nothing_have_a_range_too),
-            cmocka_unit_test(the_interval_holds_the_truth_in_95_of_100_samples),
-            cmocka_unit_test(rare_stalls_have_the_interval_of_a_count),
-            cmocka_unit_test(stalls_of_all_loads_are_no_estimate),
-            cmocka_unit_test(the_range_of_stalls_ends_at_all_cycles),
-            cmocka_unit_test(the_range_of_stalls_holds_the_truth_in_95_of_100_runs),
-            cmocka_unit_test(percentiles_are_by_nearest_rank),
-            cmocka_unit_test(percentiles_of_groups_do_not_mix),
-            cmocka_unit_test(memory_grows_with_the_distinct_latencies),
-            cmocka_unit_test(one_long_sample_does_not_turn_a_verdict),
-            cmocka_unit_test(a_cause_needs_five_samples_for_half_of_the_latency),
-            cmocka_unit_test(one_long_sample_costs_no_run),
-            cmocka_unit_test(stalls_count_by_cause_and_as_equal_ones),
-            cmocka_unit_test(one_long_sample_is_no_crowd),
-            cmocka_unit_test(the_cache_is_that_of_what_held_up_the_program),
-            cmocka_unit_test(too_few_loads_that_asked_tell_no_cache),
-            cmocka_unit_test(no_sample_counts_for_more_than_a_tenth),
-            cmocka_unit_test(one_sample_has_a_twentieth_of_what_was_held_up),
-            cmocka_unit_test(samples_without_a_latency_are_only_counted),
-            cmocka_unit_test(every_pair_has_one_value),
-            cmocka_unit_test(chosen_keys_do_not_meet_in_one_slot),
-            cmocka_unit_test(only_utf8_and_no_control_reaches_the_terminal),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

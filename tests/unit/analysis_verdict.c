@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules of attribution at their boundaries: a sample's cause, and the verdict. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "thresholds.h"
+#include "unit_test.h"
 #include "verdict.h"
-#include <cmocka.h>
 #include <math.h>
 
 static const struct machine_facts machine = {.clock_mhz = 2000,
@@ -35,9 +30,8 @@ static enum cause cause(enum level level, int64_t latency_cycles, bool tlb_misse
                                               .interval_bound = bound});
 }
 
-static void slow_loads_of_contended_intervals_suffer_contention(void **state)
+TEST(slow_loads_of_contended_intervals_suffer_contention)
 {
-        (void)state;
         /* High is above 1.25 times DRAM's 200 cycles. */
         assert_int_equal(cause(LEVEL_DRAM, 251, false, ANSWER_YES, BOUND_BANDWIDTH),
                          CAUSE_CONTENTION);
@@ -55,9 +49,8 @@ static void slow_loads_of_contended_intervals_suffer_contention(void **state)
 }
 
 /* Whatever else its interval was short of. */
-static void loads_that_no_store_forwards_to_say_so(void **state)
+TEST(loads_that_no_store_forwards_to_say_so)
 {
-        (void)state;
         assert_int_equal(cause_of((struct sample_facts){.level = LEVEL_L1,
                                                         .latency_cycles = 700,
                                                         .unforwarded = true,
@@ -66,9 +59,8 @@ static void loads_that_no_store_forwards_to_say_so(void **state)
 }
 
 /* However long loads take: what other work hides costs nothing. */
-static void hidden_waits_are_none(void **state)
+TEST(hidden_waits_are_none)
 {
-        (void)state;
         struct verdict_facts facts = {.latencies = 100, .cost_ratio = 0.5};
         facts.cause_latency_cycles[CAUSE_DRAM] = 1e5;
         assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
@@ -77,12 +69,11 @@ static void hidden_waits_are_none(void **state)
 }
 
 /* Page faults need no samples: they are weighed with what loads held up, in cycles. */
-static void page_faults_prevail_by_their_time(void **state)
+TEST(page_faults_prevail_by_their_time)
 {
         struct verdict_facts facts = {
             .latencies = 100, .stalls = 100, .cost_ratio = 0.5, .cycle_ratio = 1e-6};
 
-        (void)state;
         facts.cause_latency_cycles[CAUSE_DRAM] = 1e5;
         facts.cause_retire_cycles[CAUSE_DRAM] = 1e5; /* 0.1 of the cycles */
         facts.fault_ratio = 0.09;
@@ -96,9 +87,8 @@ static void page_faults_prevail_by_their_time(void **state)
         assert_int_equal(verdict_of(&facts), VERDICT_TOO_FEW_SAMPLES);
 }
 
-static void slow_loads_of_in_core_intervals_waited_for_a_buffer(void **state)
+TEST(slow_loads_of_in_core_intervals_waited_for_a_buffer)
 {
-        (void)state;
         assert_int_equal(cause(LEVEL_DRAM, 500, false, ANSWER_NO, BOUND_IN_CORE),
                          CAUSE_IN_CORE);
         assert_int_equal(cause(LEVEL_DRAM, 210, false, ANSWER_NO, BOUND_IN_CORE),
@@ -119,9 +109,8 @@ static void slow_loads_of_in_core_intervals_waited_for_a_buffer(void **state)
 }
 
 /* Buffers that are full of lines which wait for a DRAM that is short of bandwidth. */
-static void or_for_bandwidth_where_that_is_short(void **state)
+TEST(or_for_bandwidth_where_that_is_short)
 {
-        (void)state;
         struct sample_facts sample = {.level = LEVEL_L2,
                                       .latency_cycles = 251,
                                       .bandwidth_short = ANSWER_YES,
@@ -144,9 +133,8 @@ static void or_for_bandwidth_where_that_is_short(void **state)
 }
 
 /* Lines of one set wait for each other, however many buffers there are. */
-static void or_for_their_set_of_l1(void **state)
+TEST(or_for_their_set_of_l1)
 {
-        (void)state;
         struct sample_facts sample = {.level = LEVEL_L3,
                                       .latency_cycles = 251,
                                       .bandwidth_short = ANSWER_NO,
@@ -159,9 +147,8 @@ static void or_for_their_set_of_l1(void **state)
 }
 
 /* A cache's lines come faster than pages are walked. */
-static void or_for_their_translation_where_a_cache_had_the_line(void **state)
+TEST(or_for_their_translation_where_a_cache_had_the_line)
 {
-        (void)state;
         assert_int_equal(cause(LEVEL_L3, 500, true, ANSWER_NO, BOUND_IN_CORE), CAUSE_TLB);
         assert_int_equal(cause(LEVEL_L2, 500, true, ANSWER_NO, BOUND_IN_CORE), CAUSE_TLB);
         assert_int_equal(cause(LEVEL_LFB, 500, true, ANSWER_NO, BOUND_IN_CORE),
@@ -171,9 +158,8 @@ static void or_for_their_translation_where_a_cache_had_the_line(void **state)
 }
 
 /* Bursts that fill all buffers, in an interval whose bound is that of other work. */
-static void so_did_those_of_intervals_that_lack_buffers_now_and_then(void **state)
+TEST(so_did_those_of_intervals_that_lack_buffers_now_and_then)
 {
-        (void)state;
         struct sample_facts sample = {.level = LEVEL_DRAM,
                                       .latency_cycles = 500,
                                       .bandwidth_short = ANSWER_NO,
@@ -187,9 +173,8 @@ static void so_did_those_of_intervals_that_lack_buffers_now_and_then(void **stat
         assert_int_equal(cause_of(sample), CAUSE_DRAM);
 }
 
-static void a_line_in_flight_is_judged_by_how_long_it_took(void **state)
+TEST(a_line_in_flight_is_judged_by_how_long_it_took)
 {
-        (void)state;
         /* 1.25 times the last cache's 60 cycles. */
         assert_int_equal(cause(LEVEL_LFB, 75, false, ANSWER_NO, BOUND_LATENCY),
                          CAUSE_CACHE);
@@ -206,9 +191,8 @@ static enum cause cause_of_line(enum origin origin, int64_t latency_cycles)
                                               .interval_bound = BOUND_LATENCY});
 }
 
-static void a_slow_line_in_flight_comes_from_where_the_others_do(void **state)
+TEST(a_slow_line_in_flight_comes_from_where_the_others_do)
 {
-        (void)state;
         assert_int_equal(cause_of_line(ORIGIN_UNKNOWN, 100), CAUSE_UNKNOWN);
         assert_int_equal(cause_of_line(ORIGIN_DRAM, 100), CAUSE_DRAM);
         assert_int_equal(cause_of_line(ORIGIN_CACHE, 100), CAUSE_CACHE);
@@ -219,9 +203,8 @@ static void a_slow_line_in_flight_comes_from_where_the_others_do(void **state)
         assert_int_equal(cause_of_line(ORIGIN_REMOTE, 75), CAUSE_CACHE);
 }
 
-static void slow_loads_that_ask_for_lines_tell_their_origin(void **state)
+TEST(slow_loads_that_ask_for_lines_tell_their_origin)
 {
-        (void)state;
         struct thresholds thresholds = thresholds_of_machine(&machine);
         static const struct {
                 enum level level;
@@ -258,9 +241,8 @@ static enum origin origin_of(int64_t samples, double dram_cycles, double cache_c
         return place_origin(&origins);
 }
 
-static void few_samples_tell_an_origin_when_they_agree(void **state)
+TEST(few_samples_tell_an_origin_when_they_agree)
 {
-        (void)state;
         assert_int_equal(origin_of(20, 99, 100), ORIGIN_CACHE);
         assert_int_equal(origin_of(19, 99, 100), ORIGIN_UNKNOWN);
         assert_int_equal(origin_of(5, 10, 90), ORIGIN_CACHE);
@@ -271,9 +253,8 @@ static void few_samples_tell_an_origin_when_they_agree(void **state)
 }
 
 /* Where no load waits for a buffer no cache is slow, whatever others met elsewhere. */
-static void free_buffers_leave_a_cache_no_reason_to_be_slow(void **state)
+TEST(free_buffers_leave_a_cache_no_reason_to_be_slow)
 {
-        (void)state;
         const struct origins cache = {.samples = 20,
                                       .latency_cycles = {[ORIGIN_CACHE] = 2000}};
         const struct origins dram = {.samples = 20,
@@ -283,9 +264,8 @@ static void free_buffers_leave_a_cache_no_reason_to_be_slow(void **state)
         assert_int_equal(run_origin(&dram, true), ORIGIN_DRAM);
 }
 
-static void one_long_sample_tells_no_origin(void **state)
+TEST(one_long_sample_tells_no_origin)
 {
-        (void)state;
         struct origins few = {0}, many = {0};
         origins_add(&few, ORIGIN_DRAM, 10000);
         for (int i = 0; i < 4; i++)
@@ -297,9 +277,8 @@ static void one_long_sample_tells_no_origin(void **state)
         assert_int_equal(place_origin(&many), ORIGIN_CACHE);
 }
 
-static void samples_that_took_no_time_tell_no_origin(void **state)
+TEST(samples_that_took_no_time_tell_no_origin)
 {
-        (void)state;
         struct origins few = {0}, none = {0};
         for (int i = 0; i < 8; i++)
                 origins_add(&few, ORIGIN_SHARING, 300);
@@ -322,9 +301,8 @@ static enum origin origin_of_traffic(double lines, double misses)
         return traffic_origin(&interval, known, &machine);
 }
 
-static void traffic_tells_where_lines_come_from(void **state)
+TEST(traffic_tells_where_lines_come_from)
 {
-        (void)state;
         /* 50 lines of 200 cycles are 0.5 % of 2 000 000. */
         assert_int_equal(origin_of_traffic(0, 10000), ORIGIN_CACHE);
         assert_int_equal(origin_of_traffic(49, 10000), ORIGIN_CACHE);
@@ -337,9 +315,8 @@ static void traffic_tells_where_lines_come_from(void **state)
         assert_int_equal(traffic_origin(&interval, known, &machine), ORIGIN_UNKNOWN);
 }
 
-static void a_translation_counts_when_it_took_most_of_the_time(void **state)
+TEST(a_translation_counts_when_it_took_most_of_the_time)
 {
-        (void)state;
         assert_int_equal(cause(LEVEL_L2, 29, true, ANSWER_NO, BOUND_LATENCY), CAUSE_TLB);
         assert_int_equal(cause(LEVEL_L2, 28, true, ANSWER_NO, BOUND_LATENCY),
                          CAUSE_CACHE);
@@ -350,9 +327,8 @@ static void a_translation_counts_when_it_took_most_of_the_time(void **state)
                          CAUSE_DRAM);
 }
 
-static void other_nodes_and_other_cores_come_first(void **state)
+TEST(other_nodes_and_other_cores_come_first)
 {
-        (void)state;
         assert_int_equal(
             cause(LEVEL_REMOTE_DRAM, 400, false, ANSWER_YES, BOUND_BANDWIDTH),
             CAUSE_REMOTE);
@@ -362,9 +338,8 @@ static void other_nodes_and_other_cores_come_first(void **state)
         assert_int_equal(sample_cause(&modified, &machine, &thresholds), CAUSE_SHARING);
 }
 
-static void without_thresholds_contention_is_unknown(void **state)
+TEST(without_thresholds_contention_is_unknown)
 {
-        (void)state;
 #define UNKNOWN(key) .key = NAN,
         struct machine_facts nothing = {MACHINE_FACTS(UNKNOWN)};
 #undef UNKNOWN
@@ -377,9 +352,8 @@ static void without_thresholds_contention_is_unknown(void **state)
 
 /* ---- the verdict ---- */
 
-static void few_samples_are_not_judged(void **state)
+TEST(few_samples_are_not_judged)
 {
-        (void)state;
         struct verdict_facts facts = {.latencies = 19, .cost_ratio = 1};
         facts.cause_latency_cycles[CAUSE_DRAM] = 1e6;
         assert_int_equal(verdict_of(&facts), VERDICT_TOO_FEW_SAMPLES);
@@ -387,9 +361,8 @@ static void few_samples_are_not_judged(void **state)
         assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
 }
 
-static void what_cannot_have_cost_much_is_no_problem(void **state)
+TEST(what_cannot_have_cost_much_is_no_problem)
 {
-        (void)state;
         struct verdict_facts facts = {.latencies = 100, .cost_ratio = 0.0049};
         facts.cause_latency_cycles[CAUSE_DRAM] = 1e6;
         assert_int_equal(verdict_of(&facts), VERDICT_NONE);
@@ -399,9 +372,8 @@ static void what_cannot_have_cost_much_is_no_problem(void **state)
         assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
 }
 
-static void dram_of_unknown_bandwidth_is_not_said_to_have_had_some_left(void **state)
+TEST(dram_of_unknown_bandwidth_is_not_said_to_have_had_some_left)
 {
-        (void)state;
         struct verdict_facts facts = {
             .latencies = 100, .cost_ratio = 1, .bandwidth_untold = true};
         facts.cause_latency_cycles[CAUSE_DRAM] = 1e6;
@@ -411,9 +383,8 @@ static void dram_of_unknown_bandwidth_is_not_said_to_have_had_some_left(void **s
 }
 
 /* Where nothing waits, walks queue as for a stream. */
-static void without_waits_only_near_lines_wait_for_a_walk(void **state)
+TEST(without_waits_only_near_lines_wait_for_a_walk)
 {
-        (void)state;
         struct sample_facts sample = {.level = LEVEL_L3,
                                       .tlb_missed = true,
                                       .latency_cycles = 300,
@@ -427,9 +398,8 @@ static void without_waits_only_near_lines_wait_for_a_walk(void **state)
 }
 
 /* 9 cycles of the TLB's second level are more than L1's 4 or 5, and less than L2's 14. */
-static void the_second_level_of_the_tlb_outweighs_l1_only(void **state)
+TEST(the_second_level_of_the_tlb_outweighs_l1_only)
 {
-        (void)state;
         struct sample_facts sample = {.level = LEVEL_L1,
                                       .tlb_second = true,
                                       .latency_cycles = 14,
@@ -449,9 +419,8 @@ static void the_second_level_of_the_tlb_outweighs_l1_only(void **state)
         assert_int_equal(cause_of(sample), CAUSE_NONE);
 }
 
-static void the_cause_with_the_most_latency_decides(void **state)
+TEST(the_cause_with_the_most_latency_decides)
 {
-        (void)state;
         static const enum verdict expected[CAUSE_COUNT] = {
             [CAUSE_SHARING] = VERDICT_SHARING,
             [CAUSE_REMOTE] = VERDICT_REMOTE_MEMORY,
@@ -474,9 +443,8 @@ static void the_cause_with_the_most_latency_decides(void **state)
 
 /* Many loads that L3 serves at a time beside few from DRAM, which hold up all of them: by
  * latency it is the cache's, but a faster L3 would save less than a faster DRAM. */
-static void what_held_up_the_program_decides(void **state)
+TEST(what_held_up_the_program_decides)
 {
-        (void)state;
         struct verdict_facts facts = {.latencies = 2000, .cost_ratio = 5, .stalls = 20};
         facts.cause_latency_cycles[CAUSE_CACHE] = 164e3;
         facts.cause_latency_cycles[CAUSE_DRAM] = 131e3;
@@ -496,9 +464,8 @@ static void what_held_up_the_program_decides(void **state)
 
 /* A stream whose loads take as long as DRAM does, many at a time with all buffers full,
  * is bound by these; a chase beside it, which asks for one line at a time, is not. */
-static void many_at_a_time_wait_for_the_buffers(void **state)
+TEST(many_at_a_time_wait_for_the_buffers)
 {
-        (void)state;
         struct sample_facts sample = {.level = LEVEL_DRAM,
                                       .latency_cycles = 200,
                                       .bandwidth_short = ANSWER_NO,
@@ -526,39 +493,4 @@ static void many_at_a_time_wait_for_the_buffers(void **state)
         facts.crowded_overlap = NAN; /* the period is not known */
         facts.crowded_latency_cycles = 900;
         assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(slow_loads_of_contended_intervals_suffer_contention),
-            cmocka_unit_test(loads_that_no_store_forwards_to_say_so),
-            cmocka_unit_test(hidden_waits_are_none),
-            cmocka_unit_test(page_faults_prevail_by_their_time),
-            cmocka_unit_test(slow_loads_of_in_core_intervals_waited_for_a_buffer),
-            cmocka_unit_test(or_for_bandwidth_where_that_is_short),
-            cmocka_unit_test(or_for_their_set_of_l1),
-            cmocka_unit_test(or_for_their_translation_where_a_cache_had_the_line),
-            cmocka_unit_test(so_did_those_of_intervals_that_lack_buffers_now_and_then),
-            cmocka_unit_test(what_held_up_the_program_decides),
-            cmocka_unit_test(many_at_a_time_wait_for_the_buffers),
-            cmocka_unit_test(a_line_in_flight_is_judged_by_how_long_it_took),
-            cmocka_unit_test(a_slow_line_in_flight_comes_from_where_the_others_do),
-            cmocka_unit_test(slow_loads_that_ask_for_lines_tell_their_origin),
-            cmocka_unit_test(few_samples_tell_an_origin_when_they_agree),
-            cmocka_unit_test(one_long_sample_tells_no_origin),
-            cmocka_unit_test(samples_that_took_no_time_tell_no_origin),
-            cmocka_unit_test(free_buffers_leave_a_cache_no_reason_to_be_slow),
-            cmocka_unit_test(traffic_tells_where_lines_come_from),
-            cmocka_unit_test(a_translation_counts_when_it_took_most_of_the_time),
-            cmocka_unit_test(other_nodes_and_other_cores_come_first),
-            cmocka_unit_test(without_thresholds_contention_is_unknown),
-            cmocka_unit_test(few_samples_are_not_judged),
-            cmocka_unit_test(what_cannot_have_cost_much_is_no_problem),
-            cmocka_unit_test(dram_of_unknown_bandwidth_is_not_said_to_have_had_some_left),
-            cmocka_unit_test(without_waits_only_near_lines_wait_for_a_walk),
-            cmocka_unit_test(the_second_level_of_the_tlb_outweighs_l1_only),
-            cmocka_unit_test(the_cause_with_the_most_latency_decides),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,8 @@
 /* Calibrations that can be true and that cannot: a Zen 3 as published (AnandTech, AMD Zen
  * 3 Ryzen Deep Dive Review, 2020), and the same with figures of machines that were busy.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
-
 #include "calibration.h"
+#include "unit_test.h"
 
 struct level {
         double kib, reported_kib, cycles;
@@ -54,9 +47,8 @@ static void expect(struct figures figures, int result)
         json_decref(document);
 }
 
-static void a_machine_as_published_makes_sense(void **state)
+TEST(a_machine_as_published_makes_sense)
 {
-        (void)state;
         struct figures figures = zen3;
         expect(figures, 0);
         figures.levels[2].kib = 9000; /* others use the last cache, too */
@@ -68,9 +60,8 @@ static void a_machine_as_published_makes_sense(void **state)
         expect(figures, 0);
 }
 
-static void sizes_far_from_the_systems_do_not(void **state)
+TEST(sizes_far_from_the_systems_do_not)
 {
-        (void)state;
         struct figures figures = zen3;
         figures.levels[0].kib = 362;
         expect(figures, -ERANGE);
@@ -82,9 +73,8 @@ static void sizes_far_from_the_systems_do_not(void **state)
         expect(figures, -ERANGE);
 }
 
-static void a_cache_slower_than_the_next_does_not(void **state)
+TEST(a_cache_slower_than_the_next_does_not)
 {
-        (void)state;
         struct figures figures = zen3;
         figures.levels[0].cycles = 6;
         figures.levels[1].cycles = 5;
@@ -94,9 +84,8 @@ static void a_cache_slower_than_the_next_does_not(void **state)
         expect(figures, -ERANGE);
 }
 
-static void an_l1_that_no_core_has_does_not(void **state)
+TEST(an_l1_that_no_core_has_does_not)
 {
-        (void)state;
         struct figures figures = zen3;
         figures.levels[0].cycles = 11.5;
         expect(figures, -ERANGE);
@@ -104,25 +93,12 @@ static void an_l1_that_no_core_has_does_not(void **state)
         expect(figures, -ERANGE);
 }
 
-static void a_plateau_that_its_curve_leaves_early_does_not(void **state)
+TEST(a_plateau_that_its_curve_leaves_early_does_not)
 {
-        (void)state;
         struct figures figures = zen3;
         figures.levels[2].reported_kib = 131072;
         figures.levels[2].kib = 131072;
         figures.curve[2][0] = 8192;
         figures.curve[2][1] = 250;
         expect(figures, -ERANGE);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(a_machine_as_published_makes_sense),
-            cmocka_unit_test(sizes_far_from_the_systems_do_not),
-            cmocka_unit_test(a_cache_slower_than_the_next_does_not),
-            cmocka_unit_test(an_l1_that_no_core_has_does_not),
-            cmocka_unit_test(a_plateau_that_its_curve_leaves_early_does_not),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The order of threads by their clocks, against a search through all of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-
 #include "model/clock_heap.h"
+#include "unit_test.h"
 
 enum { IDS = 200 };
 
@@ -26,9 +19,8 @@ static uint64_t slowest_but(const struct naive *naive, uint32_t id)
         return slowest;
 }
 
-static void any_thread_comes_and_goes(void **state)
+TEST(any_thread_comes_and_goes)
 {
-        (void)state;
         struct clock_heap heap;
         struct clock_heap_entry entries[IDS];
         uint32_t places[IDS];
@@ -57,9 +49,8 @@ static void any_thread_comes_and_goes(void **state)
         }
 }
 
-static void an_empty_heap_has_no_slowest(void **state)
+TEST(an_empty_heap_has_no_slowest)
 {
-        (void)state;
         struct clock_heap heap;
         struct clock_heap_entry entries[2];
         uint32_t places[2];
@@ -69,13 +60,4 @@ static void an_empty_heap_has_no_slowest(void **state)
         clock_heap_put(&heap, 1, 5);
         assert_int_equal(clock_heap_slowest_but(&heap, 1), CLOCK_NEVER);
         assert_int_equal(clock_heap_slowest_but(&heap, 0), 5);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(any_thread_comes_and_goes),
-            cmocka_unit_test(an_empty_heap_has_no_slowest),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of instructions beside that of objdump, whose names of sizes are in capitals in
- * Intel's syntax. */
+/* The text of instructions beside that of objdump, whose names of sizes are in capitals
+ * in Intel's syntax. */
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "disassembly.h"
+#include "unit_test.h"
 
 struct expectation {
         const char *code;
@@ -148,10 +139,9 @@ static const struct expectation expectations[] = {
 };
 /* clang-format on */
 
-static void test_texts_are_objdumps(void **state)
+TEST(test_texts_are_objdumps)
 {
         char text[DISASSEMBLY_TEXT_BYTES];
-        (void)state;
         for (size_t i = 0; i < sizeof(expectations) / sizeof(expectations[0]); i++) {
                 const struct expectation *expected = &expectations[i];
                 const uint8_t *code = (const uint8_t *)expected->code;
@@ -223,11 +213,10 @@ static bool may_differ(const uint8_t *code, const char *expected)
 }
 
 /* Of each instruction of the C library's text. */
-static void test_a_library_has_objdumps_texts(void **state)
+TEST(test_a_library_has_objdumps_texts)
 {
         char path[4096], command[4200], line[1024], text[DISASSEMBLY_TEXT_BYTES];
         size_t compared = 0, other = 0;
-        (void)state;
         libc_path(path, sizeof(path));
         if (!*path || system("objdump --version >/dev/null 2>&1") != 0)
                 skip();
@@ -259,10 +248,9 @@ static void test_a_library_has_objdumps_texts(void **state)
         assert_true(compared > 100000);
 }
 
-static void test_branches_lead_to_addresses(void **state)
+TEST(test_branches_lead_to_addresses)
 {
         char text[DISASSEMBLY_TEXT_BYTES];
-        (void)state;
         disassembly_text((const uint8_t *)"\x74\x0e", 2, 0x1000, DISASSEMBLY_ATT, text);
         assert_string_equal(text, "je     1010");
         disassembly_text((const uint8_t *)"\xe8\xfb\x0f\x00\x00", 5, 0x1000,
@@ -270,10 +258,9 @@ static void test_branches_lead_to_addresses(void **state)
         assert_string_equal(text, "call   2000");
 }
 
-static void test_what_is_cut_off_has_no_text(void **state)
+TEST(test_what_is_cut_off_has_no_text)
 {
         char text[DISASSEMBLY_TEXT_BYTES];
-        (void)state;
         for (size_t i = 0; i < sizeof(expectations) / sizeof(expectations[0]); i++)
                 for (size_t length = 0; length < expectations[i].length; length++)
                         assert_int_equal(
@@ -283,10 +270,9 @@ static void test_what_is_cut_off_has_no_text(void **state)
 }
 
 /* Intel SDM volume 2: the CPUID flag of SHA1MSG1 is SHA; 06 is invalid in 64-bit mode. */
-static void test_an_instruction_has_an_extension(void **state)
+TEST(test_an_instruction_has_an_extension)
 {
         char mnemonic[DISASSEMBLY_TEXT_BYTES];
-        (void)state;
         assert_string_equal(
             disassembly_extension((const uint8_t *)"\x0f\x38\xc9\xc0", 4, mnemonic),
             "SHA");
@@ -295,12 +281,11 @@ static void test_an_instruction_has_an_extension(void **state)
 }
 
 /* Sanitizers look at what is read and written. */
-static void test_any_bytes_are_taken(void **state)
+TEST(test_any_bytes_are_taken)
 {
         char text[DISASSEMBLY_TEXT_BYTES];
         uint8_t code[DISASSEMBLY_CODE_BYTES];
         uint64_t x = 1;
-        (void)state;
         for (int i = 0; i < 200000; i++) {
                 for (size_t byte = 0; byte < sizeof(code); byte++) {
                         x = x * 6364136223846793005u + 1442695040888963407u;
@@ -312,17 +297,4 @@ static void test_any_bytes_are_taken(void **state)
                 if (length)
                         assert_true(strnlen(text, sizeof(text)) < sizeof(text));
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(test_texts_are_objdumps),
-            cmocka_unit_test(test_a_library_has_objdumps_texts),
-            cmocka_unit_test(test_branches_lead_to_addresses),
-            cmocka_unit_test(test_what_is_cut_off_has_no_text),
-            cmocka_unit_test(test_an_instruction_has_an_extension),
-            cmocka_unit_test(test_any_bytes_are_taken),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

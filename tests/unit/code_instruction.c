@@ -3,16 +3,11 @@
  * text beside each). */
 #include <dlfcn.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <asm/perf_regs.h>
-#include <cmocka.h>
-#include <string.h>
 
 #include "instruction.h"
+#include "unit_test.h"
 
 struct expectation {
         const char *text;
@@ -59,9 +54,8 @@ static const struct expectation expectations[] = {
     {"pop %rbx", CODE("\x5b"), true, false, 0},
 };
 
-static void single_instructions(void **state)
+TEST(single_instructions)
 {
-        (void)state;
         for (size_t i = 0; i < sizeof(expectations) / sizeof(expectations[0]); i++) {
                 const struct expectation *expected = &expectations[i];
                 struct instruction instruction;
@@ -79,9 +73,8 @@ static void single_instructions(void **state)
         }
 }
 
-static void what_stores_and_does_not_load(void **state)
+TEST(what_stores_and_does_not_load)
 {
-        (void)state;
         static const struct {
                 const char *code;
                 size_t length;
@@ -104,9 +97,8 @@ static void what_stores_and_does_not_load(void **state)
         }
 }
 
-static void the_last_of_several(void **state)
+TEST(the_last_of_several)
 {
-        (void)state;
         struct instruction instruction;
         /* push %rbp; mov %rsp,%rbp; mov (%rbx),%rax */
         static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x8b, 0x03};
@@ -123,9 +115,8 @@ static void the_last_of_several(void **state)
         assert_false(instruction_last(code, 0, &instruction));
 }
 
-static void what_does_not_go_on(void **state)
+TEST(what_does_not_go_on)
 {
-        (void)state;
         static const struct {
                 const char *code;
                 size_t length;
@@ -172,9 +163,8 @@ static void compare_directions(const char *name, struct agreement *agreement)
         }
 }
 
-static void decoding_backwards(void **state)
+TEST(decoding_backwards)
 {
-        (void)state;
         static const char *const names[] = {"qsort_r", "vfprintf",    "regexec", "malloc",
                                             "realloc", "getaddrinfo", "glob",    "strtod",
                                             "mktime",  "vfscanf"};
@@ -188,25 +178,11 @@ static void decoding_backwards(void **state)
         assert_in_range(agreement.wrong, 0, agreement.instructions / 500);
 }
 
-static void nothing_is_before_data(void **state)
+TEST(nothing_is_before_data)
 {
-        (void)state;
         struct instruction instruction;
         uint8_t code[INSTRUCTION_BEFORE_BYTES];
         memset(code, 0x06, sizeof(code)); /* invalid in 64-bit mode */
         assert_false(instruction_before(code, sizeof(code), &instruction));
         assert_false(instruction_before(code, 0, &instruction));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(single_instructions),
-            cmocka_unit_test(what_stores_and_does_not_load),
-            cmocka_unit_test(the_last_of_several),
-            cmocka_unit_test(what_does_not_go_on),
-            cmocka_unit_test(decoding_backwards),
-            cmocka_unit_test(nothing_is_before_data),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,9 +12,8 @@
         " rw,relatime - cgroup cgroup rw," controllers "\n"
 #define MOUNT_V2 "41 31 0:38 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
 
-static void version_2_limits_are_the_least_of_all_levels(void **state)
+TEST(version_2_limits_are_the_least_of_all_levels)
 {
-        (void)state;
         put_file("/proc/self/cgroup", "0::/user.slice/build.service\n");
         put_file("/proc/self/mountinfo", MOUNT_V2);
         put_file("/sys/fs/cgroup/user.slice/cpu.max", "150000 100000\n");
@@ -27,9 +26,8 @@ static void version_2_limits_are_the_least_of_all_levels(void **state)
         assert_int_equal(cgroup_memory_bytes(root), 100000);
 }
 
-static void version_1_has_a_hierarchy_for_each_controller(void **state)
+TEST(version_1_has_a_hierarchy_for_each_controller)
 {
-        (void)state;
         put_file("/proc/self/cgroup", "11:memory:/jobs/seven\n4:cpu,cpuacct:/slow\n"
                                       "1:name=systemd:/elsewhere\n0::/elsewhere\n");
         put_file("/proc/self/mountinfo",
@@ -48,9 +46,8 @@ static void version_1_has_a_hierarchy_for_each_controller(void **state)
 
 /* Names as in the kernel's cgroup-v2.rst and cgroup-v1/memory.rst. Both count shared
  * memory as "file" or "cache", which cannot be given up. */
-static void cached_files_are_no_limit(void **state)
+TEST(cached_files_are_no_limit)
 {
-        (void)state;
         put_file("/proc/self/cgroup", "0::/\n");
         put_file("/proc/self/mountinfo", MOUNT_V2);
         put_file("/sys/fs/cgroup/memory.max", "1000000\n");
@@ -65,9 +62,8 @@ static void cached_files_are_no_limit(void **state)
         assert_int_equal(cgroup_memory_bytes(root), 1000000);
 }
 
-static void cached_files_of_groups_below_are_no_limit(void **state)
+TEST(cached_files_of_groups_below_are_no_limit)
 {
-        (void)state;
         put_file("/proc/self/cgroup", "11:memory:/\n");
         put_file("/proc/self/mountinfo", MOUNT_V1("memory"));
         put_file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1000000\n");
@@ -80,9 +76,8 @@ static void cached_files_of_groups_below_are_no_limit(void **state)
 }
 
 /* The container's group is what is mounted, under whatever path the host has it. */
-static void a_container_sees_its_own_group(void **state)
+TEST(a_container_sees_its_own_group)
 {
-        (void)state;
         put_file("/proc/self/cgroup", "4:cpu:/docker/1a2b/inner\n");
         put_file("/proc/self/mountinfo",
                  "32 31 0:29 /docker/1a2b /sys/fs/cgroup/cpu ro - "
@@ -93,9 +88,8 @@ static void a_container_sees_its_own_group(void **state)
         assert_true(cgroup_memory_bytes(root) == UINT64_MAX);
 }
 
-static void without_groups_there_is_no_limit(void **state)
+TEST(without_groups_there_is_no_limit)
 {
-        (void)state;
         assert_true(isnan(cgroup_cpus(root)));
         assert_true(cgroup_memory_bytes(root) == UINT64_MAX);
         put_file("/proc/self/cgroup", "0::/\n");
@@ -118,9 +112,8 @@ static struct machine_time time_of(const char *stat, const int *ours, size_t cou
 }
 
 /* user, nice, system, idle, iowait, irq, softirq, steal; guest time is in user. */
-static void time_is_told_by_cpu(void **state)
+TEST_WITH(time_is_told_by_cpu, NULL, NULL)
 {
-        (void)state;
         const char stat[] = "cpu  99 99 99 99 99 99 99 99 0 0\n"
                             "cpu0 1 2 4 1000 1000 8 16 32 1 0\n"
                             "cpu1 100 0 0 500 0 0 0 64 0 0\n"
@@ -136,9 +129,8 @@ static void time_is_told_by_cpu(void **state)
         assert_int_equal(time_of("cpu0 1 2 3 4 5 6 7\n", ours, 1).used, 19);
 }
 
-static void others_at_work_are_seen(void **state)
+TEST_WITH(others_at_work_are_seen, NULL, NULL)
 {
-        (void)state;
         struct machine_time before = {.used = 500, .used_off = 100, .cpus = 2};
         struct machine_time after = before;
         after.used += 100; /* ours */
@@ -150,25 +142,4 @@ static void others_at_work_are_seen(void **state)
         after = before;
         after.stolen++;
         assert_true(machine_was_shared(&before, &after, 1));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_setup_teardown(version_2_limits_are_the_least_of_all_levels,
-                                            make_root, remove_root),
-            cmocka_unit_test_setup_teardown(version_1_has_a_hierarchy_for_each_controller,
-                                            make_root, remove_root),
-            cmocka_unit_test_setup_teardown(cached_files_are_no_limit, make_root,
-                                            remove_root),
-            cmocka_unit_test_setup_teardown(cached_files_of_groups_below_are_no_limit,
-                                            make_root, remove_root),
-            cmocka_unit_test_setup_teardown(a_container_sees_its_own_group, make_root,
-                                            remove_root),
-            cmocka_unit_test_setup_teardown(without_groups_there_is_no_limit, make_root,
-                                            remove_root),
-            cmocka_unit_test(time_is_told_by_cpu),
-            cmocka_unit_test(others_at_work_are_seen),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The database as a file: created, opened, refused, replaced. */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
@@ -36,9 +35,8 @@ static void assert_refused(const char *path, enum db_access access, int code,
                 fail_msg("'%s' does not say '%s'", diag.text, reason);
 }
 
-static void closed_database_is_one_plain_file(void **state)
+TEST(closed_database_is_one_plain_file)
 {
-        (void)state;
         db_close(create_db("a.db"));
         assert_false(exists("a.db-wal"));
         assert_false(exists("a.db-shm"));
@@ -49,9 +47,8 @@ static void closed_database_is_one_plain_file(void **state)
 }
 
 /* A recorder that is killed at any time leaves none that looks complete. */
-static void new_database_is_of_a_recording_that_has_not_ended(void **state)
+TEST(new_database_is_of_a_recording_that_has_not_ended)
 {
-        (void)state;
         db_close(create_db("a.db"));
         assert_string_equal(
             plain_text("a.db", "SELECT value FROM run WHERE key = 'state'"), "recording");
@@ -73,9 +70,8 @@ static int limited_to(rlim_t bytes, rlim_t before, uint64_t database_bytes)
         return status;
 }
 
-static void files_of_readers_are_limited(void **state)
+TEST(files_of_readers_are_limited)
 {
-        (void)state;
         const rlim_t gib = 1 << 30;
         write_file("ten", "0123456789");
         assert_int_equal(file_limit_size("ten"), 10);
@@ -85,9 +81,8 @@ static void files_of_readers_are_limited(void **state)
         assert_int_equal(limited_to(RLIM_INFINITY, RLIM_INFINITY, UINT64_MAX), 0);
 }
 
-static void every_table_is_strict(void **state)
+TEST(every_table_is_strict)
 {
-        (void)state;
         db_close(create_db("a.db"));
         static const char tables[] = "SELECT count(*) FROM pragma_table_list "
                                      "WHERE schema = 'main' AND type = 'table' AND "
@@ -98,9 +93,8 @@ static void every_table_is_strict(void **state)
         assert_int_equal(plain_int("a.db", loose), 0);
 }
 
-static void existing_database_is_replaced_only_by_force(void **state)
+TEST(existing_database_is_replaced_only_by_force)
 {
-        (void)state;
         struct diag diag;
         struct db *db = create_db("a.db");
         assert_int_equal(db_run_set_text(db, "command", "first", &diag), 0);
@@ -122,9 +116,8 @@ static void existing_database_is_replaced_only_by_force(void **state)
             plain_int("a.db", "SELECT count(*) FROM run WHERE key = 'command'"), 0);
 }
 
-static void database_in_use_is_not_replaced(void **state)
+TEST(database_in_use_is_not_replaced)
 {
-        (void)state;
         struct diag diag;
         struct db *recording = create_db("a.db");
         struct db *db;
@@ -135,9 +128,8 @@ static void database_in_use_is_not_replaced(void **state)
 }
 
 /* Another process has just made the file, and has not yet written to it. */
-static void claimed_file_is_not_replaced(void **state)
+TEST(claimed_file_is_not_replaced)
 {
-        (void)state;
         struct diag diag;
         struct db *db;
         int claimed = open("a.db", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -154,9 +146,8 @@ static void claimed_file_is_not_replaced(void **state)
         db_close(db);
 }
 
-static void foreign_files_are_refused_and_kept(void **state)
+TEST(foreign_files_are_refused_and_kept)
 {
-        (void)state;
         struct diag diag;
         struct db *db;
         write_file("letter.txt", "Dear Sir or Madam, this is no database at all.\n");
@@ -176,9 +167,8 @@ static void foreign_files_are_refused_and_kept(void **state)
         assert_int_equal(plain_int("cookies.db", "SELECT x FROM t"), 42);
 }
 
-static void things_that_are_no_files_are_refused(void **state)
+TEST(things_that_are_no_files_are_refused)
 {
-        (void)state;
         struct diag diag;
         struct db *db;
         mkdir("directory", 0700);
@@ -192,9 +182,8 @@ static void things_that_are_no_files_are_refused(void **state)
         assert_int_equal(db_create("", false, &db, &diag), -ENOENT);
 }
 
-static void newer_version_is_refused(void **state)
+TEST(newer_version_is_refused)
 {
-        (void)state;
         db_close(create_db("a.db"));
         plain_exec("a.db", "PRAGMA user_version = 999");
         assert_refused("a.db", DB_READ_ONLY, -EPROTO, "999");
@@ -269,9 +258,8 @@ static void assert_same_shape(const char *a, const char *b)
         assert_int_equal(counts[2], 0);
 }
 
-static void older_version_is_migrated(void **state)
+TEST(older_version_is_migrated)
 {
-        (void)state;
         struct diag diag;
         struct db *db;
         make_version_1("a.db");
@@ -344,47 +332,40 @@ static void keeps_rows_and_names_of(const char *schema, int version)
         assert_same_shape("a.db", "new.db");
 }
 
-static void version_2_is_migrated(void **state)
+TEST(version_2_is_migrated)
 {
-        (void)state;
         keeps_rows_and_names_of(SCHEMA_2, 2);
 }
 
 /* For some hours databases of that shape said that they were of version 1. */
-static void version_1_with_the_shape_of_2_is_migrated(void **state)
+TEST(version_1_with_the_shape_of_2_is_migrated)
 {
-        (void)state;
         keeps_rows_and_names_of(SCHEMA_2, 1);
 }
 
-static void version_3_is_migrated(void **state)
+TEST(version_3_is_migrated)
 {
-        (void)state;
         keeps_rows_and_names_of(SCHEMA_3, 3);
 }
 
-static void version_4_is_migrated(void **state)
+TEST(version_4_is_migrated)
 {
-        (void)state;
         keeps_rows_and_names_of(SCHEMA_4, 4);
 }
 
-static void version_5_is_migrated(void **state)
+TEST(version_5_is_migrated)
 {
-        (void)state;
         keeps_rows_and_names_of(SCHEMA_5, 5);
 }
 
-static void version_6_is_migrated(void **state)
+TEST(version_6_is_migrated)
 {
-        (void)state;
         keeps_rows_and_names_of(SCHEMA_6, 6);
 }
 
 /* Page faults and set conflicts were not recorded. */
-static void version_8_is_migrated(void **state)
+TEST(version_8_is_migrated)
 {
-        (void)state;
         keeps_rows_and_names_of(SCHEMA_8, 8);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM page_fault"), 0);
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM set_conflict"), 0);
@@ -392,9 +373,8 @@ static void version_8_is_migrated(void **state)
 
 /* Nodes of the calling-context tree and allocation sites were rows, which stay, and are
  * found in the views of the same names. */
-static void version_7_is_migrated(void **state)
+TEST(version_7_is_migrated)
 {
-        (void)state;
         struct diag diag;
         struct db *db;
         keeps_rows_and_names_of(SCHEMA_7, 7);
@@ -426,9 +406,8 @@ static void version_7_is_migrated(void **state)
 
 /* Version 5 got columns and tables while it was made: the first to have it were those of
  * version 4 and one table. */
-static void early_version_5_is_brought_up_to_date(void **state)
+TEST(early_version_5_is_brought_up_to_date)
 {
-        (void)state;
         struct diag diag;
         struct db *db;
         make_of_schema("a.db", SCHEMA_4);
@@ -458,9 +437,8 @@ static void early_version_5_is_brought_up_to_date(void **state)
 }
 
 /* Nothing is made again of what has the present shape; what its user added stays. */
-static void present_version_keeps_its_findings(void **state)
+TEST(present_version_keeps_its_findings)
 {
-        (void)state;
         struct diag diag;
         struct db *db;
         db_close(create_db("a.db"));
@@ -474,9 +452,8 @@ static void present_version_keeps_its_findings(void **state)
 }
 
 /* Whoever comes second finds it done, or is told that another is at it. */
-static void two_processes_migrate_once(void **state)
+TEST(two_processes_migrate_once)
 {
-        (void)state;
         for (int turn = 0; turn < 4; turn++) {
                 int status;
                 struct diag diag;
@@ -498,9 +475,8 @@ static void two_processes_migrate_once(void **state)
         }
 }
 
-static void older_version_of_another_shape_stays_as_it_is(void **state)
+TEST(older_version_of_another_shape_stays_as_it_is)
 {
-        (void)state;
         make_version_1("a.db");
         plain_exec("a.db", "ALTER TABLE sample ADD COLUMN weight INTEGER");
         assert_refused("a.db", DB_READ_WRITE, -EPROTO, "'sample'");
@@ -509,9 +485,8 @@ static void older_version_of_another_shape_stays_as_it_is(void **state)
 }
 
 /* SQLite would not notice: it reads no page of that table on its way to the others. */
-static void damaged_file_is_not_written(void **state)
+TEST(damaged_file_is_not_written)
 {
-        (void)state;
         db_close(create_db("a.db"));
         int64_t page = plain_int(
             "a.db", "SELECT rootpage FROM sqlite_schema WHERE name = 'reading'");
@@ -532,9 +507,8 @@ static void damaged_file_is_not_written(void **state)
 }
 
 /* What an early memlag lacked is made; what somebody dropped is not made again, empty. */
-static void database_without_a_recorded_table_is_not_written(void **state)
+TEST(database_without_a_recorded_table_is_not_written)
 {
-        (void)state;
         static const char *const recorded[] = {
             "reading",      "allocation",         "module_file",
             "stack_access", "other_stack_access", "sample"};
@@ -560,9 +534,8 @@ static void database_without_a_recorded_table_is_not_written(void **state)
 }
 
 /* Whoever it was that added it: it does not run, and is told. */
-static void trigger_is_not_run_and_is_told(void **state)
+TEST(trigger_is_not_run_and_is_told)
 {
-        (void)state;
         struct diag diag;
         struct db *db;
         db_close(create_db("a.db"));
@@ -582,9 +555,8 @@ static void trigger_is_not_run_and_is_told(void **state)
         db_close(db);
 }
 
-static void truncated_file_is_damaged(void **state)
+TEST(truncated_file_is_damaged)
 {
-        (void)state;
         db_close(create_db("a.db"));
         struct stat status;
         assert_int_equal(stat("a.db", &status), 0);
@@ -596,9 +568,8 @@ static void truncated_file_is_damaged(void **state)
 }
 
 /* Whatever the bytes are, opening and reading ends in an answer or an error. */
-static void hostile_bytes_are_survived(void **state)
+TEST(hostile_bytes_are_survived)
 {
-        (void)state;
         struct db *db = create_db("good.db");
         for (int i = 0; i < 200; i++) {
                 char key[32];
@@ -643,9 +614,8 @@ static void hostile_bytes_are_survived(void **state)
 }
 
 /* SQLite takes such names for something other than a file. */
-static void names_are_only_names(void **state)
+TEST(names_are_only_names)
 {
-        (void)state;
         static const char *const names[] = {":memory:", "file:x?mode=memory",
                                             "50% of #1?.db"};
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -657,9 +627,8 @@ static void names_are_only_names(void **state)
         }
 }
 
-static void run_keys_and_ledger_are_kept(void **state)
+TEST(run_keys_and_ledger_are_kept)
 {
-        (void)state;
         struct diag diag;
         struct db *db = create_db("a.db");
         assert_int_equal(db_run_set_text(db, "command", "./a.out", &diag), 0);
@@ -733,27 +702,23 @@ static void record_and_die(void)
         assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void closed_database_is_readable_where_nothing_can_be_written(void **state)
+TEST(closed_database_is_readable_where_nothing_can_be_written)
 {
-        (void)state;
         struct db *db = create_db("a.db");
         assert_int_equal(db_run_set_text(db, "command", "./a.out", NULL), 0);
         db_close(db);
         as_reader(read_command);
 }
 
-static void
-database_of_a_dead_writer_is_readable_where_nothing_can_be_written(void **state)
+TEST(database_of_a_dead_writer_is_readable_where_nothing_can_be_written)
 {
-        (void)state;
         record_and_die();
         assert_true(exists("a.db-wal"));
         as_reader(read_command);
 }
 
-static void database_in_wal_mode_without_log_is_readable(void **state)
+TEST(database_in_wal_mode_without_log_is_readable)
 {
-        (void)state;
         struct db *db = create_db("a.db");
         assert_int_equal(db_run_set_text(db, "command", "./a.out", NULL), 0);
         db_close(db);
@@ -772,9 +737,8 @@ static int create_here(void)
                    : 1;
 }
 
-static void directory_without_permission_is_named(void **state)
+TEST(directory_without_permission_is_named)
 {
-        (void)state;
         as_reader(create_here);
 }
 
@@ -785,17 +749,15 @@ static int write_command(void)
         return db_open("a.db", DB_READ_WRITE, &db, &diag) == -EACCES ? 0 : 1;
 }
 
-static void writing_without_permission_is_an_error(void **state)
+TEST(writing_without_permission_is_an_error)
 {
-        (void)state;
         db_close(create_db("a.db"));
         assert_int_equal(chmod("a.db", 0444), 0);
         as_reader(write_command);
 }
 
-static void next_writer_tidies_up_after_a_dead_one(void **state)
+TEST(next_writer_tidies_up_after_a_dead_one)
 {
-        (void)state;
         record_and_die();
         struct db *db;
         assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, NULL), 0);
@@ -827,9 +789,8 @@ static bool was_made(int watch, const char *suffix)
 
 /* Nothing is on the disk that a killed writer would leave for the next one to undo, for
  * which a reader may lack the right. */
-static void opening_and_closing_needs_no_journal(void **state)
+TEST(opening_and_closing_needs_no_journal)
 {
-        (void)state;
         struct diag diag;
         struct db *db;
         db_close(create_db("a.db"));
@@ -843,9 +804,8 @@ static void opening_and_closing_needs_no_journal(void **state)
         close(watch);
 }
 
-static void what_a_killed_import_has_begun_is_a_remainder(void **state)
+TEST(what_a_killed_import_has_begun_is_a_remainder)
 {
-        (void)state;
         struct diag diag;
         struct db *db = create_db("a.db");
         assert_int_equal(db_run_set_text(db, "state", "recording", &diag), 0);
@@ -892,9 +852,8 @@ static int see_connection(sqlite3 *connection)
 
 /* Nothing is asked before the schema has lost its rights, and a database that is locked
  * is waited for once. */
-static void locked_database_is_asked_once(void **state)
+TEST(locked_database_is_asked_once)
 {
-        (void)state;
         db_close(create_db("a.db"));
         sqlite3 *writer = plain_open("a.db");
         assert_int_equal(sqlite3_exec(writer, "BEGIN EXCLUSIVE", NULL, NULL, NULL),
@@ -935,9 +894,8 @@ static int connections_to_open(const char *path)
 
 /* No shape is made to compare with, unless something is not word for word as it is made.
  */
-static void whole_database_is_opened_without_comparing_shapes(void **state)
+TEST(whole_database_is_opened_without_comparing_shapes)
 {
-        (void)state;
         db_close(create_db("a.db"));
         assert_int_equal(connections_to_open("a.db"), 1);
         /* What is left is a view too, and where schema.sql's begins. */
@@ -946,52 +904,4 @@ static void whole_database_is_opened_without_comparing_shapes(void **state)
                            " ' AND i.ip = s.ip', '') WHERE name = 'sample_location';");
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM sample_location"), 0);
         assert_int_equal(connections_to_open("a.db"), 2);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            db_unit_test(closed_database_is_one_plain_file),
-            db_unit_test(new_database_is_of_a_recording_that_has_not_ended),
-            db_unit_test(files_of_readers_are_limited),
-            db_unit_test(every_table_is_strict),
-            db_unit_test(existing_database_is_replaced_only_by_force),
-            db_unit_test(database_in_use_is_not_replaced),
-            db_unit_test(claimed_file_is_not_replaced),
-            db_unit_test(foreign_files_are_refused_and_kept),
-            db_unit_test(things_that_are_no_files_are_refused),
-            db_unit_test(newer_version_is_refused),
-            db_unit_test(older_version_is_migrated),
-            db_unit_test(version_2_is_migrated),
-            db_unit_test(version_1_with_the_shape_of_2_is_migrated),
-            db_unit_test(version_3_is_migrated),
-            db_unit_test(version_4_is_migrated),
-            db_unit_test(version_5_is_migrated),
-            db_unit_test(version_6_is_migrated),
-            db_unit_test(version_7_is_migrated),
-            db_unit_test(version_8_is_migrated),
-            db_unit_test(early_version_5_is_brought_up_to_date),
-            db_unit_test(present_version_keeps_its_findings),
-            db_unit_test(two_processes_migrate_once),
-            db_unit_test(older_version_of_another_shape_stays_as_it_is),
-            db_unit_test(damaged_file_is_not_written),
-            db_unit_test(database_without_a_recorded_table_is_not_written),
-            db_unit_test(trigger_is_not_run_and_is_told),
-            db_unit_test(truncated_file_is_damaged),
-            db_unit_test(hostile_bytes_are_survived),
-            db_unit_test(names_are_only_names),
-            db_unit_test(run_keys_and_ledger_are_kept),
-            db_unit_test(closed_database_is_readable_where_nothing_can_be_written),
-            db_unit_test(
-                database_of_a_dead_writer_is_readable_where_nothing_can_be_written),
-            db_unit_test(database_in_wal_mode_without_log_is_readable),
-            db_unit_test(directory_without_permission_is_named),
-            db_unit_test(writing_without_permission_is_an_error),
-            db_unit_test(next_writer_tidies_up_after_a_dead_one),
-            db_unit_test(opening_and_closing_needs_no_journal),
-            db_unit_test(what_a_killed_import_has_begun_is_a_remainder),
-            db_unit_test(locked_database_is_asked_once),
-            db_unit_test(whole_database_is_opened_without_comparing_shapes),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What is at stake on a disk that reports so much room or other: the report is the
  * test's, and whether the disk takes more. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "room.h"
+#include "unit_test.h"
 
 #define MB UINT64_C(1000000)
 
@@ -97,9 +88,8 @@ static void check(uint64_t available, uint64_t all, bool is_full, uint64_t rows)
 }
 
 /* 4096 bytes are for a row. */
-static void short_room_is_for_short_transactions(void **state)
+TEST(short_room_is_for_short_transactions)
 {
-        (void)state;
         check(2000 * MB, 2000 * MB, false, ROOM_ROWS);
         check(40960000, 40960000, false, 10000);
         check(4096, 4096, false, 100);
@@ -107,21 +97,19 @@ static void short_room_is_for_short_transactions(void **state)
         check(0, 500 * MB, true, 100); /* the rest is another user's */
 }
 
-static void a_disk_that_takes_more_is_not_full(void **state)
+TEST(a_disk_that_takes_more_is_not_full)
 {
-        (void)state;
         check(0, 0, false, ROOM_ROWS);
         check(0, 2000 * MB, false, ROOM_ROWS);
         check(0, 40960000, false, 10000);
 }
 
 /* Also after a look at a full disk. */
-static void the_reserve_is_an_eighth(void **state)
+TEST(the_reserve_is_an_eighth)
 {
         struct room room;
         struct stat status;
 
-        (void)state;
         room_init(&room);
         available_bytes = free_bytes = 40 * MB;
         full = false;
@@ -139,11 +127,10 @@ static void the_reserve_is_an_eighth(void **state)
         room_give_up(&room);
 }
 
-static void the_reserve_is_no_more_than_takes_a_moment(void **state)
+TEST(the_reserve_is_no_more_than_takes_a_moment)
 {
         struct room room;
 
-        (void)state;
         room_init(&room);
         available_bytes = free_bytes = 800 * MB;
         full = false;
@@ -154,12 +141,5 @@ static void the_reserve_is_no_more_than_takes_a_moment(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(short_room_is_for_short_transactions),
-            cmocka_unit_test(a_disk_that_takes_more_is_not_full),
-            cmocka_unit_test(the_reserve_is_an_eighth),
-            cmocka_unit_test(the_reserve_is_no_more_than_takes_a_moment),
-        };
-
-        return cmocka_run_group_tests(tests, make_directory, remove_directory);
+        return run_unit_tests(make_directory, remove_directory);
 }

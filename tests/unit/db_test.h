@@ -4,20 +4,14 @@
 #ifndef DB_TEST_H
 #define DB_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define TEST_SETUP    enter_directory
+#define TEST_TEARDOWN leave_directory
 #include "db.h"
+#include "unit_test.h"
 
 static char test_directory[64];
 
@@ -38,9 +32,6 @@ static inline int leave_directory(void **state)
         snprintf(command, sizeof(command), "rm -rf %s", test_directory);
         return chdir("/") || system(command);
 }
-
-#define db_unit_test(function)                                                           \
-        cmocka_unit_test_setup_teardown(function, enter_directory, leave_directory)
 
 static inline sqlite3 *plain_open(const char *path)
 {

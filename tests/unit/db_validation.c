@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A validation that cannot be used is an error, and leaves its reader nothing to free. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define TEST_SETUP    make_home
+#define TEST_TEARDOWN remove_home
 #include "data_home.h"
+#include "unit_test.h"
 #include "validation.h"
 
 static const struct simulated_counters counters = {"skylake-sp", "on"};
@@ -33,9 +26,8 @@ static int load(const char *text, json_t **document)
         return validation_load(&counters, document, &diag);
 }
 
-static void what_cannot_be_used_leaves_no_document(void **state)
+TEST(what_cannot_be_used_leaves_no_document)
 {
-        (void)state;
         json_t *document = NULL;
         assert_int_equal(load(NULL, &document), -ENOENT);
         assert_null(document);
@@ -69,9 +61,8 @@ static void release(void *block)
 }
 
 /* The string must be cleaned, which takes memory after all has been read. */
-static void without_memory_nothing_is_kept(void **state)
+TEST(without_memory_nothing_is_kept)
 {
-        (void)state;
         json_t *document = NULL;
         int rc = -ENOMEM;
         json_set_alloc_funcs(allocate, release);
@@ -89,15 +80,4 @@ static void without_memory_nothing_is_kept(void **state)
         json_decref(document);
         assert_int_equal(memory.held, 0);
         json_set_alloc_funcs(malloc, free);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_setup_teardown(what_cannot_be_used_leaves_no_document,
-                                            make_home, remove_home),
-            cmocka_unit_test_setup_teardown(without_memory_nothing_is_kept, make_home,
-                                            remove_home),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The writer of raw rows: what it writes, what survives, and what a sample costs. */
-#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -50,9 +49,8 @@ static int write_samples(const struct recording *r, size_t count, struct diag *d
         return code;
 }
 
-static void rows_hold_what_was_written(void **state)
+TEST(rows_hold_what_was_written)
 {
-        (void)state;
         struct recording r = begin_recording("a.db");
         int64_t module, again, other, mapping, source;
         const uint8_t build_id[] = {0xab, 0, 0xcd};
@@ -105,9 +103,8 @@ static void rows_hold_what_was_written(void **state)
                          1);
 }
 
-static void an_end_is_filled_in_once(void **state)
+TEST(an_end_is_filled_in_once)
 {
-        (void)state;
         struct recording r = begin_recording("a.db");
         assert_int_equal(writer_thread_end(r.writer, r.thread, 10, NULL), 0);
         assert_int_equal(writer_thread_end(r.writer, r.thread, 20, NULL), 0);
@@ -116,9 +113,8 @@ static void an_end_is_filled_in_once(void **state)
         assert_string_equal(plain_text("a.db", "SELECT end_ns FROM process"), "NULL");
 }
 
-static void counters_and_readings(void **state)
+TEST(counters_and_readings)
 {
-        (void)state;
         struct diag diag;
         struct recording r = begin_recording("a.db");
         int64_t cycles, again;
@@ -180,9 +176,8 @@ static void assert_stack(sqlite3_stmt *statement, const struct known_stack *stac
         assert_int_equal(id, 0);
 }
 
-static void stacks_are_one_tree_per_process(void **state)
+TEST(stacks_are_one_tree_per_process)
 {
-        (void)state;
         struct recording r = begin_recording("a.db");
         int64_t second;
         writer_process(r.writer, 101, r.process, NULL, 0, &second, NULL);
@@ -217,9 +212,8 @@ static void stacks_are_one_tree_per_process(void **state)
 /* Allocations' nodes are packed; of those, in any order, that a sample is in too there
  * are rows as well. Whichever it is, a node is there once. Addresses are more than a pack
  * may hold, some of them above the middle of the address space. */
-static void stacks_of_allocations_are_packed(void **state)
+TEST(stacks_of_allocations_are_packed)
 {
-        (void)state;
         struct recording r = begin_recording("a.db");
         int64_t second, samples = 0;
         writer_process(r.writer, 101, r.process, NULL, 0, &second, NULL);
@@ -275,9 +269,8 @@ static void stacks_of_allocations_are_packed(void **state)
 }
 
 /* A leaf of a pack says so: its address is no return address. */
-static void packed_leaves_are_told(void **state)
+TEST(packed_leaves_are_told)
 {
-        (void)state;
         struct recording r = begin_recording("a.db");
         const uint64_t ips[] = {0x10, 0x20, 0x30};
         int64_t id;
@@ -292,9 +285,8 @@ static void packed_leaves_are_told(void **state)
 }
 
 /* Where a source names each stack once, only the callers are known from before. */
-static void new_stacks_share_their_callers(void **state)
+TEST(new_stacks_share_their_callers)
 {
-        (void)state;
         struct recording r = begin_recording("a.db");
         const uint64_t first[] = {0x10, 0x20, 0x30}, second[] = {0x11, 0x20, 0x30};
         int64_t ids[3], sampled;
@@ -319,9 +311,8 @@ static void new_stacks_share_their_callers(void **state)
 
 /* An instruction may follow a call and be sampled itself: in one case its address is
  * a return address, in the other not, so that a node never means both. */
-static void leaf_and_caller_are_different_nodes(void **state)
+TEST(leaf_and_caller_are_different_nodes)
 {
-        (void)state;
         struct recording r = begin_recording("a.db");
         const uint64_t deep[] = {0x10, 0x20, 0x30};
         int64_t deep_id, leaf_id;
@@ -336,9 +327,8 @@ static void leaf_and_caller_are_different_nodes(void **state)
 /* ---- what survives ---- */
 
 /* Stacks are written in groups; a commit may come before a group is full. */
-static void committed_samples_have_their_stacks(void **state)
+TEST(committed_samples_have_their_stacks)
 {
-        (void)state;
         struct recording r = begin_recording("a.db");
         for (uint64_t ip = 1; ip <= 60000; ip++) {
                 struct sample_row row = {.thread_id = r.thread, .ip = ip};
@@ -355,9 +345,8 @@ static void committed_samples_have_their_stacks(void **state)
         assert_int_equal(plain_int("a.db", "SELECT count(*) FROM stack"), 60000);
 }
 
-static void totals_are_all_written(void **state)
+TEST(totals_are_all_written)
 {
-        (void)state;
         struct recording r = begin_recording("a.db");
         for (uint64_t ip = 1; ip <= 200; ip++) {
                 int64_t stack;
@@ -378,9 +367,8 @@ static void totals_are_all_written(void **state)
 }
 
 /* More sites than wait at once, most of which did the same as another. */
-static void totals_of_equal_sites_are_told_of_each(void **state)
+TEST(totals_of_equal_sites_are_told_of_each)
 {
-        (void)state;
         struct recording r = begin_recording("a.db");
         enum { SITES = 40000 };
         char calloc_of_another[] = "calloc";
@@ -406,9 +394,8 @@ static void totals_of_equal_sites_are_told_of_each(void **state)
         assert_true(plain_int("a.db", "SELECT count(*) FROM allocation_pack") < 1000);
 }
 
-static void rows_are_committed_by_number(void **state)
+TEST(rows_are_committed_by_number)
 {
-        (void)state;
         struct recording r = begin_recording("a.db");
         assert_int_equal(write_samples(&r, 100000, NULL), 0);
         /* Not all of them: where they took more than a second, a commit by time came
@@ -418,9 +405,8 @@ static void rows_are_committed_by_number(void **state)
 }
 
 /* A pack is as large as many rows. */
-static void packs_are_committed_by_number(void **state)
+TEST(packs_are_committed_by_number)
 {
-        (void)state;
         struct recording r = begin_recording("a.db");
         for (uint64_t i = 0; i < 120000; i++) {
                 const uint64_t ips[] = {0x1000 + i % 100, 0x2000 + i % 100};
@@ -433,9 +419,8 @@ static void packs_are_committed_by_number(void **state)
         end_recording(&r);
 }
 
-static void rows_are_committed_by_time(void **state)
+TEST(rows_are_committed_by_time)
 {
-        (void)state;
         struct recording r = begin_recording("a.db");
         const struct timespec pause = {.tv_nsec = 20000000};
         int rounds = 0;
@@ -448,9 +433,8 @@ static void rows_are_committed_by_time(void **state)
         end_recording(&r);
 }
 
-static void committed_rows_survive_sigkill(void **state)
+TEST(committed_rows_survive_sigkill)
 {
-        (void)state;
         int ready[2];
         assert_int_equal(pipe(ready), 0);
         pid_t pid = fork();
@@ -479,9 +463,8 @@ static void committed_rows_survive_sigkill(void **state)
         close(ready[1]);
 }
 
-static void full_disk_keeps_what_was_committed(void **state)
+TEST(full_disk_keeps_what_was_committed)
 {
-        (void)state;
         struct diag diag;
         struct recording r = begin_recording("a.db");
         assert_int_equal(writer_flush(r.writer, NULL), 0);
@@ -507,9 +490,8 @@ static void full_disk_keeps_what_was_committed(void **state)
 }
 
 /* However few rows each transaction has. */
-static void a_limited_file_has_room_for_the_last_facts(void **state)
+TEST(a_limited_file_has_room_for_the_last_facts)
 {
-        (void)state;
         struct rlimit before;
         struct diag diag;
         assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -539,9 +521,8 @@ static void a_limited_file_has_room_for_the_last_facts(void **state)
         }
 }
 
-static void a_second_recording_needs_a_second_file(void **state)
+TEST(a_second_recording_needs_a_second_file)
 {
-        (void)state;
         struct recording r = begin_recording("a.db");
         assert_int_equal(writer_close(r.writer, NULL), 0);
         struct writer *writer;
@@ -576,9 +557,8 @@ static void write_realistic_samples(const struct recording *r, size_t count)
         }
 }
 
-static void a_sample_takes_at_most_80_bytes(void **state)
+TEST(a_sample_takes_at_most_80_bytes)
 {
-        (void)state;
         enum { SAMPLES = 200000 };
         struct recording r = begin_recording("a.db");
         write_realistic_samples(&r, SAMPLES);
@@ -595,30 +575,4 @@ static void a_sample_takes_at_most_80_bytes(void **state)
         assert_int_equal(stat("a.db", &status), 0);
         print_message("%.1f bytes a sample\n", (double)status.st_size / SAMPLES);
         assert_true(status.st_size <= 80 * SAMPLES);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            db_unit_test(rows_hold_what_was_written),
-            db_unit_test(an_end_is_filled_in_once),
-            db_unit_test(counters_and_readings),
-            db_unit_test(stacks_are_one_tree_per_process),
-            db_unit_test(stacks_of_allocations_are_packed),
-            db_unit_test(packed_leaves_are_told),
-            db_unit_test(new_stacks_share_their_callers),
-            db_unit_test(leaf_and_caller_are_different_nodes),
-            db_unit_test(committed_samples_have_their_stacks),
-            db_unit_test(totals_are_all_written),
-            db_unit_test(totals_of_equal_sites_are_told_of_each),
-            db_unit_test(rows_are_committed_by_number),
-            db_unit_test(packs_are_committed_by_number),
-            db_unit_test(rows_are_committed_by_time),
-            db_unit_test(committed_rows_survive_sigkill),
-            db_unit_test(full_disk_keeps_what_was_committed),
-            db_unit_test(a_limited_file_has_room_for_the_last_facts),
-            db_unit_test(a_second_recording_needs_a_second_file),
-            db_unit_test(a_sample_takes_at_most_80_bytes),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

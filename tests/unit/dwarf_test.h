@@ -3,14 +3,8 @@
 #ifndef DWARF_TEST_H
 #define DWARF_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "die.h"
+#include "unit_test.h"
 
 /* The tests that do this are built with -g. */
 static void open_own_dwarf(struct elf_file *file, struct dwarf_file *dwarf)

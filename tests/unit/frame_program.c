@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Call frame instructions as the unwinder gets them: what compilers write stays as it is;
  * what could harm its reader is refused. Encodings: DWARF 5, sections 6.4.2 and 7.7.1. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <string.h>
-
 #include "frame_program.h"
+#include "unit_test.h"
 
 #define COPY(...)                                                                        \
         copy((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
@@ -30,9 +23,8 @@ static bool copy(const uint8_t *bytes, size_t length)
                 assert_memory_equal(copied, program, sizeof(program));                   \
         } while (0)
 
-static void what_compilers_write_is_kept(void **state)
+TEST(what_compilers_write_is_kept)
 {
-        (void)state;
         /* def_cfa rsp+8, rip at cfa-8; push rbp; def_cfa_register rbp; def_cfa rsp+8 */
         assert_kept(0x0c, 7, 8, 0x90, 1, 0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x0a,
                     0x02, 0x80, 0x0c, 7, 8, 0x0b, 0, 0);
@@ -43,18 +35,16 @@ static void what_compilers_write_is_kept(void **state)
         assert_kept(0x07, 16); /* no caller */
 }
 
-static void vector_registers_are_left_out(void **state)
+TEST(vector_registers_are_left_out)
 {
-        (void)state;
         /* xmm6 at cfa-32 between rip and rbx */
         assert_true(COPY(0x90, 1, 0x05, 23, 4, 0x83, 2));
         assert_int_equal(copied_bytes, 4);
         assert_memory_equal(copied, "\x90\1\x83\2", 4);
 }
 
-static void what_could_harm_is_refused(void **state)
+TEST(what_could_harm_is_refused)
 {
-        (void)state;
         assert_false(COPY(0x0f, 3, 0x2f, 0xfd, 0xff));          /* jumps back for ever */
         assert_false(COPY(0x0f, 4, 0x30, 0x28, 0xfc, 0xff));    /* the same, if */
         assert_false(COPY(0x0f, 5, 0x77, 0, 0x11, 0x7f, 0x1b)); /* divides */
@@ -67,9 +57,8 @@ static void what_could_harm_is_refused(void **state)
         assert_false(COPY(0x3f));
 }
 
-static void what_is_cut_off_is_refused(void **state)
+TEST(what_is_cut_off_is_refused)
 {
-        (void)state;
         assert_false(COPY(0x0c, 7));
         assert_false(COPY(0x04, 1, 2, 3));
         assert_false(COPY(0x0e, 0x80, 0x80));
@@ -77,15 +66,4 @@ static void what_is_cut_off_is_refused(void **state)
         assert_false(COPY(0x0f, 2, 0x0a, 1)); /* an operand goes beyond its expression */
         assert_true(COPY(0));
         assert_int_equal(copied_bytes, 1);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(what_compilers_write_is_kept),
-            cmocka_unit_test(vector_registers_are_left_out),
-            cmocka_unit_test(what_could_harm_is_refused),
-            cmocka_unit_test(what_is_cut_off_is_refused),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What users type, and the names as c++filt and memlag write them that they mean. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "function_pattern.h"
+#include "unit_test.h"
 
 static void expect_match(const char *pattern, const char *name)
 {
@@ -23,9 +15,8 @@ static void expect_other(const char *pattern, const char *name)
                 fail_msg("'%s' is '%s'", pattern, name);
 }
 
-static void a_plain_name_is_all_functions_of_the_name(void **state)
+TEST(a_plain_name_is_all_functions_of_the_name)
 {
-        (void)state;
         expect_match("sum", "sum");
         expect_match("sum", "sum(int const*)");
         expect_match("sum", "sum<int>(int const*, int)");
@@ -49,9 +40,8 @@ static void a_plain_name_is_all_functions_of_the_name(void **state)
         expect_other("operator<", "operator<<(int)");
 }
 
-static void a_plain_name_is_one_in_any_scope(void **state)
+TEST(a_plain_name_is_one_in_any_scope)
 {
-        (void)state;
         expect_match("find", "shop::find");
         expect_match("find", "shop::find (a.cc:7)");
         expect_match("cart::total",
@@ -69,9 +59,8 @@ static void a_plain_name_is_one_in_any_scope(void **state)
 }
 
 /* As g++ and c++filt write them. */
-static void tags_of_the_compiler_need_not_be_written(void **state)
+TEST(tags_of_the_compiler_need_not_be_written)
 {
-        (void)state;
         expect_match("label", "label[abi:cxx11](int)");
         expect_match("shop::label", "shop::label[abi:cxx11]");
         expect_match("label", "shop::label[abi:cxx11]<int>(int) const");
@@ -91,16 +80,15 @@ static void tags_of_the_compiler_need_not_be_written(void **state)
                          2);
 }
 
-static void stars_stand_for_any_characters(void **state)
+TEST(stars_stand_for_any_characters)
 {
-        (void)state;
         expect_match("std::*", "std::vector<int>::push_back(int&&)");
         expect_match("*push_back", "std::vector<int>::push_back(int&&)");
         expect_other("push*", "std::vector<int>::push_back(int&&)");
         expect_match("*", "");
 }
 
-static void names_may_be_anything(void **state)
+TEST(names_may_be_anything)
 {
         static const char *const names[] = {
             "",  "(",  ")",   "<",    ">",        "()",    "<>",     "::",
@@ -108,7 +96,6 @@ static void names_may_be_anything(void **state)
         const size_t length = 100000;
         char *name = malloc(length + 1);
 
-        (void)state;
         for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
                 function_pattern_matches("sum", names[i]);
                 function_pattern_distance("sum", names[i]);
@@ -122,26 +109,11 @@ static void names_may_be_anything(void **state)
         free(name);
 }
 
-static void mistyped_names_are_near(void **state)
+TEST(mistyped_names_are_near)
 {
-        (void)state;
         assert_int_equal(function_pattern_distance("fnd", "shop::find(int)"), 1);
         assert_int_equal(function_pattern_distance("Find", "find (a.c:7)"), 0);
         assert_true(function_pattern_distance("push", "std::vector<int>::push_back") > 0);
         assert_int_equal(function_pattern_distance("walk", "sum"), -1);
         assert_int_equal(function_pattern_distance("", "sum"), -1);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(a_plain_name_is_all_functions_of_the_name),
-            cmocka_unit_test(a_plain_name_is_one_in_any_scope),
-            cmocka_unit_test(tags_of_the_compiler_need_not_be_written),
-            cmocka_unit_test(stars_stand_for_any_characters),
-            cmocka_unit_test(names_may_be_anything),
-            cmocka_unit_test(mistyped_names_are_near),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

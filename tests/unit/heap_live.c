@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The live heap against a reference that is too simple to be wrong: a list of blocks
  * that every question goes through from end to end. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "live.h"
+#include "unit_test.h"
 
 /* ---- the reference ---- */
 
@@ -267,9 +259,8 @@ static void one_step(struct heap *heap, uint64_t addresses, uint64_t largest)
         assert_int_equal(real.sum, wanted.sum);
 }
 
-static void random_histories(void **state)
+TEST(random_histories)
 {
-        (void)state;
         /* Crowded in one leaf and in many; sparse; blocks of nothing; one large block. */
         static const uint64_t shapes[][2] = {
             {2000, 60}, {60000, 40}, {10000000, 50}, {500, 1}, {64, 500}};
@@ -288,9 +279,8 @@ static void random_histories(void **state)
 }
 
 /* Fills the tree to some levels, empties it in another order, again and again. */
-static void growing_and_shrinking(void **state)
+TEST(growing_and_shrinking)
 {
-        (void)state;
         enum { BLOCKS = 60000, STRIDE = 7919 /* prime to BLOCKS */ };
         struct heap_sites *sites = heap_sites_new();
         struct heap_live *live = heap_live_new(sites);
@@ -345,9 +335,8 @@ static void close_child(struct heap *child)
         free(child->reference.blocks);
 }
 
-static void a_fork_inherits_the_blocks_without_their_rows(void **state)
+TEST(a_fork_inherits_the_blocks_without_their_rows)
 {
-        (void)state;
         struct heap heap;
         open_heap(&heap);
         random_state = 9;
@@ -376,9 +365,8 @@ static void a_fork_inherits_the_blocks_without_their_rows(void **state)
 
 /* Parents, children and children's children, in any order: none sees another's changes.
  */
-static void what_one_changes_no_relative_sees(void **state)
+TEST(what_one_changes_no_relative_sees)
 {
-        (void)state;
         enum { RELATIVES = 6 };
         struct heap heaps[RELATIVES];
         size_t count = 1;
@@ -406,9 +394,8 @@ static void what_one_changes_no_relative_sees(void **state)
 }
 
 /* A server that forks for each request: a copy takes what changes, not the whole heap. */
-static void copies_share_what_none_has_changed(void **state)
+TEST(copies_share_what_none_has_changed)
 {
-        (void)state;
         enum { BLOCKS = 60000, COPIES = 200 };
         static struct heap_live *copies[COPIES];
         struct heap_sites *sites = heap_sites_new();
@@ -437,9 +424,8 @@ static void copies_share_what_none_has_changed(void **state)
         heap_sites_free(sites);
 }
 
-static void blocks_at_the_end_of_the_address_space(void **state)
+TEST(blocks_at_the_end_of_the_address_space)
 {
-        (void)state;
         struct heap_sites *sites = heap_sites_new();
         struct heap_live *live = heap_live_new(sites);
         uint32_t site;
@@ -460,9 +446,8 @@ static int refuse(void *context, const struct heap_block *block)
         return -EIO;
 }
 
-static void an_error_of_the_caller_is_passed_on_and_the_heap_is_right(void **state)
+TEST(an_error_of_the_caller_is_passed_on_and_the_heap_is_right)
 {
-        (void)state;
         struct heap_sites *sites = heap_sites_new();
         struct heap_live *live = heap_live_new(sites);
         uint32_t site;
@@ -480,9 +465,8 @@ static void an_error_of_the_caller_is_passed_on_and_the_heap_is_right(void **sta
 
 /* While a block is resized it is there; it ends by who resizes it, unless another block
  * has begun in its place. */
-static void a_block_lives_until_it_has_been_resized(void **state)
+TEST(a_block_lives_until_it_has_been_resized)
 {
-        (void)state;
         struct heap_sites *sites = heap_sites_new();
         struct heap_live *live = heap_live_new(sites);
         struct heap_block block = {.addr = 0x1000, .size_bytes = 64}, ended;
@@ -508,9 +492,8 @@ static void a_block_lives_until_it_has_been_resized(void **state)
         heap_sites_free(sites);
 }
 
-static void sites_are_contexts_and_functions(void **state)
+TEST(sites_are_contexts_and_functions)
 {
-        (void)state;
         struct heap_sites *sites = heap_sites_new();
         char function[] = "malloc"; /* not the same pointer as "malloc" */
         uint32_t site, again;
@@ -524,20 +507,4 @@ static void sites_are_contexts_and_functions(void **state)
         assert_int_equal(heap_sites_count(sites), 20000);
         assert_int_equal(heap_sites_at(sites, site)->stack_id, 9999);
         heap_sites_free(sites);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(random_histories),
-            cmocka_unit_test(growing_and_shrinking),
-            cmocka_unit_test(a_fork_inherits_the_blocks_without_their_rows),
-            cmocka_unit_test(what_one_changes_no_relative_sees),
-            cmocka_unit_test(copies_share_what_none_has_changed),
-            cmocka_unit_test(blocks_at_the_end_of_the_address_space),
-            cmocka_unit_test(an_error_of_the_caller_is_passed_on_and_the_heap_is_right),
-            cmocka_unit_test(a_block_lives_until_it_has_been_resized),
-            cmocka_unit_test(sites_are_contexts_and_functions),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

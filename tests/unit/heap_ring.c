@@ -3,23 +3,15 @@
  * instruction, for a while or for ever: the reader gets what the others write. The
  * processor's trap flag stops after each instruction, and a signal's handler jumps away.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-
-#include <cmocka.h>
 
 #include "calls.h"
 #include "link.h"
 #include "ring.h"
 #include "sim_ring.h"
 #include "thread.h"
+#include "unit_test.h"
 
 /* ---- what the ring is linked with in the tracker ---- */
 
@@ -197,9 +189,8 @@ static void expect_all(const uint64_t *wanted, size_t count, uint64_t optional)
 /* ---- tests ---- */
 
 /* Whoever comes back to the ring makes what it has left void, whatever others did. */
-static void what_was_left_is_void(void **state)
+TEST(what_was_left_is_void)
 {
-        (void)state;
         for (int size = SMALL; size <= LARGE; size++)
                 for (int others = 0; others <= 2; others++) {
                         bool left = true;
@@ -223,9 +214,8 @@ static void what_was_left_is_void(void **state)
 }
 
 /* Two that leave the same place, or one after the other. */
-static void two_are_left(void **state)
+TEST(two_are_left)
 {
-        (void)state;
         bool left_a = true;
         for (long steps_a = 0; left_a; steps_a++) {
                 bool left_b = true;
@@ -248,9 +238,8 @@ static void two_are_left(void **state)
 }
 
 /* Whose thread is no more keeps the reader waiting, which knows who it was. */
-static void the_dead_are_passed_over(void **state)
+TEST(the_dead_are_passed_over)
 {
-        (void)state;
         for (int size = SMALL; size <= LARGE; size++)
                 for (int others = 0; others <= 2; others++) {
                         bool left = true, waited = false;
@@ -307,9 +296,8 @@ static void reads_what_is_left(long steps, bool others, bool *left)
         assert_int_equal(reader.tail, owner_head(slice, reader.tail));
 }
 
-static void what_was_read_is_let_be(void **state)
+TEST(what_was_read_is_let_be)
 {
-        (void)state;
         for (int others = 0; others <= 1; others++) {
                 bool left = true;
                 for (long steps = 0; left; steps++)
@@ -318,9 +306,8 @@ static void what_was_read_is_let_be(void **state)
 }
 
 /* A ring in which nobody has taken a place, and one that a target has written over. */
-static void a_ring_without_owners(void **state)
+TEST(a_ring_without_owners)
 {
-        (void)state;
         struct writer a;
         begin(START);
         assert_int_equal(sim_ring_owner(&reader).tid, 0);
@@ -337,12 +324,5 @@ static void a_ring_without_owners(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(what_was_left_is_void),
-            cmocka_unit_test(two_are_left),
-            cmocka_unit_test(the_dead_are_passed_over),
-            cmocka_unit_test(what_was_read_is_let_be),
-            cmocka_unit_test(a_ring_without_owners),
-        };
-        return cmocka_run_group_tests(tests, set_up, NULL);
+        return run_unit_tests(set_up, NULL);
 }

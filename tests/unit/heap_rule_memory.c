@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The unwinder's memory: what was kept is found, wherever libraries are loaded, and
  * nothing else is, also where threads write over each other's rows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "rule_memory.h"
+#include "unit_test.h"
 
 enum { PAGE_BYTES = 4096 };
 
@@ -44,9 +38,8 @@ static int empty(void **state)
 
 /* A call in the C library and one in a library beside it, at the same distance wherever
  * the kernel puts them. */
-static void two_libraries_do_not_displace_each_other(void **state)
+TEST_WITH(two_libraries_do_not_displace_each_other, empty, NULL)
 {
-        (void)state;
         const uint64_t distance = 0x7fbd9e396249 - 0x7fbd9dd08c98;
         for (uint64_t page = 0; page < 20000; page++) {
                 uint64_t first = 0x7f0000000c98 + page * 7919 * PAGE_BYTES;
@@ -57,7 +50,7 @@ static void two_libraries_do_not_displace_each_other(void **state)
 }
 
 /* As many as a program's hot paths have, in several objects. */
-static void hundreds_of_calls_have_room_in_each_layout(void **state)
+TEST(hundreds_of_calls_have_room_in_each_layout)
 {
         enum { LAYOUTS = 500, OBJECTS = 5, CALLS = 100 };
         srand(1);
@@ -75,9 +68,8 @@ static void hundreds_of_calls_have_room_in_each_layout(void **state)
         }
 }
 
-static void what_was_not_kept_is_not_found(void **state)
+TEST_WITH(what_was_not_kept_is_not_found, empty, NULL)
 {
-        (void)state;
         for (uint64_t address = 0; address < 200000; address += 2) {
                 assert_false(has(address));
                 keep(address);
@@ -85,9 +77,8 @@ static void what_was_not_kept_is_not_found(void **state)
         }
 }
 
-static void all_is_forgotten_at_once(void **state)
+TEST_WITH(all_is_forgotten_at_once, empty, NULL)
 {
-        (void)state;
         for (uint64_t address = 1; address < 1000; address++)
                 keep(address);
         rule_memory_forget(&memory);
@@ -113,11 +104,10 @@ static void *write_and_read(void *seed)
         return (void *)wrong;
 }
 
-static void threads_find_no_words_of_other_addresses(void **state)
+TEST_WITH(threads_find_no_words_of_other_addresses, empty, NULL)
 {
         enum { THREADS = 4 };
         pthread_t threads[THREADS];
-        (void)state;
         for (uintptr_t i = 0; i < THREADS; i++)
                 assert_int_equal(
                     pthread_create(&threads[i], NULL, write_and_read, (void *)(i + 1)),
@@ -127,16 +117,4 @@ static void threads_find_no_words_of_other_addresses(void **state)
                 pthread_join(threads[i], &wrong);
                 assert_null(wrong);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_setup(two_libraries_do_not_displace_each_other, empty),
-            cmocka_unit_test(hundreds_of_calls_have_room_in_each_layout),
-            cmocka_unit_test_setup(what_was_not_kept_is_not_found, empty),
-            cmocka_unit_test_setup(all_is_forgotten_at_once, empty),
-            cmocka_unit_test_setup(threads_find_no_words_of_other_addresses, empty),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

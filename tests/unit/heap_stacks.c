@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Call stacks come out as they were put in, and take little more room than they need. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "heap_stacks.h"
+#include "unit_test.h"
 
 enum { STACKS = 400000, DEPTH = 12, FRAME_BYTES = 6 };
 
@@ -36,13 +30,12 @@ static size_t mapped_bytes(void)
         return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static void test_many(void **state)
+TEST(test_many)
 {
         struct heap_stacks stacks = {0};
         uint64_t frames[DEPTH], found[HEAP_STACK_FRAMES];
         size_t before = mapped_bytes();
 
-        (void)state;
         for (uint64_t i = 0; i < STACKS; i++) {
                 make_frames(i, frames);
                 assert_int_equal(heap_stacks_add(&stacks, hash_of(i), 1, frames, DEPTH),
@@ -65,13 +58,12 @@ static void test_many(void **state)
         heap_stacks_free(&stacks);
 }
 
-static void test_extreme_frames(void **state)
+TEST(test_extreme_frames)
 {
         const uint64_t frames[] = {0, UINT64_MAX, 1, UINT64_C(1) << 63, 0, INT64_MAX};
         uint64_t deep[HEAP_STACK_FRAMES + 1], found[HEAP_STACK_FRAMES];
         struct heap_stacks stacks = {0};
 
-        (void)state;
         for (size_t i = 0; i <= HEAP_STACK_FRAMES; i++)
                 deep[i] = i % 2 ? UINT64_MAX / 3 : 0;
         assert_int_equal(heap_stacks_add(&stacks, 1, 1, frames, 6), 0);
@@ -82,14 +74,4 @@ static void test_extreme_frames(void **state)
         assert_int_equal(heap_stacks_find(&stacks, 2)->depth, HEAP_STACK_FRAMES);
         assert_memory_equal(found, deep, sizeof(found));
         heap_stacks_free(&stacks);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(test_many),
-            cmocka_unit_test(test_extreme_frames),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The tracker's unwinder beside the C library's (backtrace, which is libgcc's), in frames
  * of every kind that compilers make; and rules out of bytes that make no sense. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "calls.h"
+#include "unit_test.h"
 #include "unwinder.h"
 
 enum { FRAMES = 64 };
@@ -78,9 +70,8 @@ static int compare_elements(const void *a, const void *b)
         return *(const int *)a - *(const int *)b;
 }
 
-static void frames_are_those_of_backtrace(void **state)
+TEST(frames_are_those_of_backtrace)
 {
-        (void)state;
         for (int round = 0; round < 2; round++) { /* found, then remembered */
                 compare_here();
                 with_array(5000);
@@ -98,9 +89,8 @@ static void *in_thread(void *unused)
         return unused;
 }
 
-static void threads_have_stacks_of_their_own(void **state)
+TEST(threads_have_stacks_of_their_own)
 {
-        (void)state;
         pthread_t threads[4];
         for (int i = 0; i < 4; i++)
                 assert_int_equal(pthread_create(&threads[i], NULL, in_thread, NULL), 0);
@@ -108,9 +98,8 @@ static void threads_have_stacks_of_their_own(void **state)
                 pthread_join(threads[i], NULL);
 }
 
-static void a_stack_is_cut_off_at_the_limit(void **state)
+TEST(a_stack_is_cut_off_at_the_limit)
 {
-        (void)state;
         uint64_t frames[3];
         const uintptr_t *frame = __builtin_frame_address(0);
         struct unwind_frame caller = {
@@ -182,9 +171,8 @@ static void *numbers_are_as_different_as_stacks(void *unused)
         return unused;
 }
 
-static void stacks_have_numbers_of_their_own(void **state)
+TEST(stacks_have_numbers_of_their_own)
 {
-        (void)state;
         pthread_t threads[2];
         for (int i = 0; i < 2; i++)
                 assert_int_equal(pthread_create(&threads[i], NULL,
@@ -221,9 +209,8 @@ __attribute__((noinline)) static void in_two_places(size_t length, struct path *
 }
 
 /* Where the one's return address was, it is still. */
-static void frames_that_were_left_are_not_taken_for_those_of_now(void **state)
+TEST(frames_that_were_left_are_not_taken_for_those_of_now)
 {
-        (void)state;
         struct path paths[3];
         const volatile size_t lengths[] = {1024, 3072, 1024};
         for (volatile int i = 0; i < 3; i++)
@@ -233,9 +220,8 @@ static void frames_that_were_left_are_not_taken_for_those_of_now(void **state)
         assert_int_equal(paths[0].hash, paths[2].hash);
 }
 
-static void a_number_is_of_the_frames_up_to_the_limit(void **state)
+TEST(a_number_is_of_the_frames_up_to_the_limit)
 {
-        (void)state;
         const uintptr_t *frame = __builtin_frame_address(0);
         struct unwind_frame caller = {
             .pc = frame[1], .sp = (uintptr_t)(frame + 2), .bp = frame[0]};
@@ -263,9 +249,8 @@ __attribute__((no_sanitize_address)) static void copy_any(char *to, const void *
 
 /* This program's own section, copied beside a page that must not be read, cut off at each
  * length and with each byte changed. */
-static void damaged_sections_do_no_harm(void **state)
+TEST(damaged_sections_do_no_harm)
 {
-        (void)state;
         struct dl_find_object object;
         uintptr_t pc = (uintptr_t)recursive;
         assert_int_equal(_dl_find_object((void *)pc, &object), 0);
@@ -295,18 +280,4 @@ static void damaged_sections_do_no_harm(void **state)
                 unwind_rule_find(near, start, start, end);
         }
         munmap(copy, pages);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(frames_are_those_of_backtrace),
-            cmocka_unit_test(threads_have_stacks_of_their_own),
-            cmocka_unit_test(a_stack_is_cut_off_at_the_limit),
-            cmocka_unit_test(stacks_have_numbers_of_their_own),
-            cmocka_unit_test(frames_that_were_left_are_not_taken_for_those_of_now),
-            cmocka_unit_test(a_number_is_of_the_frames_up_to_the_limit),
-            cmocka_unit_test(damaged_sections_do_no_harm),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

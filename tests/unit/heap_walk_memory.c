@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Walks that are kept: found again while the words that they read are the same, in their
  * order, and never waited for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/mman.h>
 
+#define TEST_SETUP empty
+#include "unit_test.h"
 #include "walk_memory.h"
 
 static struct walk_memory memory;
@@ -56,9 +51,8 @@ static int empty(void **state)
         return 0;
 }
 
-static void a_walk_is_found_while_its_words_are_the_same(void **state)
+TEST(a_walk_is_found_while_its_words_are_the_same)
 {
-        (void)state;
         struct walk_start start = start_at(words);
         assert_false(finds(&start, 5));
         keep(&start, WALK_WORDS, 5);
@@ -72,9 +66,8 @@ static void a_walk_is_found_while_its_words_are_the_same(void **state)
         assert_true(finds(&start, 5));
 }
 
-static void a_walk_is_of_its_start(void **state)
+TEST(a_walk_is_of_its_start)
 {
-        (void)state;
         struct walk_start start = start_at(words);
         keep(&start, 3, 5);
         uintptr_t *const parts[] = {&start.pc, &start.sp, &start.bp, &start.end};
@@ -87,9 +80,8 @@ static void a_walk_is_of_its_start(void **state)
         assert_false(finds(&start, 5));
 }
 
-static void a_frame_pointer_that_led_nowhere_does_not_matter(void **state)
+TEST(a_frame_pointer_that_led_nowhere_does_not_matter)
 {
-        (void)state;
         struct walk_start start = start_at(words);
         struct walk *walk = walk_begin(&memory, &start);
         walk_note(walk, start.sp, words[0]);
@@ -98,9 +90,8 @@ static void a_frame_pointer_that_led_nowhere_does_not_matter(void **state)
         assert_true(finds(&start, 5));
 }
 
-static void a_walk_that_is_too_long_or_was_not_whole_is_not_kept(void **state)
+TEST(a_walk_that_is_too_long_or_was_not_whole_is_not_kept)
 {
-        (void)state;
         struct walk_start start = start_at(words);
         keep(&start, WALK_WORDS + 1, 5);
         assert_false(finds(&start, 5));
@@ -111,9 +102,8 @@ static void a_walk_that_is_too_long_or_was_not_whole_is_not_kept(void **state)
 }
 
 /* By a jump out of a signal's handler, or a fork. */
-static void a_writer_that_has_gone_keeps_nobody_waiting(void **state)
+TEST(a_writer_that_has_gone_keeps_nobody_waiting)
 {
-        (void)state;
         struct walk_start start = start_at(words);
         keep(&start, 3, 5);
         struct walk *walk = walk_begin(&memory, &start);
@@ -123,9 +113,8 @@ static void a_writer_that_has_gone_keeps_nobody_waiting(void **state)
 }
 
 /* Another stack was here, and longer: behind the first word that differs none is read. */
-static void nothing_is_read_behind_a_word_that_differs(void **state)
+TEST(nothing_is_read_behind_a_word_that_differs)
 {
-        (void)state;
         const size_t page = 4096;
         char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -165,13 +154,12 @@ static void *keep_and_find(void *stack)
         return (void *)wrong;
 }
 
-static void threads_find_their_own_walks(void **state)
+TEST(threads_find_their_own_walks)
 {
         enum { THREADS = 4 };
         static uintptr_t stacks[4096][20];
         pthread_t threads[THREADS];
         size_t count = 0;
-        (void)state;
         struct walk_start first = start_at(stacks[0]);
         for (size_t i = 0; count < THREADS && i < 4096; i++) {
                 struct walk_start start = start_at(stacks[i]);
@@ -187,20 +175,4 @@ static void threads_find_their_own_walks(void **state)
                 pthread_join(threads[i], &wrong);
                 assert_null(wrong);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_setup(a_walk_is_found_while_its_words_are_the_same, empty),
-            cmocka_unit_test_setup(a_walk_is_of_its_start, empty),
-            cmocka_unit_test_setup(a_frame_pointer_that_led_nowhere_does_not_matter,
-                                   empty),
-            cmocka_unit_test_setup(a_walk_that_is_too_long_or_was_not_whole_is_not_kept,
-                                   empty),
-            cmocka_unit_test_setup(a_writer_that_has_gone_keeps_nobody_waiting, empty),
-            cmocka_unit_test_setup(nothing_is_read_behind_a_word_that_differs, empty),
-            cmocka_unit_test_setup(threads_find_their_own_walks, empty),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

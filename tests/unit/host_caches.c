@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The caches of the machine that records, as Linux reports those of a CPU. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
+#define TEST_SETUP    begin
+#define TEST_TEARDOWN end
 #include "host_caches.h"
+#include "unit_test.h"
 
 static char root[64];
 
@@ -55,9 +49,8 @@ static int end(void **state)
         return system(command);
 }
 
-static void data_caches(void **state)
+TEST(data_caches)
 {
-        (void)state;
         struct host_cache caches[HOST_CACHE_LEVELS];
         host_caches_read(root, caches);
         for (int i = 0; i < HOST_CACHE_LEVELS; i++)
@@ -83,12 +76,4 @@ static void data_caches(void **state)
         assert_int_equal(caches[1].ways, 0);
         assert_int_equal(caches[2].size_bytes, 32 << 20);
         assert_int_equal(caches[2].ways, 0);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_setup_teardown(data_caches, begin, end),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the simulated host takes over from a calibration. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "host_preset.h"
+#include "unit_test.h"
 
 /* KEY's value in the preset of CALIBRATION, which is used up. */
 static double preset_value(json_t *calibration, const char *key)
@@ -32,12 +24,11 @@ static double preset_of_jumps(const char *key, double jump_cycles)
 }
 
 /* As many in a cycle as go into one; no fewer and no more than a preset may have. */
-static void a_core_of_slow_jumps_has_a_part_of_a_run_in_a_cycle(void **state)
+TEST(a_core_of_slow_jumps_has_a_part_of_a_run_in_a_cycle)
 {
         static const struct {
                 double jump_cycles, runs_per_cycle;
         } cores[] = {{1, 1}, {2, 0.5}, {4, 0.25}, {0.5, 2}, {40, 0.1}, {0.01, 16}};
-        (void)state;
         for (size_t i = 0; i < sizeof(cores) / sizeof(cores[0]); i++)
                 assert_float_equal(
                     preset_of_jumps("fetch.runs_per_cycle", cores[i].jump_cycles),
@@ -45,14 +36,13 @@ static void a_core_of_slow_jumps_has_a_part_of_a_run_in_a_cycle(void **state)
 }
 
 /* A kernel that takes 500 ns for a fault and zeroes 8 bytes a ns. */
-static void two_sizes_of_pages_tell_fault_and_zeroes_apart(void **state)
+TEST(two_sizes_of_pages_tell_fault_and_zeroes_apart)
 {
         static const struct {
                 const char *key;
                 double value;
         } expected[] = {
             {"kernel.fault_ns", 500}, {"kernel.copy_gbs", 8}, {"kernel.call_ns", 120}};
-        (void)state;
         for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
                 json_t *both = json_pack(
                     "{s:{s:f, s:f, s:f}}", "kernel", "small_fault_ns", 500 + 4096 / 8.0,
@@ -65,9 +55,8 @@ static void two_sizes_of_pages_tell_fault_and_zeroes_apart(void **state)
         assert_float_equal(preset_value(small, "kernel.fault_ns"), 590, 0.5);
 }
 
-static void failed_forwarding_takes_what_its_chain_took(void **state)
+TEST(failed_forwarding_takes_what_its_chain_took)
 {
-        (void)state;
         json_t *measured =
             json_pack("{s:{s:f}}", "arithmetic", "unforwarded_cycles", 25.4);
         assert_float_equal(preset_value(measured, "core.unforwarded_cycles"), 25, 0);
@@ -76,9 +65,8 @@ static void failed_forwarding_takes_what_its_chain_took(void **state)
 
 /* Each line that is stored to is read before: twice the bytes. The model's memory is busy
  * for 97 % of the time at most. */
-static void the_memory_has_the_most_that_was_moved(void **state)
+TEST(the_memory_has_the_most_that_was_moved)
 {
-        (void)state;
         const char *origin;
         json_t *stores = json_pack("{s:{s:f, s:f, s:f}}", "bandwidth", "peak_read_gbs",
                                    44.5, "peak_triad_gbs", 43.3, "peak_write_gbs", 33.7);
@@ -90,15 +78,4 @@ static void the_memory_has_the_most_that_was_moved(void **state)
         assert_string_equal(origin, "what loads reach");
         json_decref(stores);
         json_decref(loads);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(a_core_of_slow_jumps_has_a_part_of_a_run_in_a_cycle),
-            cmocka_unit_test(two_sizes_of_pages_tell_fault_and_zeroes_apart),
-            cmocka_unit_test(failed_forwarding_takes_what_its_chain_took),
-            cmocka_unit_test(the_memory_has_the_most_that_was_moved),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

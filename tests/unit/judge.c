@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Verdicts on counters whose faults are known: those that M17 and B20 found by hand, as
  * what they would have counted, and the kernels' truth by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "judge.h"
+#include "unit_test.h"
 
 enum { LINES = 8192 };
 
@@ -28,9 +23,8 @@ static enum event_verdict verdict(enum concept concept, const struct observation
         return judge(concept, all, count).verdict;
 }
 
-static void a_right_counter_is_exact(void **state)
+TEST(a_right_counter_is_exact)
 {
-        (void)state;
         const struct observation all[] = {lines(0, 12, false), lines(LINES, 8230, false),
                                           lines(LINES, 8180, true)};
         struct judgement judgement = judge(CONCEPT_DRAM_READ, all, 3);
@@ -42,9 +36,8 @@ static void a_right_counter_is_exact(void **state)
 }
 
 /* H20: off-core responses leave out what was prefetched, whatever their name says. */
-static void off_core_responses_miss_prefetches(void **state)
+TEST(off_core_responses_miss_prefetches)
 {
-        (void)state;
         const struct observation all[] = {lines(0, 0, false), lines(LINES, 8192, false),
                                           lines(LINES, 1100, true)};
         assert_int_equal(verdict(CONCEPT_DRAM_READ, all, 3), EVENT_MISSES_PREFETCH);
@@ -53,9 +46,8 @@ static void off_core_responses_miss_prefetches(void **state)
 
 /* The memory controller counts the adjacent lines too, which is what is wanted of it, but
  * not of a count of loads. */
-static void prefetched_lines_count_where_all_lines_do(void **state)
+TEST(prefetched_lines_count_where_all_lines_do)
 {
-        (void)state;
         const struct observation all[] = {lines(0, 0, false), lines(LINES, 16380, false),
                                           lines(LINES, 8200, true)};
         assert_int_equal(verdict(CONCEPT_DRAM_READ, all, 3), EVENT_COUNTS_PREFETCH);
@@ -67,9 +59,8 @@ static void prefetched_lines_count_where_all_lines_do(void **state)
 
 /* The median is right, and one kernel is not: too much there, or something where there is
  * nothing. */
-static void the_kernel_that_is_furthest_off_is_told(void **state)
+TEST(the_kernel_that_is_furthest_off_is_told)
 {
-        (void)state;
         struct observation all[] = {lines(0, 12, false), lines(LINES, 8230, false),
                                     lines(LINES, 8180, false), lines(LINES, 10240, false),
                                     lines(LINES, 7000, true)};
@@ -83,9 +74,8 @@ static void the_kernel_that_is_furthest_off_is_told(void **state)
 
 /* Of fill buffers, chases tell that none is full, and memread how often at least and at
  * most: a count of half the truth can lie between the two. */
-static void only_a_truth_that_is_one_number_makes_exact(void **state)
+TEST(only_a_truth_that_is_one_number_makes_exact)
 {
-        (void)state;
         struct observation all[] = {lines(0, 0, false), lines(0, 2000, true)};
         all[1].expected = (struct expectation){0.1 * LINES, 2.0 * LINES, LINES};
         struct judgement judgement = judge(CONCEPT_FB_FULL, all, 2);
@@ -103,25 +93,22 @@ static void only_a_truth_that_is_one_number_makes_exact(void **state)
         assert_true(judge_compare(CONCEPT_L1_MISS, &exact, &judgement) > 0);
 }
 
-static void a_counter_that_stands_still_is_dead(void **state)
+TEST(a_counter_that_stands_still_is_dead)
 {
-        (void)state;
         const struct observation all[] = {lines(0, 0, false), lines(LINES, 3, false)};
         assert_int_equal(verdict(CONCEPT_L1_MISS, all, 2), EVENT_DEAD);
         assert_int_equal(verdict(CONCEPT_L1_MISS, all, 1), EVENT_UNKNOWN);
 }
 
-static void what_counts_where_nothing_is_counts_something_else(void **state)
+TEST(what_counts_where_nothing_is_counts_something_else)
 {
-        (void)state;
         const struct observation all[] = {lines(0, 2000, false),
                                           lines(LINES, 8192, false)};
         assert_int_equal(verdict(CONCEPT_L1_MISS, all, 2), EVENT_SOMETHING_ELSE);
 }
 
-static void a_counter_that_does_not_repeat_is_noisy(void **state)
+TEST(a_counter_that_does_not_repeat_is_noisy)
 {
-        (void)state;
         struct observation all[] = {lines(0, 0, false), lines(LINES, 8192, false)};
         all[1].spread = 0.3;
         assert_int_equal(verdict(CONCEPT_DRAM_READ, all, 2), EVENT_NOISY);
@@ -159,9 +146,8 @@ static struct judgement judge_stalls(double plain, double independent, double de
         return judge(CONCEPT_MEMORY_STALLS, all, 3);
 }
 
-static void stalls_with_a_miss_pending_are_told_from_others(void **state)
+TEST(stalls_with_a_miss_pending_are_told_from_others)
 {
-        (void)state;
         struct judgement right =
             judge_stalls(LATENCY - 4, LATENCY - MULTIPLICATIONS - 4, LATENCY - 4);
         assert_int_equal(right.verdict, EVENT_WITHIN_BOUNDS);
@@ -173,9 +159,8 @@ static void stalls_with_a_miss_pending_are_told_from_others(void **state)
 /* ---- what kernels do, counted by hand ---- */
 
 /* Chases in the caches tell stalls for one of them from stalls for what lies behind. */
-static void each_cache_has_its_stalls(void **state)
+TEST(each_cache_has_its_stalls)
 {
-        (void)state;
         static const struct trial_sizes sizes = {32 << 10, 1 << 20, 8 << 20, 64 << 20};
         static const enum trial_id trials[] = {TRIAL_L1, TRIAL_L2, TRIAL_L3,
                                                TRIAL_MEMORY};
@@ -192,9 +177,8 @@ static void each_cache_has_its_stalls(void **state)
 }
 
 /* Stores that own lines are no loads' demand, and without them nothing is owned. */
-static void demand_is_of_loads_or_of_stores(void **state)
+TEST(demand_is_of_loads_or_of_stores)
 {
-        (void)state;
         static const struct trial_sizes sizes = {32 << 10, 128 << 10, 0, 3 << 20};
         struct trial store = trial_of(TRIAL_STORE, &sizes);
         struct trial triad = trial_of(TRIAL_TRIAD, &sizes);
@@ -209,9 +193,8 @@ static void demand_is_of_loads_or_of_stores(void **state)
 
 /* Nobody knows how often streams fill the queue beyond L2, but a chase does not, and none
  * does for longer than it takes. */
-static void the_queue_is_right_when_it_was_full(void **state)
+TEST(the_queue_is_right_when_it_was_full)
 {
-        (void)state;
         struct observation chase = lines(0, 10, false);
         assert_int_equal(verdict(CONCEPT_SQ_FULL, &chase, 1), EVENT_UNKNOWN);
         assert_true(judge_usable(CONCEPT_SQ_FULL, EVENT_UNKNOWN));
@@ -227,9 +210,8 @@ static void the_queue_is_right_when_it_was_full(void **state)
         assert_int_equal(verdict(CONCEPT_SQ_FULL, &chase, 1), EVENT_SOMETHING_ELSE);
 }
 
-static void kernels_do_what_can_be_counted(void **state)
+TEST(kernels_do_what_can_be_counted)
 {
-        (void)state;
         static const struct trial_sizes sizes = {32 << 10, 128 << 10, 0, 1 << 20};
         struct trial pairs = trial_of(TRIAL_PAIRS, &sizes); /* every 128 bytes */
         assert_true(trial_expects(&pairs, CONCEPT_L1_MISS, 1, 1).low == 8192);
@@ -244,24 +226,4 @@ static void kernels_do_what_can_be_counted(void **state)
         assert_true(trial_expects(&in_l1, CONCEPT_L1_MISS, 1, 1).high == 0);
         assert_true(trial_expects(&in_l1, CONCEPT_INSTRUCTIONS, 1, 1).low == 3 * 256);
         assert_false(trial_tells(&in_l1, CONCEPT_STALLS));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(a_right_counter_is_exact),
-            cmocka_unit_test(off_core_responses_miss_prefetches),
-            cmocka_unit_test(prefetched_lines_count_where_all_lines_do),
-            cmocka_unit_test(the_kernel_that_is_furthest_off_is_told),
-            cmocka_unit_test(only_a_truth_that_is_one_number_makes_exact),
-            cmocka_unit_test(a_counter_that_stands_still_is_dead),
-            cmocka_unit_test(what_counts_where_nothing_is_counts_something_else),
-            cmocka_unit_test(a_counter_that_does_not_repeat_is_noisy),
-            cmocka_unit_test(stalls_with_a_miss_pending_are_told_from_others),
-            cmocka_unit_test(each_cache_has_its_stalls),
-            cmocka_unit_test(demand_is_of_loads_or_of_stores),
-            cmocka_unit_test(the_queue_is_right_when_it_was_full),
-            cmocka_unit_test(kernels_do_what_can_be_counted),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

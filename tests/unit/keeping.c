@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which of two calibrations stays: every possible pair. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "keeping.h"
+#include "unit_test.h"
 
 /* Full or quick, good or poor. */
 static const struct worth FG = {false, false, false}, FP = {false, true, false},
@@ -28,9 +21,8 @@ static void assert_stays(struct worth earlier, struct worth now, const char *sta
 
 /* The new one is poor, or quick and the earlier one is not, or only the earlier one can
  * be simulated. */
-static void a_good_one_stays_for_what_tells_less(void **state)
+TEST(a_good_one_stays_for_what_tells_less)
 {
-        (void)state;
         assert_stays(FG, FG, "nynn");
         assert_stays(FG, FP, "yyyy");
         assert_stays(FG, QG, "yyyy");
@@ -43,15 +35,13 @@ static void a_good_one_stays_for_what_tells_less(void **state)
 
 /* The new one is quick and the earlier one full, both are poor, and not only the new one
  * can be simulated. */
-static void a_poor_full_one_stays_for_a_poor_quick_one(void **state)
+TEST(a_poor_full_one_stays_for_a_poor_quick_one)
 {
-        (void)state;
         assert_stays(FP, QP, "yyny");
 }
 
-static void other_poor_ones_are_replaced(void **state)
+TEST(other_poor_ones_are_replaced)
 {
-        (void)state;
         assert_stays(FP, FG, "nnnn");
         assert_stays(FP, FP, "nnnn");
         assert_stays(FP, QG, "nnnn");
@@ -63,9 +53,8 @@ static void other_poor_ones_are_replaced(void **state)
 
 /* 20 % more bandwidth is less of a difference than a latency that is a quarter shorter.
  */
-static void the_largest_difference_is_a_ratio(void **state)
+TEST(the_largest_difference_is_a_ratio)
 {
-        (void)state;
         json_t *earlier =
             json_pack("{s:{s:f}, s:[{s:f}], s:{s:f}, s:{s:f}}", "clocks", "core_ghz", 3.0,
                       "memory", "latency_ns", 100.0, "bandwidth", "peak_read_gbs", 10.0,
@@ -83,9 +72,8 @@ static void the_largest_difference_is_a_ratio(void **state)
         json_decref(earlier);
 }
 
-static void a_calibration_without_memory_is_not_kept(void **state)
+TEST(a_calibration_without_memory_is_not_kept)
 {
-        (void)state;
         json_t *with = json_pack("{s:[{s:f}]}", "memory", "latency_ns", 75.0);
         json_t *without = json_pack("{s:[{s:n}]}", "memory", "latency_ns");
         json_t *empty = json_pack("{s:[]}", "memory");
@@ -95,16 +83,4 @@ static void a_calibration_without_memory_is_not_kept(void **state)
         json_decref(empty);
         json_decref(without);
         json_decref(with);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(a_good_one_stays_for_what_tells_less),
-            cmocka_unit_test(a_poor_full_one_stays_for_a_poor_quick_one),
-            cmocka_unit_test(other_poor_ones_are_replaced),
-            cmocka_unit_test(the_largest_difference_is_a_ratio),
-            cmocka_unit_test(a_calibration_without_memory_is_not_kept),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

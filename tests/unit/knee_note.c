@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What is said of the latency under load: where it never grew by a quarter, and where its
  * turns differed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <jansson.h>
-#include <string.h>
 
 #include "knee_note.h"
+#include "unit_test.h"
 #include "unsteady_note.h"
 
 struct load {
@@ -56,9 +49,8 @@ static bool is_unknown(json_t *document)
 }
 
 /* Other programs had 80 % of the CPUs' time: an EPYC of family 26. */
-static void a_load_without_cpu_tells_nothing(void **state)
+TEST(a_load_without_cpu_tells_nothing)
 {
-        (void)state;
         static const struct load loads[] = {{6400, 0.46, 206},
                                             {800, 1.69, 188.3},
                                             {200, 5.28, 183.5},
@@ -68,9 +60,8 @@ static void a_load_without_cpu_tells_nothing(void **state)
 }
 
 /* Its bandwidth rose, and fell again with less delay. */
-static void a_curve_that_runs_backwards_tells_nothing(void **state)
+TEST(a_curve_that_runs_backwards_tells_nothing)
 {
-        (void)state;
         static const struct load loads[] = {{6400, 0.77, 170.7},
                                             {200, 14.1, 185.5},
                                             {50, 16.1, 189.2},
@@ -79,9 +70,8 @@ static void a_curve_that_runs_backwards_tells_nothing(void **state)
 }
 
 /* The same machine when it had a CPU, with noise. */
-static void a_load_that_runs_cannot_saturate_the_memory(void **state)
+TEST(a_load_that_runs_cannot_saturate_the_memory)
 {
-        (void)state;
         static const struct load loads[] = {{6400, 0.82, 176.3},
                                             {800, 6.19, 184.3},
                                             {200, 19.7, 190.6},
@@ -111,9 +101,8 @@ static const char *unsteadiness(json_t *conditions, double low, double high,
 
 /* As two calibrations of one machine had them, whose latencies were up to 8 % apart
  * though each knew its own to 4 %. */
-static void turns_that_differ_are_told(void **state)
+TEST(turns_that_differ_are_told)
 {
-        (void)state;
         json_t *conditions = json_array();
         assert_string_equal(unsteadiness(conditions, 162, 170, 197, 214), "");
         const char *meaning = unsteadiness(conditions, 165, 180, 196, 245);
@@ -128,15 +117,4 @@ static void turns_that_differ_are_told(void **state)
         assert_int_equal(json_array_size(conditions), 0);
         json_decref(empty);
         json_decref(conditions);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(turns_that_differ_are_told),
-            cmocka_unit_test(a_load_without_cpu_tells_nothing),
-            cmocka_unit_test(a_curve_that_runs_backwards_tells_nothing),
-            cmocka_unit_test(a_load_that_runs_cannot_saturate_the_memory),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

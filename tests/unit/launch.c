@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The launcher, seen from the target: what it inherits, which signals reach it, and
  * what memlag learns of its end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "launch.h"
+#include "unit_test.h"
 
 extern char **environ;
 
@@ -58,9 +49,8 @@ static struct launch_end run_shell(const char *script)
         return end;
 }
 
-static void the_end_is_told_as_it_was(void **state)
+TEST(the_end_is_told_as_it_was)
 {
-        (void)state;
         struct launch_end end = run_shell("exit 7");
         assert_false(end.signalled);
         assert_int_equal(end.status, 7);
@@ -70,9 +60,8 @@ static void the_end_is_told_as_it_was(void **state)
 }
 
 /* Of the target and of a child that it waits for. */
-static void cpu_time_is_told(void **state)
+TEST(cpu_time_is_told)
 {
-        (void)state;
         const int64_t least_ns = 2000000;
         struct launch_end end =
             run_shell("sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done'; "
@@ -82,9 +71,8 @@ static void cpu_time_is_told(void **state)
         assert_true(end.kernel_ns >= least_ns);
 }
 
-static void a_program_that_does_not_start_is_an_error(void **state)
+TEST(a_program_that_does_not_start_is_an_error)
 {
-        (void)state;
         struct launch *launch = opened();
         struct diag diag = {""};
         char *argv[] = {"/nowhere/program", NULL};
@@ -95,9 +83,8 @@ static void a_program_that_does_not_start_is_an_error(void **state)
 }
 
 /* Until it is let go, the process exists and has executed nothing. */
-static void the_program_waits_to_be_let_go(void **state)
+TEST(the_program_waits_to_be_let_go)
 {
-        (void)state;
         char *argv[] = {"/bin/sh", "-c", "exit 9", NULL};
         char path[64];
         char program[4096] = "", own[4096] = "";
@@ -121,9 +108,8 @@ static void the_program_waits_to_be_let_go(void **state)
         assert_int_equal(kill(pid, 0), -1); /* it is not there any more */
 }
 
-static void a_signal_before_the_start_keeps_the_target_from_starting(void **state)
+TEST(a_signal_before_the_start_keeps_the_target_from_starting)
 {
-        (void)state;
         struct launch *launch = opened();
         char *argv[] = {"/bin/sh", "-c", ">started", NULL};
         struct diag diag = {""};
@@ -162,9 +148,8 @@ static const char *output_of(const char *script, bool as_target)
         return text[as_target];
 }
 
-static void mask_and_dispositions_are_those_that_memlag_had(void **state)
+TEST(mask_and_dispositions_are_those_that_memlag_had)
 {
-        (void)state;
         static const char script[] = "grep -E '^Sig(Blk|Ign)' /proc/self/status";
         sigset_t mask;
         sigemptyset(&mask);
@@ -179,9 +164,8 @@ static void mask_and_dispositions_are_those_that_memlag_had(void **state)
         assert_string_equal(launched, alone);
 }
 
-static void memlag_has_its_signals_back_at_the_end(void **state)
+TEST(memlag_has_its_signals_back_at_the_end)
 {
-        (void)state;
         struct sigaction action;
         sigset_t mask;
         run_shell("exit 0");
@@ -192,9 +176,8 @@ static void memlag_has_its_signals_back_at_the_end(void **state)
 }
 
 /* Some programs ignore SIGCHLD: the kernel then keeps no status of their children. */
-static void an_ignored_sigchld_is_the_targets_alone(void **state)
+TEST(an_ignored_sigchld_is_the_targets_alone)
 {
-        (void)state;
         char *argv[] = {"grep", "-q", "^SigIgn:.*[13579bdf]....$", "/proc/self/status",
                         NULL};
         struct diag diag;
@@ -211,9 +194,8 @@ static void an_ignored_sigchld_is_the_targets_alone(void **state)
         assert_true(action.sa_handler == SIG_IGN);
 }
 
-static void only_the_callers_descriptors_are_inherited(void **state)
+TEST(only_the_callers_descriptors_are_inherited)
 {
-        (void)state;
         static const char script[] = "cd /proc/self/fd && echo *";
         int kept = fcntl(STDOUT_FILENO, F_DUPFD, 50);
         assert_int_equal(kept, 50);
@@ -235,9 +217,8 @@ static void signal_from_outside(int number)
         assert_int_equal(status, 0);
 }
 
-static void a_signal_to_memlag_reaches_the_target_once(void **state)
+TEST(a_signal_to_memlag_reaches_the_target_once)
 {
-        (void)state;
         int ready[2];
         assert_int_equal(pipe(ready), 0);
         assert_int_equal(dup2(ready[1], 60), 60);
@@ -263,9 +244,8 @@ static void a_signal_to_memlag_reaches_the_target_once(void **state)
         assert_int_equal(end.status, 1);
 }
 
-static void a_signal_of_the_target_to_its_group_is_not_sent_back(void **state)
+TEST(a_signal_of_the_target_to_its_group_is_not_sent_back)
 {
-        (void)state;
         struct launch *launch = opened();
         /* The target signals its parent; one that came back would end it. */
         start_shell(launch, "kill -USR1 $PPID; sleep 0.2; exit 3");
@@ -276,22 +256,4 @@ static void a_signal_of_the_target_to_its_group_is_not_sent_back(void **state)
         launch_close(launch);
         assert_false(end.signalled);
         assert_int_equal(end.status, 3);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(the_end_is_told_as_it_was),
-            cmocka_unit_test(cpu_time_is_told),
-            cmocka_unit_test(a_program_that_does_not_start_is_an_error),
-            cmocka_unit_test(a_signal_before_the_start_keeps_the_target_from_starting),
-            cmocka_unit_test(the_program_waits_to_be_let_go),
-            cmocka_unit_test(mask_and_dispositions_are_those_that_memlag_had),
-            cmocka_unit_test(memlag_has_its_signals_back_at_the_end),
-            cmocka_unit_test(an_ignored_sigchld_is_the_targets_alone),
-            cmocka_unit_test(only_the_callers_descriptors_are_inherited),
-            cmocka_unit_test(a_signal_to_memlag_reaches_the_target_once),
-            cmocka_unit_test(a_signal_of_the_target_to_its_group_is_not_sent_back),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Other layouts of a struct, and the map from the program's own layout to them. The truth
  * is the C compiler's layout of the rewritten structs. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "layout_fix.h"
 #include "simpmu/model/layout.h"
+#include "unit_test.h"
 
 enum { ELEMENTS = 5 };
 
@@ -139,11 +130,10 @@ static void end(struct moved *moved)
         layout_result_free(&moved->made);
 }
 
-static void members_become_arrays(void **state)
+TEST(members_become_arrays)
 {
         struct moved moved;
 
-        (void)state;
         fill_rows();
         make(&moved, LAYOUT_SOA, NULL, 0);
         move(&moved);
@@ -161,11 +151,10 @@ static void members_become_arrays(void **state)
         end(&moved);
 }
 
-static void a_split_is_two_structs(void **state)
+TEST(a_split_is_two_structs)
 {
         struct moved moved;
 
-        (void)state;
         fill_rows();
         make(&moved, LAYOUT_SPLIT, "x,last", 0);
         move(&moved);
@@ -185,11 +174,10 @@ static void a_split_is_two_structs(void **state)
         end(&moved);
 }
 
-static void named_members_come_first(void **state)
+TEST(named_members_come_first)
 {
         struct moved moved;
 
-        (void)state;
         fill_rows();
         make(&moved, LAYOUT_REORDER, "link,tag", 0);
         move(&moved);
@@ -207,11 +195,10 @@ static void named_members_come_first(void **state)
         end(&moved);
 }
 
-static void elements_move_apart(void **state)
+TEST(elements_move_apart)
 {
         struct moved moved;
 
-        (void)state;
         fill_rows();
         make(&moved, LAYOUT_PAD, NULL, 12);
         move(&moved);
@@ -240,32 +227,17 @@ static void refuse(const char *fields, enum layout_form form)
         layout_result_free(&made);
 }
 
-static void other_members_are_refused(void **state)
+TEST(other_members_are_refused)
 {
-        (void)state;
         refuse("x,nothing", LAYOUT_SPLIT);
         refuse("tag,x,small,name,in,link,last", LAYOUT_SPLIT);
         refuse("na", LAYOUT_REORDER);
 }
 
-static void overlapping_members_have_each_name(void **state)
+TEST(overlapping_members_have_each_name)
 {
-        (void)state;
         assert_true(layout_is_called("value|v", "value", 5));
         assert_true(layout_is_called("value|v", "v.x", 1));
         assert_false(layout_is_called("value|w", "v", 1));
         assert_false(layout_is_called("v", "value", 5));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(members_become_arrays),
-            cmocka_unit_test(a_split_is_two_structs),
-            cmocka_unit_test(named_members_come_first),
-            cmocka_unit_test(elements_move_apart),
-            cmocka_unit_test(other_members_are_refused),
-            cmocka_unit_test(overlapping_members_have_each_name),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

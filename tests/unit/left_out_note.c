@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What is said of the figures that a calibration does not have: the reader finds each of
  * them, and those for want of time in one line, however many they are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "left_out_note.h"
+#include "unit_test.h"
 
 static const char *meaning(const json_t *conditions, size_t index)
 {
@@ -20,9 +12,8 @@ static const char *meaning(const json_t *conditions, size_t index)
             json_object_get(json_array_get(conditions, index), "meaning"));
 }
 
-static void nothing_left_out_says_nothing(void **state)
+TEST(nothing_left_out_says_nothing)
 {
-        (void)state;
         json_t *none = json_array(), *conditions = json_array();
         left_out_note(none, none, true, conditions);
         assert_int_equal(json_array_size(conditions), 0);
@@ -30,9 +21,8 @@ static void nothing_left_out_says_nothing(void **state)
         json_decref(none);
 }
 
-static void figures_without_time_share_a_note(void **state)
+TEST(figures_without_time_share_a_note)
 {
-        (void)state;
         enum { UNVISITED = 200 };
         json_t *left_out = json_pack("[s]", "L3 (others use all of it)");
         json_t *unvisited = json_array(), *conditions = json_array();
@@ -55,9 +45,8 @@ static void figures_without_time_share_a_note(void **state)
 
 /* Each figure that --sim-cpu host cannot do without, of a document that has none; L2 and
  * L3 only where the system tells of them. */
-static void all_that_a_host_lacks_is_named(void **state)
+TEST(all_that_a_host_lacks_is_named)
 {
-        (void)state;
         json_t *document = json_pack("{s:{s:[{s:i}, {s:i}, {s:i}]}}", "caches", "levels",
                                      "reported_bytes", 32768, "reported_bytes", 1 << 20,
                                      "reported_bytes", 0);
@@ -78,14 +67,4 @@ static void all_that_a_host_lacks_is_named(void **state)
         assert_null(strstr(meaning(conditions, 0), "L3"));
         json_decref(conditions);
         json_decref(document);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(nothing_left_out_says_nothing),
-            cmocka_unit_test(figures_without_time_share_a_note),
-            cmocka_unit_test(all_that_a_host_lacks_is_named),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The mappings of a process beside the plainest model of them: one entry a page. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "mapping_set.h"
+#include "unit_test.h"
 
 enum { PAGE = 4096, PAGES = 64, ROWS = 1000000 };
 
@@ -54,9 +45,8 @@ static struct mapped piece_of(uint64_t page, uint64_t pages, int64_t module,
         return piece;
 }
 
-static void any_sequence_agrees_with_a_table_of_pages(void **state)
+TEST(any_sequence_agrees_with_a_table_of_pages)
 {
-        (void)state;
         static struct rows rows;
         memset(&rows, 0, sizeof(rows));
         struct mapping_listener listener = {ended, begun, &rows};
@@ -104,9 +94,8 @@ static void any_sequence_agrees_with_a_table_of_pages(void **state)
         mapping_set_free(&set);
 }
 
-static void a_heap_told_again_as_it_grows_has_a_row_for_each_step(void **state)
+TEST(a_heap_told_again_as_it_grows_has_a_row_for_each_step)
 {
-        (void)state;
         static struct rows rows;
         memset(&rows, 0, sizeof(rows));
         struct mapping_listener listener = {ended, begun, &rows};
@@ -121,9 +110,8 @@ static void a_heap_told_again_as_it_grows_has_a_row_for_each_step(void **state)
         mapping_set_free(&set);
 }
 
-static void the_rest_of_a_file_keeps_its_offset(void **state)
+TEST(the_rest_of_a_file_keeps_its_offset)
 {
-        (void)state;
         static struct rows rows;
         memset(&rows, 0, sizeof(rows));
         struct mapping_listener listener = {ended, begun, &rows};
@@ -137,9 +125,8 @@ static void the_rest_of_a_file_keeps_its_offset(void **state)
         mapping_set_free(&set);
 }
 
-static void ranges_that_make_no_sense_change_nothing(void **state)
+TEST(ranges_that_make_no_sense_change_nothing)
 {
-        (void)state;
         static struct rows rows;
         memset(&rows, 0, sizeof(rows));
         struct mapping_listener listener = {ended, begun, &rows};
@@ -154,15 +141,4 @@ static void ranges_that_make_no_sense_change_nothing(void **state)
                          0);
         assert_int_equal(rows.count, 0);
         mapping_set_free(&set);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(any_sequence_agrees_with_a_table_of_pages),
-            cmocka_unit_test(a_heap_told_again_as_it_grows_has_a_row_for_each_step),
-            cmocka_unit_test(the_rest_of_a_file_keeps_its_offset),
-            cmocka_unit_test(ranges_that_make_no_sense_change_nothing),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

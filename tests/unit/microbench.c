@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The arithmetic of calibration on curves whose structure is known, and the kernels' data
  * and counts on sizes that can be counted by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
 #include <math.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -22,12 +13,12 @@
 #include "loaded.h"
 #include "measure.h"
 #include "survey.h"
+#include "unit_test.h"
 
 /* ---- estimates ---- */
 
-static void lower_quartile_ignores_noise(void **state)
+TEST(lower_quartile_ignores_noise)
 {
-        (void)state;
         double values[40];
         for (size_t i = 0; i < 40; i++)
                 values[i] =
@@ -38,9 +29,8 @@ static void lower_quartile_ignores_noise(void **state)
         assert_true(estimate_error(&estimate) == 0);
 }
 
-static void interval_holds_the_quartile_95_times_of_100(void **state)
+TEST(interval_holds_the_quartile_95_times_of_100)
 {
-        (void)state;
         enum { TRIALS = 4000, ROUNDS = 30 };
         size_t inside = 0;
         srand48(1);
@@ -56,18 +46,16 @@ static void interval_holds_the_quartile_95_times_of_100(void **state)
         assert_true(inside < 0.995 * TRIALS);
 }
 
-static void one_round_is_its_own_estimate(void **state)
+TEST(one_round_is_its_own_estimate)
 {
-        (void)state;
         double value = 3;
         struct estimate estimate = estimate_of(&value, 1);
         assert_true(estimate.value == 3 && estimate.low == 3 && estimate.high == 3);
 }
 
 /* One or two visits agree with themselves, which says nothing of the machine. */
-static void few_visits_have_no_known_error(void **state)
+TEST(few_visits_have_no_known_error)
 {
-        (void)state;
         double values[] = {3, 3, 3};
         for (size_t count = 1; count < 3; count++) {
                 struct estimate estimate = estimate_of(values, count);
@@ -77,9 +65,8 @@ static void few_visits_have_no_known_error(void **state)
         assert_true(estimate_error(&estimate) == 0);
 }
 
-static void an_unknown_error_is_the_worst(void **state)
+TEST(an_unknown_error_is_the_worst)
 {
-        (void)state;
         struct survey survey = {0};
         survey_noise(&survey, 0.02, "the first");
         survey_noise(&survey, NAN, "the second");
@@ -90,9 +77,8 @@ static void an_unknown_error_is_the_worst(void **state)
 
 /* Three quarters of the rounds are beside a busy neighbour, and take a third more, or
  * were interrupted: what is left counts. Without that, those beside the neighbour do. */
-static void disturbed_rounds_count_only_without_others(void **state)
+TEST(disturbed_rounds_count_only_without_others)
 {
-        (void)state;
         struct series series = {0};
         for (size_t i = 0; i < 40; i++) {
                 series_add(&series, 13, SHARED);
@@ -119,9 +105,8 @@ static void disturbed_rounds_count_only_without_others(void **state)
 }
 
 /* Their times are those of the programs that had the CPU meanwhile. */
-static void few_interrupted_visits_are_worthless(void **state)
+TEST(few_interrupted_visits_are_worthless)
 {
-        (void)state;
         struct series series = {0};
         series_add(&series, 661, INTERRUPTED);
         series_add(&series, 662, INTERRUPTED);
@@ -134,9 +119,8 @@ static void few_interrupted_visits_are_worthless(void **state)
         assert_false(series_is_worthless(&three));
 }
 
-static void a_figure_of_worthless_visits_is_left_out(void **state)
+TEST(a_figure_of_worthless_visits_is_left_out)
 {
-        (void)state;
         struct survey survey = {.left_out = json_array()};
         struct series series = {0};
         series_add(&series, 661, INTERRUPTED);
@@ -153,9 +137,8 @@ static void a_figure_of_worthless_visits_is_left_out(void **state)
         json_decref(survey.left_out);
 }
 
-static void threads_have_no_more_than_each_alone(void **state)
+TEST(threads_have_no_more_than_each_alone)
 {
-        (void)state;
         assert_true(curve_threads_can(2, 62.1, 32.7));
         assert_false(curve_threads_can(2, 63, 17.5));
 }
@@ -181,9 +164,8 @@ static void make_tlb(double first, double second, double walk_ns, double grows,
 }
 
 /* Whatever the walks of many more pages take. */
-static void the_second_level_ends_where_it_does(void **state)
+TEST(the_second_level_ends_where_it_does)
 {
-        (void)state;
         enum { POINTS = 19 };
         static const double entries[] = {512, 1024, 1536, 2048, 3072};
         static const double walks_ns[] = {8, 14, 30}, growths[] = {1, 1.5, 2};
@@ -200,9 +182,8 @@ static void the_second_level_ends_where_it_does(void **state)
 
 /* In each of twelve visits but some by chance, another thread has a part of the TLB's
  * second level, so that the lower quartile of visits is of a smaller one. */
-static void what_another_thread_takes_of_the_tlb_does_not_count(void **state)
+TEST(what_another_thread_takes_of_the_tlb_does_not_count)
 {
-        (void)state;
         enum { POINTS = 19, VISITS = 12 };
         static const double entries[] = {1024, 1536, 2048, 3072};
         struct page_point clean[POINTS], shared[POINTS], points[POINTS];
@@ -232,9 +213,8 @@ static void what_another_thread_takes_of_the_tlb_does_not_count(void **state)
 /* A TLB of 4096 entries as an EPYC of family 26 showed it in one visit to each size, of
  * which other programs spoiled those of 1722 and 2048 pages; the walks from 4871 pages on
  * are those of another visit. */
-static void spoiled_points_do_not_end_the_second_level(void **state)
+TEST(spoiled_points_do_not_end_the_second_level)
 {
-        (void)state;
         struct page_point points[] = {
             {64, 0},      {91, 0},      {128, 1.84},  {181, 1.84},   {256, 1.85},
             {362, 1.83},  {512, 1.86},  {724, 1.82},  {1024, 1.84},  {1218, 1.86},
@@ -248,9 +228,8 @@ static void spoiled_points_do_not_end_the_second_level(void **state)
         assert_float_equal(points[19].ns, 20.8, 1e-9);
 }
 
-static void a_second_level_may_reach_all(void **state)
+TEST(a_second_level_may_reach_all)
 {
-        (void)state;
         enum { POINTS = 19 };
         struct page_point points[POINTS];
         make_tlb(64, 1 << 20, 14, 1, points, POINTS);
@@ -271,9 +250,8 @@ static double block_cycles(unsigned steps, double hit, double miss, unsigned thr
         return floor(cycles / CLOCK_CYCLES + drand48()) * CLOCK_CYCLES;
 }
 
-static void lines_thrown_out_do_not_count_in_blocks(void **state)
+TEST(lines_thrown_out_do_not_count_in_blocks)
 {
-        (void)state;
         enum { BLOCKS = 1000, THROWN = 100 };
         static const struct {
                 double hit, miss;
@@ -293,17 +271,15 @@ static void lines_thrown_out_do_not_count_in_blocks(void **state)
         }
 }
 
-static void a_walk_in_l2_is_shorter_than_memory(void **state)
+TEST(a_walk_in_l2_is_shorter_than_memory)
 {
-        (void)state;
         assert_true(curve_walk_can(22.4, 130));
         assert_false(curve_walk_can(178.9, 200));
         assert_true(curve_walk_can(22.4, NAN)); /* nothing to compare with */
 }
 
-static void interrupted_rounds_are_better_than_none(void **state)
+TEST(interrupted_rounds_are_better_than_none)
 {
-        (void)state;
         struct series series = {0};
         for (size_t i = 0; i < 2 * SERIES_MAX; i++) /* more than there is room for */
                 series_add(&series, 40, INTERRUPTED);
@@ -313,9 +289,8 @@ static void interrupted_rounds_are_better_than_none(void **state)
 
 /* Two sizes have the same latency but for what disturbs: together they tell it better
  * than the lower of the two, which noise and luck have chosen. */
-static void joined_series_tell_more(void **state)
+TEST(joined_series_tell_more)
 {
-        (void)state;
         struct series one = {0}, other = {0}, both = {0};
         srand48(7);
         for (size_t i = 0; i < 20; i++) {
@@ -354,9 +329,8 @@ static size_t make_curve(struct latency_point *points, const double *capacities,
         return count;
 }
 
-static void three_caches_are_found(void **state)
+TEST(three_caches_are_found)
 {
-        (void)state;
         /* M17's machine: 4, 12 and 53 cycles of 2.5 GHz, and memory. */
         const double capacities[] = {32768, 262144, 31457280};
         const double latencies[] = {1.6, 4.8, 21.2, 96};
@@ -373,9 +347,8 @@ static void three_caches_are_found(void **state)
         assert_true(plateaus[3].ns > 0.85 * latencies[3]);
 }
 
-static void noise_makes_no_levels(void **state)
+TEST(noise_makes_no_levels)
 {
-        (void)state;
         const double capacities[] = {32768, 1048576};
         const double latencies[] = {1.1, 3.8, 110};
         struct latency_point points[80];
@@ -391,9 +364,8 @@ static void noise_makes_no_levels(void **state)
 
 /* What a processor shared with others showed: a part of the last cache, and then sizes of
  * which some of the lines are there. */
-static void what_is_nearly_memory_is_no_cache(void **state)
+TEST(what_is_nearly_memory_is_no_cache)
 {
-        (void)state;
         const struct plateau found[] = {{32768, 1.1, 0},
                                         {1 << 20, 3.8, 0},
                                         {3 << 20, 14, 0},
@@ -416,9 +388,8 @@ static void what_is_nearly_memory_is_no_cache(void **state)
 
 /* An EPYC of family 26 without huge pages, whose L3 others used: memory's latency grows
  * by misses of the TLB from 131 ns to 271, and what is less far up is no cache. */
-static void latency_that_the_tlb_bounds_is_no_cache(void **state)
+TEST(latency_that_the_tlb_bounds_is_no_cache)
 {
-        (void)state;
         const struct latency_point points[] = {
             {4096, 1.05, NAN},      {5120, 1.051, NAN},     {5632, 1.05, NAN},
             {6656, 1.051, NAN},     {8192, 1.046, NAN},     {9728, 1.049, NAN},
@@ -462,9 +433,8 @@ static void latency_that_the_tlb_bounds_is_no_cache(void **state)
 
 /* The same machine twice, with few neighbours and with many: more of the last cache is
  * theirs. Its latency is the same. */
-static void a_level_has_its_latency_wherever_it_ends(void **state)
+TEST(a_level_has_its_latency_wherever_it_ends)
 {
-        (void)state;
         enum { MIB = 1 << 20 };
         const struct latency_point beyond[] = {{100 << 10, 4, 0.01},
                                                {3 * MIB, 13.9, 0.02}};
@@ -485,9 +455,8 @@ static void a_level_has_its_latency_wherever_it_ends(void **state)
 
 /* Others use so much of the last cache that each size has another latency: there is no
  * plateau, and the smallest sizes still tell what a hit takes. */
-static void a_level_without_a_plateau_has_a_latency(void **state)
+TEST(a_level_without_a_plateau_has_a_latency)
 {
-        (void)state;
         enum { POINTS = 8, MIB = 1 << 20 };
         const double sizes[POINTS] = {0.5, 1.2, 2, 2.4, 2.8, 4, 8, 64};
         const double shared[POINTS] = {4, 11, 13.8, 20, 33, 60, 99, 158};
@@ -529,9 +498,8 @@ static double lru_hits(double ways, double lines)
  * entries of the TLB reach 384 KiB of a machine without huge pages, and an entry of its
  * second level takes 1.9 ns. The next level has a plateau of its own, or is shared by
  * others who leave a tenth of it. */
-static void a_cache_ends_where_half_is_missed(void **state)
+TEST(a_cache_ends_where_half_is_missed)
 {
-        (void)state;
         enum { KIB = 1 << 10, MIB = 1 << 20 };
         const double capacities[] = {48 * KIB, MIB};
         const double lasts[] = {32.0 * MIB, 3.2 * MIB};
@@ -578,9 +546,8 @@ static void a_cache_ends_where_half_is_missed(void **state)
 
 /* A neighbour on the same core takes a part of L2, whose sizes then have two latencies:
  * the second is no third level. */
-static void a_part_of_a_level_is_no_level(void **state)
+TEST(a_part_of_a_level_is_no_level)
 {
-        (void)state;
         enum { KIB = 1 << 10, MIB = 1 << 20 };
         const uint64_t reports[] = {32 * KIB, MIB, 32 * MIB};
         struct plateau found[] = {{27 * KIB, 1.1, 0},
@@ -598,9 +565,8 @@ static void a_part_of_a_level_is_no_level(void **state)
 
 /* Two points as measured side by side, of which the one with less load was disturbed: the
  * knee is not between them, but before both. */
-static void noise_does_not_move_the_knee(void **state)
+TEST(noise_does_not_move_the_knee)
 {
-        (void)state;
         struct load_point points[] = {{32, 240, 240},
                                       {2, 160, 160},
                                       {30, 260, 260},
@@ -615,9 +581,8 @@ static void noise_does_not_move_the_knee(void **state)
         assert_true(isnan(curve_knee_gbs(lifted, 4, 160, 1.25)));
 }
 
-static void knee_lies_where_latency_grew_by_a_quarter(void **state)
+TEST(knee_lies_where_latency_grew_by_a_quarter)
 {
-        (void)state;
         /* A single queue: idle / (1 - load / peak) has grown by 1.25 at a fifth of the
          * peak. */
         struct load_point points[10];
@@ -634,9 +599,8 @@ static void knee_lies_where_latency_grew_by_a_quarter(void **state)
         assert_true(isnan(curve_knee_gbs(points, 2, 80, 1.25))); /* 4 and 9 GB/s */
 }
 
-static void saturation_needs_a_flat_end(void **state)
+TEST(saturation_needs_a_flat_end)
 {
-        (void)state;
         const struct threads_gbs saturates[] = {
             {1, 10}, {2, 20}, {4, 29}, {6, 30}, {9, 30}};
         const struct threads_gbs grows[] = {{1, 10}, {2, 20}, {4, 39}, {8, 70}};
@@ -681,9 +645,8 @@ static size_t walk_chain(struct kernel_parameters *parameters, size_t *sequentia
         return steps;
 }
 
-static void chase_visits_every_element_once(void **state)
+TEST(chase_visits_every_element_once)
 {
-        (void)state;
         size_t sequential_steps;
         struct kernel_parameters parameters = parameters_of(&kernel_chase);
         parameters.size_bytes = 1 << 20;
@@ -698,9 +661,8 @@ static void chase_visits_every_element_once(void **state)
         assert_int_equal(walk_chain(&parameters, &sequential_steps), (1 << 20) / 128);
 }
 
-static void a_pass_of_the_chase_ends_where_it_began(void **state)
+TEST(a_pass_of_the_chase_ends_where_it_began)
 {
-        (void)state;
         struct kernel_parameters parameters = parameters_of(&kernel_chase);
         struct kernel_share share = {.parameters = &parameters};
         struct diag diag;
@@ -719,9 +681,8 @@ static void a_pass_of_the_chase_ends_where_it_began(void **state)
 }
 
 /* The papers' formulas, with numbers. */
-static void counts_follow_the_papers(void **state)
+TEST(counts_follow_the_papers)
 {
-        (void)state;
         struct kernel_counts counts;
         struct kernel_parameters parameters = parameters_of(&kernel_triad);
         parameters.size_bytes = 3 * 8 * 6400; /* three arrays of 6400 */
@@ -756,9 +717,8 @@ static void counts_follow_the_papers(void **state)
 }
 
 /* Every kernel, small, on two threads. */
-static void every_kernel_runs(void **state)
+TEST(every_kernel_runs)
 {
-        (void)state;
         struct cpu_list cpus;
         struct diag diag;
         assert_int_equal(cpu_list_read(&cpus, &diag), 0);
@@ -807,9 +767,8 @@ static void count_nothing(const struct kernel_parameters *parameters,
 }
 
 /* Not once for each thread, whose data lies in one mapping with that of the others. */
-static void huge_pages_are_counted_once(void **state)
+TEST(huge_pages_are_counted_once)
 {
-        (void)state;
         struct kernel_parameters parameters = kernel_load.defaults;
         struct measurement round;
         struct cpu_list list;
@@ -826,9 +785,8 @@ static void huge_pages_are_counted_once(void **state)
 }
 
 /* As those of all parts: with an error, and left out by name where it cannot be. */
-static void visits_to_arithmetic_count(void **state)
+TEST(visits_to_arithmetic_count)
 {
-        (void)state;
         struct survey survey = {.sweep_visits = 3,
                                 .visits_min = 3,
                                 .seconds = 1,
@@ -864,9 +822,8 @@ static void visits_to_arithmetic_count(void **state)
 
 /* Neighbours make each load take 20 ns in place of 16 but for one visit. Ten, of loads of
  * 160 ns, are what the core has under way, and that the visits differ is told. */
-static void misses_at_once_are_of_the_shortest_visit(void **state)
+TEST(misses_at_once_are_of_the_shortest_visit)
 {
-        (void)state;
         struct survey survey = {.idle_ns = 160, .left_out = json_array()};
         struct series shared = {0}, interrupted = {0};
         json_t *core = json_object(), *nothing = json_object();
@@ -890,9 +847,8 @@ static void misses_at_once_are_of_the_shortest_visit(void **state)
 
 /* Each of a full sweep's four is a visit to both chases of the last point; of the other
  * points, and of all in a quick one, there is one. */
-static void walks_are_of_four_mappings_a_sweep(void **state)
+TEST(walks_are_of_four_mappings_a_sweep)
 {
-        (void)state;
         for (int quick = 0; quick < 2; quick++) {
                 struct survey survey = {.quick = quick,
                                         .memory_bytes = UINT64_C(512) << 20,
@@ -921,9 +877,8 @@ static void walks_are_of_four_mappings_a_sweep(void **state)
 }
 
 /* Of branches that were not visited, the reader asks which figure lacks for it. */
-static void a_wrong_prediction_without_visits_is_left_out_by_name(void **state)
+TEST(a_wrong_prediction_without_visits_is_left_out_by_name)
 {
-        (void)state;
         struct survey survey = {.core_ghz = 1, .unvisited = json_array()};
         void *core = calloc(1, survey_core.state_bytes);
         assert_non_null(core);
@@ -938,9 +893,8 @@ static void a_wrong_prediction_without_visits_is_left_out_by_name(void **state)
 }
 
 /* Neighbours that are alike but for their pages: the first has huge ones. */
-static void huge_pages_are_counted_where_they_are(void **state)
+TEST(huge_pages_are_counted_where_they_are)
 {
-        (void)state;
         enum { BYTES = 16 << 20 };
         struct buffer huge, small;
         struct diag diag;
@@ -961,9 +915,8 @@ static void huge_pages_are_counted_where_they_are(void **state)
 
 /* Two threads on one CPU cannot take less than the time of both, though each by itself
  * may be done before the other begins. */
-static void a_round_is_the_time_of_all_threads(void **state)
+TEST(a_round_is_the_time_of_all_threads)
 {
-        (void)state;
         enum { ROUNDS = 20 };
         static const struct kernel spinner = {.name = "spin",
                                               .prepare = prepare_nothing,
@@ -1010,9 +963,8 @@ static void note_window(struct kernel_share *share, uint64_t passes)
 
 /* All of the data once, to warm up, and then as many equal parts as asked for, in turns.
  */
-static void rounds_go_over_one_window_after_the_other(void **state)
+TEST(rounds_go_over_one_window_after_the_other)
 {
-        (void)state;
         static const struct kernel noter = {.name = "note",
                                             .prepare = map_data,
                                             .run = note_window,
@@ -1042,9 +994,8 @@ static void rounds_go_over_one_window_after_the_other(void **state)
         assert_int_equal(measure(&noter, &parameters, &cpus, rounds, 1, &diag), -EINVAL);
 }
 
-static void sharing_adds_are_all_done(void **state)
+TEST(sharing_adds_are_all_done)
 {
-        (void)state;
         uint64_t line[8] __attribute__((aligned(64))) = {0};
         struct kernel_parameters parameters = parameters_of(&kernel_false_sharing);
         struct kernel_share share = {
@@ -1055,9 +1006,8 @@ static void sharing_adds_are_all_done(void **state)
         assert_int_equal(line[0], 1000);
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
-        (void)state;
         struct cpu_list cpus;
         struct measurement round;
         struct diag diag;
@@ -1091,9 +1041,8 @@ static struct kernel_parameters two_readers(void)
 }
 
 /* As in a calibration: it runs, rests, and runs again on other CPUs. */
-static void a_load_rests_and_runs_again(void **state)
+TEST(a_load_rests_and_runs_again)
 {
-        (void)state;
         struct kernel_parameters parameters = two_readers();
         struct cpu_list cpus;
         struct load *load;
@@ -1114,9 +1063,8 @@ static void a_load_rests_and_runs_again(void **state)
 }
 
 /* One of the threads cannot run where it should; the other one does, and ends. */
-static void a_load_that_cannot_run_says_so(void **state)
+TEST(a_load_that_cannot_run_says_so)
 {
-        (void)state;
         enum { NO_CPU = 1 << 15 };
         struct kernel_parameters parameters = two_readers();
         struct cpu_list cpus;
@@ -1132,55 +1080,4 @@ static void a_load_that_cannot_run_says_so(void **state)
                          -EINVAL);
         assert_null(load);
         cpu_list_free(&cpus);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(lower_quartile_ignores_noise),
-            cmocka_unit_test(interval_holds_the_quartile_95_times_of_100),
-            cmocka_unit_test(one_round_is_its_own_estimate),
-            cmocka_unit_test(few_visits_have_no_known_error),
-            cmocka_unit_test(an_unknown_error_is_the_worst),
-            cmocka_unit_test(few_interrupted_visits_are_worthless),
-            cmocka_unit_test(a_figure_of_worthless_visits_is_left_out),
-            cmocka_unit_test(threads_have_no_more_than_each_alone),
-            cmocka_unit_test(the_second_level_ends_where_it_does),
-            cmocka_unit_test(what_another_thread_takes_of_the_tlb_does_not_count),
-            cmocka_unit_test(spoiled_points_do_not_end_the_second_level),
-            cmocka_unit_test(a_second_level_may_reach_all),
-            cmocka_unit_test(lines_thrown_out_do_not_count_in_blocks),
-            cmocka_unit_test(a_walk_in_l2_is_shorter_than_memory),
-            cmocka_unit_test(disturbed_rounds_count_only_without_others),
-            cmocka_unit_test(interrupted_rounds_are_better_than_none),
-            cmocka_unit_test(three_caches_are_found),
-            cmocka_unit_test(noise_makes_no_levels),
-            cmocka_unit_test(what_is_nearly_memory_is_no_cache),
-            cmocka_unit_test(latency_that_the_tlb_bounds_is_no_cache),
-            cmocka_unit_test(a_level_has_its_latency_wherever_it_ends),
-            cmocka_unit_test(a_load_rests_and_runs_again),
-            cmocka_unit_test(a_load_that_cannot_run_says_so),
-            cmocka_unit_test(joined_series_tell_more),
-            cmocka_unit_test(a_level_without_a_plateau_has_a_latency),
-            cmocka_unit_test(a_cache_ends_where_half_is_missed),
-            cmocka_unit_test(a_part_of_a_level_is_no_level),
-            cmocka_unit_test(noise_does_not_move_the_knee),
-            cmocka_unit_test(knee_lies_where_latency_grew_by_a_quarter),
-            cmocka_unit_test(saturation_needs_a_flat_end),
-            cmocka_unit_test(chase_visits_every_element_once),
-            cmocka_unit_test(a_pass_of_the_chase_ends_where_it_began),
-            cmocka_unit_test(counts_follow_the_papers),
-            cmocka_unit_test(every_kernel_runs),
-            cmocka_unit_test(huge_pages_are_counted_once),
-            cmocka_unit_test(huge_pages_are_counted_where_they_are),
-            cmocka_unit_test(visits_to_arithmetic_count),
-            cmocka_unit_test(misses_at_once_are_of_the_shortest_visit),
-            cmocka_unit_test(walks_are_of_four_mappings_a_sweep),
-            cmocka_unit_test(a_wrong_prediction_without_visits_is_left_out_by_name),
-            cmocka_unit_test(a_round_is_the_time_of_all_threads),
-            cmocka_unit_test(rounds_go_over_one_window_after_the_other),
-            cmocka_unit_test(sharing_adds_are_all_done),
-            cmocka_unit_test(what_cannot_be_is_refused),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

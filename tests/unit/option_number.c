@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What users may type as a number: the same for all options. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <errno.h>
-#include <string.h>
-
 #include "option_number.h"
+#include "unit_test.h"
 
 static uint64_t whole(const char *text)
 {
@@ -36,9 +27,8 @@ static double number(const char *text)
         return value;
 }
 
-static void digits_are_decimal(void **state)
+TEST(digits_are_decimal)
 {
-        (void)state;
         assert_int_equal(whole("0"), 0);
         assert_int_equal(whole("010"), 10);
         assert_int_equal(whole("18446744073709551615"), UINT64_MAX);
@@ -48,9 +38,8 @@ static void digits_are_decimal(void **state)
         assert_true(number("010") == 10);
 }
 
-static void bytes_have_units_of_1024(void **state)
+TEST(bytes_have_units_of_1024)
 {
-        (void)state;
         assert_int_equal(bytes("12"), 12);
         assert_int_equal(bytes("64K"), 65536);
         assert_int_equal(bytes("2M"), 2097152);
@@ -60,9 +49,8 @@ static void bytes_have_units_of_1024(void **state)
 }
 
 /* What strtod() and strtoull() would take beside decimal digits, or what follows them. */
-static void nothing_else_is_a_number(void **state)
+TEST(nothing_else_is_a_number)
 {
-        (void)state;
         static const char *const texts[] = {
             "",    " ",     "0x10",     "0X1p3", "1e3",
             "1E3", "+5",    "-5",       " 5",    "5 ",
@@ -98,9 +86,8 @@ static void nothing_else_is_a_number(void **state)
                          -EINVAL);
 }
 
-static void the_message_has_the_limits(void **state)
+TEST(the_message_has_the_limits)
 {
-        (void)state;
         uint64_t value;
         double fraction;
         struct diag diag;
@@ -115,15 +102,4 @@ static void the_message_has_the_limits(void **state)
         assert_int_equal(option_whole("--n", "6", 1, 6, &value, &diag), 0);
         assert_int_equal(option_whole("--n", "1", 1, 6, &value, &diag), 0);
         assert_int_equal(option_whole("--n", "0", 1, 6, &value, &diag), -EINVAL);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(digits_are_decimal),
-            cmocka_unit_test(bytes_have_units_of_1024),
-            cmocka_unit_test(nothing_else_is_a_number),
-            cmocka_unit_test(the_message_has_the_limits),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The file that a recording is written to, by the user's pattern and the job's rank. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#define TEST_SETUP without_ranks
 #include "output_name.h"
+#include "unit_test.h"
 
 static const char *const variables[] = {"MV2_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK",
                                         "PMIX_RANK", "OMPI_COMM_WORLD_RANK"};
@@ -56,9 +48,8 @@ static void assert_refused(const char *pattern, const char *word)
         assert_non_null(strstr(diag.text, word));
 }
 
-static void each_launcher_tells_the_rank_by_its_own_variable(void **state)
+TEST(each_launcher_tells_the_rank_by_its_own_variable)
 {
-        (void)state;
         assert_null(rank_here().digits);
         setenv("SLURM_STEP_NUM_TASKS", "2", 1);
         for (size_t i = 0; i < VARIABLES; i++) { /* from the last to the first choice */
@@ -72,9 +63,8 @@ static void each_launcher_tells_the_rank_by_its_own_variable(void **state)
 }
 
 /* As src/common/env.c and the manual pages of sbatch and srun have it. */
-static void slurm_gives_its_scripts_and_shells_a_rank_that_is_alone(void **state)
+TEST(slurm_gives_its_scripts_and_shells_a_rank_that_is_alone)
 {
-        (void)state;
         assert_true(rank_here().alone);
         setenv("SLURM_PROCID", "0", 1); /* a batch script */
         assert_true(rank_here().alone);
@@ -94,9 +84,8 @@ static void slurm_gives_its_scripts_and_shells_a_rank_that_is_alone(void **state
         assert_string_equal(rank_here().variable, "PMI_RANK");
 }
 
-static void an_empty_rank_is_none_and_a_word_is_an_error(void **state)
+TEST(an_empty_rank_is_none_and_a_word_is_an_error)
 {
-        (void)state;
         struct job_rank rank;
         struct diag diag;
         setenv("PMI_RANK", "", 1);
@@ -106,9 +95,8 @@ static void an_empty_rank_is_none_and_a_word_is_an_error(void **state)
         assert_non_null(strstr(diag.text, "PMI_RANK"));
 }
 
-static void patterns_are_filled_in(void **state)
+TEST(patterns_are_filled_in)
 {
-        (void)state;
         char host[256], expected[512];
         assert_int_equal(gethostname(host, sizeof(host)), 0);
         setenv("SLURM_PROCID", "007", 1);
@@ -117,27 +105,10 @@ static void patterns_are_filled_in(void **state)
         assert_named("plain.db", "plain.db");
 }
 
-static void unknown_patterns_and_missing_ranks_are_errors(void **state)
+TEST(unknown_patterns_and_missing_ranks_are_errors)
 {
-        (void)state;
         assert_refused("a.%r.db", "rank");
         setenv("PMIX_RANK", "0", 1);
         assert_refused("a.%d.db", "%d");
         assert_refused("a%", "%");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_setup(each_launcher_tells_the_rank_by_its_own_variable,
-                                   without_ranks),
-            cmocka_unit_test_setup(
-                slurm_gives_its_scripts_and_shells_a_rank_that_is_alone, without_ranks),
-            cmocka_unit_test_setup(an_empty_rank_is_none_and_a_word_is_an_error,
-                                   without_ranks),
-            cmocka_unit_test_setup(patterns_are_filled_in, without_ranks),
-            cmocka_unit_test_setup(unknown_patterns_and_missing_ranks_are_errors,
-                                   without_ranks),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Perf's own clock in CLOCK_MONOTONIC: a page fault happened between two looks at that
  * clock, and so must its record's time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -17,6 +11,7 @@
 #include "clock.h"
 #include "record.h"
 #include "ring.h"
+#include "unit_test.h"
 
 enum { FAULTS = 200, SLACK_NS = 2000 };
 
@@ -51,9 +46,8 @@ static struct perf_event_mmap_page *clock_page(void)
         return perf_clock_is_told(page) ? page : NULL;
 }
 
-static void faults_are_between_two_looks_at_the_clock(void **state)
+TEST(faults_are_between_two_looks_at_the_clock)
 {
-        (void)state;
         struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
                                        .size = sizeof(attr),
                                        .config = PERF_COUNT_SW_PAGE_FAULTS,
@@ -103,9 +97,8 @@ static void faults_are_between_two_looks_at_the_clock(void **state)
 }
 
 /* The formula of perf_event_open(2), in wide numbers, on a page that we made. */
-static void a_page_is_read_as_it_is_defined(void **state)
+TEST(a_page_is_read_as_it_is_defined)
 {
-        (void)state;
         struct perf_event_mmap_page page = {
             .time_mult = 0x5a5a5a5a, .time_shift = 31, .time_zero = 5000000000u};
         page.cap_user_time_zero = 1;
@@ -124,20 +117,9 @@ static void a_page_is_read_as_it_is_defined(void **state)
         assert_true(least < 1000); /* some of many are not disturbed */
 }
 
-static void without_a_page_times_stay(void **state)
+TEST(without_a_page_times_stay)
 {
-        (void)state;
         struct perf_clock clock = {.page = NULL};
         perf_clock_measure(&clock);
         assert_int_equal(perf_clock_to_monotonic(&clock, 12345), 12345);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(faults_are_between_two_looks_at_the_clock),
-            cmocka_unit_test(a_page_is_read_as_it_is_defined),
-            cmocka_unit_test(without_a_page_times_stay),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

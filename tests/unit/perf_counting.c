@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What counters gained, on openings whose true counts are known by construction: they
  * count at known rates while they run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <string.h>
-
 #include "counting.h"
+#include "unit_test.h"
 
 enum { MS = 1000000 };
 
@@ -81,9 +73,8 @@ static void add_group(struct counting *counting, size_t opening, uint64_t there,
 
 /* Two groups that both run all the time: nothing is estimated, and the cycles are not
  * counted twice. */
-static void all_the_time(void **state)
+TEST(all_the_time)
 {
-        (void)state;
         struct counting *counting = counting_new(&plan, 5);
         size_t first = open_group(counting, 1), second = open_group(counting, 2);
         assert_int_equal(counting_names(counting), 4);
@@ -101,9 +92,8 @@ static void all_the_time(void **state)
 }
 
 /* They take turns: 6 of 10 ms and 4 of 10 ms. */
-static void in_turns(void **state)
+TEST(in_turns)
 {
-        (void)state;
         struct counting *counting = counting_new(&plan, 0);
         size_t first = open_group(counting, 1), second = open_group(counting, 2);
         size_t samples = open_group(counting, 0);
@@ -120,9 +110,8 @@ static void in_turns(void **state)
 }
 
 /* A counter that did not run is told of with its next reading, for the whole time. */
-static void not_at_all(void **state)
+TEST(not_at_all)
 {
-        (void)state;
         struct counting *counting = counting_new(&plan, 0);
         size_t first = open_group(counting, 1), second = open_group(counting, 2);
         add_group(counting, first, 10 * MS, 10 * MS);
@@ -144,9 +133,8 @@ static void not_at_all(void **state)
 
 /* Two tasks on this CPU. The first is on another one most of the time, which is no reason
  * to estimate anything. */
-static void several_openings(void **state)
+TEST(several_openings)
 {
-        (void)state;
         struct counting *counting = counting_new(&plan, 0);
         size_t first = open_group(counting, 1), second = open_group(counting, 1);
         add_group(counting, first, 2 * MS, 2 * MS);
@@ -164,9 +152,8 @@ static void several_openings(void **state)
 
 /* What cannot be read, as it has lost its counters, takes nothing from the others: they
  * have what they gained, in each interval, and so has it when it is back. */
-static void one_opening_stops(void **state)
+TEST(one_opening_stops)
 {
-        (void)state;
         struct counting *counting = counting_new(&plan, 0);
         size_t first = open_group(counting, 1), second = open_group(counting, 1);
         add_group(counting, first, 50 * MS, 50 * MS);
@@ -193,9 +180,8 @@ static void one_opening_stops(void **state)
 }
 
 /* Memory controllers count different things: they are added up, in bytes. */
-static void controllers_are_added_up(void **state)
+TEST(controllers_are_added_up)
 {
-        (void)state;
         struct counting *counting = counting_new(&plan, 0);
         size_t one = open_group(counting, 3), other = open_group(counting, 4);
         uint64_t first = 1000, second = 500;
@@ -207,9 +193,8 @@ static void controllers_are_added_up(void **state)
 }
 
 /* The time there is read a moment before the time running. */
-static void moments_between_readings(void **state)
+TEST(moments_between_readings)
 {
-        (void)state;
         struct counting *counting = counting_new(&plan, 0);
         size_t opening = open_group(counting, 1);
         add_group(counting, opening, 10 * MS, 10 * MS + 5000);
@@ -224,9 +209,8 @@ static void moments_between_readings(void **state)
 
 /* What was never read is not zero: its group could not be opened, or is not for this
  * CPU. */
-static void not_open(void **state)
+TEST(not_open)
 {
-        (void)state;
         struct counting *counting = counting_new(&plan, 0);
         size_t opening = open_group(counting, 1);
         add_group(counting, opening, 10 * MS, 10 * MS);
@@ -241,15 +225,5 @@ static void not_open(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(all_the_time),
-            cmocka_unit_test(in_turns),
-            cmocka_unit_test(not_at_all),
-            cmocka_unit_test(several_openings),
-            cmocka_unit_test(one_opening_stops),
-            cmocka_unit_test(controllers_are_added_up),
-            cmocka_unit_test(moments_between_readings),
-            cmocka_unit_test(not_open),
-        };
-        return cmocka_run_group_tests(tests, make_plan, NULL);
+        return run_unit_tests(make_plan, NULL);
 }

@@ -2,23 +2,14 @@
 /* The reader of recordings: small ones made by hand from perf's description of the
  * format, every way of cutting them short, and real ones, whose numbers of samples two
  * other readers gave (../shared/perfdata/INDEX.md, or below $MEMLAG_SHARED). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include "perf_data.h"
 #include "record.h"
+#include "unit_test.h"
 
 /* ---- recordings by hand ---- */
 
@@ -228,9 +219,8 @@ static struct reading read_made(const struct maker *maker)
 
 static struct maker made;
 
-static void attributes_of_any_size(void **state)
+TEST(attributes_of_any_size)
 {
-        (void)state;
         for (size_t attr_bytes = 64; attr_bytes <= 256; attr_bytes += 8) {
                 begin_pipe(&made);
                 put_event(&made, SAMPLE_TYPE, attr_bytes, 7);
@@ -243,9 +233,8 @@ static void attributes_of_any_size(void **state)
         }
 }
 
-static void events_are_told_apart_by_id(void **state)
+TEST(events_are_told_apart_by_id)
 {
-        (void)state;
         begin_pipe(&made);
         put_event(&made, SAMPLE_TYPE, sizeof(struct perf_event_attr), 7);
         put_event(&made, SAMPLE_TYPE | PERF_SAMPLE_ADDR, 64, 8);
@@ -261,9 +250,8 @@ static void events_are_told_apart_by_id(void **state)
         assert_int_equal(reading.unknown, 1);
 }
 
-static void names_and_features(void **state)
+TEST(names_and_features)
 {
-        (void)state;
         begin_pipe(&made);
         put_event(&made, SAMPLE_TYPE, sizeof(struct perf_event_attr), 7);
         put_header(&made, 78, 16 + 16); /* EVENT_UPDATE, a name */
@@ -318,9 +306,8 @@ static void names_and_features(void **state)
                             "hybrid=cpu_core: cpus 0-15;");
 }
 
-static void rounds_and_unknown_types(void **state)
+TEST(rounds_and_unknown_types)
 {
-        (void)state;
         begin_pipe(&made);
         put_event(&made, SAMPLE_TYPE, sizeof(struct perf_event_attr), 7);
         put_sample(&made, 7, 1);
@@ -341,9 +328,8 @@ static void rounds_and_unknown_types(void **state)
         assert_int_equal(reading.counts.aux_bytes, 24);
 }
 
-static void compressed_records(void **state)
+TEST(compressed_records)
 {
-        (void)state;
         static const size_t cuts[] = {1, 7, 64, 1000, 60000};
         for (uint32_t type = 81; type <= 83; type += 2) {
                 for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
@@ -358,9 +344,8 @@ static void compressed_records(void **state)
         }
 }
 
-static void damaged_compression(void **state)
+TEST(damaged_compression)
 {
-        (void)state;
         begin_pipe(&made);
         put_event(&made, SAMPLE_TYPE, 64, 7);
         size_t begin = made.size;
@@ -386,9 +371,8 @@ static struct reading read_through_pipe(const void *bytes, size_t size)
         return reading;
 }
 
-static void both_forms_through_a_pipe(void **state)
+TEST(both_forms_through_a_pipe)
 {
-        (void)state;
         begin_pipe(&made);
         put_event(&made, SAMPLE_TYPE, 64, 7);
         put_sample(&made, 7, 1);
@@ -434,9 +418,8 @@ static void make_file(struct maker *maker, size_t attr_bytes)
         put_string(maker, "host");
 }
 
-static void files_with_attributes_of_any_size(void **state)
+TEST(files_with_attributes_of_any_size)
 {
-        (void)state;
         for (size_t attr_bytes = 64; attr_bytes <= 256; attr_bytes += 8) {
                 make_file(&made, attr_bytes);
                 struct reading reading = read_made(&made);
@@ -450,9 +433,8 @@ static void files_with_attributes_of_any_size(void **state)
         }
 }
 
-static void unfinished_file(void **state)
+TEST(unfinished_file)
 {
-        (void)state;
         make_file(&made, 64);
         memset(made.bytes + 48, 0, 8);
         struct reading reading = read_bytes(made.bytes, made.size - 16 - 68);
@@ -463,9 +445,8 @@ static void unfinished_file(void **state)
 
 /* Cut anywhere, a recording is damaged, and what is whole before the cut is read. Only
  * between two records of a pipe is a cut not to be seen. */
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
-        (void)state;
         make_file(&made, 64);
         const size_t data_at = 104 + 8 + 80;
         for (size_t size = 0; size < made.size; size++) {
@@ -497,9 +478,8 @@ static void refuse(const void *bytes, size_t size, const char *reason)
                 fail_msg("'%s' does not say '%s'", reading.diag.text, reason);
 }
 
-static void what_is_no_recording(void **state)
+TEST(what_is_no_recording)
 {
-        (void)state;
         static const char text[] = "This is a text of more than sixteen bytes.";
         static const char swapped[16] = "2ELIFREP\0\0\0\0\0\0\0\x68";
         refuse(text, sizeof(text), "PERFILE2");
@@ -565,9 +545,8 @@ static bool index_line(char *line, const char **name, int *samples)
         return false;
 }
 
-static void samples_of_real_recordings(void **state)
+TEST(samples_of_real_recordings)
 {
-        (void)state;
         char line[4096];
         const char *name;
         int samples, files = 0;
@@ -594,9 +573,8 @@ static void samples_of_real_recordings(void **state)
         assert_true(files >= 21);
 }
 
-static void loads_of_a_real_skylake(void **state)
+TEST(loads_of_a_real_skylake)
 {
-        (void)state;
         const char *name = "mem/skx-8173m-ldlat64-weight_struct.perf.data";
         if (access(shared_path(name), R_OK) != 0) {
                 print_message("SKIPPED: %s is not there\n", shared_path(name));
@@ -611,24 +589,4 @@ static void loads_of_a_real_skylake(void **state)
         assert_non_null(strstr(reading.facts, "cpus=112;"));
         assert_non_null(strstr(reading.facts, "packages=2;"));
         assert_non_null(strstr(reading.facts, "Platinum 8173M"));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(attributes_of_any_size),
-            cmocka_unit_test(events_are_told_apart_by_id),
-            cmocka_unit_test(names_and_features),
-            cmocka_unit_test(rounds_and_unknown_types),
-            cmocka_unit_test(compressed_records),
-            cmocka_unit_test(damaged_compression),
-            cmocka_unit_test(both_forms_through_a_pipe),
-            cmocka_unit_test(files_with_attributes_of_any_size),
-            cmocka_unit_test(unfinished_file),
-            cmocka_unit_test(cut_anywhere),
-            cmocka_unit_test(what_is_no_recording),
-            cmocka_unit_test(samples_of_real_recordings),
-            cmocka_unit_test(loads_of_a_real_skylake),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

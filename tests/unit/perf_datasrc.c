@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Data sources and weights: values that real CPUs gave, beside what perf said of them
  * (../shared/facts/datasrc-vectors.csv, or $MEMLAG_SHARED), and the kernel's tables. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "datasrc.h"
 #include "retire_latency.h"
+#include "unit_test.h"
 
 /* ---- perf's words for what the decoder says ---- */
 
@@ -74,9 +66,8 @@ static void check_line(char *line)
         check_row(strtoull(line, NULL, 16), perf + 1);
 }
 
-static void vectors_of_real_cpus(void **state)
+TEST(vectors_of_real_cpus)
 {
-        (void)state;
         const char *shared = getenv("MEMLAG_SHARED");
         char path[4096];
         snprintf(path, sizeof(path), "%s/facts/datasrc-vectors.csv",
@@ -109,9 +100,8 @@ static void vectors_of_real_cpus(void **state)
 #define HIT       LVL(PERF_MEM_LVL_HIT)
 #define MISS      LVL(PERF_MEM_LVL_MISS)
 
-static void levels_of_both_encodings(void **state)
+TEST(levels_of_both_encodings)
 {
-        (void)state;
         static const struct {
                 uint64_t raw;
                 const char *level;
@@ -150,9 +140,8 @@ static void levels_of_both_encodings(void **state)
         }
 }
 
-static void snoops_and_operations(void **state)
+TEST(snoops_and_operations)
 {
-        (void)state;
         struct data_source_row row;
         datasrc_decode(LOAD | SNOOP(PERF_MEM_SNOOP_HITM), &row);
         assert_string_equal(row.snoop, "hitm");
@@ -170,9 +159,8 @@ static void snoops_and_operations(void **state)
         assert_string_equal(row.op, "exec");
 }
 
-static void not_a_memory_access(void **state)
+TEST(not_a_memory_access)
 {
-        (void)state;
         static const uint64_t raws[] = {0, 0x5080021, UINT64_C(0x1e05080021)};
         for (size_t i = 0; i < sizeof(raws) / sizeof(raws[0]); i++) {
                 struct data_source_row row;
@@ -184,9 +172,8 @@ static void not_a_memory_access(void **state)
 
 /* The Alder Lake row of the vectors with weight 5 and ins_lat 33, as the kernel packs
  * them: var1_dw, var2_w, var3_w. */
-static void both_forms_of_weight(void **state)
+TEST(both_forms_of_weight)
 {
-        (void)state;
         union perf_sample_weight packed = {.var1_dw = 5, .var2_w = 33, .var3_w = 7};
         struct datasrc_weight weight =
             datasrc_weight(PERF_SAMPLE_WEIGHT_STRUCT, packed.full);
@@ -200,9 +187,8 @@ static void both_forms_of_weight(void **state)
 }
 
 /* By Intel's models and the kernel that first handed it on. */
-static void cpus_with_a_latency_of_retirement(void **state)
+TEST(cpus_with_a_latency_of_retirement)
 {
-        (void)state;
         const int64_t meteor_lake = 0xaa, granite_rapids = 0xad, sapphire_rapids = 0x8f;
         assert_true(retire_latency_known(6, meteor_lake, "6.8.0-31-generic"));
         assert_true(retire_latency_known(6, granite_rapids, "7.0.1"));
@@ -212,17 +198,4 @@ static void cpus_with_a_latency_of_retirement(void **state)
         assert_false(retire_latency_known(6, sapphire_rapids, "6.8.0"));
         assert_false(retire_latency_known(26, granite_rapids, "6.8.0"));
         assert_false(retire_latency_known(6, granite_rapids, ""));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(vectors_of_real_cpus),
-            cmocka_unit_test(levels_of_both_encodings),
-            cmocka_unit_test(snoops_and_operations),
-            cmocka_unit_test(not_a_memory_access),
-            cmocka_unit_test(both_forms_of_weight),
-            cmocka_unit_test(cpus_with_a_latency_of_retirement),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

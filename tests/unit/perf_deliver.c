@@ -117,9 +117,8 @@ static void sample(struct fixture *f, int64_t time_ns, uint32_t pid, uint32_t ti
         hand_over(f, time_ns, &record);
 }
 
-static void a_shell_runs_a_program_with_threads(void **state)
+TEST(a_shell_runs_a_program_with_threads)
 {
-        (void)state;
         struct fixture f = open_fixture();
         comm(&f, 10, 100, 100, "sh", true);
         map(&f, 11, 100, 0x400000, 0x2000, "/bin/sh");
@@ -171,9 +170,8 @@ static void a_shell_runs_a_program_with_threads(void **state)
 }
 
 /* As no kernel writes it: a thread that forked itself. */
-static void a_thread_that_is_its_own_parent_keeps_its_name(void **state)
+TEST(a_thread_that_is_its_own_parent_keeps_its_name)
 {
-        (void)state;
         struct fixture f = open_fixture();
         comm(&f, 10, 100, 100, "program", true);
         map(&f, 11, 100, 0x400000, 0x2000, "/bin/program");
@@ -184,9 +182,8 @@ static void a_thread_that_is_its_own_parent_keeps_its_name(void **state)
             "program,program");
 }
 
-static void what_existed_is_told_by_perf(void **state)
+TEST(what_existed_is_told_by_perf)
 {
-        (void)state;
         struct fixture f = open_fixture();
         struct record fork = {.kind = RECORD_FORK,
                               .misc = PERF_RECORD_MISC_FORK_EXEC,
@@ -213,9 +210,8 @@ static void what_existed_is_told_by_perf(void **state)
         assert_int_equal(number("SELECT count(*) FROM ledger"), 0);
 }
 
-static void mappings_have_perfs_kinds(void **state)
+TEST(mappings_have_perfs_kinds)
 {
-        (void)state;
         struct fixture f = open_fixture();
         comm(&f, 1, 9, 9, "p", true);
         static const char *const paths[] = {"/opt/p",  "//anon", "[heap]",
@@ -230,9 +226,8 @@ static void mappings_have_perfs_kinds(void **state)
         assert_int_equal(number("SELECT count(*) FROM module"), 2);
 }
 
-static void kernel_mappings_go_where_samples_are(void **state)
+TEST(kernel_mappings_go_where_samples_are)
 {
-        (void)state;
         struct fixture f = open_fixture();
         const uint64_t text = UINT64_C(0xffffffff81000000);
         map(&f, 0, UINT32_MAX, text, 0x1000000, "[kernel.kallsyms]_text");
@@ -249,9 +244,8 @@ static void kernel_mappings_go_where_samples_are(void **state)
                          1);
 }
 
-static void samples_keep_what_they_know(void **state)
+TEST(samples_keep_what_they_know)
 {
-        (void)state;
         struct fixture f = open_fixture();
         static const uint64_t chain[] = {PERF_CONTEXT_KERNEL, 0x401000, PERF_CONTEXT_USER,
                                          0x402000, 0x403000};
@@ -300,9 +294,8 @@ static void samples_keep_what_they_know(void **state)
 
 /* The tracker's file is mapped in two pieces, of which one is code; a child inherits it,
  * and the next program has none. */
-static void the_tracker_is_counted_and_left_out(void **state)
+TEST(the_tracker_is_counted_and_left_out)
 {
-        (void)state;
         struct fixture f = open_fixture();
         perf_tasks_set_tracker(perf_deliver_tasks(f.deliver), "/opt/tracker.so");
         comm(&f, 1, 9, 9, "p", true);
@@ -356,9 +349,8 @@ static void the_tracker_is_counted_and_left_out(void **state)
             "500040,400050");
 }
 
-static void what_is_missing_is_counted(void **state)
+TEST(what_is_missing_is_counted)
 {
-        (void)state;
         struct fixture f = open_fixture();
         hand_over(&f, 1, &(struct record){.kind = RECORD_LOST, .lost = {1, 12}});
         hand_over(&f, 1, &(struct record){.kind = RECORD_LOST, .lost = {1, 3}});
@@ -380,9 +372,8 @@ static void what_is_missing_is_counted(void **state)
 }
 
 /* Where the CPU has it: the last of the weight's three parts. */
-static void loads_have_their_latency_of_retirement(void **state)
+TEST(loads_have_their_latency_of_retirement)
 {
-        (void)state;
         for (int known = 0; known < 2; known++) {
                 struct fixture f = open_fixture();
                 f.stream.layout.sample_type |= PERF_SAMPLE_WEIGHT_STRUCT;
@@ -404,9 +395,8 @@ static void loads_have_their_latency_of_retirement(void **state)
 }
 
 /* A damaged recording, or one that somebody made up. */
-static void impossible_values_are_counted_and_not_believed(void **state)
+TEST(impossible_values_are_counted_and_not_believed)
 {
-        (void)state;
         static const struct {
                 uint64_t weight;
                 uint32_t cpu;
@@ -437,21 +427,4 @@ static void impossible_values_are_counted_and_not_believed(void **state)
             plain_text("deliver.db", "SELECT group_concat(kind || ' ' || value, ', ')"
                                      " FROM (SELECT * FROM ledger ORDER BY kind)"),
             "samples of an impossible latency 3, samples on an impossible CPU 2");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            db_unit_test(a_shell_runs_a_program_with_threads),
-            db_unit_test(loads_have_their_latency_of_retirement),
-            db_unit_test(impossible_values_are_counted_and_not_believed),
-            db_unit_test(a_thread_that_is_its_own_parent_keeps_its_name),
-            db_unit_test(what_existed_is_told_by_perf),
-            db_unit_test(mappings_have_perfs_kinds),
-            db_unit_test(kernel_mappings_go_where_samples_are),
-            db_unit_test(samples_keep_what_they_know),
-            db_unit_test(the_tracker_is_counted_and_left_out),
-            db_unit_test(what_is_missing_is_counted),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of Intel's events beside two others made from the same lists by other hands:
  * ../shared/facts/intel_events.csv (or $MEMLAG_SHARED) and libpfm4. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <ctype.h>
 #include <perfmon/pfmlib.h>
 #include <perfmon/pfmlib_perf_event.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "amd_events.h"
 #include "counters.h"
 #include "event_table.h"
 #include "pfm.h"
+#include "unit_test.h"
 
 /* ---- the csv ---- */
 
@@ -136,9 +127,8 @@ static void check_event(const char *platform, enum core_kind core,
                 check_counters(row, event->counters);
 }
 
-static void events_are_intels(void **state)
+TEST_WITH(events_are_intels, read_rows, NULL)
 {
-        (void)state;
         static const char *const platforms[] = {"HSX", "BDX", "SKX", "CLX", "ICX",
                                                 "SPR", "EMR", "GNR", "ADL", "MTL"};
         size_t checked = 0;
@@ -210,9 +200,8 @@ static bool is_as_in_pfm(const char *platform, const char *pmu, const struct eve
         return true;
 }
 
-static void events_are_libpfm4s(void **state)
+TEST(events_are_libpfm4s)
 {
-        (void)state;
         static const char *const names[][2] = {
             {"HSX", "hsw_ep"}, {"HSW", "hsw"}, {"BDX", "bdw_ep"}, {"BDW", "bdw"},
             {"SKX", "skx"},    {"SKL", "skl"}, {"CLX", "clx"},    {"ICX", "icx"},
@@ -243,9 +232,8 @@ static bool lists_code(char **names, uint64_t config)
 
 /* All that Intel's lists have for the roles that are about memory, and that libpfm4 has a
  * name for, are among those that it is asked for on such a CPU. */
-static void memory_events_are_all_listed(void **state)
+TEST(memory_events_are_all_listed)
 {
-        (void)state;
         static const char *const names[][2] = {
             {"HSW", "hsw"}, {"SKL", "skl"}, {"SPR", "spr"}};
         static const enum event_role roles[] = {
@@ -329,9 +317,8 @@ static const char *pfm_name_of_amd(const char *event, int zen)
 }
 
 /* All of them, and on each CPU those that it has. */
-static void amd_events_are_libpfm4s(void **state)
+TEST(amd_events_are_libpfm4s)
 {
-        (void)state;
         static const struct {
                 int64_t family;
                 const char *pmu;
@@ -372,9 +359,8 @@ static const char *platform_of(int64_t model, int64_t stepping)
 }
 
 /* Models as in the kernel's arch/x86/include/asm/intel-family.h. */
-static void cpus_are_found(void **state)
+TEST(cpus_are_found)
 {
-        (void)state;
         assert_string_equal(platform_of(63, 2), "HSX");
         assert_string_equal(platform_of(79, 1), "BDX");
         assert_string_equal(platform_of(85, 4), "SKX");
@@ -399,9 +385,8 @@ static void cpus_are_found(void **state)
 /* ---- what becomes of the counts ---- */
 
 /* Analysis knows the counters by their names, whatever the CPU calls them. */
-static void analysis_knows_the_names(void **state)
+TEST(analysis_knows_the_names)
 {
-        (void)state;
         static const char *const platforms[] = {
             "HSW", "HSX", "BDW", "BDX", "SKL", "SKX", "CLX", "ICL",   "ICX",
             "TGL", "RKL", "ADL", "SPR", "EMR", "MTL", "GNR", "BDW-DE"};
@@ -433,17 +418,4 @@ static void analysis_knows_the_names(void **state)
                                     counter_concept(event->name) != meanings[i].concept)
                                         fail_msg("%s is unknown", event->name);
                         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_setup(events_are_intels, read_rows),
-            cmocka_unit_test(events_are_libpfm4s),
-            cmocka_unit_test(memory_events_are_all_listed),
-            cmocka_unit_test(amd_events_are_libpfm4s),
-            cmocka_unit_test(cpus_are_found),
-            cmocka_unit_test(analysis_knows_the_names),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,9 +85,8 @@ static void check(const struct finding *finding, enum finding_status status,
 
 static const struct machine_trial all_well = {.memlock_bytes = 8 << 20};
 
-static void sapphire_rapids_server(void **state)
+TEST(sapphire_rapids_server)
 {
-        (void)state;
         struct finding f[FINDINGS_MAX];
         put_cpu("GenuineIntel", 6, 143, "pebs");
         put_core_pmu("cpu", "3\n", true);
@@ -104,14 +103,12 @@ static void sapphire_rapids_server(void **state)
         check(about(f, count, "ibs", 0), FINDING_NOTE, "only AMD", "");
         check(about(f, count, "imc", 0), FINDING_OK, "2 memory controller", "");
         check(about(f, count, "paranoid", 0), FINDING_OK, "is 4", "");
-        check(about(f, count, "sim", 0), FINDING_OK,
-              "preset sapphire-rapids", "");
+        check(about(f, count, "sim", 0), FINDING_OK, "preset sapphire-rapids", "");
 }
 
 /* Counters of the memory controllers need more than one's own programs do. */
-static void rights_of_an_ordinary_user(void **state)
+TEST(rights_of_an_ordinary_user)
 {
-        (void)state;
         struct finding f[FINDINGS_MAX];
         put_cpu("GenuineIntel", 6, 85, "");
         put_core_pmu("cpu", "3\n", false);
@@ -139,9 +136,8 @@ static void rights_of_an_ordinary_user(void **state)
         check(about(f, count, "imc", 0), FINDING_OK, "1 memory controller", "");
 }
 
-static void guest_without_precise_events(void **state)
+TEST(guest_without_precise_events)
 {
-        (void)state;
         struct finding f[FINDINGS_MAX];
         put_cpu("GenuineIntel", 6, 106, "hypervisor");
         put_core_pmu("cpu", "0\n", false);
@@ -153,9 +149,8 @@ static void guest_without_precise_events(void **state)
         check(about(f, count, "imc", 0), FINDING_MISSING, "no counters", "bare metal");
 }
 
-static void hybrid_has_a_finding_for_each_core(void **state)
+TEST(hybrid_has_a_finding_for_each_core)
 {
-        (void)state;
         struct finding f[FINDINGS_MAX];
         put_cpu("GenuineIntel", 6, 151, "");
         put_core_pmu("cpu_core", "3\n", true);
@@ -168,9 +163,8 @@ static void hybrid_has_a_finding_for_each_core(void **state)
         assert_null(about(f, count, "aux", 1));
 }
 
-static void amd_with_and_without_ibs(void **state)
+TEST(amd_with_and_without_ibs)
 {
-        (void)state;
         struct finding f[FINDINGS_MAX];
         put_cpu("AuthenticAMD", 26, 2, "ibs");
         put_core_pmu("cpu", "0\n", false);
@@ -186,9 +180,8 @@ static void amd_with_and_without_ibs(void **state)
 }
 
 /* A flag is a whole word. */
-static void amd_guest(void **state)
+TEST(amd_guest)
 {
-        (void)state;
         struct finding f[FINDINGS_MAX];
         put_cpu("AuthenticAMD", 25, 17, "ibsx xibs hypervisor");
         put_rights(UNPRIVILEGED, "2\n");
@@ -197,9 +190,8 @@ static void amd_guest(void **state)
         check(about(f, count, "ibs", 0), FINDING_MISSING, "shows no IBS", "bare metal");
 }
 
-static void container_that_forbids_perf_events(void **state)
+TEST(container_that_forbids_perf_events)
 {
-        (void)state;
         struct finding f[FINDINGS_MAX];
         put_cpu("GenuineIntel", 6, 85, "");
         put_rights(UNPRIVILEGED, "2\n");
@@ -217,9 +209,8 @@ static void container_that_forbids_perf_events(void **state)
         check(about(f, count, "debuginfod", 0), FINDING_NOTE, "are set", "--debuginfod");
 }
 
-static void nothing_is_told(void **state)
+TEST(nothing_is_told)
 {
-        (void)state;
         struct finding f[FINDINGS_MAX];
         size_t count = examine(&all_well, f);
         check(about(f, count, "cpu", 0), FINDING_NOTE, "does not tell", "");
@@ -231,20 +222,4 @@ static void nothing_is_told(void **state)
         assert_null(about(f, count, "mlock", 0));
 }
 
-#define machine_test(function)                                                           \
-        cmocka_unit_test_setup_teardown(function, make_root, remove_root)
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            machine_test(sapphire_rapids_server),
-            machine_test(rights_of_an_ordinary_user),
-            machine_test(guest_without_precise_events),
-            machine_test(hybrid_has_a_finding_for_each_core),
-            machine_test(amd_with_and_without_ibs),
-            machine_test(amd_guest),
-            machine_test(container_that_forbids_perf_events),
-            machine_test(nothing_is_told),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
-}
+cmocka_unit_test_setup_teardown(function, make_root, remove_root)

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The ordering queue: records that rings of their own, each in order, hold in rounds come
  * out in the order of time, whole, once each, and in bounded memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
 #include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "order.h"
+#include "unit_test.h"
 
 struct seen {
         uint64_t count;
@@ -51,9 +43,8 @@ static int add(struct order *order, struct seen *seen, uint64_t serial, uint64_t
         return order_add(order, time, &seen->count, values, count * 8);
 }
 
-static void rings_are_merged(void **state)
+TEST(rings_are_merged)
 {
-        (void)state;
         enum { RINGS = 5, ROUNDS = 200 };
         struct seen seen = {0};
         struct order *order = order_new(1 << 20, check, &seen);
@@ -83,9 +74,8 @@ static void rings_are_merged(void **state)
         order_free(order);
 }
 
-static void equal_times_keep_their_order(void **state)
+TEST(equal_times_keep_their_order)
 {
-        (void)state;
         struct seen seen = {.stop_at = 500};
         struct order *order = order_new(1 << 20, check, &seen);
         for (uint64_t serial = 1; serial <= 1000; serial++)
@@ -102,9 +92,8 @@ static void equal_times_keep_their_order(void **state)
 }
 
 /* 200 MB pass through a queue of 1 MB, without a round's end. */
-static void memory_is_bounded(void **state)
+TEST(memory_is_bounded)
 {
-        (void)state;
         struct seen seen = {0};
         struct order *order = order_new(1 << 20, check, &seen);
         size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
@@ -126,9 +115,8 @@ static void memory_is_bounded(void **state)
         order_free(order);
 }
 
-static void what_comes_late_is_counted(void **state)
+TEST(what_comes_late_is_counted)
 {
-        (void)state;
         struct seen seen = {0};
         struct order *order = order_new(1 << 20, check, &seen);
         assert_int_equal(add(order, &seen, 1, 100), 0);
@@ -142,15 +130,4 @@ static void what_comes_late_is_counted(void **state)
         assert_int_equal(seen.count, 3);
         assert_int_equal(seen.steps_back, 1);
         order_free(order);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(rings_are_merged),
-            cmocka_unit_test(equal_times_keep_their_order),
-            cmocka_unit_test(memory_is_bounded),
-            cmocka_unit_test(what_comes_late_is_counted),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,19 +2,10 @@
 /* Plans for machines that are not here, from Haswell to Granite Rapids and of Zen: which
  * events, with which codes, in which groups. The codes are those of Intel's documents,
  * written here by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#define TEST_TEARDOWN free_plan
 #include "plan_ibs.h"
 #include "plan_pebs.h"
+#include "unit_test.h"
 
 /* ---- machines ---- */
 
@@ -147,9 +138,8 @@ static void check_group(const struct plan_group *group, const uint64_t *configs)
         (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |        \
          PERF_SAMPLE_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_DATA_SRC)
 
-static void loads_are_sampled_as_asked(void **state)
+TEST(loads_are_sampled_as_asked)
 {
-        (void)state;
         struct machine machine = server(85, 4);
         struct plan_options options = usual;
         make(&machine, &options, &no_limits);
@@ -181,9 +171,8 @@ static void loads_are_sampled_as_asked(void **state)
         assert_int_equal(plan.groups[0].events[0].attr.precise_ip, 3);
 }
 
-static void what_is_asked_for_is_in_the_samples(void **state)
+TEST(what_is_asked_for_is_in_the_samples)
 {
-        (void)state;
         struct machine machine = server(85, 4);
         struct plan_options options = usual;
         options.phys_addr = options.data_page_size = true;
@@ -224,9 +213,8 @@ static void what_is_asked_for_is_in_the_samples(void **state)
 }
 
 /* Sapphire Rapids: the auxiliary event leads, and only counts. */
-static void auxiliary_event_leads(void **state)
+TEST(auxiliary_event_leads)
 {
-        (void)state;
         struct machine machine = sapphire_rapids();
         make(&machine, &usual, &no_limits);
         CHECK_GROUP(0, 0x8203, 0x1cd);
@@ -246,9 +234,8 @@ static void auxiliary_event_leads(void **state)
 }
 
 /* The kernel's name first, then libpfm4, then the table. */
-static void order_of_sources(void **state)
+TEST(order_of_sources)
 {
-        (void)state;
         struct machine machine = server(63, 2);
         machine.pmus[0].mem_loads = (struct machine_alias)ALIAS(0xa, 3);
         machine.pmus[0].pfm_loads = (struct machine_alias)ALIAS(0xb, 3);
@@ -264,9 +251,8 @@ static void order_of_sources(void **state)
         assert_int_equal(plan.groups[0].events[0].attr.config1, 30);
 }
 
-static void stores(void **state)
+TEST(stores)
 {
-        (void)state;
         struct machine machine = server(85, 4);
         struct plan_options options = usual;
         options.stores = true;
@@ -295,9 +281,8 @@ static void stores(void **state)
 
 /* Four counters with hyper-threads on: load latency has one of them (3), LMRL the rest.
  */
-static void haswell(void **state)
+TEST(haswell)
 {
-        (void)state;
         struct machine machine = server(63, 2);
         make(&machine, &usual, &no_limits);
         assert_int_equal(plan.group_count, 4);
@@ -323,9 +308,8 @@ static void haswell(void **state)
 }
 
 /* Eight counters with hyper-threads off. Two events know only counter 2. */
-static void haswell_without_hyper_threads(void **state)
+TEST(haswell_without_hyper_threads)
 {
-        (void)state;
         struct machine machine = server(63, 2);
         machine.counters = 8;
         make(&machine, &usual, &no_limits);
@@ -335,9 +319,8 @@ static void haswell_without_hyper_threads(void **state)
         assert_int_equal(plan.left_out_count, 1);
 }
 
-static void skylake(void **state)
+TEST(skylake)
 {
-        (void)state;
         struct machine machine = server(85, 4);
         make(&machine, &usual, &no_limits);
         assert_int_equal(plan.group_count, 4);
@@ -348,9 +331,8 @@ static void skylake(void **state)
 
 /* Eight counters; no SQ_FULL any more. Counters 0 to 3 are the narrow ones: load latency
  * can use another, and PENDING, L1_MISS, FB_HIT and FB_FULL have them. */
-static void ice_lake(void **state)
+TEST(ice_lake)
 {
-        (void)state;
         struct machine machine = server(106, 6);
         make(&machine, &usual, &no_limits);
         assert_int_equal(plan.group_count, 3);
@@ -360,9 +342,8 @@ static void ice_lake(void **state)
 }
 
 /* The auxiliary event takes one of counters 0 to 3. */
-static void sapphire_rapids_and_emerald_rapids(void **state)
+TEST(sapphire_rapids_and_emerald_rapids)
 {
-        (void)state;
         struct machine machine = sapphire_rapids();
         for (int i = 0; i < 2; i++) {
                 make(&machine, &usual, &no_limits);
@@ -377,9 +358,8 @@ static void sapphire_rapids_and_emerald_rapids(void **state)
 }
 
 /* Stores take counter 0 too: LMRL fits without its events for alpha / beta. */
-static void sapphire_rapids_with_stores(void **state)
+TEST(sapphire_rapids_with_stores)
 {
-        (void)state;
         struct machine machine = sapphire_rapids();
         struct plan_options options = usual;
         options.stores = true;
@@ -394,9 +374,8 @@ static void sapphire_rapids_with_stores(void **state)
 
 /* Stores need one of counters 0 to 3 on Intel's cores. Skylake's LMRL has all that loads
  * leave; Ice Lake has one more; on Sapphire Rapids a counter would be lost. */
-static void stores_that_cost_no_counter(void **state)
+TEST(stores_that_cost_no_counter)
 {
-        (void)state;
         const struct {
                 struct machine machine;
                 bool are_free;
@@ -416,9 +395,8 @@ static void stores_that_cost_no_counter(void **state)
         }
 }
 
-static void granite_rapids(void **state)
+TEST(granite_rapids)
 {
-        (void)state;
         struct machine machine = server(173, 1);
         make(&machine, &usual, &no_limits);
         assert_int_equal(plan.group_count, 3);
@@ -430,9 +408,8 @@ static void granite_rapids(void **state)
 
 /* A validation found the usual event dead and another right: that is counted, and says in
  * whose place; where it found no other, none. */
-static void validated_counters(void **state)
+TEST(validated_counters)
 {
-        (void)state;
         static const char *const unusable[] = {"cycle_activity.cycles_no_execute",
                                                "resource_stalls.sb", NULL};
         static const char *const preferred[] = {"uops_executed.stall_cycles",
@@ -457,9 +434,8 @@ static void validated_counters(void **state)
 }
 
 /* Each kind of core has its own events, on its own CPUs. */
-static void alder_lake_has_two_kinds_of_core(void **state)
+TEST(alder_lake_has_two_kinds_of_core)
 {
-        (void)state;
         struct machine machine = alder_lake();
         make(&machine, &usual, &no_limits);
         assert_int_equal(plan.group_count, 5);
@@ -487,9 +463,8 @@ static void alder_lake_has_two_kinds_of_core(void **state)
 
 /* The watchdog holds the cycles' own counter: they need a general one, and LMRL has them
  * all. */
-static void nmi_watchdog(void **state)
+TEST(nmi_watchdog)
 {
-        (void)state;
         struct machine machine = server(85, 4);
         machine.nmi_watchdog = true;
         make(&machine, &usual, &no_limits);
@@ -499,9 +474,8 @@ static void nmi_watchdog(void **state)
 }
 
 /* LMRL's three events find no room beside the samples: they take turns with them. */
-static void too_few_counters_beside_samples(void **state)
+TEST(too_few_counters_beside_samples)
 {
-        (void)state;
         struct machine machine = server(85, 4);
         struct pebs_limits limits = no_limits;
         limits.counters = 3;
@@ -524,9 +498,8 @@ static void too_few_counters_beside_samples(void **state)
 
 /* A CPU that nobody knows, whose kernel has a name for its load latency event: samples,
  * and the counters that every Intel CPU has. */
-static void unknown_model(void **state)
+TEST(unknown_model)
 {
-        (void)state;
         struct machine machine = server(254, 1);
         make(&machine, &usual, &no_limits);
         assert_int_equal(plan.group_count, 2);
@@ -536,9 +509,8 @@ static void unknown_model(void **state)
         check_refused(&machine, &usual, -ENODEV, "family 6 model 254");
 }
 
-static void refusals_have_reasons(void **state)
+TEST(refusals_have_reasons)
 {
-        (void)state;
         struct machine machine = server(85, 4);
         struct plan_options options = usual;
         machine.pmus[0].max_precise = 0;
@@ -560,9 +532,8 @@ static void refusals_have_reasons(void **state)
 
 static int packages[] = {0, 24};
 
-static void memory_controllers(void **state)
+TEST(memory_controllers)
 {
-        (void)state;
         struct machine machine = server(85, 4);
         struct machine_imc imcs[] = {
             {.name = "uncore_imc_0",
@@ -630,9 +601,8 @@ static struct perf_event_attr ibs_attr(const struct machine *machine,
 }
 
 /* Zen 3: it can neither leave the kernel out nor choose by latency. */
-static void ibs_of_zen_3(void **state)
+TEST(ibs_of_zen_3)
 {
-        (void)state;
         struct machine machine = zen();
         struct plan_options options = usual;
         options.ldlat_cycles = 0;
@@ -649,9 +619,8 @@ static void ibs_of_zen_3(void **state)
         assert_string_equal(plan.groups[1].events[0].name, "ls_not_halted_cyc");
 }
 
-static void ibs_of_zen_5(void **state)
+TEST(ibs_of_zen_5)
 {
-        (void)state;
         struct machine machine = zen();
         struct plan_options options = usual;
         machine.ibs.swfilt = (struct machine_field){true, {.word = 2, .mask = 1}};
@@ -668,9 +637,8 @@ static void ibs_of_zen_5(void **state)
         assert_int_equal(ibs_attr(&machine, &options).config1, 2048);
 }
 
-static void ibs_periods(void **state)
+TEST(ibs_periods)
 {
-        (void)state;
         static const uint64_t periods[][2] = {
             {1, 144}, {144, 144}, {1000, 992}, {250000, 250000}, {9999999, 1048560}};
         struct machine machine = zen();
@@ -688,9 +656,8 @@ static void ibs_periods(void **state)
         assert_int_equal(attr.sample_freq, 4000);
 }
 
-static void ibs_refusals(void **state)
+TEST(ibs_refusals)
 {
-        (void)state;
         struct machine machine = zen();
         struct diag diag = {""};
         struct plan_options options = usual;
@@ -708,37 +675,4 @@ static void ibs_refusals(void **state)
         strcpy(machine.vendor, "GenuineIntel");
         assert_int_equal(plan_ibs(&machine, &usual, true, &plan, &diag), -ENODEV);
         assert_non_null(strstr(diag.text, "--source pebs"));
-}
-
-#define plan_test(function) cmocka_unit_test_teardown(function, free_plan)
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            plan_test(loads_are_sampled_as_asked),
-            plan_test(what_is_asked_for_is_in_the_samples),
-            plan_test(auxiliary_event_leads),
-            plan_test(order_of_sources),
-            plan_test(stores),
-            plan_test(haswell),
-            plan_test(haswell_without_hyper_threads),
-            plan_test(skylake),
-            plan_test(ice_lake),
-            plan_test(sapphire_rapids_and_emerald_rapids),
-            plan_test(sapphire_rapids_with_stores),
-            plan_test(stores_that_cost_no_counter),
-            plan_test(granite_rapids),
-            plan_test(validated_counters),
-            plan_test(alder_lake_has_two_kinds_of_core),
-            plan_test(nmi_watchdog),
-            plan_test(too_few_counters_beside_samples),
-            plan_test(unknown_model),
-            plan_test(refusals_have_reasons),
-            plan_test(memory_controllers),
-            plan_test(ibs_of_zen_3),
-            plan_test(ibs_of_zen_5),
-            plan_test(ibs_periods),
-            plan_test(ibs_refusals),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What sysfs says of a PMU, in the forms that Documentation/ABI of Linux gives and that
  * its drivers use, and lists of CPUs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "cpu_list.h"
 #include "pmu.h"
+#include "unit_test.h"
 
 static char root[64];
 
@@ -64,9 +54,8 @@ static int remove_pmu(void **state)
         return system(command);
 }
 
-static void formats(void **state)
+TEST(formats)
 {
-        (void)state;
         struct pmu_field field;
         assert_true(pmu_parse_field("config:0-7,32-35\n", &field));
         assert_int_equal(field.word, 0);
@@ -89,9 +78,8 @@ static void formats(void **state)
 }
 
 /* A value's bits go to the field's bits, also where those lie apart. */
-static void fields_are_set(void **state)
+TEST(fields_are_set)
 {
-        (void)state;
         struct pmu_code code = {{0, UINT64_MAX, 0}};
         struct pmu_field apart = {0, 0xf000000ff}, low = {1, 0xffff};
         pmu_set_field(&code, &apart, 0xabc);
@@ -100,9 +88,8 @@ static void fields_are_set(void **state)
         assert_int_equal(code.words[1], 0xffffffffffff001e);
 }
 
-static void aliases(void **state)
+TEST_WITH(aliases, make_pmu, remove_pmu)
 {
-        (void)state;
         struct pmu_code code;
         put("events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
         assert_true(pmu_read_alias(root, "cpu", "mem-loads", &code));
@@ -125,9 +112,8 @@ static void aliases(void **state)
         }
 }
 
-static void numbers_and_cpus(void **state)
+TEST_WITH(numbers_and_cpus, make_pmu, remove_pmu)
 {
-        (void)state;
         double number;
         int *cpus;
         size_t count;
@@ -148,9 +134,8 @@ static void numbers_and_cpus(void **state)
         free(cpus);
 }
 
-static void lists_of_cpus(void **state)
+TEST(lists_of_cpus)
 {
-        (void)state;
         int *cpus;
         size_t count;
         assert_int_equal(cpu_list_parse("8,0-3,2\n", &cpus, &count), 0);
@@ -170,16 +155,4 @@ static void lists_of_cpus(void **state)
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
                 if (cpu_list_parse(bad[i], &cpus, &count) != -EINVAL)
                         fail_msg("'%s' was accepted", bad[i]);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(formats),
-            cmocka_unit_test(fields_are_set),
-            cmocka_unit_test_setup_teardown(aliases, make_pmu, remove_pmu),
-            cmocka_unit_test_setup_teardown(numbers_and_cpus, make_pmu, remove_pmu),
-            cmocka_unit_test(lists_of_cpus),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,20 +2,11 @@
 /* The record decoder: records made by hand from the kernel's definitions, every way of
  * cutting them short, and perf's own recordings of real machines, whose counts another
  * reader gave (../shared/perfdata/INDEX.md, or below $MEMLAG_SHARED). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "datasrc.h"
 #include "record.h"
+#include "unit_test.h"
 
 /* ---- records by hand ---- */
 
@@ -108,9 +99,8 @@ static struct record decode(const struct record_layout *layout, const struct mak
         return record;
 }
 
-static void memory_sample(void **state)
+TEST(memory_sample)
 {
-        (void)state;
         struct maker maker;
         begin(&maker);
         put(&maker, 42);
@@ -220,9 +210,8 @@ static void check_everything_else(const struct record_sample *sample)
         assert_int_equal(sample->aux[0], 0x22);
 }
 
-static void sample_with_everything(void **state)
+TEST(sample_with_everything)
 {
-        (void)state;
         struct maker maker;
         size_t size = make_everything(&maker);
         struct record record = decode(&everything, &maker, size);
@@ -248,9 +237,8 @@ static void sample_with_everything(void **state)
 }
 
 /* Every count and size in turn becomes one that no record can hold. */
-static void absurd_counts(void **state)
+TEST(absurd_counts)
 {
-        (void)state;
         static const uint64_t absurd[] = {UINT64_MAX, UINT64_MAX / 8, UINT64_MAX / 24 + 2,
                                           UINT64_MAX - 6, 1u << 28};
         struct maker maker;
@@ -270,9 +258,8 @@ static void absurd_counts(void **state)
         }
 }
 
-static void mappings(void **state)
+TEST(mappings)
 {
-        (void)state;
         struct maker maker;
         begin(&maker);
         put_pair(&maker, 10, 11);
@@ -301,9 +288,8 @@ static void mappings(void **state)
         check_cuts(&memory_layout, &maker, size);
 }
 
-static void mapping_with_build_id(void **state)
+TEST(mapping_with_build_id)
 {
-        (void)state;
         struct maker maker;
         begin(&maker);
         put_pair(&maker, 10, 10);
@@ -327,9 +313,8 @@ static void mapping_with_build_id(void **state)
                          -EBADMSG);
 }
 
-static void old_mapping_of_data(void **state)
+TEST(old_mapping_of_data)
 {
-        (void)state;
         const struct record_layout plain = {.sample_type = PERF_SAMPLE_IP};
         struct maker maker;
         begin(&maker);
@@ -348,9 +333,8 @@ static void old_mapping_of_data(void **state)
         assert_int_equal(record_decode(&plain, maker.values, size, &record), -EBADMSG);
 }
 
-static void tasks(void **state)
+TEST(tasks)
 {
-        (void)state;
         static const struct {
                 uint32_t type;
                 enum record_kind kind;
@@ -375,9 +359,8 @@ static void tasks(void **state)
         }
 }
 
-static void names_losses_and_throttling(void **state)
+TEST(names_losses_and_throttling)
 {
-        (void)state;
         struct maker maker;
         begin(&maker);
         put_pair(&maker, 10, 11);
@@ -420,9 +403,8 @@ static void names_losses_and_throttling(void **state)
         assert_int_equal(record.kind, RECORD_UNTHROTTLE);
 }
 
-static void types_not_decoded(void **state)
+TEST(types_not_decoded)
 {
-        (void)state;
         struct maker maker;
         begin(&maker);
         put(&maker, 1);
@@ -441,9 +423,8 @@ static void types_not_decoded(void **state)
         }
 }
 
-static void layouts(void **state)
+TEST(layouts)
 {
-        (void)state;
         struct record_layout layout;
         struct perf_event_attr attr = {.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
                                                       PERF_SAMPLE_REGS_USER,
@@ -548,9 +529,8 @@ static void decode_recording(const char *name, struct tally *tally)
         free(bytes);
 }
 
-static void samples_of_real_recordings(void **state)
+TEST(samples_of_real_recordings)
 {
-        (void)state;
         static const struct recording recordings[] = {
             {"quipper/perf.data.branch-4.14", 13},
             {"quipper/perf.data.callgraph-3.8", 1768},
@@ -573,9 +553,8 @@ static void samples_of_real_recordings(void **state)
         }
 }
 
-static void loads_of_a_real_skylake(void **state)
+TEST(loads_of_a_real_skylake)
 {
-        (void)state;
         struct tally tally;
         decode_recording("mem/skx-8173m-ldlat64-weight_struct.perf.data", &tally);
         assert_int_equal(tally.kinds[RECORD_SAMPLE], 14);
@@ -585,23 +564,4 @@ static void loads_of_a_real_skylake(void **state)
         assert_int_equal(tally.kinds[RECORD_EXIT], 59);
         assert_int_equal(tally.weights_in_range, 14);
         assert_int_equal(tally.unlocked_loads, 12); /* two of them are locked */
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(memory_sample),
-            cmocka_unit_test(sample_with_everything),
-            cmocka_unit_test(absurd_counts),
-            cmocka_unit_test(mappings),
-            cmocka_unit_test(mapping_with_build_id),
-            cmocka_unit_test(old_mapping_of_data),
-            cmocka_unit_test(tasks),
-            cmocka_unit_test(names_losses_and_throttling),
-            cmocka_unit_test(types_not_decoded),
-            cmocka_unit_test(layouts),
-            cmocka_unit_test(samples_of_real_recordings),
-            cmocka_unit_test(loads_of_a_real_skylake),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

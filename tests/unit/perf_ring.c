@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ring reader: a ring in memory that a writer of ours fills as the kernel does, and
  * the kernel's own page-fault events, of which each touched page makes exactly one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
 #include <linux/perf_event.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -18,6 +9,7 @@
 
 #include "record.h"
 #include "ring.h"
+#include "unit_test.h"
 
 /* ---- a ring in memory ---- */
 
@@ -72,9 +64,8 @@ static size_t values_of(uint64_t number) /* 0 to 70, in no simple order */
 
 /* Fills and empties the ring again and again, from a start where the counts of bytes
  * pass 2^32 and every offset is met. */
-static void records_wrap(void **state)
+TEST(records_wrap)
 {
-        (void)state;
         struct writer writer;
         struct ring *ring;
         size_t size;
@@ -96,9 +87,8 @@ static void records_wrap(void **state)
         free(writer.page);
 }
 
-static void room_is_given_back_on_release_only(void **state)
+TEST(room_is_given_back_on_release_only)
 {
-        (void)state;
         struct writer writer;
         struct ring *ring;
         open_in_memory(&writer, &ring, 0);
@@ -131,17 +121,15 @@ static void check_damage(uint16_t size)
         free(writer.page);
 }
 
-static void damage_is_skipped_and_counted(void **state)
+TEST(damage_is_skipped_and_counted)
 {
-        (void)state;
         static const uint16_t sizes[] = {0, 7, 520, UINT16_MAX, 12};
         for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
                 check_damage(sizes[i]);
 }
 
-static void head_beyond_the_ring(void **state)
+TEST(head_beyond_the_ring)
 {
-        (void)state;
         struct writer writer;
         struct ring *ring;
         size_t size;
@@ -241,9 +229,8 @@ static void drain(struct faults *faults)
         ring_release(faults->ring);
 }
 
-static void every_fault_is_read_across_many_wraps(void **state)
+TEST(every_fault_is_read_across_many_wraps)
 {
-        (void)state;
         struct faults faults;
         enum { PAGES = 4000, STEP = 50 };
         open_faults(&faults, 1, PAGES);
@@ -258,9 +245,8 @@ static void every_fault_is_read_across_many_wraps(void **state)
 }
 
 /* The kernel tells of a loss with the next record that finds room. */
-static void what_finds_no_room_is_counted(void **state)
+TEST(what_finds_no_room_is_counted)
 {
-        (void)state;
         struct faults faults;
         enum { PAGES = 4000 };
         open_faults(&faults, 1, PAGES);
@@ -276,9 +262,8 @@ static void what_finds_no_room_is_counted(void **state)
         close_faults(&faults);
 }
 
-static void too_many_pages(void **state)
+TEST(too_many_pages)
 {
-        (void)state;
         struct faults faults;
         struct ring *ring;
         struct diag diag;
@@ -286,18 +271,4 @@ static void too_many_pages(void **state)
         assert_true(ring_open(faults.fd, 3, &ring, &diag) < 0); /* no power of two */
         assert_non_null(strstr(diag.text, "cannot map a ring of 3 pages"));
         close_faults(&faults);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(records_wrap),
-            cmocka_unit_test(room_is_given_back_on_release_only),
-            cmocka_unit_test(damage_is_skipped_and_counted),
-            cmocka_unit_test(head_beyond_the_ring),
-            cmocka_unit_test(every_fault_is_read_across_many_wraps),
-            cmocka_unit_test(what_finds_no_room_is_counted),
-            cmocka_unit_test(too_many_pages),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A session on this process itself: what is put between the records is handed over in the
  * order of time, and what comes too late for that is counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "session.h"
+#include "unit_test.h"
 
 enum { ADDED_MAX = 8 };
 
@@ -67,9 +59,8 @@ static int number(struct session *session, int64_t time_ns, int value)
         return session_add(session, time_ns, &value, sizeof(value), &diag);
 }
 
-static void what_comes_late_is_counted(void **state)
+TEST(what_comes_late_is_counted)
 {
-        (void)state;
         struct plan plan = {0};
         struct plan_group *group = plan_add_group(&plan);
         assert_non_null(group);
@@ -130,9 +121,8 @@ static int open_descriptors(void)
 }
 
 /* The kernel opens the first event of the group and does not know the second one. */
-static void a_group_of_the_machine_is_open_as_a_whole_or_not_at_all(void **state)
+TEST(a_group_of_the_machine_is_open_as_a_whole_or_not_at_all)
 {
-        (void)state;
         const int cpu = 0;
         struct plan plan = {0};
         struct plan_group *group = plan_add_group_on(&plan, &cpu, 1);
@@ -169,14 +159,4 @@ static void a_group_of_the_machine_is_open_as_a_whole_or_not_at_all(void **state
         assert_int_equal(seen.gains, 0);
         session_close(session);
         plan_free(&plan);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(what_comes_late_is_counted),
-            cmocka_unit_test(a_group_of_the_machine_is_open_as_a_whole_or_not_at_all),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

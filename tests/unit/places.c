@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a hypervisor has the CPUs, by round trips that are told here, and by ones that
  * are measured. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "bounce.h"
 #include "estimate.h"
@@ -18,6 +9,7 @@
 #include "modified.h"
 #include "places.h"
 #include "survey.h"
+#include "unit_test.h"
 
 static const int cpus[] = {0, 1, 2};
 
@@ -36,9 +28,8 @@ static bool is_apart(const struct places *places, size_t reading)
 }
 
 /* What was read first is known to be far only when the CPUs have been near. */
-static void what_is_far_is_known_later(void **state)
+TEST(what_is_far_is_known_later)
 {
-        (void)state;
         struct places *places = places_new(cpus, 3);
         size_t early = add(places, 0, 290, 60);
         assert_false(is_apart(places, early));
@@ -51,9 +42,8 @@ static void what_is_far_is_known_later(void **state)
 }
 
 /* CPUs 1 and 2 are in different sockets by nature: not apart for that. */
-static void a_pair_is_compared_with_itself(void **state)
+TEST(a_pair_is_compared_with_itself)
 {
-        (void)state;
         struct places *places = places_new(cpus, 3);
         for (int i = 0; i < 10; i++)
                 assert_false(is_apart(places, add(places, i, 50 + i, 300 - i)));
@@ -70,9 +60,8 @@ static void a_pair_is_compared_with_itself(void **state)
 
 /* Many readings while CPUs wait, few while they work: the time counts. 30 s of 40 near.
  */
-static void the_share_is_of_time(void **state)
+TEST(the_share_is_of_time)
 {
-        (void)state;
         struct places *places = places_new(cpus, 2);
         const struct bounce near = {50, 1}, apart = {290, 1};
         places_add(places, 0, &near, 1);
@@ -86,9 +75,8 @@ static void the_share_is_of_time(void **state)
 }
 
 /* A reading of fewer CPUs, or one that others disturbed, tells nothing of a pair. */
-static void unknown_is_not_apart(void **state)
+TEST(unknown_is_not_apart)
 {
-        (void)state;
         struct places *places = places_new(cpus, 3);
         const struct bounce one = {50, 1}, unknown = {NAN, NAN};
         assert_false(is_apart(places, add(places, 0, NAN, NAN)));
@@ -103,9 +91,8 @@ static void unknown_is_not_apart(void **state)
 
 /* This project's machine: 50 ns with a shared cache and 290 without, whose loads take 14;
  * a mesh of one socket: 130 ns and 25. */
-static void cores_without_a_common_cache_are_far(void **state)
+TEST(cores_without_a_common_cache_are_far)
 {
-        (void)state;
         assert_false(places_far(50, 14));
         assert_true(places_far(290, 14));
         assert_false(places_far(130, 25));
@@ -114,9 +101,8 @@ static void cores_without_a_common_cache_are_far(void **state)
 }
 
 /* CPUs that are moved in between are not where they were. */
-static void a_stay_is_together_from_begin_to_end(void **state)
+TEST(a_stay_is_together_from_begin_to_end)
 {
-        (void)state;
         struct survey survey = {.places = places_new(cpus, 2)};
         const struct bounce near = {50, 1}, apart = {290, 1};
         size_t together = places_add(survey.places, 0, &near, 1);
@@ -138,9 +124,8 @@ static void a_stay_is_together_from_begin_to_end(void **state)
 static const struct bounce one_core = {44, 1.4}, two_cores = {92, 1},
                            no_cache = {390, 1.01}, other_one_core = {54, 1.58};
 
-static void one_core_is_told_by_its_units(void **state)
+TEST(one_core_is_told_by_its_units)
 {
-        (void)state;
         struct places *places = places_new(cpus, 2);
         size_t first = places_add(places, 0, &one_core, 1);
         assert_int_equal(places_of(places, first), PLACE_TOGETHER); /* as far as known */
@@ -176,9 +161,8 @@ static void one_core_is_told_by_its_units(void **state)
 }
 
 /* A visit to each place in turn, of the times that modified lines were seen to take. */
-static void visits_to_each_place_are_kept_apart(void **state)
+TEST(visits_to_each_place_are_kept_apart)
 {
-        (void)state;
         enum { VISITS = 60 };
         static const struct {
                 const struct bounce *bounce;
@@ -211,9 +195,8 @@ static void visits_to_each_place_are_kept_apart(void **state)
 
 /* CPUs 0 and 1 are the threads of one core, CPU 2 is another core's: while the hypervisor
  * has 1 and 2 on one core, nothing is known of 0 and 2. */
-static void a_place_of_other_pairs_tells_nothing_of_this_one(void **state)
+TEST(a_place_of_other_pairs_tells_nothing_of_this_one)
 {
-        (void)state;
         enum { VISITS = 20 };
         static struct visits beyond, next;
         struct survey survey = {.places = places_new(cpus, 3)};
@@ -238,9 +221,8 @@ static void a_place_of_other_pairs_tells_nothing_of_this_one(void **state)
 
 /* Others have all of the third-level cache: what is far is told by the second. As seen on
  * an EPYC of family 26, whose CPUs were apart (416 ns) and together (96). */
-static void without_a_third_level_the_second_tells(void **state)
+TEST(without_a_third_level_the_second_tells)
 {
-        (void)state;
         assert_true(places_cache_ns(13.3, 0.02, 3.7) == 13.3);
         assert_true(places_far(416, places_cache_ns(NAN, NAN, 3.7)));
         assert_false(places_far(96, places_cache_ns(NAN, NAN, 3.7)));
@@ -251,9 +233,8 @@ static void without_a_third_level_the_second_tells(void **state)
 }
 
 /* More than fit in the room that there is at first. */
-static void all_readings_are_kept(void **state)
+TEST(all_readings_are_kept)
 {
-        (void)state;
         struct places *places = places_new(cpus, 3);
         for (int i = 0; i < 1000; i++)
                 add(places, i, i % 3 ? 40 : 100, 100);
@@ -263,9 +244,8 @@ static void all_readings_are_kept(void **state)
 }
 
 /* Two transfers of a line from core to core take longer than a load from L1. */
-static void a_line_takes_its_time(void **state)
+TEST(a_line_takes_its_time)
 {
-        (void)state;
         struct cpu_list list;
         struct diag diag;
         assert_int_equal(cpu_list_read(&list, &diag), 0);
@@ -288,9 +268,8 @@ static void a_line_takes_its_time(void **state)
 /* Each way of a line from CPU to CPU is a load of what the other one has modified, so
  * that two of these take no longer than a round trip. A hypervisor may move the CPUs
  * between. */
-static void a_modified_line_takes_half_a_round_trip(void **state)
+TEST(a_modified_line_takes_half_a_round_trip)
 {
-        (void)state;
         enum { ROUNDS = 100, TRIES = 20 };
         struct cpu_list list;
         struct diag diag;
@@ -320,9 +299,8 @@ static void a_modified_line_takes_half_a_round_trip(void **state)
         assert_true(agrees);
 }
 
-static void a_cpu_that_is_not_there_is_told(void **state)
+TEST(a_cpu_that_is_not_there_is_told)
 {
-        (void)state;
         const int none[] = {0, 100000};
         struct bounce bounce;
         struct diag diag;
@@ -331,25 +309,4 @@ static void a_cpu_that_is_not_there_is_told(void **state)
         size_t finished;
         assert_true(modified_lines(100000, NULL, 0, &finished, &diag) < 0);
         assert_non_null(strstr(diag.text, "cannot start a thread on CPU 100000"));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(what_is_far_is_known_later),
-            cmocka_unit_test(a_pair_is_compared_with_itself),
-            cmocka_unit_test(the_share_is_of_time),
-            cmocka_unit_test(unknown_is_not_apart),
-            cmocka_unit_test(cores_without_a_common_cache_are_far),
-            cmocka_unit_test(a_stay_is_together_from_begin_to_end),
-            cmocka_unit_test(one_core_is_told_by_its_units),
-            cmocka_unit_test(visits_to_each_place_are_kept_apart),
-            cmocka_unit_test(a_place_of_other_pairs_tells_nothing_of_this_one),
-            cmocka_unit_test(without_a_third_level_the_second_tells),
-            cmocka_unit_test(all_readings_are_kept),
-            cmocka_unit_test(a_line_takes_its_time),
-            cmocka_unit_test(a_modified_line_takes_half_a_round_trip),
-            cmocka_unit_test(a_cpu_that_is_not_there_is_told),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

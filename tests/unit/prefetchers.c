@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The prefetchers are restored however the process that switched them ends. The devices
  * are files: a read or write at the MSR's number, as at /dev/cpu/N/msr. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define TEST_SETUP    make_devices
+#define TEST_TEARDOWN remove_devices
 #include "prefetchers.h"
+#include "unit_test.h"
 
 enum { CPUS = 3, MSR = 0x1a4 };
 
@@ -88,7 +81,7 @@ static void assert_off(const struct rig *rig)
                 assert_int_equal(value_of(rig, cpus[i]), before[i] | 15);
 }
 
-static void they_are_off_and_then_as_before(void **state)
+TEST(they_are_off_and_then_as_before)
 {
         struct rig *rig = *state;
         struct prefetchers *prefetchers;
@@ -104,7 +97,7 @@ static void they_are_off_and_then_as_before(void **state)
 
 /* The guardian is this test's grandchild: its end is seen by a pipe that only it and its
  * parent hold. */
-static void a_killed_process_leaves_them_as_before(void **state)
+TEST(a_killed_process_leaves_them_as_before)
 {
         static const int signals[] = {SIGKILL, SIGINT, SIGTERM, SIGSEGV};
         struct rig *rig = *state;
@@ -173,7 +166,7 @@ static pid_t switched_off_in_child(const struct rig *rig, pid_t *guardian)
         return pid;
 }
 
-static void killed_with_its_guardian_it_leaves_a_state(void **state)
+TEST(killed_with_its_guardian_it_leaves_a_state)
 {
         struct rig *rig = *state;
         struct diag diag;
@@ -198,7 +191,7 @@ static void killed_with_its_guardian_it_leaves_a_state(void **state)
         assert_int_equal(prefetchers_recover(rig->format, rig->state, &diag), 0);
 }
 
-static void a_killed_guardian_is_replaced(void **state)
+TEST(a_killed_guardian_is_replaced)
 {
         struct rig *rig = *state;
         struct prefetchers *prefetchers;
@@ -217,7 +210,7 @@ static void a_killed_guardian_is_replaced(void **state)
 }
 
 /* The registers are new then. */
-static void a_state_of_another_boot_is_not_used(void **state)
+TEST(a_state_of_another_boot_is_not_used)
 {
         struct rig *rig = *state;
         struct diag diag;
@@ -242,7 +235,7 @@ static void put_state(const char *path, const char *values)
         fclose(file);
 }
 
-static void a_state_sets_prefetchers_only(void **state)
+TEST(a_state_sets_prefetchers_only)
 {
         struct rig *rig = *state;
         struct diag diag;
@@ -270,7 +263,7 @@ static void assert_refused(const struct rig *rig, int error)
         assert_int_equal(then.st_size, first.st_size);
 }
 
-static void a_state_that_is_a_link_is_refused(void **state)
+TEST(a_state_that_is_a_link_is_refused)
 {
         struct rig *rig = *state;
         struct diag diag;
@@ -287,7 +280,7 @@ static void a_state_that_is_a_link_is_refused(void **state)
         assert_int_equal(value_of(rig, 0), 7);
 }
 
-static void a_state_of_another_user_is_refused(void **state)
+TEST(a_state_of_another_user_is_refused)
 {
         struct rig *rig = *state;
         if (geteuid() != 0) {
@@ -309,7 +302,7 @@ static rlim_t free_descriptor(void)
 }
 
 /* The files that may be open end before that with the boot's id. */
-static void without_the_boots_id_nothing_is_set(void **state)
+TEST(without_the_boots_id_nothing_is_set)
 {
         struct rig *rig = *state;
         struct prefetchers *prefetchers;
@@ -356,7 +349,7 @@ static int take_turns(const struct rig *rig, int times)
 }
 
 /* Neither takes the other's "off" for what was before. */
-static void two_at_once_leave_them_as_before(void **state)
+TEST(two_at_once_leave_them_as_before)
 {
         struct rig *rig = *state;
         int status;
@@ -370,7 +363,7 @@ static void two_at_once_leave_them_as_before(void **state)
         assert_restored(rig);
 }
 
-static void what_is_missing_changes_nothing(void **state)
+TEST(what_is_missing_changes_nothing)
 {
         struct rig *rig = *state;
         struct prefetchers *prefetchers;
@@ -381,33 +374,4 @@ static void what_is_missing_changes_nothing(void **state)
             -ENOENT);
         assert_non_null(strstr(diag.text, "/77"));
         assert_restored(rig);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_setup_teardown(they_are_off_and_then_as_before, make_devices,
-                                            remove_devices),
-            cmocka_unit_test_setup_teardown(a_killed_process_leaves_them_as_before,
-                                            make_devices, remove_devices),
-            cmocka_unit_test_setup_teardown(killed_with_its_guardian_it_leaves_a_state,
-                                            make_devices, remove_devices),
-            cmocka_unit_test_setup_teardown(a_killed_guardian_is_replaced, make_devices,
-                                            remove_devices),
-            cmocka_unit_test_setup_teardown(a_state_of_another_boot_is_not_used,
-                                            make_devices, remove_devices),
-            cmocka_unit_test_setup_teardown(a_state_sets_prefetchers_only, make_devices,
-                                            remove_devices),
-            cmocka_unit_test_setup_teardown(a_state_that_is_a_link_is_refused,
-                                            make_devices, remove_devices),
-            cmocka_unit_test_setup_teardown(a_state_of_another_user_is_refused,
-                                            make_devices, remove_devices),
-            cmocka_unit_test_setup_teardown(without_the_boots_id_nothing_is_set,
-                                            make_devices, remove_devices),
-            cmocka_unit_test_setup_teardown(two_at_once_leave_them_as_before,
-                                            make_devices, remove_devices),
-            cmocka_unit_test_setup_teardown(what_is_missing_changes_nothing, make_devices,
-                                            remove_devices),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Words behind a number. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-
 #include "prose.h"
+#include "unit_test.h"
 
 static void check(int64_t count, const char *plural, const char *expected)
 {
@@ -23,9 +16,8 @@ static void check(int64_t count, const char *plural, const char *expected)
         free(text);
 }
 
-static void one_is_singular(void **state)
+TEST(one_is_singular)
 {
-        (void)state;
         check(1, "samples", "1 sample");
         check(1, "processes", "1 process");
         check(1, "addresses", "1 address");
@@ -35,21 +27,10 @@ static void one_is_singular(void **state)
         check(1, "", "1 ");
 }
 
-static void others_are_plural(void **state)
+TEST(others_are_plural)
 {
-        (void)state;
         check(0, "entries", "0 entries");
         check(2, "series", "2 series");
         check(-1, "samples", "-1 samples");
         check(INT64_MAX, "processes", "9223372036854775807 processes");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(one_is_singular),
-            cmocka_unit_test(others_are_plural),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the command line of 'memlag record' sets that it does not say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "record_options.h"
 #include "sim_prefetch.h"
 #include "sources.h"
+#include "unit_test.h"
 
 /* The prefetchers of 'record ... true' with the N words of OPTIONS. */
 static uint32_t prefetchers_with(int n, char *const *options)
@@ -32,20 +26,11 @@ static uint32_t prefetchers_with(int n, char *const *options)
                          (char *[]){__VA_ARGS__})
 
 /* As in hardware. */
-static void prefetchers_are_on_unless_they_are_given(void **state)
+TEST(prefetchers_are_on_unless_they_are_given)
 {
-        (void)state;
         assert_int_equal(PREFETCHERS_WITH("--sim-cpu", "skylake-sp"), sim_prefetch_all());
         assert_int_equal(PREFETCHERS_WITH("--sim-prefetch", "off"), 0);
         assert_int_equal(PREFETCHERS_WITH("--sim-prefetch", "on"), sim_prefetch_all());
         uint32_t one = PREFETCHERS_WITH("--sim-prefetch=l1-next", "--sim-cpu=zen4");
         assert_true(one != 0 && (one & (one - 1)) == 0);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(prefetchers_are_on_unless_they_are_given),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names in tables: template arguments are left out from the inside, and nothing else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "short_name.h"
+#include "unit_test.h"
 
 static void assert_short(const char *name, size_t most, const char *expected)
 {
@@ -33,9 +25,8 @@ static void assert_unlike(const char *name, const char *other, const char *expec
         free(text);
 }
 
-static void arguments_that_differ_stay(void **state)
+TEST(arguments_that_differ_stay)
 {
-        (void)state;
         assert_unlike(
             "json<std::map, std::vector<byte> >::create<std::vector<value> > at j:3",
             "json<std::map, std::vector<byte> >::create<text, text const&> at j:3",
@@ -55,9 +46,8 @@ static void arguments_that_differ_stay(void **state)
         assert_unlike("f<(1 > 2), something>", "f<other>", "f<(1 > 2), something>");
 }
 
-static void hashes_of_rust_go(void **state)
+TEST(hashes_of_rust_go)
 {
-        (void)state;
         assert_short(
             "/rustc/9fc6b43126469e3858e2fe86cafb4f0fd5068869/library/core/src/mod.rs:7",
             60, "/rustc/.../library/core/src/mod.rs:7");
@@ -67,9 +57,8 @@ static void hashes_of_rust_go(void **state)
                      "/rustc/library/core and /rustc/9fc6b431");
 }
 
-static void a_name_that_fits_stays(void **state)
+TEST(a_name_that_fits_stays)
 {
-        (void)state;
         assert_short("std::vector<int, std::allocator<int> >", 38,
                      "std::vector<int, std::allocator<int> >");
         assert_short("", 0, "");
@@ -77,12 +66,11 @@ static void a_name_that_fits_stays(void **state)
                      "a_function_in_c_with_a_long_name");
 }
 
-static void the_innermost_arguments_go_first(void **state)
+TEST(the_innermost_arguments_go_first)
 {
         static const char name[] =
             "std::map<key_type, std::vector<long_name>, std::less<key_type> >::find";
 
-        (void)state;
         assert_short(name, 60,
                      "std::map<key_type, std::vector<...>, std::less<...> >::find");
         assert_short(name, 59,
@@ -92,9 +80,8 @@ static void the_innermost_arguments_go_first(void **state)
         assert_short("f<first>(g<second>)", 1, "f<...>(g<...>)");
 }
 
-static void what_is_shorter_than_the_mark_stays(void **state)
+TEST(what_is_shorter_than_the_mark_stays)
 {
-        (void)state;
         assert_short("pair<int>::swap", 1, "pair<int>::swap");
         assert_short("<T as Trait<Something>>::call", 1, "<T as Trait<...>>::call");
         assert_short("<T as Trait<Some<thing_else>>>::call<argument>", 45,
@@ -105,9 +92,8 @@ static void what_is_shorter_than_the_mark_stays(void **state)
                      "<T as Trait<...>>::call<...>");
 }
 
-static void operators_are_no_brackets(void **state)
+TEST(operators_are_no_brackets)
 {
-        (void)state;
         assert_short("operator<< <char_traits>(stream<wide>&)", 1,
                      "operator<< <...>(stream<...>&)");
         assert_short("f<abcdef>::operator<< <abcdefgh>()", 1,
@@ -118,20 +104,18 @@ static void operators_are_no_brackets(void **state)
         assert_short("call<decltype (a->b)>::type", 1, "call<...>::type");
 }
 
-static void names_whose_brackets_do_not_close_stay(void **state)
+TEST(names_whose_brackets_do_not_close_stay)
 {
-        (void)state;
         assert_short("less<(1 > 2), something>", 1, "less<(1 > 2), something>");
         assert_short("<lambda at a.c:1", 1, "<lambda at a.c:1");
         assert_short("a>b", 1, "a>b");
 }
 
-static void bytes_of_zero_stay(void **state)
+TEST(bytes_of_zero_stay)
 {
         static const char name[] = "f\0<argument>::g\0h";
         size_t length = sizeof(name) - 1;
 
-        (void)state;
         char *text = short_name(name, &length, 1);
         assert_non_null(text);
         assert_int_equal(length, sizeof("f\0<...>::g\0h") - 1);
@@ -140,13 +124,12 @@ static void bytes_of_zero_stay(void **state)
 }
 
 /* In time by the square of the depth this would be hours. */
-static void a_million_brackets_take_no_time(void **state)
+TEST(a_million_brackets_take_no_time)
 {
         enum { DEPTH = 1000000 };
         size_t length = 3 * (size_t)DEPTH;
         char *name = malloc(length + 1);
 
-        (void)state;
         assert_non_null(name);
         for (size_t i = 0; i < DEPTH; i++)
                 memcpy(name + 2 * i, "a<", 2);
@@ -155,21 +138,4 @@ static void a_million_brackets_take_no_time(void **state)
         assert_short(name, 13, "a<a<a<...>>>");
         assert_short(name, 3, "a<...>");
         free(name);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(a_name_that_fits_stays),
-            cmocka_unit_test(hashes_of_rust_go),
-            cmocka_unit_test(arguments_that_differ_stay),
-            cmocka_unit_test(the_innermost_arguments_go_first),
-            cmocka_unit_test(what_is_shorter_than_the_mark_stays),
-            cmocka_unit_test(operators_are_no_brackets),
-            cmocka_unit_test(names_whose_brackets_do_not_close_stay),
-            cmocka_unit_test(bytes_of_zero_stay),
-            cmocka_unit_test(a_million_brackets_take_no_time),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,9 +141,8 @@ static long long count(const char *sql)
 /* ---- tests ---- */
 
 /* Four rings' worth of samples from another process, which must wait for room. */
-static void every_record_of_a_busy_producer_arrives(void **state)
+TEST(every_record_of_a_busy_producer_arrives)
 {
-        (void)state;
         enum { SAMPLES = 4 * SIMPMU_RING_BYTES / (sizeof(struct simpmu_sample) + 24) };
         struct run run;
         open_run(&run);
@@ -187,9 +186,8 @@ static void assert_only_mapping(long long process_id, long long start_addr)
         assert_int_equal(count(sql), start_addr);
 }
 
-static void a_child_inherits_what_was_there_at_the_fork(void **state)
+TEST(a_child_inherits_what_was_there_at_the_fork)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         struct simpmu_slice *parent = claim(&run, 0);
@@ -208,9 +206,8 @@ static void a_child_inherits_what_was_there_at_the_fork(void **state)
 }
 
 /* A busy machine may run the child long after its parent has gone on, or has ended. */
-static void a_child_that_comes_late_inherits_the_same(void **state)
+TEST(a_child_that_comes_late_inherits_the_same)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         struct simpmu_slice *parent = claim(&run, 0);
@@ -232,9 +229,8 @@ static void a_child_that_comes_late_inherits_the_same(void **state)
 }
 
 /* The next fork uses the slice of one that failed. */
-static void a_fork_that_failed_leaves_nothing_to_the_next_child(void **state)
+TEST(a_fork_that_failed_leaves_nothing_to_the_next_child)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         struct simpmu_slice *parent = claim(&run, 0);
@@ -255,9 +251,8 @@ static void a_fork_that_failed_leaves_nothing_to_the_next_child(void **state)
         assert_only_mapping(2, 0x20000);
 }
 
-static void a_child_of_a_damaged_parent_begins_all_the_same(void **state)
+TEST(a_child_of_a_damaged_parent_begins_all_the_same)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         struct simpmu_slice *parent = claim(&run, 0);
@@ -278,9 +273,8 @@ static void a_child_of_a_damaged_parent_begins_all_the_same(void **state)
 }
 
 /* Two processes of different PID namespaces, one of which becomes another program. */
-static void equal_pids_are_not_one_process(void **state)
+TEST(equal_pids_are_not_one_process)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         struct simpmu_slice *first = claim(&run, 0);
@@ -304,9 +298,8 @@ static void equal_pids_are_not_one_process(void **state)
         assert_int_equal(count("SELECT count(*) FROM sample"), 1);
 }
 
-static void who_lives_at_the_end_is_told_by_its_lock(void **state)
+TEST(who_lives_at_the_end_is_told_by_its_lock)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         struct simpmu_slice *slice = claim(&run, 0);
@@ -357,9 +350,8 @@ static void claim_only(struct run *run)
         __atomic_fetch_add(&run->memory.control->slices_claimed, 1, __ATOMIC_ACQ_REL);
 }
 
-static void a_child_that_never_began_is_counted(void **state)
+TEST(a_child_that_never_began_is_counted)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         struct simpmu_slice *parent = claim(&run, 0);
@@ -375,9 +367,8 @@ static void a_child_that_never_began_is_counted(void **state)
         assert_int_equal(count("SELECT count(*) FROM ledger"), 1);
 }
 
-static void a_fork_that_was_taken_back_has_no_child(void **state)
+TEST(a_fork_that_was_taken_back_has_no_child)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         struct simpmu_slice *parent = claim(&run, 0);
@@ -392,9 +383,8 @@ static void a_fork_that_was_taken_back_has_no_child(void **state)
 }
 
 /* Nothing of the three was taken before the recording ends. */
-static void children_of_ended_children_are_found_at_the_end(void **state)
+TEST(children_of_ended_children_are_found_at_the_end)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         struct simpmu_slice *parent = claim(&run, 0);
@@ -414,9 +404,8 @@ static void children_of_ended_children_are_found_at_the_end(void **state)
             1);
 }
 
-static void a_process_between_two_programs_is_counted_as_such(void **state)
+TEST(a_process_between_two_programs_is_counted_as_such)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         struct simpmu_slice *slice = claim(&run, 0);
@@ -430,9 +419,8 @@ static void a_process_between_two_programs_is_counted_as_such(void **state)
 }
 
 /* It has begun where the one before could not write its end. */
-static void a_process_that_has_begun_its_next_program_is_counted_once(void **state)
+TEST(a_process_that_has_begun_its_next_program_is_counted_once)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         struct simpmu_slice *first = claim(&run, 0);
@@ -447,9 +435,8 @@ static void a_process_that_has_begun_its_next_program_is_counted_once(void **sta
         assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
 }
 
-static void exec_follows_the_image_before_in_its_process(void **state)
+TEST(exec_follows_the_image_before_in_its_process)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         struct simpmu_slice *first = claim(&run, 0);
@@ -469,9 +456,8 @@ static void exec_follows_the_image_before_in_its_process(void **state)
 }
 
 /* Until its successor has looked at it, the header of an exec'd image must stay. */
-static void the_memory_of_ended_images_is_given_back(void **state)
+TEST(the_memory_of_ended_images_is_given_back)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         struct simpmu_slice *first = claim(&run, 0);
@@ -494,9 +480,8 @@ static void the_memory_of_ended_images_is_given_back(void **state)
 }
 
 /* Nobody writes END for a process that SIGKILL ended. */
-static void a_killed_process_ends_at_the_time_it_had_reached(void **state)
+TEST(a_killed_process_ends_at_the_time_it_had_reached)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         struct simpmu_slice *slice = claim(&run, 0);
@@ -509,9 +494,8 @@ static void a_killed_process_ends_at_the_time_it_had_reached(void **state)
         assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
 }
 
-static void claimed_slices_without_a_process_are_harmless(void **state)
+TEST(claimed_slices_without_a_process_are_harmless)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         claim(&run, 0);
@@ -522,9 +506,8 @@ static void claimed_slices_without_a_process_are_harmless(void **state)
 }
 
 /* What is wrong with a slice ends that slice only, and lets its producer go on. */
-static void damaged_records_end_their_process_and_nothing_else(void **state)
+TEST(damaged_records_end_their_process_and_nothing_else)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         struct simpmu_slice *good = claim(&run, 0);
@@ -548,9 +531,8 @@ static void damaged_records_end_their_process_and_nothing_else(void **state)
                          1);
 }
 
-static void first_records_that_begin_no_process_are_refused(void **state)
+TEST(first_records_that_begin_no_process_are_refused)
 {
-        (void)state;
         struct run run;
         open_run(&run);
         put_sample(claim(&run, 0), 1, 1);
@@ -572,9 +554,8 @@ static struct simpmu_slice *anonymous_slice(void)
         return slice;
 }
 
-static void records_that_do_not_fit_their_size_are_told(void **state)
+TEST_WITH(records_that_do_not_fit_their_size_are_told, NULL, NULL)
 {
-        (void)state;
         uint64_t space[64] = {0};
         struct simpmu_record *record = (struct simpmu_record *)space;
         for (uint16_t type = 0; type < 40; type++) {
@@ -604,9 +585,8 @@ static void records_that_do_not_fit_their_size_are_told(void **state)
 }
 
 /* Sizes and heads of every kind: an answer each time, and never a read outside. */
-static void random_rings_do_no_harm(void **state)
+TEST_WITH(random_rings_do_no_harm, NULL, NULL)
 {
-        (void)state;
         static uint64_t buffer[SIM_RECORD_MAX_BYTES / 8];
         struct simpmu_slice *slice = anonymous_slice();
         char *ring = (char *)slice + SIMPMU_SLICE_HEADER_BYTES;
@@ -637,31 +617,4 @@ static void random_rings_do_no_harm(void **state)
                 assert_int_equal(slice->tail, slice->head);
         }
         munmap(slice, SIMPMU_SLICE_BYTES);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            db_unit_test(every_record_of_a_busy_producer_arrives),
-            db_unit_test(a_child_inherits_what_was_there_at_the_fork),
-            db_unit_test(a_child_that_comes_late_inherits_the_same),
-            db_unit_test(a_fork_that_failed_leaves_nothing_to_the_next_child),
-            db_unit_test(a_child_of_a_damaged_parent_begins_all_the_same),
-            db_unit_test(equal_pids_are_not_one_process),
-            db_unit_test(who_lives_at_the_end_is_told_by_its_lock),
-            db_unit_test(a_child_that_never_began_is_counted),
-            db_unit_test(a_fork_that_was_taken_back_has_no_child),
-            db_unit_test(children_of_ended_children_are_found_at_the_end),
-            db_unit_test(a_process_between_two_programs_is_counted_as_such),
-            db_unit_test(a_process_that_has_begun_its_next_program_is_counted_once),
-            db_unit_test(exec_follows_the_image_before_in_its_process),
-            db_unit_test(the_memory_of_ended_images_is_given_back),
-            db_unit_test(a_killed_process_ends_at_the_time_it_had_reached),
-            db_unit_test(claimed_slices_without_a_process_are_harmless),
-            db_unit_test(damaged_records_end_their_process_and_nothing_else),
-            db_unit_test(first_records_that_begin_no_process_are_refused),
-            cmocka_unit_test(records_that_do_not_fit_their_size_are_told),
-            cmocka_unit_test(random_rings_do_no_harm),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

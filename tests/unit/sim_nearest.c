@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The simulated CPU for a machine without a calibration. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "perf/cpu_preset.h"
 #include "sim_nearest.h"
+#include "perf/cpu_preset.h"
 #include "tree_test.h"
 
 /* CPUs that people have, as /proc/cpuinfo names their family and model. */
-static void cpus_have_the_preset_of_their_microarchitecture(void **state)
+TEST_WITH(cpus_have_the_preset_of_their_microarchitecture, NULL, NULL)
 {
         static const struct {
                 const char *vendor;
@@ -47,7 +37,6 @@ static void cpus_have_the_preset_of_their_microarchitecture(void **state)
             {"AuthenticAMD", 27, 0, "zen5", false},
             {"HygonGenuine", 24, 1, "sapphire-rapids", false},
         };
-        (void)state;
         for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
                 const char *unlike;
                 assert_string_equal(
@@ -86,9 +75,8 @@ static struct sim_preset zen4(void)
 
 /* An L3 of 256 MiB is none of a core complex, one of 96 MiB may be, and Intel's are as
  * large as they are told to be. */
-static void an_l3_is_no_larger_than_a_core_complex_has(void **state)
+TEST(an_l3_is_no_larger_than_a_core_complex_has)
 {
-        (void)state;
         static const struct {
                 const char *vendor, *size;
                 double bytes;
@@ -113,9 +101,8 @@ static void an_l3_is_no_larger_than_a_core_complex_has(void **state)
         }
 }
 
-static void the_system_tells_caches_cores_and_clock(void **state)
+TEST(the_system_tells_caches_cores_and_clock)
 {
-        (void)state;
         struct sim_preset preset = zen4();
         put_cache(0, "1\n", "48K\n", "12\n");
         put_cache(1, "2\n", "2048K\n", "16\n");
@@ -137,9 +124,8 @@ static void the_system_tells_caches_cores_and_clock(void **state)
 }
 
 /* A hypervisor may report an L3 that is smaller than L2, or nothing at all. */
-static void what_does_not_fit_stays_as_the_preset_has_it(void **state)
+TEST(what_does_not_fit_stays_as_the_preset_has_it)
 {
-        (void)state;
         const struct sim_preset before = zen4();
         struct sim_preset preset = before;
         sim_nearest_fit(root, &preset);
@@ -149,18 +135,4 @@ static void what_does_not_fit_stays_as_the_preset_has_it(void **state)
         put_cache(2, "3\n", "1024K\n", "16\n");
         sim_nearest_fit(root, &preset);
         assert_memory_equal(&preset.params, &before.params, sizeof(before.params));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(cpus_have_the_preset_of_their_microarchitecture),
-            cmocka_unit_test_setup_teardown(the_system_tells_caches_cores_and_clock,
-                                            make_root, remove_root),
-            cmocka_unit_test_setup_teardown(an_l3_is_no_larger_than_a_core_complex_has,
-                                            make_root, remove_root),
-            cmocka_unit_test_setup_teardown(what_does_not_fit_stays_as_the_preset_has_it,
-                                            make_root, remove_root),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Presets of the simulated CPU: a whole one is read as it stands, and every way of
  * being wrong is told with its place and what to do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "sim_preset.h"
+#include "unit_test.h"
 
 /* One line for each parameter, in the order of the table, each at its number. */
 static const struct {
@@ -139,9 +130,8 @@ static void assert_refused(const char *changed_key, const char *line, const char
                 fail_msg("'%s' does not say '%s'", diag.text, message);
 }
 
-static void a_whole_preset_is_read(void **state)
+TEST(a_whole_preset_is_read)
 {
-        (void)state;
         struct sim_preset preset;
         struct diag diag;
         char *text = preset_text(NULL, NULL);
@@ -154,9 +144,8 @@ static void a_whole_preset_is_read(void **state)
         assert_int_equal(sim_preset_check(&preset, &diag), 0);
 }
 
-static void spaces_carriage_returns_and_comments_do_not_matter(void **state)
+TEST(spaces_carriage_returns_and_comments_do_not_matter)
 {
-        (void)state;
         struct sim_preset preset;
         struct diag diag;
         char *text = preset_text("core.count", "\t# a comment\n\r\n  core.count=  7\t\r");
@@ -165,9 +154,8 @@ static void spaces_carriage_returns_and_comments_do_not_matter(void **state)
         assert_true(preset.params.cores == 7);
 }
 
-static void mistakes_are_told_with_their_line(void **state)
+TEST(mistakes_are_told_with_their_line)
 {
-        (void)state;
         assert_refused("core.clock_mhz", "core.clock_mhz", "x.conf:2: no '='");
         assert_refused("core.clock_mhz", "core.clock = 1",
                        "did you mean 'core.clock_mhz'");
@@ -177,9 +165,8 @@ static void mistakes_are_told_with_their_line(void **state)
         assert_refused("l3.ways", "", "l3.ways is missing; add 'l3.ways = VALUE'");
 }
 
-static void a_value_must_be_a_number_in_range(void **state)
+TEST(a_value_must_be_a_number_in_range)
 {
-        (void)state;
         static const char *const junk[] = {"nan",   "inf",   "-inf", "0x20",
                                            "12 34", "12x",   "",     "1e999",
                                            "--3",   "1.2.3", "e",    "."};
@@ -195,9 +182,8 @@ static void a_value_must_be_a_number_in_range(void **state)
         assert_refused("core.count", "core.count = 1.5", "not a whole number of cores");
 }
 
-static void bytes_that_are_no_text_are_refused(void **state)
+TEST(bytes_that_are_no_text_are_refused)
 {
-        (void)state;
         struct sim_preset preset;
         struct diag diag;
         char bytes[] = "core.count = 4\0junk\n";
@@ -214,9 +200,8 @@ static void read_whole(struct sim_preset *preset)
         free(text);
 }
 
-static void settings_change_one_parameter(void **state)
+TEST(settings_change_one_parameter)
 {
-        (void)state;
         struct sim_preset preset;
         struct diag diag;
         read_whole(&preset);
@@ -245,9 +230,8 @@ static void settings_change_one_parameter(void **state)
         assert_true(sim_preset_set(&preset, "dram.bandwidth_gbs=0", &diag) < 0);
 }
 
-static void parameters_must_fit_together(void **state)
+TEST(parameters_must_fit_together)
 {
-        (void)state;
         static const char *const settings[] = {
             "l1d.size_bytes=32769",  "l1d.ways=7",          "l2.ways=31",
             "l3.size_bytes=1048576", "dtlb.ways=5",         "dtlb.huge_ways=3",
@@ -260,18 +244,4 @@ static void parameters_must_fit_together(void **state)
                 if (sim_preset_check(&preset, &diag) == 0)
                         fail_msg("%s was accepted", settings[i]);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(a_whole_preset_is_read),
-            cmocka_unit_test(spaces_carriage_returns_and_comments_do_not_matter),
-            cmocka_unit_test(mistakes_are_told_with_their_line),
-            cmocka_unit_test(a_value_must_be_a_number_in_range),
-            cmocka_unit_test(bytes_that_are_no_text_are_refused),
-            cmocka_unit_test(settings_change_one_parameter),
-            cmocka_unit_test(parameters_must_fit_together),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

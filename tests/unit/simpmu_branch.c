@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the simulated core predicts, on branches whose predictability is known: from how
  * they are made. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "simpmu_rig.h"
 
 #define WARM_UP 20000u
@@ -50,12 +43,11 @@ static double wrong_of_pattern(const char *pattern, uint64_t length)
         return (double)wrong / TIMES;
 }
 
-static void patterns_are_learnt(void **state)
+TEST_WITH(patterns_are_learnt, make_predictor, free_blocks)
 {
         const char *const patterns[] = {"1",   "0",        "10",
                                         "110", "11101000", "111111111111110"};
 
-        (void)state;
         for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
                 double wrong = wrong_of_pattern(patterns[i], strlen(patterns[i]));
                 if (wrong > 0.002)
@@ -65,11 +57,11 @@ static void patterns_are_learnt(void **state)
 }
 
 /* Nobody can predict more than half of fair coins, nor more than the bias of others. */
-static void random_branches_are_mispredicted_as_often_as_must_be(void **state)
+TEST_WITH(random_branches_are_mispredicted_as_often_as_must_be, make_predictor,
+          free_blocks)
 {
         const uint64_t percents[] = {50, 25, 10};
 
-        (void)state;
         for (size_t i = 0; i < sizeof(percents) / sizeof(*percents); i++) {
                 struct branch branch = branch_at(0x402000 + i);
                 uint64_t random = 1, wrong = 0;
@@ -83,13 +75,12 @@ static void random_branches_are_mispredicted_as_often_as_must_be(void **state)
 }
 
 /* A branch that goes as an earlier random one did, with others in between. */
-static void correlated_branches_are_predicted(void **state)
+TEST_WITH(correlated_branches_are_predicted, make_predictor, free_blocks)
 {
         struct branch cause = branch_at(0x403000), between = branch_at(0x403010),
                       effect = branch_at(0x403020);
         uint64_t random = 1, wrong = 0;
 
-        (void)state;
         for (uint64_t i = 0; i < WARM_UP + TIMES; i++) {
                 bool taken = (next_random(&random) & 1) != 0;
                 (void)branch_direction(predictor, &cause, taken);
@@ -100,12 +91,11 @@ static void correlated_branches_are_predicted(void **state)
 }
 
 /* A branch that has settled and then changes for good costs one or a few predictions. */
-static void a_settled_branch_learns_anew(void **state)
+TEST_WITH(a_settled_branch_learns_anew, make_predictor, free_blocks)
 {
         struct branch branch = branch_at(0x404000);
         uint64_t wrong = 0;
 
-        (void)state;
         for (uint64_t i = 0; i < TIMES; i++)
                 wrong += !branch_direction(predictor, &branch, i % 1000 < 500);
         assert_true(wrong >= TIMES / 500 - 1);
@@ -114,14 +104,13 @@ static void a_settled_branch_learns_anew(void **state)
 
 /* An interpreter's one indirect jump: a program of OPERATIONS in a loop is learnt by the
  * way that led to each, and of random ones only the last can be repeated. */
-static void targets_are_predicted_by_what_came_before(void **state)
+TEST_WITH(targets_are_predicted_by_what_came_before, make_predictor, free_blocks)
 {
         const uint64_t program[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8};
         const uint64_t length = sizeof(program) / sizeof(*program);
         struct branch loop = branch_at(0x405000), random_jump = branch_at(0x406000);
         uint64_t random = 1, wrong = 0, wrong_random = 0;
 
-        (void)state;
         for (uint64_t i = 0; i < WARM_UP + TIMES; i++)
                 wrong += !branch_target(predictor, &loop,
                                         0x500000 + 16 * program[i % length]) &&
@@ -135,13 +124,12 @@ static void targets_are_predicted_by_what_came_before(void **state)
 
 /* Three times of four to one target, else to any of eight others by chance: these cannot
  * be predicted, and must not make the first be forgotten. */
-static void chance_targets_do_not_spoil_the_usual_one(void **state)
+TEST_WITH(chance_targets_do_not_spoil_the_usual_one, make_predictor, free_blocks)
 {
         const double least = 0.25;
         struct branch jump = branch_at(0x407000);
         uint64_t random = 1, wrong = 0;
 
-        (void)state;
         for (uint64_t i = 0; i < TIMES; i++) {
                 bool usual = next_random(&random) % 4 != 0;
                 uint64_t other = 1 + next_random(&random) % 8;
@@ -154,13 +142,12 @@ static void chance_targets_do_not_spoil_the_usual_one(void **state)
 
 /* What comes after a wrongly predicted branch issues so many cycles after what decides
  * it. */
-static void a_misprediction_costs_its_cycles(void **state)
+TEST_WITH(a_misprediction_costs_its_cycles, make_predictor, free_blocks)
 {
         const uint64_t rounds = 1000, instructions = 4, cost_cycles = 16,
                        decided_cycles = 9;
         struct simpmu_params params = default_params();
 
-        (void)state;
         params.mispredict_cycles = (double)cost_cycles;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         uint64_t cycle = rig->machine.slots_per_cycle;
@@ -176,21 +163,4 @@ static void a_misprediction_costs_its_cycles(void **state)
         assert_int_equal(value[SIMPMU_MISPREDICTS], rounds);
         assert_int_equal(value[SIMPMU_CYCLES],
                          rounds * (instructions / cycle + decided_cycles + cost_cycles));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_predictor, free_blocks)
-            TEST(patterns_are_learnt),
-            TEST(random_branches_are_mispredicted_as_often_as_must_be),
-            TEST(correlated_branches_are_predicted),
-            TEST(a_settled_branch_learns_anew),
-            TEST(targets_are_predicted_by_what_came_before),
-            TEST(chance_targets_do_not_spoil_the_usual_one),
-            TEST(a_misprediction_costs_its_cycles),
-#undef TEST
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,11 +50,10 @@ static void assert_meets(struct code *code, uint32_t branch, uint32_t at,
 }
 
 /* 1: if (c) { 2; 3; } 4; return */
-static void ways_meet_behind_what_one_skips(void **state)
+TEST(ways_meet_behind_what_one_skips)
 {
         struct code *code = code_new();
 
-        (void)state;
         add(code, 1, CODE_CONDITIONAL, 4);
         add_plain(code, 2, 4);
         add(code, 5, CODE_END, 0);
@@ -62,11 +61,10 @@ static void ways_meet_behind_what_one_skips(void **state)
 }
 
 /* 1: if (c) { 2; 3: goto 6 } else { 4; 5 } 6; return */
-static void ways_meet_behind_two_arms(void **state)
+TEST(ways_meet_behind_two_arms)
 {
         struct code *code = code_new();
 
-        (void)state;
         add(code, 1, CODE_CONDITIONAL, 4);
         add_plain(code, 2, 2);
         add(code, 3, CODE_JUMP, 6);
@@ -77,11 +75,10 @@ static void ways_meet_behind_two_arms(void **state)
 
 /* 1; do { 2; 3: if (c) break } while (4: d); 5; return: the one that leaves early meets
  * the loop behind it, where all that the loop writes may have changed. */
-static void ways_out_of_a_loop_meet_behind_it(void **state)
+TEST(ways_out_of_a_loop_meet_behind_it)
 {
         struct code *code = code_new();
 
-        (void)state;
         add_plain(code, 1, 2);
         add(code, 3, CODE_CONDITIONAL, 5);
         add(code, 4, CODE_CONDITIONAL, 2);
@@ -92,11 +89,10 @@ static void ways_out_of_a_loop_meet_behind_it(void **state)
 }
 
 /* The same in a loop that nothing is known to leave yet: each turn comes by its end. */
-static void ways_meet_in_a_loop_that_still_runs(void **state)
+TEST(ways_meet_in_a_loop_that_still_runs)
 {
         struct code *code = code_new();
 
-        (void)state;
         add_plain(code, 1, 1);
         add(code, 2, CODE_CONDITIONAL, 4);
         add_plain(code, 3, 4);
@@ -106,11 +102,10 @@ static void ways_meet_in_a_loop_that_still_runs(void **state)
 
 /* 1: if (c) { 2: never run } 3; return: what has not run is no way. And a way that ends
  * the program is none. */
-static void code_that_has_not_run_is_no_way(void **state)
+TEST(code_that_has_not_run_is_no_way)
 {
         struct code *code = code_new();
 
-        (void)state;
         add(code, 1, CODE_CONDITIONAL, 3);
         add(code, 3, CODE_CONDITIONAL, 5);
         add(code, 4, CODE_STOP, 0);
@@ -121,11 +116,10 @@ static void code_that_has_not_run_is_no_way(void **state)
 }
 
 /* 1: if (c) 2: call f; 3; return */
-static void calls_come_back_and_change_registers(void **state)
+TEST(calls_come_back_and_change_registers)
 {
         struct code *code = code_new();
 
-        (void)state;
         add(code, 1, CODE_CONDITIONAL, 3);
         add(code, 2, CODE_CALL, 0);
         add_plain(code, 3, 3);
@@ -133,12 +127,11 @@ static void calls_come_back_and_change_registers(void **state)
         assert_meets(code, 1, 3, 1, 0, 1 << 2 | CALLS);
 }
 
-static void ways_that_leave_the_function_apart_do_not_meet(void **state)
+TEST(ways_that_leave_the_function_apart_do_not_meet)
 {
         struct code *code = code_new();
         struct code_meeting meeting;
 
-        (void)state;
         add(code, 1, CODE_CONDITIONAL, 3);
         add(code, 2, CODE_END, 0);
         add_plain(code, 3, 3);
@@ -147,13 +140,12 @@ static void ways_that_leave_the_function_apart_do_not_meet(void **state)
 }
 
 /* Nothing is said of ways longer than what is looked at. */
-static void far_meetings_are_not_known(void **state)
+TEST(far_meetings_are_not_known)
 {
         const uint32_t far = 1000;
         struct code *code = code_new();
         struct code_meeting meeting;
 
-        (void)state;
         add(code, 1, CODE_CONDITIONAL, far);
         for (uint32_t at = 2; at <= far; at++)
                 code_add(code, at * LENGTH, LENGTH, CODE_PLAIN, 0);
@@ -162,7 +154,7 @@ static void far_meetings_are_not_known(void **state)
 }
 
 /* Bytes as the GNU assembler writes them. */
-static void bytes_say_where_instructions_lead(void **state)
+TEST_WITH(bytes_say_where_instructions_lead, NULL, NULL)
 {
         static const struct {
                 uint8_t bytes[8];
@@ -191,7 +183,6 @@ static void bytes_say_where_instructions_lead(void **state)
             {{0x40}, 1, CODE_PLAIN, 0},
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
                 uint64_t target;
                 enum code_kind kind =
@@ -199,22 +190,4 @@ static void bytes_say_where_instructions_lead(void **state)
                 assert_int_equal(kind, known[i].kind);
                 assert_int_equal(target, known[i].target);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_teardown(ways_meet_behind_what_one_skips, free_blocks),
-            cmocka_unit_test_teardown(ways_meet_behind_two_arms, free_blocks),
-            cmocka_unit_test_teardown(ways_out_of_a_loop_meet_behind_it, free_blocks),
-            cmocka_unit_test_teardown(ways_meet_in_a_loop_that_still_runs, free_blocks),
-            cmocka_unit_test_teardown(code_that_has_not_run_is_no_way, free_blocks),
-            cmocka_unit_test_teardown(calls_come_back_and_change_registers, free_blocks),
-            cmocka_unit_test_teardown(ways_that_leave_the_function_apart_do_not_meet,
-                                      free_blocks),
-            cmocka_unit_test_teardown(far_meetings_are_not_known, free_blocks),
-            cmocka_unit_test(bytes_say_where_instructions_lead),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,12 +29,11 @@ static void on_core(struct rig *rig, uint32_t core, enum access_kind kind,
 
 /* ---- states ---- */
 
-static void a_modified_line_is_answered_by_its_core(void **state)
+TEST(a_modified_line_is_answered_by_its_core)
 {
         struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 3, 1, 1);
 
-        (void)state;
         on_core(rig, 0, ACCESS_STORE, MIB);
         on_core(rig, 1, ACCESS_LOAD, MIB);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
@@ -48,12 +47,11 @@ static void a_modified_line_is_answered_by_its_core(void **state)
         }
 }
 
-static void a_write_takes_the_line_from_all_others(void **state)
+TEST(a_write_takes_the_line_from_all_others)
 {
         struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 3, 1, 1);
 
-        (void)state;
         for (uint32_t core = 0; core < 3; core++)
                 on_core(rig, core, ACCESS_LOAD, MIB);
         on_core(rig, 1, ACCESS_STORE, MIB);
@@ -66,12 +64,11 @@ static void a_write_takes_the_line_from_all_others(void **state)
 }
 
 /* The line is there, but others have it too: a trip to the L3 must take it from them. */
-static void to_write_a_line_of_several_cores_takes_a_request(void **state)
+TEST(to_write_a_line_of_several_cores_takes_a_request)
 {
         struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 2, 1, 1);
 
-        (void)state;
         on_core(rig, 0, ACCESS_LOAD, MIB);
         on_core(rig, 1, ACCESS_LOAD, MIB);
         on_core(rig, 1, ACCESS_UPDATE, MIB);
@@ -87,13 +84,12 @@ static void to_write_a_line_of_several_cores_takes_a_request(void **state)
 }
 
 /* What the first thread wrote before there was another is found in its core, too. */
-static void what_one_thread_has_prepared_is_found_in_its_core(void **state)
+TEST(what_one_thread_has_prepared_is_found_in_its_core)
 {
         struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 1, 1, 1);
         struct sim_thread *second = allocate(sizeof(*second));
 
-        (void)state;
         on_core(rig, 0, ACCESS_STORE, MIB);
         machine_thread_init(&rig->machine, second, 1, 0, 1, 1);
         rig->threads[1] = second;
@@ -103,12 +99,11 @@ static void what_one_thread_has_prepared_is_found_in_its_core(void **state)
 }
 
 /* A modified line that has left its core is the L3's. */
-static void a_modified_line_that_was_written_back_comes_from_the_l3(void **state)
+TEST(a_modified_line_that_was_written_back_comes_from_the_l3)
 {
         struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 2, 1, 1);
 
-        (void)state;
         on_core(rig, 1, ACCESS_LOAD, MIB + LINE_BYTES); /* both use the page */
         run_thread(rig, 0);
         touch(rig, ACCESS_STORE, MIB, 1);
@@ -126,12 +121,11 @@ static void forget_all(struct rig *rig)
                SHARED_LINES * sizeof(*rig->machine.shared_lines));
 }
 
-static void a_write_takes_a_forgotten_line_from_all_others(void **state)
+TEST(a_write_takes_a_forgotten_line_from_all_others)
 {
         struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 3, 1, 1);
 
-        (void)state;
         for (uint32_t core = 0; core < 3; core++)
                 on_core(rig, core, ACCESS_LOAD, MIB);
         forget_all(rig);
@@ -143,12 +137,11 @@ static void a_write_takes_a_forgotten_line_from_all_others(void **state)
         }
 }
 
-static void a_forgotten_line_is_answered_by_the_core_that_modified_it(void **state)
+TEST(a_forgotten_line_is_answered_by_the_core_that_modified_it)
 {
         struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 3, 1, 1);
 
-        (void)state;
         on_core(rig, 0, ACCESS_LOAD, MIB);
         on_core(rig, 1, ACCESS_STORE, MIB);
         forget_all(rig);
@@ -210,7 +203,7 @@ static uint64_t count_up(const uint64_t words[2], uint64_t turn, uint64_t *hitm)
         return count_up_on(1, words, turn, hitm);
 }
 
-static void words_of_one_line_slow_each_other_down(void **state)
+TEST(words_of_one_line_slow_each_other_down)
 {
         const uint64_t same_line[2] = {MIB, MIB + WORD_BYTES};
         const uint64_t apart[2] = {MIB, MIB + LINE_BYTES};
@@ -218,7 +211,6 @@ static void words_of_one_line_slow_each_other_down(void **state)
         uint64_t together = count_up(same_line, GATE_CYCLES, &hitm);
         uint64_t alone = count_up(apart, GATE_CYCLES, &hitm_apart);
 
-        (void)state;
         assert_int_equal(hitm_apart, 0);
         assert_true(together < alone * 3 / 4);
         assert_true(hitm > together / 20);
@@ -226,19 +218,18 @@ static void words_of_one_line_slow_each_other_down(void **state)
 
 /* Threads that really alternate, each time for as long as a transfer takes, are the truth
  * for those that run in long turns. */
-static void the_length_of_turns_does_not_show(void **state)
+TEST(the_length_of_turns_does_not_show)
 {
         const uint64_t same_line[2] = {MIB, MIB + WORD_BYTES};
         uint64_t hitm, hitm_true;
         uint64_t count = count_up(same_line, GATE_CYCLES, &hitm);
         uint64_t count_true = count_up(same_line, HITM_CYCLES, &hitm_true);
 
-        (void)state;
         assert_near((double)count, (double)count_true, 0.1);
         assert_near((double)hitm, (double)hitm_true, 0.15);
 }
 
-static void nor_does_it_between_nodes(void **state)
+TEST(nor_does_it_between_nodes)
 {
         const uint64_t same_line[2] = {MIB, MIB + WORD_BYTES};
         const uint64_t transfer_cycles = (uint64_t)(REMOTE_CACHE_NS * CLOCK_MHZ / 1000);
@@ -246,7 +237,6 @@ static void nor_does_it_between_nodes(void **state)
         uint64_t count = count_up_on(2, same_line, GATE_CYCLES, &hitm);
         uint64_t count_true = count_up_on(2, same_line, transfer_cycles, &hitm_true);
 
-        (void)state;
         assert_near((double)count, (double)count_true, 0.1);
         assert_near((double)hitm, (double)hitm_true, 0.15);
         assert_true(count < count_up(same_line, GATE_CYCLES, &hitm_near));
@@ -281,24 +271,22 @@ static uint64_t losses_of_two_lines(uint64_t distance)
         return losses;
 }
 
-static void contested_lines_do_not_disturb_each_other(void **state)
+TEST(contested_lines_do_not_disturb_each_other)
 {
         uint64_t side_by_side = losses_of_two_lines(1);
 
-        (void)state;
         assert_true(side_by_side > 1000);
         for (uint64_t distance = 64; distance <= 4096; distance *= 2)
                 assert_int_equal(losses_of_two_lines(distance), side_by_side);
 }
 
 /* A reader beside one who writes loses the line; readers alone do not. */
-static void only_writes_take_lines(void **state)
+TEST(only_writes_take_lines)
 {
         struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
         const uint64_t *hitm = &rig->threads[1]->counters.loads_at[SIMPMU_LEVEL_HITM];
 
-        (void)state;
         for (uint64_t turn = 1; turn <= 40; turn++) {
                 run_thread(rig, 0);
                 while (now_cycles(rig, 0) < turn * GATE_CYCLES)
@@ -315,12 +303,11 @@ static void only_writes_take_lines(void **state)
 }
 
 /* The core that keeps the line to itself in the end needs no more help of the model. */
-static void a_fight_ends(void **state)
+TEST(a_fight_ends)
 {
         struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
 
-        (void)state;
         for (uint64_t turn = 1; turn <= 20; turn++) {
                 for (uint32_t thread = 0; thread < 2; thread++) {
                         run_thread(rig, thread);
@@ -336,12 +323,11 @@ static void a_fight_ends(void **state)
 
 /* The write that finds out about the fight takes the line out of the filter that the
  * loads before have put it in: those that come next have to be noted. */
-static void a_write_that_begins_a_fight_hides_the_line_from_the_filter(void **state)
+TEST(a_write_that_begins_a_fight_hides_the_line_from_the_filter)
 {
         struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
 
-        (void)state;
         on_core(rig, 0, ACCESS_LOAD, 2 * MIB); /* the first cycle is none of a fight */
         on_core(rig, 1, ACCESS_STORE, MIB);
         on_core(rig, 0, ACCESS_LOAD, MIB);
@@ -352,12 +338,11 @@ static void a_write_that_begins_a_fight_hides_the_line_from_the_filter(void **st
         assert_false(passes_filter(rig, ACCESS_STORE, MIB));
 }
 
-static void a_line_that_is_handed_over_once_is_no_fight(void **state)
+TEST(a_line_that_is_handed_over_once_is_no_fight)
 {
         struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
 
-        (void)state;
         on_core(rig, 0, ACCESS_STORE, MIB);
         on_core(rig, 1, ACCESS_LOAD, MIB);
         touch(rig, ACCESS_STORE, MIB, SETTLE);
@@ -366,13 +351,12 @@ static void a_line_that_is_handed_over_once_is_no_fight(void **state)
 }
 
 /* A line goes from one to the next: with more cores each waits longer. */
-static void many_cores_share_the_transfers_of_a_line(void **state)
+TEST(many_cores_share_the_transfers_of_a_line)
 {
         struct simpmu_params params = params_without_walks();
         uint64_t increments[2] = {0, 0};
         const uint32_t threads[2] = {2, 8};
 
-        (void)state;
         for (int i = 0; i < 2; i++) {
                 struct rig *rig = rig_new(&params, threads[i], NO_SAMPLES, 1);
                 for (uint64_t turn = 1; turn <= 40; turn++) {
@@ -393,40 +377,4 @@ static void many_cores_share_the_transfers_of_a_line(void **state)
         /* Four times the cores; each goes on between two transfers until its store buffer
          * is full. */
         assert_true(increments[1] < increments[0] * 5 / 2);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_teardown(a_modified_line_is_answered_by_its_core,
-                                      free_blocks),
-            cmocka_unit_test_teardown(a_write_takes_the_line_from_all_others,
-                                      free_blocks),
-            cmocka_unit_test_teardown(to_write_a_line_of_several_cores_takes_a_request,
-                                      free_blocks),
-            cmocka_unit_test_teardown(what_one_thread_has_prepared_is_found_in_its_core,
-                                      free_blocks),
-            cmocka_unit_test_teardown(
-                a_modified_line_that_was_written_back_comes_from_the_l3, free_blocks),
-            cmocka_unit_test_teardown(a_write_takes_a_forgotten_line_from_all_others,
-                                      free_blocks),
-            cmocka_unit_test_teardown(
-                a_forgotten_line_is_answered_by_the_core_that_modified_it, free_blocks),
-            cmocka_unit_test_teardown(words_of_one_line_slow_each_other_down,
-                                      free_blocks),
-            cmocka_unit_test_teardown(the_length_of_turns_does_not_show, free_blocks),
-            cmocka_unit_test_teardown(nor_does_it_between_nodes, free_blocks),
-            cmocka_unit_test_teardown(contested_lines_do_not_disturb_each_other,
-                                      free_blocks),
-            cmocka_unit_test_teardown(only_writes_take_lines, free_blocks),
-            cmocka_unit_test_teardown(a_fight_ends, free_blocks),
-            cmocka_unit_test_teardown(
-                a_write_that_begins_a_fight_hides_the_line_from_the_filter, free_blocks),
-            cmocka_unit_test_teardown(a_line_that_is_handed_over_once_is_no_fight,
-                                      free_blocks),
-            cmocka_unit_test_teardown(many_cores_share_the_transfers_of_a_line,
-                                      free_blocks),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How often a core loses a line that others use, by the formula of contest.h: once for
  * each request of theirs since its own last access. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-
+#define TEST_SETUP    begin
+#define TEST_TEARDOWN end
 #include "model/contest.h"
+#include "unit_test.h"
 
 /* With a slot to the cycle a stretch is as many slots long. */
 #define STRETCH STRETCH_CYCLES
@@ -107,28 +102,25 @@ static uint32_t losses_to_another(bool other_writes, bool writes)
 
 /* In the 496 slots from the first use to the last there are 7 of them. What the core does
  * itself does not count. */
-static void each_write_of_another_takes_the_line(void **state)
+TEST(each_write_of_another_takes_the_line)
 {
-        (void)state;
         assert_int_equal(losses_to_another(true, false), 7);
         assert_int_equal(losses_to_another(true, true), 7);
 }
 
-static void reads_take_the_line_from_a_writer_alone(void **state)
+TEST(reads_take_the_line_from_a_writer_alone)
 {
-        (void)state;
         assert_int_equal(losses_to_another(false, false), 0);
         assert_int_equal(losses_to_another(false, true), 7);
 }
 
 /* Lines that share a set of both tables, which has two places. */
-static void lines_are_told_apart(void **state)
+TEST(lines_are_told_apart)
 {
         struct rival other = {.core = 1}, own = {.core = 0};
         const uint64_t set = cache_spread(LINE) & (CONTESTED_LINES - 2);
         uint64_t neighbour = LINE + 1;
 
-        (void)state;
         while ((cache_spread(neighbour) & (CONTESTED_LINES - 2)) != set)
                 neighbour++;
         settle(&own, LINE, 100);
@@ -164,9 +156,8 @@ static uint32_t losses_ahead(uint64_t every, bool other_writes, bool writes)
         return losses;
 }
 
-static void a_core_ahead_goes_by_the_last_turn(void **state)
+TEST(a_core_ahead_goes_by_the_last_turn)
 {
-        (void)state;
         assert_int_equal(losses_ahead(1, true, false), 7);
         assert_int_equal(losses_ahead(1, true, true), 7);
         assert_int_equal(losses_ahead(2, true, false), 3);
@@ -176,11 +167,10 @@ static void a_core_ahead_goes_by_the_last_turn(void **state)
 }
 
 /* One with writes after another, and then two with reads. */
-static void a_turn_says_nothing_of_the_next(void **state)
+TEST(a_turn_says_nothing_of_the_next)
 {
         struct rival other = {.core = 1}, own = {.core = 0};
 
-        (void)state;
         for (uint64_t first = 101; first <= 401; first += 100) {
                 bool writes = first >= 301;
 
@@ -194,14 +184,13 @@ static void a_turn_says_nothing_of_the_next(void **state)
 }
 
 /* It goes from one of those that want it to the next. */
-static void a_line_comes_back_after_all_others_had_it(void **state)
+TEST(a_line_comes_back_after_all_others_had_it)
 {
         struct rival others[3] = {{.core = 1}, {.core = 2}, {.core = 3}};
         struct rival own = {.core = 0};
         uint64_t taken_by = 0;
         uint32_t slot = 0;
 
-        (void)state;
         settle(&own, LINE, 100);
         for (uint32_t i = 0; i < 3; i++)
                 use_in_stretch(&others[i], LINE, 100, 8, true);
@@ -213,32 +202,14 @@ static void a_line_comes_back_after_all_others_had_it(void **state)
         assert_int_equal(taken_by, contest_core(1) | contest_core(2) | contest_core(3));
 }
 
-static void a_contest_is_over_when_nobody_else_comes(void **state)
+TEST(a_contest_is_over_when_nobody_else_comes)
 {
         struct rival other = {.core = 1}, own = {.core = 0};
         const uint64_t over = (101 + STRETCHES_BEHIND) * STRETCH;
         uint64_t taken_by;
 
-        (void)state;
         use_in_stretch(&other, LINE, 100, 8, true);
         (void)use(&own, LINE, over - 2, false, &taken_by);
         assert_int_equal(use(&own, LINE, over - 1, false, &taken_by), CONTEST_KEEPS);
         assert_int_equal(use(&own, LINE, over, false, &taken_by), CONTEST_IS_OVER);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-            TEST(each_write_of_another_takes_the_line),
-            TEST(reads_take_the_line_from_a_writer_alone),
-            TEST(lines_are_told_apart),
-            TEST(a_core_ahead_goes_by_the_last_turn),
-            TEST(a_turn_says_nothing_of_the_next),
-            TEST(a_line_comes_back_after_all_others_had_it),
-            TEST(a_contest_is_over_when_nobody_else_comes),
-#undef TEST
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,9 +47,8 @@ static double queued(double utilisation, double service_ns)
         return IDLE_NS + service_ns * utilisation / (2 * (1 - utilisation));
 }
 
-static void latency_grows_as_a_queue_s_does(void **state)
+TEST(latency_grows_as_a_queue_s_does)
 {
-        (void)state;
         for (double utilisation = 0.1; utilisation < 0.95; utilisation += 0.2) {
                 double period = LINE_NS / utilisation;
                 assert_near(latency_at(memory(1, 0, 1), period, 0),
@@ -62,12 +61,11 @@ static void latency_grows_as_a_queue_s_does(void **state)
 
 /* Half as many writes as reads, in batches of 8, and a turn-round of 32 ns on each of two
  * channels: 2 ns more for each write. */
-static void writes_and_turn_rounds_take_time(void **state)
+TEST(writes_and_turn_rounds_take_time)
 {
         const double period = 10;
         const double utilisation = (1.5 * LINE_NS + 0.5 * 32 / 8 / 2) / period;
 
-        (void)state;
         assert_near(latency_at(memory(2, 32, 8), period, 2),
                     queued(utilisation, 2 * LINE_NS), 0.02);
 }
@@ -93,13 +91,12 @@ static double mean_latency_beside_bursts(struct dram dram, uint64_t period_ns, i
 
 /* Caches give up modified lines many at a time, which memory keeps and writes between its
  * reads: these wait as they do where the same writes come one by one. */
-static void bursts_of_writes_count_at_their_mean_rate(void **state)
+TEST(bursts_of_writes_count_at_their_mean_rate)
 {
         const uint64_t period_ns = 8;
         const double utilisation = 1.5 * LINE_NS / (double)period_ns;
         const int bursts[] = {1, 8, 100, 128, 256}; /* memory does 256 lines in 1024 ns */
 
-        (void)state;
         for (size_t i = 0; i < sizeof(bursts) / sizeof(bursts[0]); i++)
                 assert_near(
                     mean_latency_beside_bursts(memory(4, 0, 1), period_ns, bursts[i]),
@@ -107,7 +104,6 @@ static void bursts_of_writes_count_at_their_mean_rate(void **state)
 }
 
 /* ---- reads that each wait for one before: so many are under way at any time ---- */
-
 #define TURN_NS 5000u /* that a thread may be ahead of the others */
 
 /* A thread of the program with UNDER_WAY reads at once, which writes a line with each
@@ -170,13 +166,12 @@ static uint64_t run_readers(struct dram *dram, struct reader *readers, size_t co
 
 /* Nobody waits for a write, but each takes its time: beside stores reads that ask for
  * more than the bandwidth get what the writes leave. */
-static void no_write_is_forgotten(void **state)
+TEST(no_write_is_forgotten)
 {
         const uint64_t end = 4000000;
         struct dram dram = memory(4, 0, 1);
         struct reader reader;
 
-        (void)state;
         reader_init(&reader, 64, true);
         assert_near((double)run_readers(&dram, &reader, 1, end, 0) * LINE_NS, (double)end,
                     0.01);
@@ -187,12 +182,11 @@ static void no_write_is_forgotten(void **state)
  * takes. A thread that stores and comes last in a turn waits little more than twice as
  * long.
  */
-static void no_load_waits_for_more_than_is_under_way(void **state)
+TEST(no_load_waits_for_more_than_is_under_way)
 {
         const uint32_t stores_under_way[] = {4, 12, 24};
         const uint64_t end = 2000000, settled = 100000;
 
-        (void)state;
         for (size_t k = 0; k < sizeof(stores_under_way) / sizeof(stores_under_way[0]);
              k++) {
                 struct dram dram = memory(2, 0, 1);
@@ -257,13 +251,12 @@ static uint64_t far_ahead(uint64_t line)
         return line % 2 == 0 ? line * 2 : (1u << 22) + line / 8;
 }
 
-static void no_more_passes_in_any_ten_microseconds(void **state)
+TEST(no_more_passes_in_any_ten_microseconds)
 {
         time_fn *const orders[] = {backwards, all_at_once, here_and_there, by_turns,
                                    far_ahead};
         const uint64_t writes_of_16[] = {0, 1, 8, 16};
 
-        (void)state;
         for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
                 for (size_t k = 0; k < 4; k++) {
                         struct dram dram = memory(4, 0, 1);
@@ -292,7 +285,7 @@ static void no_more_passes_in_any_ten_microseconds(void **state)
 
 /* Stores alone read a line and write one: with a turn-round of T in batches of B the two
  * take 2 lines' time and T / B more. */
-static void a_stream_of_stores_reaches_what_turn_rounds_leave(void **state)
+TEST(a_stream_of_stores_reaches_what_turn_rounds_leave)
 {
         const uint64_t bytes = 32 * MIB;
         const double batch = 16, turnaround_ns = 64;
@@ -300,7 +293,6 @@ static void a_stream_of_stores_reaches_what_turn_rounds_leave(void **state)
         struct simpmu_params params = default_params();
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         params.dram_bandwidth_gbs = 4;
         params.dram_turnaround_ns = turnaround_ns;
         params.dram_write_batch = batch;
@@ -393,14 +385,13 @@ static double moved_gbs(struct rig *rig, step_fn *run_step)
                (double)last;
 }
 
-static void nothing_passes_faster_than_the_bandwidth(void **state)
+TEST(nothing_passes_faster_than_the_bandwidth)
 {
         step_fn *const steps[] = {read_and_write_streams, store_here_and_there,
                                   have_pages_written};
         const uint32_t prefetch[] = {0, UINT32_MAX};
         struct simpmu_params params = default_params();
 
-        (void)state;
         params.clock_mhz = FAST_MHZ;
         params.issue_width = 6;
         params.lfb_entries = 24;
@@ -418,25 +409,4 @@ static void nothing_passes_faster_than_the_bandwidth(void **state)
                                          prefetch[k], gbs, DRAM_GBS);
                 }
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_teardown(latency_grows_as_a_queue_s_does, free_blocks),
-            cmocka_unit_test_teardown(writes_and_turn_rounds_take_time, free_blocks),
-            cmocka_unit_test_teardown(bursts_of_writes_count_at_their_mean_rate,
-                                      free_blocks),
-            cmocka_unit_test_teardown(no_write_is_forgotten, free_blocks),
-            cmocka_unit_test_teardown(no_load_waits_for_more_than_is_under_way,
-                                      free_blocks),
-            cmocka_unit_test_teardown(no_more_passes_in_any_ten_microseconds,
-                                      free_blocks),
-            cmocka_unit_test_teardown(a_stream_of_stores_reaches_what_turn_rounds_leave,
-                                      free_blocks),
-            cmocka_unit_test_teardown(nothing_passes_faster_than_the_bandwidth,
-                                      free_blocks),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,12 +37,11 @@ static bool is_known(const struct rig *rig, uint64_t line)
 /* With two decoded a cycle, where four issue, each instruction costs one slot more. */
 static const uint64_t decoding = LINE_INSTRUCTIONS;
 
-static void decoded_code_is_at_hand(void **state)
+TEST(decoded_code_is_at_hand)
 {
         const struct simpmu_params params = default_params();
         struct rig *rig = rig_with_front_end(&params);
 
-        (void)state;
         assert_false(is_known(rig, CODE_LINE));
         assert_true(lost_to(rig, CODE_LINE) > decoding);
         assert_true(is_known(rig, CODE_LINE));
@@ -51,13 +50,12 @@ static void decoded_code_is_at_hand(void **state)
 
 /* 128 lines fill the cache of decoded code; twice as many, one after the other, are
  * decoded each time, from L1I. */
-static void code_beyond_the_op_cache_is_decoded(void **state)
+TEST(code_beyond_the_op_cache_is_decoded)
 {
         const struct simpmu_params params = default_params();
         const uint64_t fit = (uint64_t)params.op_cache_bytes / LINE_BYTES;
         struct rig *rig = rig_with_front_end(&params);
 
-        (void)state;
         for (uint64_t lines = fit; lines <= 2 * fit; lines += fit) {
                 for (uint64_t pass = 0; pass < 3; pass++) {
                         uint64_t lost = 0;
@@ -81,12 +79,11 @@ static uint64_t lost_to_generated(struct rig *rig, uint64_t line)
 
 /* Where six issue and four are decoded in a cycle, each instruction takes half a slot
  * more, also on lines that have an odd number of them. */
-static void no_part_of_a_slot_is_lost(void **state)
+TEST(no_part_of_a_slot_is_lost)
 {
         const uint64_t lines = 10000;
         struct simpmu_params params = default_params();
 
-        (void)state;
         params.issue_width = 6;
         params.decode_width = 4;
         for (uint32_t instructions = 1; instructions <= 3; instructions += 2) {
@@ -108,7 +105,7 @@ static void no_part_of_a_slot_is_lost(void **state)
 
 /* A line that is run every second time stays, however many others of its set are run
  * once: the one that was not used for longest has to go. */
-static void code_in_use_stays_decoded(void **state)
+TEST(code_in_use_stays_decoded)
 {
         const struct simpmu_params params = default_params();
         const uint64_t sets =
@@ -116,7 +113,6 @@ static void code_in_use_stays_decoded(void **state)
         struct rig *rig = rig_with_front_end(&params);
         uint64_t lost = 0;
 
-        (void)state;
         (void)lost_to_generated(rig, CODE_LINE);
         for (uint64_t i = 1; i <= 2000; i++) {
                 uint64_t cold = CODE_LINE + i * sets;
@@ -130,7 +126,7 @@ static void code_in_use_stays_decoded(void **state)
 
 /* Lines that L1I has given up come from L2: at once behind a wrong prediction they take
  * its latency, and later what is left of it when the core has known of them for long. */
-static void lines_of_l2_come_ahead(void **state)
+TEST(lines_of_l2_come_ahead)
 {
         const struct simpmu_params params = default_params();
         const uint64_t lines = 1024; /* 64 KiB; L1I has 32 */
@@ -138,7 +134,6 @@ static void lines_of_l2_come_ahead(void **state)
         struct sim_thread *thread = rig->threads[0];
         const uint64_t width = rig->machine.slots_per_cycle;
 
-        (void)state;
         for (uint64_t i = 0; i < 2 * lines; i++)
                 (void)lost_to(rig, CODE_LINE + i % lines);
         thread_mispredict(&rig->hot, thread, 0, 0);
@@ -153,13 +148,12 @@ static void lines_of_l2_come_ahead(void **state)
 
 /* What the front end has not delivered cannot issue; behind a wrong prediction it begins
  * with the thread. */
-static void instructions_wait_for_the_front_end(void **state)
+TEST(instructions_wait_for_the_front_end)
 {
         const struct simpmu_params params = default_params();
         struct rig *rig = rig_with_front_end(&params);
         struct sim_thread *thread = rig->threads[0];
 
-        (void)state;
         rig->hot.fetched = thread->stall + 100;
         fetch_wait(&rig->hot, thread);
         assert_int_equal(rig->hot.stall, 100);
@@ -170,17 +164,4 @@ static void instructions_wait_for_the_front_end(void **state)
         rig->hot.instructions = 1000;
         thread_mispredict(&rig->hot, thread, 0, 40);
         assert_int_equal(rig->hot.fetched, thread->stall);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_teardown(decoded_code_is_at_hand, free_blocks),
-            cmocka_unit_test_teardown(code_beyond_the_op_cache_is_decoded, free_blocks),
-            cmocka_unit_test_teardown(no_part_of_a_slot_is_lost, free_blocks),
-            cmocka_unit_test_teardown(code_in_use_stays_decoded, free_blocks),
-            cmocka_unit_test_teardown(lines_of_l2_come_ahead, free_blocks),
-            cmocka_unit_test_teardown(instructions_wait_for_the_front_end, free_blocks),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,54 +33,39 @@ static double chase(const struct simpmu_params *params, bool in_time,
 }
 
 /* Without it each step takes DRAM's latency. */
-static void a_chase_waits_for_memory(void **state)
+TEST(a_chase_waits_for_memory)
 {
         struct simpmu_params params = default_params();
 
-        (void)state;
         assert_true(chase(&params, false, 0) > DRAM_CYCLES);
 }
 
 /* 400 instructions take 100 cycles, in which the twelve buffers bring six lines: none is
  * waited for. */
-static void data_in_time_is_waited_for_no_longer(void **state)
+TEST(data_in_time_is_waited_for_no_longer)
 {
         struct simpmu_params params = default_params();
 
-        (void)state;
         double cycles = chase(&params, true, 400);
         assert_true(cycles >= 100 && cycles < 106);
 }
 
 /* Lines come as fast as the twelve buffers let them, 200 / 12 cycles each (Little's law).
  */
-static void buffers_limit_it(void **state)
+TEST(buffers_limit_it)
 {
         struct simpmu_params params = default_params();
 
-        (void)state;
         double cycles = chase(&params, true, 0);
         assert_true(cycles > 16 && cycles < 18.5);
 }
 
 /* Or as DRAM does: 64 bytes at 1 GB/s take 64 ns, 128 cycles. */
-static void bandwidth_limits_it(void **state)
+TEST(bandwidth_limits_it)
 {
         struct simpmu_params params = default_params();
 
-        (void)state;
         params.dram_bandwidth_gbs = 1;
         double cycles = chase(&params, true, 0);
         assert_true(cycles > 120 && cycles < 140);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_teardown(a_chase_waits_for_memory, free_blocks),
-            cmocka_unit_test_teardown(data_in_time_is_waited_for_no_longer, free_blocks),
-            cmocka_unit_test_teardown(buffers_limit_it, free_blocks),
-            cmocka_unit_test_teardown(bandwidth_limits_it, free_blocks),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void use_other_memory(struct rig *rig, uint64_t bytes)
 }
 
 /* A result that fits into a level is there for the loads that follow. */
-static void a_result_is_in_the_caches(void **state)
+TEST(a_result_is_in_the_caches)
 {
         const struct {
                 uint64_t bytes;
@@ -69,7 +69,6 @@ static void a_result_is_in_the_caches(void **state)
                        {L2 / 2, SIMPMU_LEVEL_L2},
                        {L3 / 2, SIMPMU_LEVEL_L3}};
 
-        (void)state;
         for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
                 struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
                 uint64_t lines = results[i].bytes / LINE_BYTES;
@@ -88,12 +87,11 @@ static void a_result_is_in_the_caches(void **state)
 /* Of lines at its ends that it does not cover the rest comes from memory; nothing of it
  * is a load or a store of the program. The way from memory is in its cycles, as time of
  * the system call. */
-static void only_parts_of_lines_are_read(void **state)
+TEST(only_parts_of_lines_are_read)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         touch(rig, ACCESS_STORE, START, 4);
         use_other_memory(rig, 4 * L3); /* the page's zeroes are in memory now */
         struct sim_counters before = counted(rig);
@@ -111,13 +109,12 @@ static void only_parts_of_lines_are_read(void **state)
 /* Every line of fresh pages is in L1 when a store reaches it, so that nothing is read and
  * no store waits; what does not stay in the caches is written once. The way to memory
  * takes time, which is that of page faults. */
-static void stores_to_fresh_pages(void **state)
+TEST(stores_to_fresh_pages)
 {
         const uint64_t bytes = 64 * MIB, lines = bytes / LINE_BYTES;
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
         const struct simpmu_params *params = &rig->machine.params;
 
-        (void)state;
         walk(rig, ACCESS_STORE, START, bytes);
         assert_int_equal(counted(rig).page_faults, bytes / PAGE);
         assert_int_equal(counted(rig).dram_read_lines, 0);
@@ -136,11 +133,10 @@ static void stores_to_fresh_pages(void **state)
 }
 
 /* They share one page of zeroes: nothing is read, and nothing has to be written. */
-static void loads_from_fresh_pages(void **state)
+TEST(loads_from_fresh_pages)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
 
-        (void)state;
         walk(rig, ACCESS_LOAD, START, 64 * MIB);
         assert_int_equal(counted(rig).dram_read_lines, 0);
         assert_int_equal(counted(rig).dram_write_lines, 0);
@@ -150,11 +146,10 @@ static void loads_from_fresh_pages(void **state)
 
 /* Pages that are no longer mapped are zeroed again when they are touched next, also while
  * the TLBs would still know them. */
-static void pages_are_fresh_again(void **state)
+TEST(pages_are_fresh_again)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
 
-        (void)state;
         for (int pages = 1; pages <= 64; pages *= 64) {
                 walk(rig, ACCESS_STORE, START, (uint64_t)pages * PAGE);
                 for (uint64_t at = 0; at < (uint64_t)pages * PAGE; at += LINE_BYTES)
@@ -177,12 +172,11 @@ static void pages_are_fresh_again(void **state)
 
 /* Of a huge page the part that was asked for is in L1, and what is farthest from it is
  * not in L2. */
-static void a_huge_page_is_zeroed_at_once(void **state)
+TEST(a_huge_page_is_zeroed_at_once)
 {
         struct rig *rig = rig_with_kernel(1, 1);
         const uint64_t asked = START + 100 * PAGE;
 
-        (void)state;
         pages_set_huge(&rig->machine.pages, START / PAGE, BLOCK_PAGES, true);
         touch(rig, ACCESS_STORE, asked, 4);
         walk(rig, ACCESS_LOAD, asked + LINE_BYTES, PAGE - LINE_BYTES);
@@ -232,9 +226,8 @@ static void assert_one_page_is_zeroed(struct rig *rig, uint64_t fresh)
 
 /* What is left of a huge page that has lost some of its pages keeps its data, and is
  * small pages to the TLB, be it many that it lost or few. */
-static void a_part_of_a_huge_page_comes_back_alone(void **state)
+TEST(a_part_of_a_huge_page_comes_back_alone)
 {
-        (void)state;
         for (uint64_t pages = 20; pages <= 40; pages += 20) {
                 struct rig *rig = rig_with_huge_page();
                 release(rig, START + 64 * PAGE, pages * PAGE);
@@ -251,11 +244,10 @@ static void a_part_of_a_huge_page_comes_back_alone(void **state)
 
 /* A block of which something was touched before huge pages were asked for stays as it is;
  * one that is huge remains so when they are asked for again. */
-static void touched_pages_do_not_become_a_huge_one(void **state)
+TEST(touched_pages_do_not_become_a_huge_one)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
 
-        (void)state;
         touch(rig, ACCESS_STORE, START, 4);
         pages_set_huge(&rig->machine.pages, START / PAGE, BLOCK_PAGES, true);
         assert_false(pages_huge(&rig->machine.pages, START / PAGE));
@@ -266,11 +258,10 @@ static void touched_pages_do_not_become_a_huge_one(void **state)
 }
 
 /* What another core has of the lines is gone. */
-static void other_cores_lose_what_is_written(void **state)
+TEST(other_cores_lose_what_is_written)
 {
         struct rig *rig = rig_with_kernel(2, 1);
 
-        (void)state;
         touch(rig, ACCESS_STORE, START, 4);
         run_thread(rig, 1);
         touch(rig, ACCESS_LOAD, START, 4000);
@@ -285,12 +276,11 @@ static void other_cores_lose_what_is_written(void **state)
 }
 
 /* A prefetch is no touch: of a page without memory it brings nothing. */
-static void prefetches_touch_nothing(void **state)
+TEST(prefetches_touch_nothing)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
         const struct access_site site = {.position = -1, .size_bytes = 1};
 
-        (void)state;
         prefetch_instruction(&rig->machine, &rig->hot, rig->threads[0], &site,
                              PREFETCH_INTO_L1, START);
         assert_int_equal(counted(rig).dram_read_lines, 0);
@@ -322,12 +312,11 @@ static double fault_ns_of(const struct rig *rig)
 
 /* A first store takes the kernel's way and what zeroing a page takes, a load the way
  * alone; the second access to a page takes neither. */
-static void a_first_touch_has_its_price(void **state)
+TEST(a_first_touch_has_its_price)
 {
         const double way_ns = 1000, zeroing_ns = PAGE / 4.0; /* at 4 GB/s */
         struct rig *rig = rig_with_prices(way_ns, 4);
 
-        (void)state;
         touch(rig, ACCESS_STORE, START + 100, 4);
         assert_near(fault_ns_of(rig), way_ns + zeroing_ns, 0.01);
         assert_int_equal(last_fault.address, START + 100);
@@ -343,11 +332,10 @@ static void a_first_touch_has_its_price(void **state)
 }
 
 /* One fault for 2 MiB, at least at the price of its zeroes. */
-static void a_huge_page_is_one_fault(void **state)
+TEST(a_huge_page_is_one_fault)
 {
         struct rig *rig = rig_with_prices(1000, 4);
 
-        (void)state;
         pages_set_huge(&rig->machine.pages, START / PAGE, BLOCK_PAGES, true);
         for (uint64_t page = 0; page < BLOCK_PAGES; page++)
                 touch(rig, ACCESS_STORE, START + page * PAGE, 4);
@@ -358,11 +346,10 @@ static void a_huge_page_is_one_fault(void **state)
 
 /* Linux maps 64 KiB of a file around a page that is read, and a page that is written
  * alone. */
-static void pages_of_files_come_together(void **state)
+TEST(pages_of_files_come_together)
 {
         struct rig *rig = rig_with_prices(1000, 4);
 
-        (void)state;
         kind_of_all = PAGE_IS_OF_FILE;
         for (uint64_t page = 0; page < 64; page++)
                 touch(rig, ACCESS_LOAD, START + page * PAGE, 4);
@@ -370,27 +357,4 @@ static void pages_of_files_come_together(void **state)
         for (uint64_t page = 64; page < 128; page++)
                 touch(rig, ACCESS_STORE, START + page * PAGE, 4);
         assert_int_equal(counted(rig).page_faults, 64 / 16 + 64);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_teardown(a_result_is_in_the_caches, free_blocks),
-            cmocka_unit_test_teardown(only_parts_of_lines_are_read, free_blocks),
-            cmocka_unit_test_teardown(stores_to_fresh_pages, free_blocks),
-            cmocka_unit_test_teardown(loads_from_fresh_pages, free_blocks),
-            cmocka_unit_test_teardown(pages_are_fresh_again, free_blocks),
-            cmocka_unit_test_teardown(a_huge_page_is_zeroed_at_once, free_blocks),
-            cmocka_unit_test_teardown(a_part_of_a_huge_page_comes_back_alone,
-                                      free_blocks),
-            cmocka_unit_test_teardown(touched_pages_do_not_become_a_huge_one,
-                                      free_blocks),
-            cmocka_unit_test_teardown(other_cores_lose_what_is_written, free_blocks),
-            cmocka_unit_test_teardown(prefetches_touch_nothing, free_blocks),
-            cmocka_unit_test_teardown(a_first_touch_has_its_price, free_blocks),
-            cmocka_unit_test_teardown(a_huge_page_is_one_fault, free_blocks),
-            cmocka_unit_test_teardown(pages_of_files_come_together, free_blocks),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

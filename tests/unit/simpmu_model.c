@@ -5,13 +5,12 @@
 
 /* ---- caches ---- */
 
-static void buffer_of_half_l1_is_missed_once(void **state)
+TEST(buffer_of_half_l1_is_missed_once)
 {
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         for (int pass = 0; pass < 10; pass++)
                 read_again(rig, 16 * KIB);
         counters(rig, 0, value);
@@ -19,13 +18,12 @@ static void buffer_of_half_l1_is_missed_once(void **state)
         assert_int_equal(value[SIMPMU_DRAM_READ], 16 * KIB);
 }
 
-static void buffer_between_l1_and_l2_is_read_from_memory_once(void **state)
+TEST(buffer_between_l1_and_l2_is_read_from_memory_once)
 {
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         for (int pass = 0; pass < 10; pass++)
                 read_again(rig, 128 * KIB);
         counters(rig, 0, value);
@@ -33,14 +31,13 @@ static void buffer_between_l1_and_l2_is_read_from_memory_once(void **state)
         assert_true(value[SIMPMU_L1_MISS] > 9 * 128 * KIB / LINE_BYTES / 2);
 }
 
-static void bytes_written_are_written_back(void **state)
+TEST(bytes_written_are_written_back)
 {
         const uint64_t written = 32 * MIB;
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         for (uint64_t at = 0; at < written; at += WORD_BYTES)
                 touch(rig, ACCESS_STORE, at, 4);
         /* What the caches still hold is pushed out by clean lines. */
@@ -51,13 +48,12 @@ static void bytes_written_are_written_back(void **state)
         assert_near((double)value[SIMPMU_DRAM_WRITE], (double)written, 0.001);
 }
 
-static void reads_write_nothing_back(void **state)
+TEST(reads_write_nothing_back)
 {
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         read_again(rig, 16 * MIB);
         counters(rig, 0, value);
         assert_int_equal(value[SIMPMU_DRAM_WRITE], 0);
@@ -65,7 +61,7 @@ static void reads_write_nothing_back(void **state)
 
 /* The parent does; the child, what it has written itself since, also where the parent had
  * the line modified and its stores passed the filter. */
-static void a_forked_child_writes_nothing_of_its_parent_back(void **state)
+TEST(a_forked_child_writes_nothing_of_its_parent_back)
 {
         const uint64_t written = MIB;
         const uint64_t own = 4 * KIB;
@@ -73,7 +69,6 @@ static void a_forked_child_writes_nothing_of_its_parent_back(void **state)
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         for (uint64_t at = 0; at < written; at += LINE_BYTES)
                 touch(rig, ACCESS_STORE, at, 4);
         touch(rig, ACCESS_STORE, 0, 8000);
@@ -89,13 +84,12 @@ static void a_forked_child_writes_nothing_of_its_parent_back(void **state)
 }
 
 /* Sizes that are no powers of two, as of a 38.5 MB L3, keep what fits. */
-static void odd_number_of_sets_keeps_what_fits(void **state)
+TEST(odd_number_of_sets_keeps_what_fits)
 {
         struct cache cache;
         uint64_t lines = 57344ull * 11;
         uint64_t kept = 0;
 
-        (void)state;
         cache_init(&cache, lines, 11, true, allocate);
         for (uint64_t line = 0; line < lines / 2; line++)
                 (void)cache_insert(&cache, line, false);
@@ -104,11 +98,10 @@ static void odd_number_of_sets_keeps_what_fits(void **state)
         assert_true(kept > lines / 2 * 99 / 100);
 }
 
-static void victims_keep_their_line_number(void **state)
+TEST(victims_keep_their_line_number)
 {
         const uint32_t set_counts[] = {1, 7, 64, 57344};
 
-        (void)state;
         for (size_t i = 0; i < sizeof(set_counts) / sizeof(set_counts[0]); i++) {
                 struct cache cache;
                 cache_init(&cache, set_counts[i], 1, i == 3, allocate);
@@ -123,13 +116,12 @@ static void victims_keep_their_line_number(void **state)
 
 /* ---- time ---- */
 
-static void chase_has_one_miss_outstanding(void **state)
+TEST(chase_has_one_miss_outstanding)
 {
         struct simpmu_params params = default_params();
         uint64_t value[SIMPMU_COUNTER_COUNT];
         const uint64_t steps = 100000;
 
-        (void)state;
         params.page_walk_cycles = 0;
         params.stlb_latency_cycles = 0;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
@@ -144,13 +136,12 @@ static void chase_has_one_miss_outstanding(void **state)
         assert_int_equal(value[SIMPMU_FB_FULL], 0);
 }
 
-static void independent_misses_fill_the_buffers(void **state)
+TEST(independent_misses_fill_the_buffers)
 {
         struct simpmu_params params = default_params();
         uint64_t value[SIMPMU_COUNTER_COUNT];
         const uint64_t loads = 100000;
 
-        (void)state;
         params.page_walk_cycles = 0;
         params.stlb_latency_cycles = 0;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
@@ -166,14 +157,13 @@ static void independent_misses_fill_the_buffers(void **state)
 
 /* Arithmetic in a chain, of which only the ready times of registers tell: a result after
  * each 20 cycles holds up a loop whose instructions would issue in one. */
-static void arithmetic_in_a_chain_takes_its_time(void **state)
+TEST(arithmetic_in_a_chain_takes_its_time)
 {
         const uint64_t rounds = 10000, latency_cycles = 20;
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         uint64_t latency = latency_cycles * rig->machine.slots_per_cycle;
 
-        (void)state;
         for (uint64_t i = 0; i < rounds; i++) {
                 rig->hot.instructions += 4;
                 uint64_t now = rig->hot.instructions + rig->hot.stall;
@@ -217,12 +207,11 @@ static void chase_with_multiplications(uint32_t operations, bool independent,
 /* M17: a right counter of stalls reports the latency of the plain chase, less the
  * independent multiplications that execute beside the miss, and not more for dependent
  * ones; STALLS_LDM_PENDING counts also the waits between those. */
-static void stall_counters_are_as_m17_found_them(void **state)
+TEST(stall_counters_are_as_m17_found_them)
 {
         const double latency = 60, multiplications = 24, chain = 3 * multiplications;
         double value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         chase_with_multiplications(0, true, value);
         assert_near(value[SIMPMU_CYCLES], latency, 0.02);
         assert_near(value[SIMPMU_STALLS_L1D], latency, 0.02);
@@ -241,14 +230,13 @@ static void stall_counters_are_as_m17_found_them(void **state)
 }
 
 /* Stores that all miss: the store buffer holds the thread up, and not a load. */
-static void missing_stores_stall_for_the_store_buffer(void **state)
+TEST(missing_stores_stall_for_the_store_buffer)
 {
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         uint64_t value[SIMPMU_COUNTER_COUNT];
         const uint64_t lines = 50000;
 
-        (void)state;
         for (uint64_t i = 0; i < lines; i++)
                 touch(rig, ACCESS_STORE, scattered(i, 64 * MIB), 1);
         counters(rig, 0, value);
@@ -281,9 +269,8 @@ static double cycles_behind_a_missing_store(enum access_kind others, uint32_t pl
 
 /* The store that finds all places taken issues when the missing one's line has come, and
  * the rest of the group, four a cycle, after it. Loads take no place. */
-static void stores_behind_a_missing_one_fill_the_buffer(void **state)
+TEST(stores_behind_a_missing_one_fill_the_buffer)
 {
-        (void)state;
         assert_near(cycles_behind_a_missing_store(ACCESS_STORE, 56),
                     DRAM_CYCLES + (100 - 56) / 4.0, 0.02);
         assert_near(cycles_behind_a_missing_store(ACCESS_STORE, 20),
@@ -292,13 +279,12 @@ static void stores_behind_a_missing_one_fill_the_buffer(void **state)
 }
 
 /* More fill buffers than places beyond L2: these decide how many misses are under way. */
-static void the_queue_beyond_l2_bounds_the_overlap(void **state)
+TEST(the_queue_beyond_l2_bounds_the_overlap)
 {
         const uint64_t loads = 50000;
         struct simpmu_params params = default_params();
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         params.page_walk_cycles = 0;
         params.stlb_latency_cycles = 0;
         params.l2_queue_entries = 6;
@@ -313,13 +299,12 @@ static void the_queue_beyond_l2_bounds_the_overlap(void **state)
 
 /* A stream from L2 takes as long as its lines need on the way, whatever else asks for
  * fill buffers: in each pass two loads whose addresses come later than the next lines. */
-static void loads_far_ahead_leave_a_stream_its_bandwidth(void **state)
+TEST_WITH(loads_far_ahead_leave_a_stream_its_bandwidth, NULL, NULL)
 {
         const uint64_t bytes = 64 * KIB, passes = 50, line_cycles = 8;
         const uint64_t half = LINE_BYTES / 2, lines = passes * (bytes / LINE_BYTES + 2);
         struct simpmu_params params = default_params();
 
-        (void)state;
         params.lfb_entries = 8;
         params.l2_bytes_per_cycle = LINE_BYTES / (double)line_cycles;
         for (uint64_t later_cycles = 0; later_cycles <= 560; later_cycles += 20) {
@@ -344,13 +329,12 @@ static void loads_far_ahead_leave_a_stream_its_bandwidth(void **state)
 }
 
 /* With 56 instructions from miss to miss the ROB of 224 holds 4 of them. */
-static void reorder_window_bounds_the_overlap(void **state)
+TEST(reorder_window_bounds_the_overlap)
 {
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         for (uint64_t i = 0; i < 50000; i++)
                 touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), 56);
         counters(rig, 0, value);
@@ -358,13 +342,12 @@ static void reorder_window_bounds_the_overlap(void **state)
         assert_int_equal(value[SIMPMU_FB_FULL], 0);
 }
 
-static void further_words_of_a_line_hit_its_fill_buffer(void **state)
+TEST(further_words_of_a_line_hit_its_fill_buffer)
 {
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, 20, 1);
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         touch(rig, ACCESS_LOAD, MIB, 1);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_DRAM);
         assert_true(last_sample.translation > TLB_STLB_HIT);
@@ -378,13 +361,12 @@ static void further_words_of_a_line_hit_its_fill_buffer(void **state)
 }
 
 /* With caches only the first load of a line waits, and the time in the buffer counts. */
-static void further_words_hit_where_one_load_waits(void **state)
+TEST(further_words_hit_where_one_load_waits)
 {
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         uint64_t before[SIMPMU_COUNTER_COUNT], value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         rig->machine.one_load_waits = true;
         touch(rig, ACCESS_LOAD, MIB, 1);
         counters(rig, 0, before);
@@ -414,13 +396,12 @@ static void sum_stalls(const struct sim_sample *sample)
 
 /* Beside each step of a chase through memory a load that misses as well, and comes while
  * the chase is waited for. */
-static void time_is_sampled_at_the_load_that_is_waited_for(void **state)
+TEST(time_is_sampled_at_the_load_that_is_waited_for)
 {
         const uint64_t steps = 4000, period = 97;
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, 1, period);
 
-        (void)state;
         rig->machine.on_sample = sum_stalls;
         rig->machine.samples_stalls = true;
         stall_of_chase = stall_of_others = 0;
@@ -435,12 +416,11 @@ static void time_is_sampled_at_the_load_that_is_waited_for(void **state)
 
 /* Loads that hit L2 one after the other cost their latency, independent ones nothing
  * beyond the first: by latency alone both would count alike. */
-static void a_latency_that_others_hide_counts_nothing(void **state)
+TEST(a_latency_that_others_hide_counts_nothing)
 {
         const uint64_t lines = 1024, passes = 20;
         struct simpmu_params params = default_params();
 
-        (void)state;
         for (int chased = 0; chased < 2; chased++) {
                 struct rig *rig = rig_new(&params, 1, 1, 1);
                 rig->machine.on_sample = sum_stalls;
@@ -464,13 +444,12 @@ static void a_latency_that_others_hide_counts_nothing(void **state)
 }
 
 /* They retire as they issue: nothing waits, and a timer finds each for its slot. */
-static void loads_that_nothing_waits_for_count_their_slots(void **state)
+TEST(loads_that_nothing_waits_for_count_their_slots)
 {
         const uint64_t loads = 8000, apart = 3;
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, 1, 1);
 
-        (void)state;
         rig->machine.on_sample = sum_stalls;
         rig->machine.samples_stalls = true;
         touch_at(rig, 1, ACCESS_LOAD, MIB, 1);
@@ -509,13 +488,12 @@ static uint64_t stall_after_branch(uint64_t branches, uint64_t cost,
 
 /* Until its pipeline is full again a processor has nothing to retire: a timer finds the
  * instruction that comes first. */
-static void the_first_instruction_after_a_wrong_prediction_has_its_time(void **state)
+TEST(the_first_instruction_after_a_wrong_prediction_has_its_time)
 {
         const uint64_t branches = 100, cost = 56;
         struct simpmu_params params = default_params();
         uint64_t l1d_slots = (uint64_t)(params.l1d_latency_cycles * params.issue_width);
 
-        (void)state;
         assert_in_range(stall_after_branch(branches, cost, 0), branches * cost,
                         branches * (cost + 1 + l1d_slots));
         assert_in_range(stall_after_branch(branches, cost, 1), branches,
@@ -548,13 +526,12 @@ static uint64_t latency_after_store(uint64_t cost_cycles, uint64_t offset,
 
 /* A store gives a load its value if it has all of it; else the load waits until the store
  * has left its buffer. */
-static void a_load_waits_for_a_store_of_a_part_of_it(void **state)
+TEST(a_load_waits_for_a_store_of_a_part_of_it)
 {
         const uint64_t cost = 30;
         struct simpmu_params params = default_params();
         uint64_t width = (uint64_t)params.issue_width;
 
-        (void)state;
         assert_in_range(latency_after_store(cost, 0, 4), cost * width - 1,
                         cost * width + 1);
         assert_in_range(latency_after_store(cost, 7, 1), cost * width - 1,
@@ -564,13 +541,12 @@ static void a_load_waits_for_a_store_of_a_part_of_it(void **state)
         assert_int_equal(latency_after_store(cost, 8, 8), 0);
 }
 
-static void a_load_across_a_line_border_counts_once(void **state)
+TEST(a_load_across_a_line_border_counts_once)
 {
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, 20, 1);
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         touch(rig, ACCESS_LOAD, MIB - WORD_BYTES / 2, 1);
         counters(rig, 0, value);
         assert_int_equal(value[SIMPMU_DRAM_READ], 2 * LINE_BYTES);
@@ -587,7 +563,7 @@ static void a_load_across_a_line_border_counts_once(void **state)
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_LFB);
 }
 
-static void pages_beyond_the_tlb_cost_a_walk(void **state)
+TEST(pages_beyond_the_tlb_cost_a_walk)
 {
         const uint64_t page = 4 * KIB;
         const uint64_t pages = 4096;
@@ -595,7 +571,6 @@ static void pages_beyond_the_tlb_cost_a_walk(void **state)
         struct rig *rig = rig_new(&params, 1, 1, 1);
         uint64_t walks = 0;
 
-        (void)state;
         /* Each page's line lies in another set, so that the lines stay in L3. */
         for (int pass = 0; pass < 3; pass++) {
                 for (uint64_t i = 0; i < pages; i++) {
@@ -613,12 +588,11 @@ static void pages_beyond_the_tlb_cost_a_walk(void **state)
 
 /* The line that one thread has requested is there when another comes to the core, whose
  * clock stands elsewhere. */
-static void two_threads_on_a_core_share_no_clock(void **state)
+TEST(two_threads_on_a_core_share_no_clock)
 {
         struct simpmu_params params = default_params();
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         params.cores = 1;
         struct rig *rig = rig_new(&params, 2, 1, 1);
         run_thread(rig, 0);
@@ -669,13 +643,12 @@ static double stream(struct rig *rig, uint64_t lines,
         return (double)value[SIMPMU_DRAM_READ] / ((double)end * 1000 / CLOCK_MHZ);
 }
 
-static void many_streams_share_the_bandwidth(void **state)
+TEST(many_streams_share_the_bandwidth)
 {
         struct simpmu_params params = default_params();
         uint64_t alone[SIMPMU_COUNTER_COUNT];
         uint64_t together[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         struct rig *one = rig_new(&params, 1, NO_SAMPLES, 1);
         struct rig *many = rig_new(&params, 8, NO_SAMPLES, 1);
         double of_one = stream(one, 100000, alone);
@@ -694,14 +667,13 @@ static void many_streams_share_the_bandwidth(void **state)
 
 /* One dependent load at a time can use little bandwidth, but waits in the same queue
  * as those who use much. */
-static void innocent_chase_suffers_beside_streams(void **state)
+TEST(innocent_chase_suffers_beside_streams)
 {
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 9, NO_SAMPLES, 1);
         uint64_t value[SIMPMU_COUNTER_COUNT];
         uint64_t steps[THREADS_MAX] = {0};
 
-        (void)state;
         for (int round = 0; round < 60; round++) {
                 for (uint32_t i = 0; i < rig->count; i++) {
                         run_thread(rig, i);
@@ -721,13 +693,12 @@ static void innocent_chase_suffers_beside_streams(void **state)
         assert_true(lmrl(value) > 1.5 * DRAM_CYCLES);
 }
 
-static void write_backs_take_bandwidth(void **state)
+TEST(write_backs_take_bandwidth)
 {
         struct simpmu_params params = default_params();
         uint64_t value[SIMPMU_COUNTER_COUNT];
         const uint64_t bytes = 32 * MIB;
 
-        (void)state;
         params.dram_bandwidth_gbs = 4;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         for (uint64_t at = 0; at < bytes; at += LINE_BYTES)
@@ -739,13 +710,12 @@ static void write_backs_take_bandwidth(void **state)
         assert_near(traffic / ns, 4, 0.07);
 }
 
-static void a_flushed_line_comes_from_memory_again(void **state)
+TEST(a_flushed_line_comes_from_memory_again)
 {
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 2, 1, 1);
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         touch(rig, ACCESS_STORE, MIB, 4000);
         run_thread(rig, 1);
         touch(rig, ACCESS_LOAD, 2 * MIB, 4000);
@@ -766,12 +736,11 @@ static void a_flushed_line_comes_from_memory_again(void **state)
 
 /* What flushed lines hold in the queue beyond L2 they hold when they are flushed: loads
  * long after them take as long as one before. */
-static void flushes_long_ago_hold_up_no_loads(void **state)
+TEST(flushes_long_ago_hold_up_no_loads)
 {
         const uint64_t lines = 1000, written_cycles = 100000;
         struct simpmu_params params = default_params();
 
-        (void)state;
         params.l2_queue_entries = 6;
         params.dram_write_ns = DRAM_NS;
         struct rig *rig = rig_new(&params, 1, 1, 1);
@@ -792,7 +761,6 @@ static void flushes_long_ago_hold_up_no_loads(void **state)
 }
 
 /* ---- prefetchers ---- */
-
 #define ALL_PREFETCHERS ((1u << SIMPMU_PREFETCHER_COUNT) - 1)
 
 /* Reads LINES lines, each word of them, with INSTRUCTIONS from load to load, in order or
@@ -812,12 +780,11 @@ static void read_words(uint32_t prefetchers, bool in_order, uint64_t lines,
         counters(rig, 0, value);
 }
 
-static void prefetching_makes_a_stream_faster_but_reads_no_more(void **state)
+TEST(prefetching_makes_a_stream_faster_but_reads_no_more)
 {
         const uint64_t lines = 65536;
         uint64_t without[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         read_words(0, true, lines, 40, without);
         assert_int_equal(without[SIMPMU_DRAM_READ], lines * LINE_BYTES);
         for (uint32_t i = 0; i < SIMPMU_PREFETCHER_COUNT; i++) {
@@ -831,14 +798,13 @@ static void prefetching_makes_a_stream_faster_but_reads_no_more(void **state)
 }
 
 /* Lines without order follow no stream; only the adjacent line is brought for nothing. */
-static void prefetchers_of_streams_leave_scattered_lines_alone(void **state)
+TEST(prefetchers_of_streams_leave_scattered_lines_alone)
 {
         const uint64_t lines = 65536;
         const uint32_t streams =
             1u << SIMPMU_L1_NEXT | 1u << SIMPMU_L1_IP_STRIDE | 1u << SIMPMU_L2_STREAMER;
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         read_words(streams, false, lines, 8, value);
         assert_near((double)value[SIMPMU_DRAM_READ], (double)lines * LINE_BYTES, 0.05);
         read_words(1u << SIMPMU_L2_ADJACENT, false, lines, 8, value);
@@ -867,11 +833,10 @@ static double cycles_in_blocks(uint64_t lines, uint64_t step, uint32_t prefetche
 /* The order within 16 lines does not matter to a stream, as loads execute in any order; a
  * page without order is none. So a processor was measured to do (doc/simulated-pmu.md).
  */
-static void streams_are_followed_through_disorder_of_a_few_lines(void **state)
+TEST(streams_are_followed_through_disorder_of_a_few_lines)
 {
         const uint32_t streamer = 1u << SIMPMU_L2_STREAMER;
 
-        (void)state;
         double in_order = cycles_in_blocks(16, 1, streamer);
         assert_true(in_order < DRAM_CYCLES / 4);
         assert_near(cycles_in_blocks(8, 3, streamer), in_order, 0.1);
@@ -895,11 +860,10 @@ static struct rig *rig_with_ip_stride(void)
 
 /* Loads at a distance miss until the third has shown that it stays the same, and at the
  * start of each page, which no prefetch crosses. */
-static void a_stride_is_followed_within_the_page(void **state)
+TEST(a_stride_is_followed_within_the_page)
 {
         const int64_t strides[] = {64, 192, 256, 2048, -256};
 
-        (void)state;
         for (size_t i = 0; i < sizeof(strides) / sizeof(strides[0]); i++) {
                 struct rig *rig = rig_with_ip_stride();
                 uint64_t value[SIMPMU_COUNTER_COUNT];
@@ -923,12 +887,11 @@ static void a_stride_is_followed_within_the_page(void **state)
 }
 
 /* Each load instruction has a stride of its own. */
-static void strides_are_known_by_instruction(void **state)
+TEST(strides_are_known_by_instruction)
 {
         const uint64_t steps = 1000;
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         for (uint64_t ips = 1; ips <= 2; ips++) {
                 struct rig *rig = rig_with_ip_stride();
                 for (uint64_t i = 0; i < steps; i++) {
@@ -990,13 +953,12 @@ static double cycles_of_streams(const struct streams *kernel, uint64_t start)
 
 /* A core has as much bandwidth as its queue has places for the lines under way (Little's
  * law), whatever the stream falls together with. */
-static void streams_fill_the_queue_from_every_start(void **state)
+TEST_WITH(streams_fill_the_queue_from_every_start, NULL, NULL)
 {
         const struct streams kernels[] = {
             {1, false}, {1, true}, {2, true}, {3, true}}; /* load, store, copy, triad */
         const uint64_t starts = 50;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
                 double under_way =
                     kernels[i].arrays * DRAM_NS + (kernels[i].stores ? WRITE_NS : 0);
@@ -1012,12 +974,11 @@ static void streams_fill_the_queue_from_every_start(void **state)
         }
 }
 
-static void strides_beyond_2_kib_and_stores_are_not_followed(void **state)
+TEST(strides_beyond_2_kib_and_stores_are_not_followed)
 {
         const uint64_t steps = 1000;
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         struct rig *rig = rig_with_ip_stride();
         for (uint64_t i = 0; i < steps; i++) {
                 touch_at(rig, 1, ACCESS_LOAD, MEMORY_OF(1) + i * (2048 + 64), AT_LEISURE);
@@ -1032,13 +993,12 @@ static void strides_beyond_2_kib_and_stores_are_not_followed(void **state)
 
 /* Stores to scattered lines overlap in the store buffer; behind a locked instruction each
  * waits for the one before. A thread that has nothing under way waits the cost alone. */
-static void locked_instructions_wait_for_all_before(void **state)
+TEST(locked_instructions_wait_for_all_before)
 {
         const uint64_t stores = 5000, cost_cycles = 20;
         const enum access_kind kinds[] = {ACCESS_LOAD, ACCESS_STORE};
         struct simpmu_params params = default_params();
 
-        (void)state;
         params.page_walk_cycles = 0;
         params.stlb_latency_cycles = 0;
         params.lock_cycles = (double)cost_cycles;
@@ -1093,12 +1053,11 @@ static enum simpmu_level level_after(enum prefetch_into into, uint16_t instructi
         return last_sample.level;
 }
 
-static void a_software_prefetch_brings_its_line(void **state)
+TEST(a_software_prefetch_brings_its_line)
 {
         const uint16_t long_after = 8 * DRAM_CYCLES, soon_after = 2 * DRAM_CYCLES;
         uint64_t cycles;
 
-        (void)state;
         assert_int_equal(level_after(PREFETCH_INTO_L1, long_after, &cycles),
                          SIMPMU_LEVEL_L1);
         assert_int_equal(level_after(PREFETCH_TO_WRITE, long_after, &cycles),
@@ -1111,7 +1070,7 @@ static void a_software_prefetch_brings_its_line(void **state)
         assert_near((double)cycles, DRAM_CYCLES / 2, 0.02);
 }
 
-static void software_prefetches_wait_for_fill_buffers(void **state)
+TEST(software_prefetches_wait_for_fill_buffers)
 {
         struct simpmu_params params = default_params();
         params.page_walk_cycles = 0;
@@ -1119,7 +1078,6 @@ static void software_prefetches_wait_for_fill_buffers(void **state)
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         const uint64_t lines = 12000;
 
-        (void)state;
         for (uint64_t i = 1; i <= lines; i++) {
                 prefetch_by_hand(rig, PREFETCH_INTO_L1, scattered(i, 64 * MIB) + MIB);
                 rig->hot.instructions++;
@@ -1154,12 +1112,11 @@ static void memory_read(uint32_t prefetchers, uint16_t delay,
 /* H20, finding 3: with prefetching few misses and many hits of fill buffers make the L1
  * miss latency longer than any load has waited; LMRL stays true, and falls with more
  * compute between the loads, which gives the prefetcher time. */
-static void prefetching_misleads_l1_miss_latency_but_not_lmrl(void **state)
+TEST(prefetching_misleads_l1_miss_latency_but_not_lmrl)
 {
         uint64_t busy[SIMPMU_COUNTER_COUNT];
         uint64_t relaxed[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         memory_read(ALL_PREFETCHERS, 128, busy);
         memory_read(ALL_PREFETCHERS, 512, relaxed);
         assert_true((double)busy[SIMPMU_PENDING] / (double)busy[SIMPMU_L1_MISS] >
@@ -1171,12 +1128,11 @@ static void prefetching_misleads_l1_miss_latency_but_not_lmrl(void **state)
 /* H20, findings 2 and 4: one core whose fill buffers are full waits in the core. LMRL
  * stays idle, fb_full is high, and samples (whose latency includes the wait for a
  * buffer) alone would have told of contention. */
-static void full_buffers_lengthen_samples_but_not_lmrl(void **state)
+TEST(full_buffers_lengthen_samples_but_not_lmrl)
 {
         uint64_t full[SIMPMU_COUNTER_COUNT];
         uint64_t idle[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         memory_read(0, 1, full);
         uint64_t full_sample = last_sample.latency_slots;
         memory_read(0, 2048, idle);
@@ -1188,7 +1144,7 @@ static void full_buffers_lengthen_samples_but_not_lmrl(void **state)
 
 /* ---- sampling ---- */
 
-static void samples_come_at_the_period_with_jitter(void **state)
+TEST(samples_come_at_the_period_with_jitter)
 {
         struct simpmu_params params = default_params();
         const uint64_t period = 100;
@@ -1197,7 +1153,6 @@ static void samples_come_at_the_period_with_jitter(void **state)
         uint64_t shortest = UINT64_MAX;
         uint64_t longest = 0;
 
-        (void)state;
         for (uint64_t i = 0; i < 100000; i++)
                 touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), 4);
         assert_near((double)samples_taken, 100000.0 / (double)period, 0.03);
@@ -1212,12 +1167,11 @@ static void samples_come_at_the_period_with_jitter(void **state)
         assert_true(longest - shortest > period / 3);
 }
 
-static void loads_below_ldlat_are_not_counted(void **state)
+TEST(loads_below_ldlat_are_not_counted)
 {
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, DRAM_CYCLES - 50, 1);
 
-        (void)state;
         for (int pass = 0; pass < 4; pass++) {
                 for (uint64_t at = 0; at < 128 * KIB; at += LINE_BYTES)
                         chase_step(rig, at);
@@ -1225,9 +1179,8 @@ static void loads_below_ldlat_are_not_counted(void **state)
         assert_int_equal(samples_taken, 128 * KIB / LINE_BYTES); /* the first pass */
 }
 
-static void a_load_of_a_pending_store_is_not_slow_itself(void **state)
+TEST(a_load_of_a_pending_store_is_not_slow_itself)
 {
-        (void)state;
         const uint64_t variable = 1024 * MIB, steps = 20000;
         const uint32_t period = 1;
         struct simpmu_params params = default_params();
@@ -1302,7 +1255,7 @@ static struct access_site form_site(enum access_kind kind, uint32_t address_numb
 /* A turn takes what the additions take and the way through the store buffer, which
  * depends on what is stored and how; where a core renames memory only the additions, once
  * they take longer than the load. */
-static void a_chain_through_memory_takes_its_time(void **state)
+TEST(a_chain_through_memory_takes_its_time)
 {
         const uint32_t one = 1, other = 2, any = FORM_UNKNOWN;
         const struct {
@@ -1334,7 +1287,6 @@ static void a_chain_through_memory_takes_its_time(void **state)
             {RENAMES_GENERAL, FORM_VECTOR, FORM_VECTOR, 8, 8, 0, 4, 13},
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 const struct simpmu_params params = forwarding_params(cases[i].renaming);
                 const struct access_site load =
@@ -1350,13 +1302,12 @@ static void a_chain_through_memory_takes_its_time(void **state)
 }
 
 /* A value that was there long before takes a load no longer than L1. */
-static void a_value_stored_long_before_is_there(void **state)
+TEST(a_value_stored_long_before_is_there)
 {
         const struct simpmu_params params = forwarding_params(RENAMES_NOTHING);
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         const struct access_site load = form_site(ACCESS_LOAD, FORM_UNKNOWN, WORD_BYTES);
 
-        (void)state;
         rig->hot.instructions = 10000;
         stored_note(&rig->hot, MIB, FORM_UNKNOWN, 9000);
         load_stored(rig, &load, MIB);
@@ -1369,13 +1320,12 @@ static void a_value_stored_long_before_is_there(void **state)
 }
 
 /* Another thread's clock says nothing of when a value comes. */
-static void stored_values_stay_with_their_thread(void **state)
+TEST(stored_values_stay_with_their_thread)
 {
         const struct simpmu_params params = forwarding_params(RENAMES_NOTHING);
         struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
         const struct access_site load = form_site(ACCESS_LOAD, FORM_UNKNOWN, WORD_BYTES);
 
-        (void)state;
         stored_note(&rig->hot, MIB, FORM_UNKNOWN, 100000);
         run_thread(rig, 1);
         load_stored(rig, &load, MIB);
@@ -1384,11 +1334,10 @@ static void stored_values_stay_with_their_thread(void **state)
 
 /* What passes without a call is in L1, and recent; with 48 sets its entry of the filter
  * may be any. */
-static void what_passes_is_recent_in_l1(void **state)
+TEST(what_passes_is_recent_in_l1)
 {
         const uint64_t lines = 2048, loads = 2000;
 
-        (void)state;
         for (uint32_t sets = 48; sets <= 64; sets += 16) {
                 struct simpmu_params params = default_params();
                 params.l1d_bytes = (uint64_t)sets * 8 * LINE_BYTES;
@@ -1415,13 +1364,12 @@ static void what_passes_is_recent_in_l1(void **state)
 
 /* Two lines as far apart as L1 is large both pass once they are there, dirty ones for
  * stores, too: neither pushes the other out of what generated code knows. */
-static void lines_at_the_size_of_l1_pass_both(void **state)
+TEST(lines_at_the_size_of_l1_pass_both)
 {
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         const uint64_t addresses[] = {MIB, MIB + (uint64_t)params.l1d_bytes};
 
-        (void)state;
         for (int round = 0; round < 2; round++) {
                 for (int i = 0; i < 2; i++) {
                         touch(rig, ACCESS_STORE, addresses[i], 400);
@@ -1469,12 +1417,11 @@ static void scattered_accesses(bool caches_only, enum access_mode mode,
 }
 
 /* What a mode leaves out changes nothing where the mode applies. */
-static void modes_agree_with_the_general_one(void **state)
+TEST(modes_agree_with_the_general_one)
 {
         uint64_t general[SIMPMU_COUNTER_COUNT];
         uint64_t common[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         scattered_accesses(false, ACCESS_IN_GENERAL, general);
         scattered_accesses(false, ACCESS_IN_COMMON, common);
         assert_memory_equal(common, general, sizeof(general));
@@ -1484,12 +1431,11 @@ static void modes_agree_with_the_general_one(void **state)
         assert_memory_equal(common, general, sizeof(general));
 }
 
-static void mode_follows_from_what_the_run_needs(void **state)
+TEST(mode_follows_from_what_the_run_needs)
 {
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
 
-        (void)state;
         assert_int_equal(access_mode_of(&rig->machine), ACCESS_IN_COMMON);
         rig->machine.one_load_waits = true;
         assert_int_equal(access_mode_of(&rig->machine), ACCESS_OF_CACHES);
@@ -1499,89 +1445,4 @@ static void mode_follows_from_what_the_run_needs(void **state)
         params.l1d_ways = 12;
         rig = rig_new(&params, 1, NO_SAMPLES, 1);
         assert_int_equal(access_mode_of(&rig->machine), ACCESS_IN_GENERAL);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_teardown(buffer_of_half_l1_is_missed_once, free_blocks),
-            cmocka_unit_test_teardown(buffer_between_l1_and_l2_is_read_from_memory_once,
-                                      free_blocks),
-            cmocka_unit_test_teardown(a_forked_child_writes_nothing_of_its_parent_back,
-                                      free_blocks),
-            cmocka_unit_test_teardown(bytes_written_are_written_back, free_blocks),
-            cmocka_unit_test_teardown(reads_write_nothing_back, free_blocks),
-            cmocka_unit_test_teardown(odd_number_of_sets_keeps_what_fits, free_blocks),
-            cmocka_unit_test_teardown(victims_keep_their_line_number, free_blocks),
-            cmocka_unit_test_teardown(chase_has_one_miss_outstanding, free_blocks),
-            cmocka_unit_test_teardown(independent_misses_fill_the_buffers, free_blocks),
-            cmocka_unit_test_teardown(arithmetic_in_a_chain_takes_its_time, free_blocks),
-            cmocka_unit_test_teardown(stall_counters_are_as_m17_found_them, free_blocks),
-            cmocka_unit_test_teardown(missing_stores_stall_for_the_store_buffer,
-                                      free_blocks),
-            cmocka_unit_test_teardown(stores_behind_a_missing_one_fill_the_buffer,
-                                      free_blocks),
-            cmocka_unit_test(loads_far_ahead_leave_a_stream_its_bandwidth),
-            cmocka_unit_test_teardown(the_queue_beyond_l2_bounds_the_overlap,
-                                      free_blocks),
-            cmocka_unit_test_teardown(modes_agree_with_the_general_one, free_blocks),
-            cmocka_unit_test_teardown(mode_follows_from_what_the_run_needs, free_blocks),
-            cmocka_unit_test_teardown(reorder_window_bounds_the_overlap, free_blocks),
-            cmocka_unit_test_teardown(further_words_hit_where_one_load_waits,
-                                      free_blocks),
-            cmocka_unit_test_teardown(further_words_of_a_line_hit_its_fill_buffer,
-                                      free_blocks),
-            cmocka_unit_test_teardown(time_is_sampled_at_the_load_that_is_waited_for,
-                                      free_blocks),
-            cmocka_unit_test_teardown(a_latency_that_others_hide_counts_nothing,
-                                      free_blocks),
-            cmocka_unit_test_teardown(
-                the_first_instruction_after_a_wrong_prediction_has_its_time, free_blocks),
-            cmocka_unit_test_teardown(a_load_waits_for_a_store_of_a_part_of_it,
-                                      free_blocks),
-            cmocka_unit_test_teardown(loads_that_nothing_waits_for_count_their_slots,
-                                      free_blocks),
-            cmocka_unit_test_teardown(a_load_across_a_line_border_counts_once,
-                                      free_blocks),
-            cmocka_unit_test_teardown(two_threads_on_a_core_share_no_clock, free_blocks),
-            cmocka_unit_test_teardown(pages_beyond_the_tlb_cost_a_walk, free_blocks),
-            cmocka_unit_test_teardown(many_streams_share_the_bandwidth, free_blocks),
-            cmocka_unit_test_teardown(innocent_chase_suffers_beside_streams, free_blocks),
-            cmocka_unit_test_teardown(write_backs_take_bandwidth, free_blocks),
-            cmocka_unit_test_teardown(a_flushed_line_comes_from_memory_again,
-                                      free_blocks),
-            cmocka_unit_test_teardown(flushes_long_ago_hold_up_no_loads, free_blocks),
-            cmocka_unit_test_teardown(prefetching_makes_a_stream_faster_but_reads_no_more,
-                                      free_blocks),
-            cmocka_unit_test_teardown(prefetchers_of_streams_leave_scattered_lines_alone,
-                                      free_blocks),
-            cmocka_unit_test_teardown(
-                streams_are_followed_through_disorder_of_a_few_lines, free_blocks),
-            cmocka_unit_test_teardown(a_stride_is_followed_within_the_page, free_blocks),
-            cmocka_unit_test_teardown(strides_are_known_by_instruction, free_blocks),
-            cmocka_unit_test(streams_fill_the_queue_from_every_start),
-            cmocka_unit_test_teardown(strides_beyond_2_kib_and_stores_are_not_followed,
-                                      free_blocks),
-            cmocka_unit_test_teardown(locked_instructions_wait_for_all_before,
-                                      free_blocks),
-            cmocka_unit_test_teardown(a_software_prefetch_brings_its_line, free_blocks),
-            cmocka_unit_test_teardown(software_prefetches_wait_for_fill_buffers,
-                                      free_blocks),
-            cmocka_unit_test_teardown(prefetching_misleads_l1_miss_latency_but_not_lmrl,
-                                      free_blocks),
-            cmocka_unit_test_teardown(full_buffers_lengthen_samples_but_not_lmrl,
-                                      free_blocks),
-            cmocka_unit_test_teardown(samples_come_at_the_period_with_jitter,
-                                      free_blocks),
-            cmocka_unit_test_teardown(loads_below_ldlat_are_not_counted, free_blocks),
-            cmocka_unit_test_teardown(a_load_of_a_pending_store_is_not_slow_itself,
-                                      free_blocks),
-            cmocka_unit_test_teardown(a_chain_through_memory_takes_its_time, free_blocks),
-            cmocka_unit_test_teardown(a_value_stored_long_before_is_there, free_blocks),
-            cmocka_unit_test_teardown(stored_values_stay_with_their_thread, free_blocks),
-            cmocka_unit_test_teardown(what_passes_is_recent_in_l1, free_blocks),
-            cmocka_unit_test_teardown(lines_at_the_size_of_l1_pass_both, free_blocks),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

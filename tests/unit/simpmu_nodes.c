@@ -35,22 +35,20 @@ static uint32_t node_of_thread(const struct rig *rig, uint32_t thread)
         return rig->threads[thread]->core->node->number;
 }
 
-static void threads_fill_a_node_before_the_next(void **state)
+TEST(threads_fill_a_node_before_the_next)
 {
         struct simpmu_params params = two_nodes();
         struct rig *rig = rig_new(&params, 10, NO_SAMPLES, 1);
 
-        (void)state;
         for (uint32_t i = 0; i < 8; i++)
                 assert_int_equal(node_of_thread(rig, i), i / CORES_OF_NODE);
         assert_ptr_equal(rig->threads[8]->core, rig->threads[0]->core);
 }
 
-static void spread_threads_go_round_the_nodes(void **state)
+TEST(spread_threads_go_round_the_nodes)
 {
         struct simpmu_params params = two_nodes();
 
-        (void)state;
         params.spread = 1;
         struct rig *rig = rig_new(&params, 8, NO_SAMPLES, 1);
         for (uint32_t i = 0; i < 8; i++)
@@ -58,13 +56,12 @@ static void spread_threads_go_round_the_nodes(void **state)
 }
 
 /* A page is on the node of the core that touches it first, whoever uses it then. */
-static void the_first_touch_places_a_page(void **state)
+TEST(the_first_touch_places_a_page)
 {
         struct simpmu_params params = two_nodes();
         const uint32_t far = CORES_OF_NODE;
         struct rig *rig = rig_new(&params, 8, 1, 1);
 
-        (void)state;
         on_core(rig, 0, ACCESS_STORE, MIB);
         on_core(rig, far, ACCESS_LOAD, MIB + LINE_BYTES);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_REMOTE_DRAM);
@@ -77,12 +74,11 @@ static void the_first_touch_places_a_page(void **state)
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_REMOTE_DRAM);
 }
 
-static void memory_that_was_unmapped_is_placed_anew(void **state)
+TEST(memory_that_was_unmapped_is_placed_anew)
 {
         struct simpmu_params params = two_nodes();
         struct rig *rig = rig_new(&params, 8, 1, 1);
 
-        (void)state;
         on_core(rig, 0, ACCESS_STORE, MIB);
         on_core(rig, 0, ACCESS_STORE, MIB + PAGE);
         pages_forget(&rig->machine.pages, MIB / PAGE, 1);
@@ -93,13 +89,12 @@ static void memory_that_was_unmapped_is_placed_anew(void **state)
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_REMOTE_DRAM);
 }
 
-static void lines_of_another_node_s_caches(void **state)
+TEST(lines_of_another_node_s_caches)
 {
         struct simpmu_params params = two_nodes();
         const uint32_t far = CORES_OF_NODE;
         struct rig *rig = rig_new(&params, 8, 1, 1);
 
-        (void)state;
         on_core(rig, 0, ACCESS_STORE, MIB);
         on_core(rig, far, ACCESS_LOAD, MIB);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_REMOTE_HITM);
@@ -142,9 +137,8 @@ static double read_from(uint32_t first, uint32_t count)
                ((double)(until - start) * 1000 / CLOCK_MHZ);
 }
 
-static void the_link_limits_what_other_nodes_read(void **state)
+TEST(the_link_limits_what_other_nodes_read)
 {
-        (void)state;
         assert_near(read_from(4, 3), LINK_GBS, 0.1);
         assert_near(read_from(0, 4), DRAM_GBS, 0.1);
 }
@@ -172,21 +166,19 @@ static uint64_t kept(enum inclusion inclusion, uint64_t lines)
 }
 
 /* L2 holds 1 MiB, the L3 2 MiB: together 3 only when none is in both. */
-static void a_victim_cache_adds_to_l2(void **state)
+TEST(a_victim_cache_adds_to_l2)
 {
         const uint64_t lines = 5 * MIB / 2 / LINE_BYTES;
 
-        (void)state;
         assert_true(kept(INCLUSION_VICTIM, lines) > lines * 9 / 10);
         assert_true(kept(INCLUSION_ALL, lines) < lines / 2);
 }
 
-static void an_inclusive_l3_takes_lines_from_the_cores(void **state)
+TEST(an_inclusive_l3_takes_lines_from_the_cores)
 {
         const enum simpmu_level levels[] = {
             [INCLUSION_NONE] = SIMPMU_LEVEL_L1, [INCLUSION_ALL] = SIMPMU_LEVEL_DRAM};
 
-        (void)state;
         for (enum inclusion i = INCLUSION_NONE; i <= INCLUSION_ALL; i++) {
                 struct simpmu_params params = default_params();
                 params.l3_inclusion = i;
@@ -201,11 +193,10 @@ static void an_inclusive_l3_takes_lines_from_the_cores(void **state)
 }
 
 /* With a victim cache a line that is in use is in the cores only. */
-static void a_line_of_another_core_is_forwarded(void **state)
+TEST(a_line_of_another_core_is_forwarded)
 {
         struct simpmu_params params = default_params();
 
-        (void)state;
         params.l3_inclusion = INCLUSION_VICTIM;
         params.page_walk_cycles = 0;
         params.stlb_latency_cycles = 0;
@@ -218,12 +209,11 @@ static void a_line_of_another_core_is_forwarded(void **state)
 
 /* ---- pages ---- */
 
-static void pages_are_found_again(void **state)
+TEST(pages_are_found_again)
 {
         struct pages pages;
         const uint64_t count = 3000, step = 777777;
 
-        (void)state;
         pages_init(&pages, allocate);
         for (uint64_t i = 0; i < count; i++)
                 pages_at(&pages, i * step)->user = (uint16_t)(i + 1);
@@ -235,24 +225,4 @@ static void pages_are_found_again(void **state)
                                  i > 10 && i <= 20 ? 0 : i + 1);
         pages_forget(&pages, 0, 1ull << 52);
         assert_int_equal(pages_at(&pages, step)->user, 0);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_teardown(threads_fill_a_node_before_the_next, free_blocks),
-            cmocka_unit_test_teardown(spread_threads_go_round_the_nodes, free_blocks),
-            cmocka_unit_test_teardown(the_first_touch_places_a_page, free_blocks),
-            cmocka_unit_test_teardown(memory_that_was_unmapped_is_placed_anew,
-                                      free_blocks),
-            cmocka_unit_test_teardown(lines_of_another_node_s_caches, free_blocks),
-            cmocka_unit_test_teardown(the_link_limits_what_other_nodes_read, free_blocks),
-            cmocka_unit_test_teardown(a_victim_cache_adds_to_l2, free_blocks),
-            cmocka_unit_test_teardown(an_inclusive_l3_takes_lines_from_the_cores,
-                                      free_blocks),
-            cmocka_unit_test_teardown(a_line_of_another_core_is_forwarded, free_blocks),
-            cmocka_unit_test_teardown(pages_are_found_again, free_blocks),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

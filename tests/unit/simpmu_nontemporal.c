@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Non-temporal stores as the assembler encodes them, and what resembles them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "nontemporal.h"
+#include "unit_test.h"
 
 struct encoded {
         const char *bytes;
@@ -25,7 +20,7 @@ static bool is_store(struct encoded code)
 }
 
 /* By GNU as 2.40. */
-static void stores_of_every_form(void **state)
+TEST(stores_of_every_form)
 {
         static const struct encoded stores[] = {
             CODE("\x0f\xc3\x07"),             /* movnti %eax,(%rdi) */
@@ -41,12 +36,11 @@ static void stores_of_every_form(void **state)
             CODE("\x64\x66\x0f\xe7\x07"),     /* movntdq %xmm0,%fs:(%rdi) */
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(stores) / sizeof(stores[0]); i++)
                 assert_true(is_store(stores[i]));
 }
 
-static void other_instructions(void **state)
+TEST(other_instructions)
 {
         static const struct encoded others[] = {
             CODE("\x66\x0f\x7f\x07"),     /* movdqa %xmm0,(%rdi) */
@@ -60,17 +54,6 @@ static void other_instructions(void **state)
             CODE("\xc5\xfd\xe7"),
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
                 assert_false(is_store(others[i]));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(stores_of_every_form),
-            cmocka_unit_test(other_instructions),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,11 @@
  */
 #include "simpmu_rig.h"
 
-static void lines_follow_each_other_at_the_interval(void **state)
+TEST_WITH(lines_follow_each_other_at_the_interval, NULL, NULL)
 {
         const double intervals[] = {1.5, 8.5, 640, 10240};
         const uint64_t lines = 4096;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
                 struct path path;
                 uint64_t last = 0;
@@ -22,11 +21,10 @@ static void lines_follow_each_other_at_the_interval(void **state)
 
 /* A line whose address comes late does not hold up those that are asked for meanwhile,
  * nor does a path that is not busy. */
-static void a_line_to_come_holds_up_no_earlier_one(void **state)
+TEST_WITH(a_line_to_come_holds_up_no_earlier_one, NULL, NULL)
 {
         struct path path;
 
-        (void)state;
         path_init(&path, 10);
         assert_int_equal(path_take(&path, 5000), 5000);
         assert_int_equal(path_take(&path, 100), 100);
@@ -54,12 +52,11 @@ static struct simpmu_params without_pages(void)
         return params;
 }
 
-static void places_and_latency_are_the_bandwidth_of_a_stream(void **state)
+TEST(places_and_latency_are_the_bandwidth_of_a_stream)
 {
         const uint32_t places[] = {8, 16, 24};
         struct simpmu_params params = without_pages();
 
-        (void)state;
         params.stream_lines = 64;
         params.dram_bandwidth_gbs = 1000;
         for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -69,11 +66,10 @@ static void places_and_latency_are_the_bandwidth_of_a_stream(void **state)
         }
 }
 
-static void the_path_bounds_a_stream(void **state)
+TEST(the_path_bounds_a_stream)
 {
         struct simpmu_params params = without_pages();
 
-        (void)state;
         params.l2_queue_entries = 64;
         params.stream_lines = 128;
         params.l3_bytes_per_cycle = 4;
@@ -81,11 +77,10 @@ static void the_path_bounds_a_stream(void **state)
 }
 
 /* Each page costs a stream that stops at its end the latency of its first lines. */
-static void a_stream_that_runs_on_loses_nothing_between_pages(void **state)
+TEST(a_stream_that_runs_on_loses_nothing_between_pages)
 {
         struct simpmu_params params = without_pages();
 
-        (void)state;
         params.lfb_entries = 1;
         double on = stream_cycles(&params, 1u << SIMPMU_L2_STREAMER);
         params.next_page = 0;
@@ -94,12 +89,11 @@ static void a_stream_that_runs_on_loses_nothing_between_pages(void **state)
 }
 
 /* Loads that all miss, with a fill buffer each: the load buffer bounds them. */
-static void the_load_buffer_bounds_the_overlap(void **state)
+TEST(the_load_buffer_bounds_the_overlap)
 {
         const uint64_t loads = 20000;
         struct simpmu_params params = without_pages();
 
-        (void)state;
         params.lfb_entries = 32;
         params.l2_queue_entries = 64;
         params.load_buffer_entries = 8;
@@ -132,7 +126,7 @@ static double block_cycles(uint64_t loads, uint64_t stores, uint64_t *no_execute
 }
 
 /* Four instructions issue in a cycle, of which two can load and one store. */
-static void ports_bound_loads_and_stores(void **state)
+TEST(ports_bound_loads_and_stores)
 {
         const struct {
                 uint64_t loads, stores;
@@ -141,7 +135,6 @@ static void ports_bound_loads_and_stores(void **state)
                      {16, 0, 8}, {8, 8, 8}, {0, 16, 16}};
         uint64_t no_execute;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(mixes) / sizeof(mixes[0]); i++) {
                 assert_near(block_cycles(mixes[i].loads, mixes[i].stores, &no_execute),
                             mixes[i].cycles, 0.001);
@@ -171,11 +164,10 @@ static double load_cycles(uint64_t offset, uint64_t *split)
 }
 
 /* A load across a line border uses a port twice. */
-static void split_loads_take_two_turns(void **state)
+TEST(split_loads_take_two_turns)
 {
         uint64_t split;
 
-        (void)state;
         assert_near(load_cycles(0, &split), 0.5, 0.02);
         assert_int_equal(split, 0);
         assert_near(load_cycles(LINE_BYTES - 4, &split), 1, 0.02);
@@ -195,9 +187,8 @@ static uint32_t sets_of_column(uint64_t row_bytes)
 }
 
 /* 512 lines that are 2 KiB apart are in 2 of 64 sets, others in more. */
-static void columns_use_few_sets(void **state)
+TEST(columns_use_few_sets)
 {
-        (void)state;
         assert_int_equal(sets_of_column(2048), 2);
         assert_int_equal(sets_of_column(4096), 1);
         assert_int_equal(sets_of_column(2048 + 64), 0);
@@ -226,13 +217,12 @@ static double set_cycles(const struct simpmu_params *params, uint64_t lines, boo
 
 /* Six times the ways of a set fit into the sets of L2 that its lines share; four times L2
  * into L3. Without intervals 12 loads are under way at once. */
-static void a_set_takes_a_line_in_its_interval(void **state)
+TEST(a_set_takes_a_line_in_its_interval)
 {
         struct simpmu_params params = without_pages();
         const uint64_t one_in_l2 = 48, all_in_l2 = 2048;
         const uint64_t one_in_l3 = 512, all_in_l3 = 16 * KIB;
 
-        (void)state;
         double one_l2 = set_cycles(&params, one_in_l2, true);
         double all_l2 = set_cycles(&params, all_in_l2, false);
         double one_l3 = set_cycles(&params, one_in_l3, true);
@@ -248,11 +238,10 @@ static void a_set_takes_a_line_in_its_interval(void **state)
 }
 
 /* A line that comes late leaves its set to those that come long before. */
-static void a_line_to_come_leaves_the_set_to_earlier_ones(void **state)
+TEST(a_line_to_come_leaves_the_set_to_earlier_ones)
 {
         struct l1d l1d;
 
-        (void)state;
         l1d_init(&l1d, 512, 8, allocate);
         assert_int_equal(l1d_take_turn(&l1d, 0, 5000, 10), 5000);
         assert_int_equal(l1d_take_turn(&l1d, 64, 100, 10), 100);
@@ -260,26 +249,4 @@ static void a_line_to_come_leaves_the_set_to_earlier_ones(void **state)
         assert_int_equal(l1d_take_turn(&l1d, 192, 5001, 10), 5020);
         assert_int_equal(l1d_take_turn(&l1d, 1, 5001, 10), 5001);
         assert_int_equal(l1d_take_turn(&l1d, 256, 5040, 10), 5040);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(lines_follow_each_other_at_the_interval),
-            cmocka_unit_test(a_line_to_come_holds_up_no_earlier_one),
-            cmocka_unit_test_teardown(places_and_latency_are_the_bandwidth_of_a_stream,
-                                      free_blocks),
-            cmocka_unit_test_teardown(the_path_bounds_a_stream, free_blocks),
-            cmocka_unit_test_teardown(a_stream_that_runs_on_loses_nothing_between_pages,
-                                      free_blocks),
-            cmocka_unit_test_teardown(the_load_buffer_bounds_the_overlap, free_blocks),
-            cmocka_unit_test_teardown(a_set_takes_a_line_in_its_interval, free_blocks),
-            cmocka_unit_test_teardown(a_line_to_come_leaves_the_set_to_earlier_ones,
-                                      free_blocks),
-            cmocka_unit_test_teardown(ports_bound_loads_and_stores, free_blocks),
-            cmocka_unit_test_teardown(split_loads_take_two_turns, free_blocks),
-            cmocka_unit_test_teardown(columns_use_few_sets, free_blocks),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,12 +126,11 @@ static void run_program(uint32_t count, uint32_t chains, uint64_t load, uint32_t
         }
 }
 
-static void requests_begin_when_a_place_is_really_free(void **state)
+TEST_WITH(requests_begin_when_a_place_is_really_free, NULL, NULL)
 {
         const uint32_t counts[] = {1, 2, 3, 10, 24};
         const uint64_t loads[] = {4, 30, 200};
 
-        (void)state;
         for (uint32_t seed = 0; seed < 90; seed++) {
                 random_state = seed;
                 run_program(counts[seed % 5], 1 + seed % 7, loads[seed / 5 % 3],
@@ -142,13 +141,12 @@ static void requests_begin_when_a_place_is_really_free(void **state)
 
 /* Requests that could all begin at once: the one after as many as there are places begins
  * when the first has ended. */
-static void as_many_as_there_are_places_begin_at_once(void **state)
+TEST(as_many_as_there_are_places_begin_at_once)
 {
         const uint32_t count = 10;
         const uint64_t latency = 200;
         struct places *places = places_new(count, 64);
 
-        (void)state;
         for (uint64_t i = 0; i < 1000; i++)
                 assert_int_equal(request(places, 0, 1, latency), i / count * latency);
         assert_int_equal(places_taken(places, 99 * latency), count);
@@ -158,11 +156,10 @@ static void as_many_as_there_are_places_begin_at_once(void **state)
 
 /* Of more requests than are remembered the earliest gaps are forgotten; never are more
  * places taken than there are. */
-static void what_is_forgotten_counts_as_full(void **state)
+TEST(what_is_forgotten_counts_as_full)
 {
         struct places *places = places_new(2, 29); /* 32 remembered */
 
-        (void)state;
         for (uint64_t i = 1; i <= 1000; i++) {
                 assert_int_equal(request(places, 1000 * i, 1, 100), 1000 * i);
                 assert_int_equal(request(places, 1000 * i, 1, 50), 1000 * i);
@@ -175,11 +172,10 @@ static void what_is_forgotten_counts_as_full(void **state)
 }
 
 /* Nor is more room used than there is, however many requests are announced. */
-static void requests_beyond_all_room_are_forgotten(void **state)
+TEST(requests_beyond_all_room_are_forgotten)
 {
         struct places *places = places_new(2, 8 * PLACES_ROOM);
 
-        (void)state;
         for (uint64_t i = 1; i <= 3 * PLACES_ROOM; i++)
                 assert_int_equal(request(places, 1000 * i, 1, 100), 1000 * i);
         assert_int_equal(request(places, 1000 * PLACES_ROOM, 1, 2000),
@@ -188,11 +184,10 @@ static void requests_beyond_all_room_are_forgotten(void **state)
 
 /* A request that turns out longer than the gap that it was let into goes where there is
  * room for it. */
-static void a_request_that_outlasts_its_gap_waits(void **state)
+TEST(a_request_that_outlasts_its_gap_waits)
 {
         struct places *places = places_new(1, 64);
 
-        (void)state;
         (void)request(places, 1000, 1, 30);
         (void)request(places, 2000, 1, 30);
         assert_int_equal(request(places, 900, 50, 50), 900);
@@ -201,11 +196,10 @@ static void a_request_that_outlasts_its_gap_waits(void **state)
 }
 
 /* One that waits for its turn elsewhere, too, does so while it waits for a place. */
-static void a_request_waits_for_all_at_once(void **state)
+TEST(a_request_waits_for_all_at_once)
 {
         struct places *places = places_new(1, 64);
 
-        (void)state;
         (void)request(places, 1000, 1, 30);
         (void)request(places, 1500, 1, 30);
         assert_int_equal(request_until(places, 970, 10, 10, 1400), 1030);
@@ -215,11 +209,10 @@ static void a_request_waits_for_all_at_once(void **state)
 }
 
 /* Requests that end when they begin, some at the same time, let others go on. */
-static void requests_may_take_no_time(void **state)
+TEST(requests_may_take_no_time)
 {
         struct places *places = places_new(1, 64);
 
-        (void)state;
         for (uint64_t i = 0; i < 200; i++)
                 assert_int_equal(request(places, 1000 * (i / 2), 0, 0), 1000 * (i / 2));
         assert_int_equal(request(places, 50 * 1000, 30, 30), 50 * 1000);
@@ -229,11 +222,10 @@ static void requests_may_take_no_time(void **state)
 
 /* Where a request begins as another ends no place is free in between, so that requests
  * for the time before that need not look there again. */
-static void a_request_right_after_another_leaves_no_gap(void **state)
+TEST(a_request_right_after_another_leaves_no_gap)
 {
         struct places *places = places_new(1, 64);
 
-        (void)state;
         assert_int_equal(request(places, 0, 300, 300), 0);
         assert_int_equal(request(places, 1000, 100, 100), 1000);
         assert_int_equal(request(places, 10, 700, 700), 300);
@@ -243,11 +235,10 @@ static void a_request_right_after_another_leaves_no_gap(void **state)
 }
 
 /* A place that is taken for a short time is the next to be free. */
-static void the_place_that_is_free_first_is_taken(void **state)
+TEST(the_place_that_is_free_first_is_taken)
 {
         struct places *places = places_new(2, 64);
 
-        (void)state;
         assert_int_equal(request(places, 0, 1, 500), 0);
         assert_int_equal(request(places, 0, 1, 100), 0);
         assert_int_equal(request(places, 0, 1, 100), 100);
@@ -255,7 +246,6 @@ static void the_place_that_is_free_first_is_taken(void **state)
 }
 
 /* ---- the same of loads ---- */
-
 #define SLOTS(rig, cycles) ((cycles) * (rig)->machine.slots_per_cycle)
 
 /* Loads of DRAM take DRAM_CYCLES, whatever else is under way. */
@@ -272,12 +262,11 @@ static struct simpmu_params memory_alone(void)
 /* A chain of loads from memory, with arithmetic for longer than a load takes between
  * them, and then one that waits for nothing: there is one fill buffer, or one place
  * beyond L2. It waits for the first of the chain at most. */
-static void a_load_beside_a_chain_waits_for_no_later_one(void **state)
+TEST(a_load_beside_a_chain_waits_for_no_later_one)
 {
         const uint64_t rounds = 50, steps = 8, between_cycles = 2 * DRAM_CYCLES;
         struct simpmu_params params[2] = {memory_alone(), memory_alone()};
 
-        (void)state;
         params[0].lfb_entries = 1;
         params[1].l2_queue_entries = 1;
         for (int i = 0; i < 2; i++) {
@@ -351,37 +340,13 @@ static void run_loads(uint32_t buffer_count, uint32_t place_count)
         }
 }
 
-static void no_more_loads_are_under_way_than_there_are_places(void **state)
+TEST_WITH(no_more_loads_are_under_way_than_there_are_places, NULL, NULL)
 {
         const uint32_t counts[] = {1, 2, 4, 10, 16};
 
-        (void)state;
         for (uint32_t seed = 0; seed < 200; seed++) {
                 random_state = seed;
                 run_loads(counts[seed % 5], counts[seed / 5 % 5]);
                 free_blocks(NULL);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(requests_begin_when_a_place_is_really_free),
-            cmocka_unit_test_teardown(as_many_as_there_are_places_begin_at_once,
-                                      free_blocks),
-            cmocka_unit_test_teardown(the_place_that_is_free_first_is_taken, free_blocks),
-            cmocka_unit_test_teardown(a_request_right_after_another_leaves_no_gap,
-                                      free_blocks),
-            cmocka_unit_test_teardown(requests_may_take_no_time, free_blocks),
-            cmocka_unit_test_teardown(what_is_forgotten_counts_as_full, free_blocks),
-            cmocka_unit_test_teardown(requests_beyond_all_room_are_forgotten,
-                                      free_blocks),
-            cmocka_unit_test_teardown(a_request_that_outlasts_its_gap_waits, free_blocks),
-            cmocka_unit_test_teardown(a_request_waits_for_all_at_once, free_blocks),
-            cmocka_unit_test_teardown(a_load_beside_a_chain_waits_for_no_later_one,
-                                      free_blocks),
-            cmocka_unit_test(no_more_loads_are_under_way_than_there_are_places),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

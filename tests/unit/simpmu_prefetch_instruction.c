@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Software prefetch instructions as the assembler encodes them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "prefetch_instruction.h"
+#include "unit_test.h"
 
 #define CODE(text) (const uint8_t *)(text), sizeof(text) - 1
 #define NONE       PREFETCH_NO_REGISTER
@@ -27,11 +21,10 @@ static void assert_decodes(const uint8_t *bytes, size_t length,
 }
 
 /* By GNU as 2.40. */
-static void hints_choose_the_cache(void **state)
+TEST(hints_choose_the_cache)
 {
         struct prefetch_instruction rdi = {.base = 7, .index = NONE};
 
-        (void)state;
         assert_decodes(CODE("\x0f\x18\x07"), rdi); /* prefetchnta (%rdi) */
         assert_decodes(CODE("\x0f\x18\x0f"), rdi); /* prefetcht0 (%rdi) */
         assert_decodes(CODE("\x0f\x0d\x07"), rdi); /* prefetch (%rdi) */
@@ -42,9 +35,8 @@ static void hints_choose_the_cache(void **state)
         assert_decodes(CODE("\x0f\x0d\x0f"), rdi); /* prefetchw (%rdi) */
 }
 
-static void addresses_of_every_form(void **state)
+TEST(addresses_of_every_form)
 {
-        (void)state;
         /* prefetcht0 0x100(%rax) */
         assert_decodes(
             CODE("\x0f\x18\x88\x00\x01\x00\x00"),
@@ -73,11 +65,10 @@ static void addresses_of_every_form(void **state)
                 .from_next = true, .base = NONE, .index = NONE, .displacement = -16});
 }
 
-static void other_instructions_are_none(void **state)
+TEST(other_instructions_are_none)
 {
         struct prefetch_instruction found;
 
-        (void)state;
         assert_false(prefetch_instruction_decode(CODE("\x90"), &found));
         assert_false(
             prefetch_instruction_decode(CODE("\x0f\x1f\x00"), &found)); /* nopl */
@@ -88,15 +79,4 @@ static void other_instructions_are_none(void **state)
         assert_false(prefetch_instruction_decode(CODE("\x67\x0f\x18\x0f"), &found));
         assert_false(prefetch_instruction_decode(CODE("\x0f"), &found));
         assert_false(prefetch_instruction_decode(CODE("\x8b\x0f"), &found)); /* mov */
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(hints_choose_the_cache),
-            cmocka_unit_test(addresses_of_every_form),
-            cmocka_unit_test(other_instructions_are_none),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

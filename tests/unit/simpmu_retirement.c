@@ -53,11 +53,10 @@ static void know_pages(struct rig *rig)
 }
 
 /* Both have the latency of memory; the program waits for it once. */
-static void of_two_misses_side_by_side_the_first_is_waited_for(void **state)
+TEST(of_two_misses_side_by_side_the_first_is_waited_for)
 {
         struct rig *rig = rig_of_all(false);
 
-        (void)state;
         know_pages(rig);
         touch_at(rig, 2, ACCESS_LOAD, MIB + 8 * LINE_BYTES, 1);
         touch_at(rig, 3, ACCESS_LOAD, MIB + 4 * KIB + 8 * LINE_BYTES, 1);
@@ -69,11 +68,10 @@ static void of_two_misses_side_by_side_the_first_is_waited_for(void **state)
         assert_true(cycles(rig, retire_of[3]) < DRAM_CYCLES / 10.0);
 }
 
-static void each_miss_of_a_chain_is_waited_for(void **state)
+TEST(each_miss_of_a_chain_is_waited_for)
 {
         struct rig *rig = rig_of_all(false);
 
-        (void)state;
         know_pages(rig);
         for (uint64_t step = 0; step < 6; step++)
                 chase_step(rig, MIB + step * 4 * KIB + 8 * LINE_BYTES);
@@ -82,9 +80,8 @@ static void each_miss_of_a_chain_is_waited_for(void **state)
 }
 
 /* A division, say, that is under way for longer retires before the load. */
-static void a_miss_beside_longer_arithmetic_is_not_waited_for(void **state)
+TEST(a_miss_beside_longer_arithmetic_is_not_waited_for)
 {
-        (void)state;
         for (int longer = 0; longer < 2; longer++) {
                 struct rig *rig = rig_of_all(false);
                 struct sim_thread *thread = rig->threads[0];
@@ -129,13 +126,12 @@ static struct rig *rig_of_all_and_stores(void)
 
 /* Stores miss everywhere, loads beside them hit L1: the time in which the store buffer is
  * full, nearly all of it, is that of the stores, and none is the loads'. */
-static void stores_that_fill_the_buffer_have_its_stall(void **state)
+TEST(stores_that_fill_the_buffer_have_its_stall)
 {
         const uint64_t stores = 20000;
         struct rig *rig = rig_of_all_and_stores();
         uint64_t value[SIMPMU_COUNTER_COUNT];
 
-        (void)state;
         for (uint64_t i = 0; i < stores; i++) {
                 touch_at(rig, 2, ACCESS_STORE, 64 * MIB + scattered(i, 64 * MIB), 2);
                 touch_at(rig, 3, ACCESS_LOAD, MIB, 2);
@@ -149,12 +145,11 @@ static void stores_that_fill_the_buffer_have_its_stall(void **state)
 }
 
 /* A fence waits for a store as a full buffer does. */
-static void a_fence_waits_for_the_stores_before_it(void **state)
+TEST(a_fence_waits_for_the_stores_before_it)
 {
         struct rig *rig = rig_of_all_and_stores();
         struct sim_thread *thread = rig->threads[0];
 
-        (void)state;
         know_pages(rig);
         touch_at(rig, 2, ACCESS_STORE, MIB + 8 * LINE_BYTES, 1);
         thread_serialise(&rig->hot, thread, rig->hot.instructions, 0, 0);
@@ -185,13 +180,12 @@ static void run_mixture(struct rig *rig, uint64_t steps)
 /* What loads hold up is the same time, whether loads are sampled or that time: each
  * sample of the latter stands for a slot, and one of them is in which the load retires.
  */
-static void samples_by_loads_add_up_to_those_by_time(void **state)
+TEST(samples_by_loads_add_up_to_those_by_time)
 {
         const uint64_t steps = 50000;
         struct rig *rig = rig_of_all(false);
         uint64_t by_loads[IPS], all = 0;
 
-        (void)state;
         run_mixture(rig, steps);
         memcpy(by_loads, retire_of, sizeof(by_loads));
         rig = rig_of_all(true);
@@ -205,23 +199,4 @@ static void samples_by_loads_add_up_to_those_by_time(void **state)
                         fail_msg("instruction %d: %g cycles of %g", ip,
                                  cycles(rig, by_loads[ip]), cycles(rig, stall_of[ip]));
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_teardown(stores_that_fill_the_buffer_have_its_stall,
-                                      free_blocks),
-            cmocka_unit_test_teardown(a_fence_waits_for_the_stores_before_it,
-                                      free_blocks),
-            cmocka_unit_test_teardown(of_two_misses_side_by_side_the_first_is_waited_for,
-                                      free_blocks),
-            cmocka_unit_test_teardown(each_miss_of_a_chain_is_waited_for, free_blocks),
-            cmocka_unit_test_teardown(a_miss_beside_longer_arithmetic_is_not_waited_for,
-                                      free_blocks),
-            cmocka_unit_test_teardown(samples_by_loads_add_up_to_those_by_time,
-                                      free_blocks),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,9 @@
 #ifndef MEMLAG_TESTS_SIMPMU_RIG_H
 #define MEMLAG_TESTS_SIMPMU_RIG_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#define TEST_TEARDOWN free_blocks
 #include "model/access.h"
+#include "unit_test.h"
 
 #define KIB              1024ull
 #define MIB              (1024 * KIB)

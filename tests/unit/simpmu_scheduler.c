@@ -55,11 +55,10 @@ static uint64_t stall_of(struct rig *rig, uint32_t count, enum scheduler_kind ki
 
 /* As many as there are places wait and hold nothing up; one more issues when the first
  * have left, which they do all at once. */
-static void the_place_that_lacks_is_waited_for(void **state)
+TEST(the_place_that_lacks_is_waited_for)
 {
         const uint64_t late = LATE_CYCLES * CYCLE;
 
-        (void)state;
         for (uint32_t count = 0; count <= PLACES; count += PLACES / 2)
                 assert_int_equal(
                     stall_of(rig_with_places(PLACES, 0, 0), count, SCHEDULER_GENERAL, 0),
@@ -72,12 +71,11 @@ static void the_place_that_lacks_is_waited_for(void **state)
 
 /* Of a chain one leaves every cycle from when the value comes: the last of PLACES + N
  * issues when the Nth has left. */
-static void a_chain_leaves_one_by_one(void **state)
+TEST(a_chain_leaves_one_by_one)
 {
         const uint32_t more = 30;
         const uint64_t last_issue = (LATE_CYCLES + more - 1) * CYCLE;
 
-        (void)state;
         assert_near((double)stall_of(rig_with_places(PLACES, 0, 0), PLACES + more,
                                      SCHEDULER_GENERAL, CYCLE),
                     (double)(last_issue - (PLACES + more - 1)), 0.02);
@@ -103,7 +101,7 @@ static uint64_t issue_of(const uint64_t *leave, uint32_t count, uint64_t now)
 
 /* Chains behind values that come a while after each has begun, over and over, take as
  * long as a count of all those that wait, slot by slot, says. */
-static void chains_take_their_time_in_places(void **state)
+TEST(chains_take_their_time_in_places)
 {
         enum { LENGTH = 20, ROUNDS = 30 };
         struct rig *rig = rig_with_places(PLACES, 0, 0);
@@ -111,7 +109,6 @@ static void chains_take_their_time_in_places(void **state)
         uint64_t now = 0;
         uint32_t count = 0;
 
-        (void)state;
         for (uint32_t round = 0; round < ROUNDS; round++) {
                 const uint64_t begin = now;
                 for (uint64_t i = 0; i < LENGTH; i++, now++) {
@@ -125,11 +122,10 @@ static void chains_take_their_time_in_places(void **state)
 }
 
 /* What finds its value there keeps no place, but needs one. */
-static void what_need_not_wait_keeps_no_place(void **state)
+TEST(what_need_not_wait_keeps_no_place)
 {
         struct scheduled instructions[LIST];
 
-        (void)state;
         for (uint32_t waiting = PLACES - 1; waiting <= PLACES; waiting++) {
                 struct rig *rig = rig_with_places(PLACES, 0, 0);
                 assert_int_equal(stall_of(rig, waiting, SCHEDULER_GENERAL, 0), 0);
@@ -143,11 +139,10 @@ static void what_need_not_wait_keeps_no_place(void **state)
 }
 
 /* Two kinds have places of their own or those of the first. */
-static void kinds_share_places_or_do_not(void **state)
+TEST(kinds_share_places_or_do_not)
 {
         const uint32_t half = PLACES / 2 + 1;
 
-        (void)state;
         for (enum scheduler_kind kind = SCHEDULER_VECTOR; kind < SCHEDULER_KINDS;
              kind++) {
                 struct rig *apart = rig_with_places(PLACES, PLACES, PLACES);
@@ -160,13 +155,12 @@ static void kinds_share_places_or_do_not(void **state)
 }
 
 /* Waits beyond what the scheduler keeps count hold up for at least that long. */
-static void long_waits_end(void **state)
+TEST(long_waits_end)
 {
         const uint64_t kept = (uint64_t)SCHEDULER_PARTS << SCHEDULER_PART_SHIFT;
         struct scheduled instructions[LIST];
         struct rig *rig = rig_with_places(PLACES, 0, 0);
 
-        (void)state;
         rig->hot.instructions = PLACES + 1;
         rig->hot.ready[VALUE] = rig->hot.late_until = 10 * kept;
         list(instructions, PLACES + 1, SCHEDULER_GENERAL, 0);
@@ -176,11 +170,10 @@ static void long_waits_end(void **state)
 }
 
 /* What comes soon is not looked at, as it cannot take all places, unless others wait. */
-static void soon_is_not_looked_at(void **state)
+TEST(soon_is_not_looked_at)
 {
         const uint32_t count = PLACES / 2;
 
-        (void)state;
         for (int others = 0; others < 2; others++) {
                 struct rig *rig = rig_with_places(PLACES, 0, 0);
                 struct scheduled instructions[LIST];
@@ -198,29 +191,12 @@ static void soon_is_not_looked_at(void **state)
 }
 
 /* A load of the block that comes late is what exits after it have to ask for. */
-static void late_loads_are_known_from_then_on(void **state)
+TEST(late_loads_are_known_from_then_on)
 {
         struct rig *rig = rig_with_places(PLACES, 0, 0);
 
-        (void)state;
         rig->hot.ready[FIRST_SLOT + 3] = 777;
         rig->hot.late = 1ull << (FIRST_SLOT + 3);
         scheduler_issue(&rig->hot, rig->threads[0], NULL);
         assert_int_equal(rig->hot.late_until, 777);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_teardown(the_place_that_lacks_is_waited_for, free_blocks),
-            cmocka_unit_test_teardown(a_chain_leaves_one_by_one, free_blocks),
-            cmocka_unit_test_teardown(chains_take_their_time_in_places, free_blocks),
-            cmocka_unit_test_teardown(what_need_not_wait_keeps_no_place, free_blocks),
-            cmocka_unit_test_teardown(kinds_share_places_or_do_not, free_blocks),
-            cmocka_unit_test_teardown(long_waits_end, free_blocks),
-            cmocka_unit_test_teardown(soon_is_not_looked_at, free_blocks),
-            cmocka_unit_test_teardown(late_loads_are_known_from_then_on, free_blocks),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

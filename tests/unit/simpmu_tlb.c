@@ -47,7 +47,7 @@ static struct rig *rig_of_huge_pages(uint64_t count)
 }
 
 /* 64 MiB: 16384 small pages, or 32 huge ones, which the DTLB holds. */
-static void huge_pages_cover_what_small_ones_do_not(void **state)
+TEST(huge_pages_cover_what_small_ones_do_not)
 {
         const uint64_t bytes = 64 * MIB;
         struct simpmu_params params = default_params();
@@ -56,39 +56,35 @@ static void huge_pages_cover_what_small_ones_do_not(void **state)
         struct outcome with_huge =
             load_places(rig_of_huge_pages(bytes / HUGE), bytes / PAGE, PAGE);
 
-        (void)state;
         assert_int_equal(with_small.misses, bytes / PAGE);
         assert_true(with_small.shortest_cycles >= L2_CYCLES + WALK_CYCLES);
         assert_int_equal(with_huge.misses, 0);
 }
 
-static void huge_pages_beyond_their_dtlb_are_in_the_stlb(void **state)
+TEST(huge_pages_beyond_their_dtlb_are_in_the_stlb)
 {
         const uint64_t count = 1024;
         struct outcome outcome = load_places(rig_of_huge_pages(count), count, HUGE);
 
-        (void)state;
         assert_int_equal(outcome.misses, 0); /* as processors report it */
         assert_int_equal(outcome.shortest_cycles, L3_CYCLES + STLB_CYCLES);
         assert_int_equal(last_sample.translation, TLB_STLB_HIT);
 }
 
-static void a_walk_for_a_huge_page_has_a_cost_of_its_own(void **state)
+TEST(a_walk_for_a_huge_page_has_a_cost_of_its_own)
 {
         const uint64_t count = 4096; /* 8 GiB */
         struct outcome outcome = load_places(rig_of_huge_pages(count), count, HUGE);
 
-        (void)state;
         assert_int_equal(outcome.misses, count);
         assert_int_equal(outcome.shortest_cycles, L3_CYCLES + HUGE_WALK_CYCLES);
 }
 
 /* Independent loads of pages beyond the TLB go as fast as the walkers. */
-static void walks_wait_for_a_walker(void **state)
+TEST(walks_wait_for_a_walker)
 {
         const uint64_t loads = 20000;
 
-        (void)state;
         for (uint32_t walkers = 1; walkers <= 4; walkers *= 2) {
                 struct simpmu_params params = default_params();
                 params.walkers = walkers;
@@ -105,13 +101,12 @@ static void walks_wait_for_a_walker(void **state)
 
 /* What passes without a look is in the DTLB, and recent; a DTLB whose number of sets is
  * no power of two has its pages anywhere among those that pass. */
-static void what_passes_is_recent_in_the_dtlb(void **state)
+TEST(what_passes_is_recent_in_the_dtlb)
 {
         const uint64_t pages = 160, lookups = 4000;
         struct simpmu_params params = default_params();
         struct tlb tlb;
 
-        (void)state;
         for (params.dtlb_entries = 64; params.dtlb_entries <= 96;
              params.dtlb_entries += 32) {
                 uint64_t random = 1;
@@ -146,13 +141,12 @@ static void arrays_pass(struct tlb *tlb, uint64_t length, bool huge)
 
 /* Three arrays of a power of two of bytes, or a multiple, that are used side by side: all
  * their pages pass, once looked up. */
-static void pages_of_arrays_side_by_side_pass(void **state)
+TEST(pages_of_arrays_side_by_side_pass)
 {
         const uint64_t smallest = 64, largest = MIB; /* in pages: 256 KiB to 4 GiB */
         struct simpmu_params params = default_params();
         struct tlb tlb;
 
-        (void)state;
         tlb_init(&tlb, &params, allocate);
         for (uint64_t length = smallest; length <= largest; length *= 2) {
                 for (uint64_t multiple = 1; multiple <= 6; multiple++) {
@@ -163,13 +157,12 @@ static void pages_of_arrays_side_by_side_pass(void **state)
 }
 
 /* A huge page that loses a few of its small ones is looked up again, another one not. */
-static void a_huge_page_is_forgotten_with_a_part_of_it(void **state)
+TEST(a_huge_page_is_forgotten_with_a_part_of_it)
 {
         const uint64_t page = BASE / PAGE, part = page + 64, other = page + HUGE / PAGE;
         struct simpmu_params params = default_params();
         struct tlb tlb;
 
-        (void)state;
         tlb_init(&tlb, &params, allocate);
         (void)tlb_lookup(&tlb, page, true);
         (void)tlb_lookup(&tlb, other, true);
@@ -183,12 +176,11 @@ static void a_huge_page_is_forgotten_with_a_part_of_it(void **state)
 }
 
 /* Walks whose addresses come late leave the walker to others until then. */
-static void walks_of_the_future_hold_up_nobody(void **state)
+TEST(walks_of_the_future_hold_up_nobody)
 {
         struct simpmu_params params = default_params();
         struct tlb tlb;
 
-        (void)state;
         params.walkers = 1;
         tlb_init(&tlb, &params, allocate);
         assert_int_equal(tlb_walk(&tlb, 1000, 30), 30);
@@ -204,13 +196,12 @@ static void walks_of_the_future_hold_up_nobody(void **state)
 
 /* A load that waits for nothing, looked at after chains that each lead from page to page:
  * the one walker is busy with their first walks alone when it needs it. */
-static void a_load_beside_chains_of_walks_waits_for_no_later_one(void **state)
+TEST(a_load_beside_chains_of_walks_waits_for_no_later_one)
 {
         const uint64_t rounds = 50, chains = 3, steps = 8;
         struct simpmu_params params = default_params();
         uint64_t fresh = BASE;
 
-        (void)state;
         params.walkers = 1;
         struct rig *rig = rig_new(&params, 1, 1, 1);
         for (uint64_t round = 0; round < rounds; round++) {
@@ -229,12 +220,11 @@ static void a_load_beside_chains_of_walks_waits_for_no_later_one(void **state)
 }
 
 /* Only blocks of 2 MiB that lie within the range as a whole. */
-static void only_whole_blocks_become_huge(void **state)
+TEST(only_whole_blocks_become_huge)
 {
         struct pages pages;
         const uint64_t block = HUGE / PAGE;
 
-        (void)state;
         pages_init(&pages, allocate);
         pages_set_huge(&pages, 10 * block + 1, 3 * block, true);
         assert_false(pages_huge(&pages, 10 * block + 1));
@@ -243,12 +233,11 @@ static void only_whole_blocks_become_huge(void **state)
         assert_false(pages_huge(&pages, 13 * block));
 }
 
-static void huge_pages_end_where_they_are_unmapped(void **state)
+TEST(huge_pages_end_where_they_are_unmapped)
 {
         struct pages pages;
         const uint64_t block = HUGE / PAGE;
 
-        (void)state;
         pages_init(&pages, allocate);
         /* So many that they cannot each have a place. */
         pages_set_huge(&pages, 0, block << 30, true);
@@ -267,29 +256,4 @@ static void huge_pages_end_where_they_are_unmapped(void **state)
                 pages_forget(&pages, 2 * i * block, block);
         for (uint64_t i = 0; i < 400; i++)
                 assert_int_equal(pages_huge(&pages, i * block), i % 2 == 1 && i != 101);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_teardown(huge_pages_cover_what_small_ones_do_not,
-                                      free_blocks),
-            cmocka_unit_test_teardown(huge_pages_beyond_their_dtlb_are_in_the_stlb,
-                                      free_blocks),
-            cmocka_unit_test_teardown(a_walk_for_a_huge_page_has_a_cost_of_its_own,
-                                      free_blocks),
-            cmocka_unit_test_teardown(what_passes_is_recent_in_the_dtlb, free_blocks),
-            cmocka_unit_test_teardown(pages_of_arrays_side_by_side_pass, free_blocks),
-            cmocka_unit_test_teardown(a_huge_page_is_forgotten_with_a_part_of_it,
-                                      free_blocks),
-            cmocka_unit_test_teardown(walks_wait_for_a_walker, free_blocks),
-            cmocka_unit_test_teardown(walks_of_the_future_hold_up_nobody, free_blocks),
-            cmocka_unit_test_teardown(
-                a_load_beside_chains_of_walks_waits_for_no_later_one, free_blocks),
-            cmocka_unit_test_teardown(only_whole_blocks_become_huge, free_blocks),
-            cmocka_unit_test_teardown(huge_pages_end_where_they_are_unmapped,
-                                      free_blocks),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,13 +39,12 @@ static struct rig *watched_rig(const struct simpmu_params *params, uint32_t thre
 
 /* One field of each structure of 64 bytes is read, and a second one later, when the line
  * is still in L2 and no longer in L1: both are used. */
-static void bytes_used_in_l2_count(void **state)
+TEST(bytes_used_in_l2_count)
 {
         const struct simpmu_params params = default_params();
         struct rig *rig = watched_rig(&params, 1);
         const uint64_t block = 64 * KIB; /* L2 keeps it, and L1 does not */
 
-        (void)state;
         for (uint64_t at = 0; at < 4 * MIB; at += block) {
                 for (uint64_t i = 0; i < block; i += LINE_BYTES)
                         touch(rig, ACCESS_LOAD, at + i + 8, 100);
@@ -59,12 +58,11 @@ static void bytes_used_in_l2_count(void **state)
 }
 
 /* Bytes that are used after the line has left L2 are of its next stay. */
-static void a_stay_ends_when_l2_loses_the_line(void **state)
+TEST(a_stay_ends_when_l2_loses_the_line)
 {
         const struct simpmu_params params = default_params();
         struct rig *rig = watched_rig(&params, 1);
 
-        (void)state;
         for (uint64_t field = 0; field < LINE_BYTES; field += WORD_BYTES)
                 for (uint64_t at = 0; at < MIB; at += LINE_BYTES)
                         touch(rig, ACCESS_LOAD, at + field, 100);
@@ -76,12 +74,11 @@ static void a_stay_ends_when_l2_loses_the_line(void **state)
 
 /* Accesses to much used lines of L1 are slow to watch: that ends when they use no other
  * byte for long. */
-static void much_used_lines_are_watched_no_longer(void **state)
+TEST(much_used_lines_are_watched_no_longer)
 {
         const struct simpmu_params params = default_params();
         struct rig *rig = watched_rig(&params, 1);
 
-        (void)state;
         for (uint64_t at = 0; at < 16 * KIB; at += LINE_BYTES) {
                 for (uint32_t i = 0; i < WATCH_IDLE_MAX + 1; i++)
                         touch(rig, ACCESS_LOAD, at, 100);
@@ -95,12 +92,11 @@ static void much_used_lines_are_watched_no_longer(void **state)
 }
 
 /* Lines that the prefetchers bring have their use, too. */
-static void prefetched_lines_are_watched(void **state)
+TEST(prefetched_lines_are_watched)
 {
         const struct simpmu_params params = default_params();
         struct rig *rig = watched_rig(&params, 1);
 
-        (void)state;
         rig->machine.prefetch = UINT32_MAX;
         for (uint64_t at = 0; at < 4 * MIB; at += LINE_BYTES) {
                 touch(rig, ACCESS_LOAD, at, 10);
@@ -136,9 +132,8 @@ static void loop_over(uint64_t bytes, bool in_order)
         assert_near(reused_count - again, (double)(lines / PERIOD), 0.05);
 }
 
-static void a_loop_needs_a_cache_of_its_size(void **state)
+TEST(a_loop_needs_a_cache_of_its_size)
 {
-        (void)state;
         for (uint64_t bytes = 256 * KIB; bytes <= 4 * MIB; bytes *= 2) {
                 loop_over(bytes, true);
                 loop_over(bytes, false);
@@ -147,14 +142,13 @@ static void a_loop_needs_a_cache_of_its_size(void **state)
 }
 
 /* A cache of a quarter of the lines has a quarter of random reads. */
-static void random_reads_need_as_much_as_they_hit(void **state)
+TEST(random_reads_need_as_much_as_they_hit)
 {
         const struct simpmu_params params = default_params();
         struct rig *rig = watched_rig(&params, 1);
         const uint64_t lines = 2 * MIB / LINE_BYTES;
         uint64_t random = 1;
 
-        (void)state;
         for (uint64_t i = 0; i < 12 * lines; i++) {
                 random = random * 6364136223846793005u + 1442695040888963407u;
                 touch(rig, ACCESS_LOAD, (random >> 33) % lines * LINE_BYTES, 100);
@@ -202,9 +196,8 @@ static uint64_t random_program(bool watches, bool prefetches, uint64_t *samples)
         return now_cycles(rig, 0) + now_cycles(rig, 1);
 }
 
-static void watching_changes_no_time(void **state)
+TEST(watching_changes_no_time)
 {
-        (void)state;
         for (int prefetches = 0; prefetches < 2; prefetches++) {
                 uint64_t samples, watched_samples;
                 const uint64_t cycles = random_program(false, prefetches, &samples);
@@ -223,12 +216,11 @@ static void *forget_store(const struct sim_sample *sample)
 }
 
 /* A store to two lines brings the second one. The first one is not watched for that. */
-static void accesses_to_two_lines_are_not_watched(void **state)
+TEST(accesses_to_two_lines_are_not_watched)
 {
         const struct simpmu_params params = default_params();
         struct rig *rig = watched_rig(&params, 1);
 
-        (void)state;
         rig->machine.on_store = forget_store;
         for (uint64_t at = 0; at < 4 * MIB; at += 2 * LINE_BYTES) {
                 touch(rig, ACCESS_LOAD, at, 100);
@@ -241,12 +233,11 @@ static void accesses_to_two_lines_are_not_watched(void **state)
 }
 
 /* The parent reports the lines that were watched before a fork. */
-static void forgotten_samples_are_not_told(void **state)
+TEST(forgotten_samples_are_not_told)
 {
         const struct simpmu_params params = default_params();
         struct rig *rig = watched_rig(&params, 1);
 
-        (void)state;
         for (uint64_t at = 0; at < 256 * KIB; at += LINE_BYTES)
                 touch(rig, ACCESS_LOAD, at, 100);
         watch_forget(&rig->machine.watch);
@@ -257,20 +248,4 @@ static void forgotten_samples_are_not_told(void **state)
         assert_true(before > 0 && used_count > 0);
         for (uint32_t i = 0; i < used_count; i++)
                 assert_true(used[i].sample > before);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_teardown(bytes_used_in_l2_count, free_blocks),
-            cmocka_unit_test_teardown(a_stay_ends_when_l2_loses_the_line, free_blocks),
-            cmocka_unit_test_teardown(much_used_lines_are_watched_no_longer, free_blocks),
-            cmocka_unit_test_teardown(prefetched_lines_are_watched, free_blocks),
-            cmocka_unit_test_teardown(accesses_to_two_lines_are_not_watched, free_blocks),
-            cmocka_unit_test_teardown(a_loop_needs_a_cache_of_its_size, free_blocks),
-            cmocka_unit_test_teardown(random_reads_need_as_much_as_they_hit, free_blocks),
-            cmocka_unit_test_teardown(watching_changes_no_time, free_blocks),
-            cmocka_unit_test_teardown(forgotten_samples_are_not_told, free_blocks),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,24 +71,14 @@ static void compare_stalls(uint32_t load_buffer, uint64_t gap, uint64_t longest)
         }
 }
 
-static void what_comes_waits_for_all_accesses_before_it(void **state)
+TEST_WITH(what_comes_waits_for_all_accesses_before_it, NULL, NULL)
 {
         const uint32_t load_buffers[] = {2, 3, 4, 8, 16, 32};
 
-        (void)state;
         for (uint32_t seed = 0; seed < 300; seed++) {
                 random_state = seed;
                 compare_stalls(load_buffers[seed % 6], 2 + seed % 20,
                                50 + 100 * (seed % 7));
                 free_blocks(NULL);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(what_comes_waits_for_all_accesses_before_it),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,11 +111,10 @@ static uint64_t line(uint64_t page, uint64_t number)
 
 /* The line is asked for when the branch was predicted, and so comes LATE_CYCLES sooner
  * than memory's latency after it is decided. */
-static void lines_behind_the_meeting_come_while_a_branch_is_undecided(void **state)
+TEST(lines_behind_the_meeting_come_while_a_branch_is_undecided)
 {
         struct situation s;
 
-        (void)state;
         set_up(&s);
         mispredict(&s, LATE_CYCLES * WIDTH);
         assert_near(load(&s, MEETING, KEPT, line(wanted, 0)), DRAM_CYCLES - LATE_CYCLES,
@@ -128,11 +127,10 @@ static void lines_behind_the_meeting_come_while_a_branch_is_undecided(void **sta
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_L1);
 }
 
-static void lines_whose_address_depends_on_the_way_do_not(void **state)
+TEST(lines_whose_address_depends_on_the_way_do_not)
 {
         struct situation s;
 
-        (void)state;
         set_up(&s);
         mispredict(&s, LATE_CYCLES * WIDTH);
         assert_near(load(&s, MEETING, CHANGED, line(wanted, 0)),
@@ -141,11 +139,10 @@ static void lines_whose_address_depends_on_the_way_do_not(void **state)
 
 /* Nor do those on the right way, before the meeting; and what depends on them does not
  * afterwards. */
-static void lines_before_the_meeting_do_not(void **state)
+TEST(lines_before_the_meeting_do_not)
 {
         struct situation s;
 
-        (void)state;
         set_up(&s);
         mispredict(&s, LATE_CYCLES * WIDTH);
         assert_near(load(&s, ON_A_WAY, KEPT, line(wanted, 0)), COST_CYCLES + DRAM_CYCLES,
@@ -154,12 +151,11 @@ static void lines_before_the_meeting_do_not(void **state)
 
 /* A register that a load behind the meeting writes is there on the wrong way when that
  * load's line has come: a chain of two takes two latencies, from the prediction on. */
-static void chains_take_their_time_on_the_wrong_way(void **state)
+TEST(chains_take_their_time_on_the_wrong_way)
 {
         struct situation s;
         const uint64_t late_cycles = 3 * DRAM_CYCLES / 2;
 
-        (void)state;
         set_up(&s);
         mispredict(&s, late_cycles * WIDTH);
         (void)load(&s, MEETING, KEPT, line(wanted, 0));
@@ -176,12 +172,11 @@ static void chains_take_their_time_on_the_wrong_way(void **state)
 
 /* What a window's length behind the branch is loaded only when that is decided; the wrong
  * way's own instructions take room, too. */
-static void the_window_limits_how_far_the_wrong_way_goes(void **state)
+TEST(the_window_limits_how_far_the_wrong_way_goes)
 {
         const uint64_t window = (uint64_t)default_params().rob_entries;
         struct situation s;
 
-        (void)state;
         for (uint32_t on_wrong_way = 0; on_wrong_way <= 100; on_wrong_way += 100) {
                 set_up(&s);
                 s.meeting.length[0] = on_wrong_way;
@@ -196,12 +191,11 @@ static void the_window_limits_how_far_the_wrong_way_goes(void **state)
 
 /* With all buffers taken no line is asked for until some of them are free, which is when
  * the branch is decided and what was under way is of no more use. */
-static void as_many_come_as_there_are_fill_buffers(void **state)
+TEST(as_many_come_as_there_are_fill_buffers)
 {
         const uint64_t buffers = (uint64_t)default_params().lfb_entries;
         struct situation s;
 
-        (void)state;
         set_up(&s);
         mispredict(&s, (DRAM_CYCLES - 20) * WIDTH);
         for (uint64_t i = 0; i < buffers; i++)
@@ -211,11 +205,10 @@ static void as_many_come_as_there_are_fill_buffers(void **state)
 
 /* A branch on the wrong way that is predicted wrongly, too: what depends on its way is
  * not loaded, and what does not still is. */
-static void further_branches_part_the_wrong_way_again(void **state)
+TEST(further_branches_part_the_wrong_way_again)
 {
         struct situation s;
 
-        (void)state;
         for (uint32_t reg = KEPT; reg <= CHANGED; reg++) {
                 set_up(&s);
                 s.meeting.changed = 0;
@@ -256,12 +249,11 @@ static void access_frame(struct situation *s, uint64_t on, uint32_t word)
 
 /* What one of the ways stores in a variable is not known on the wrong one, nor what is
  * computed from it and stored in another; a variable that is written anew is. */
-static void addresses_may_go_through_the_frame(void **state)
+TEST(addresses_may_go_through_the_frame)
 {
         const uint32_t on_a_way = 3, copy = 4, other = 5;
         struct situation s;
 
-        (void)state;
         for (uint32_t word = on_a_way; word <= other; word++) {
                 set_up(&s);
                 s.meeting.stored = 1ull << on_a_way;
@@ -284,11 +276,10 @@ static void addresses_may_go_through_the_frame(void **state)
 }
 
 /* Generated code tells of each stretch while a wrong way is followed, and not after. */
-static void stretches_are_told_while_one_is_followed(void **state)
+TEST(stretches_are_told_while_one_is_followed)
 {
         struct situation s;
 
-        (void)state;
         set_up(&s);
         assert_int_equal(s.rig->hot.fetch_limit,
                          s.rig->hot.stall + fetch_slack(&s.rig->machine));
@@ -297,28 +288,4 @@ static void stretches_are_told_while_one_is_followed(void **state)
         wrong_path_end(&s.rig->hot, s.thread);
         assert_int_equal(s.rig->hot.fetch_limit,
                          s.rig->hot.stall + fetch_slack(&s.rig->machine));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_teardown(
-                lines_behind_the_meeting_come_while_a_branch_is_undecided, free_blocks),
-            cmocka_unit_test_teardown(lines_whose_address_depends_on_the_way_do_not,
-                                      free_blocks),
-            cmocka_unit_test_teardown(lines_before_the_meeting_do_not, free_blocks),
-            cmocka_unit_test_teardown(chains_take_their_time_on_the_wrong_way,
-                                      free_blocks),
-            cmocka_unit_test_teardown(the_window_limits_how_far_the_wrong_way_goes,
-                                      free_blocks),
-            cmocka_unit_test_teardown(as_many_come_as_there_are_fill_buffers,
-                                      free_blocks),
-            cmocka_unit_test_teardown(further_branches_part_the_wrong_way_again,
-                                      free_blocks),
-            cmocka_unit_test_teardown(addresses_may_go_through_the_frame, free_blocks),
-            cmocka_unit_test_teardown(stretches_are_told_while_one_is_followed,
-                                      free_blocks),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,9 +99,8 @@ static void stack_in_use(struct fixture *f, int64_t time_ns, uint32_t tid, uint6
 }
 
 /* Of the thread that runs on it, and of the next one when that has ended. */
-static void a_stack_is_known_by_its_guard(void **state)
+TEST(a_stack_is_known_by_its_guard)
 {
-        (void)state;
         struct fixture f = open_fixture();
         process(&f, 0, 1, 0, 100, false);
         map_anonymous(&f, 10, 16 * PAGE, "---"); /* opened later, but for the guard */
@@ -131,9 +130,8 @@ static void a_stack_is_known_by_its_guard(void **state)
             "16 7 20-50, 36 8 30-, 16 9 50-");
 }
 
-static void unmapping_a_part_leaves_the_pieces(void **state)
+TEST(unmapping_a_part_leaves_the_pieces)
 {
-        (void)state;
         struct fixture f = open_fixture();
         process(&f, 0, 1, 0, 100, false);
         map(&f, 10, 1, 16 * PAGE, 4 * PAGE, "/nowhere/lib.so");
@@ -150,9 +148,8 @@ static void unmapping_a_part_leaves_the_pieces(void **state)
         assert_int_equal(count("SELECT count(*) FROM module"), 1);
 }
 
-static void what_is_mapped_over_blocks_stays(void **state)
+TEST(what_is_mapped_over_blocks_stays)
 {
-        (void)state;
         struct fixture f = open_fixture();
         process(&f, 0, 1, 0, 100, false);
         map(&f, 5, 1, 16 * PAGE, 8 * PAGE, NULL);
@@ -174,9 +171,8 @@ static void what_is_mapped_over_blocks_stays(void **state)
                             "16 10 21, 18 21 ");
 }
 
-static void only_sampled_blocks_have_rows_and_all_count(void **state)
+TEST(only_sampled_blocks_have_rows_and_all_count)
 {
-        (void)state;
         struct fixture f = open_fixture();
         process(&f, 0, 1, 0, 100, false);
         allocate(&f, 10, 1, 0x10000, 64);
@@ -199,9 +195,8 @@ static void only_sampled_blocks_have_rows_and_all_count(void **state)
                             "2 192 128");
 }
 
-static void a_forked_child_has_what_its_parent_had(void **state)
+TEST(a_forked_child_has_what_its_parent_had)
 {
-        (void)state;
         struct fixture f = open_fixture();
         process(&f, 0, 1, 0, 100, false);
         map(&f, 10, 1, 16 * PAGE, PAGE, NULL);
@@ -222,9 +217,8 @@ static void a_forked_child_has_what_its_parent_had(void **state)
         assert_int_equal(count("SELECT allocations FROM allocation_total"), 1);
 }
 
-static void a_child_heard_of_after_its_parents_end_still_inherits(void **state)
+TEST(a_child_heard_of_after_its_parents_end_still_inherits)
 {
-        (void)state;
         struct fixture f = open_fixture();
         process(&f, 0, 1, 0, 100, false);
         map(&f, 10, 1, 16 * PAGE, PAGE, NULL);
@@ -235,9 +229,8 @@ static void a_child_heard_of_after_its_parents_end_still_inherits(void **state)
         assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
 }
 
-static void exec_begins_with_nothing(void **state)
+TEST(exec_begins_with_nothing)
 {
-        (void)state;
         struct fixture f = open_fixture();
         process(&f, 0, 1, 0, 100, false);
         map(&f, 10, 1, 16 * PAGE, PAGE, NULL);
@@ -253,9 +246,8 @@ static void exec_begins_with_nothing(void **state)
             count("SELECT parent_process_id FROM process WHERE process_id = 2"), 1);
 }
 
-static void a_lagging_clock_does_not_tear_samples_from_their_mapping(void **state)
+TEST(a_lagging_clock_does_not_tear_samples_from_their_mapping)
 {
-        (void)state;
         struct fixture f = open_fixture();
         process(&f, 0, 1, 0, 100, false);
         map(&f, 1000, 1, 16 * PAGE, PAGE, NULL);
@@ -268,9 +260,8 @@ static void a_lagging_clock_does_not_tear_samples_from_their_mapping(void **stat
                          2);
 }
 
-static void a_reused_tid_is_another_thread(void **state)
+TEST(a_reused_tid_is_another_thread)
 {
-        (void)state;
         struct fixture f = open_fixture();
         process(&f, 0, 1, 0, 100, false);
         assert_int_equal(sink_thread(f.sink, 10, 1, 7, NULL, &diag), 0);
@@ -284,9 +275,8 @@ static void a_reused_tid_is_another_thread(void **state)
         assert_int_equal(count("SELECT end_ns FROM thread WHERE start_ns = 30"), 35);
 }
 
-static void readings_that_overlap_are_refused_and_counted(void **state)
+TEST(readings_that_overlap_are_refused_and_counted)
 {
-        (void)state;
         struct fixture f = open_fixture();
         struct event_counter counter = {"cycles", "cycles", 5};
         process(&f, 0, 1, 0, 100, false);
@@ -302,9 +292,8 @@ static void readings_that_overlap_are_refused_and_counted(void **state)
                          3);
 }
 
-static void events_of_nobody_are_counted(void **state)
+TEST(events_of_nobody_are_counted)
 {
-        (void)state;
         struct fixture f = open_fixture();
         sample(&f, 10, 5, 0);
         process(&f, 0, 1, 0, 100, false);
@@ -319,9 +308,8 @@ static void events_of_nobody_are_counted(void **state)
 }
 
 /* This program is a file with a build-id; readelf says which. */
-static void a_module_has_its_files_build_id(void **state)
+TEST(a_module_has_its_files_build_id)
 {
-        (void)state;
         struct fixture f = open_fixture();
         process(&f, 0, 1, 0, 100, false);
         char self[4096] = "";
@@ -364,9 +352,8 @@ static void make_large_file(const char *path)
 
 /* What holds nobody up any more: it is the file that was mapped, whatever has its name.
  */
-static void a_large_file_is_read_at_the_end(void **state)
+TEST(a_large_file_is_read_at_the_end)
 {
-        (void)state;
         struct fixture f = open_fixture();
         process(&f, 0, 1, 0, 100, false);
         make_large_file("large");
@@ -396,9 +383,8 @@ static void a_large_file_is_read_at_the_end(void **state)
 }
 
 /* The second is sparse: that it is not read shows in the time too. */
-static void no_more_than_1_gib_is_read_at_the_end(void **state)
+TEST(no_more_than_1_gib_is_read_at_the_end)
 {
-        (void)state;
         struct fixture f = open_fixture();
         process(&f, 0, 1, 0, 100, false);
         make_large_file("small");
@@ -418,9 +404,8 @@ static void no_more_than_1_gib_is_read_at_the_end(void **state)
 
 /* A program gives a thread a block for its stack; the source knows the whole mapping that
  * it is part of. */
-static void a_stack_in_a_block_hides_no_other_block(void **state)
+TEST(a_stack_in_a_block_hides_no_other_block)
 {
-        (void)state;
         struct fixture f = open_fixture();
         process(&f, 0, 1, 0, 100, false);
         map(&f, 0, 1, 0x100000, 0x100000, NULL);
@@ -449,9 +434,8 @@ static void a_stack_in_a_block_hides_no_other_block(void **state)
             1);
 }
 
-static void the_unhandled_instruction_is_placed(void **state)
+TEST(the_unhandled_instruction_is_placed)
 {
-        (void)state;
         struct fixture f = open_fixture();
         process(&f, 0, 1, 0, 100, false);
         struct event_mapping event = {.image = 1,
@@ -471,27 +455,4 @@ static void the_unhandled_instruction_is_placed(void **state)
         assert_int_equal(found->module_offset_bytes, 0x1010);
         assert_int_equal(found->bytes[0], 0x62);
         close_fixture(&f);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            db_unit_test(a_stack_is_known_by_its_guard),
-            db_unit_test(unmapping_a_part_leaves_the_pieces),
-            db_unit_test(what_is_mapped_over_blocks_stays),
-            db_unit_test(only_sampled_blocks_have_rows_and_all_count),
-            db_unit_test(a_forked_child_has_what_its_parent_had),
-            db_unit_test(a_child_heard_of_after_its_parents_end_still_inherits),
-            db_unit_test(exec_begins_with_nothing),
-            db_unit_test(a_lagging_clock_does_not_tear_samples_from_their_mapping),
-            db_unit_test(a_reused_tid_is_another_thread),
-            db_unit_test(readings_that_overlap_are_refused_and_counted),
-            db_unit_test(events_of_nobody_are_counted),
-            db_unit_test(a_module_has_its_files_build_id),
-            db_unit_test(a_large_file_is_read_at_the_end),
-            db_unit_test(no_more_than_1_gib_is_read_at_the_end),
-            db_unit_test(a_stack_in_a_block_hides_no_other_block),
-            db_unit_test(the_unhandled_instruction_is_placed),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Recording with a calibration and a validation that are there and out of reach, as in
  * the home directory of somebody else: it goes on without them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define TEST_SETUP    make_home
+#define TEST_TEARDOWN remove_home
 #include "calibrated.h"
 #include "calibration.h"
 #include "data_home.h"
+#include "unit_test.h"
 #include "validated.h"
 
 /* What nobody can open, not even root. */
@@ -55,9 +47,8 @@ static bool said(const char *text)
         return found;
 }
 
-static void without_a_calibration_in_reach(void **state)
+TEST(without_a_calibration_in_reach)
 {
-        (void)state;
         struct machine_identity identity;
         struct diag diag;
         json_t *document;
@@ -77,9 +68,8 @@ static void without_a_calibration_in_reach(void **state)
         assert_int_equal(calibrated_host(NULL, NULL, &diag), 0);
 }
 
-static void without_a_validation_in_reach(void **state)
+TEST(without_a_validation_in_reach)
 {
-        (void)state;
         const struct source_options options = {.sim_cpu = NULL};
         struct validated validated;
         struct diag diag;
@@ -90,15 +80,4 @@ static void without_a_validation_in_reach(void **state)
         assert_int_equal(rc, 0);
         assert_null(validated.document);
         validated_free(&validated);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_home, remove_home)
-            TEST(without_a_calibration_in_reach),
-            TEST(without_a_validation_in_reach),
-#undef TEST
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What pointers into a block tell of the items in it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#define TEST_SETUP    begin
+#define TEST_TEARDOWN end
 #include "block_type.h"
+#include "unit_test.h"
 
 enum { ITEM_BYTES = 16, THIRD = 3 * ITEM_BYTES };
 
@@ -47,7 +43,7 @@ static struct block_type learn(const struct fixture *f, const struct place_value
 
 /* items[i], of which one sample has met one, is any of them; rows of three items, or what
  * a pointer to one leads to, tell of no others. */
-static void items_that_an_index_counts(void **state)
+TEST(items_that_an_index_counts)
 {
         const struct fixture *f = *state;
         const struct place_value pointer = place_pointer(f->item, 0);
@@ -64,13 +60,4 @@ static void items_that_an_index_counts(void **state)
         blocks = learn(f, &pointer);
         assert_true(block_type_has_item(&blocks, &f->types, f->item, THIRD));
         assert_false(block_type_has_item(&blocks, &f->types, f->item, ITEM_BYTES));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_setup_teardown(items_that_an_index_counts, begin, end),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Which bytes of a file are code: only those that a segment loads, which the file has,
  * whatever its program headers claim. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <elf.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "decoded.h"
 #include "elf_file.h"
+#include "unit_test.h"
 
 /* The code begins at CODE in the file, which ends CODE_BYTES later. */
 enum { CODE = 0x100, CODE_BYTES = 64, VADDR = 0x1000, NOP = 0x90 };
@@ -92,9 +86,8 @@ static Elf64_Phdr whole(void)
                             .p_memsz = CODE_BYTES};
 }
 
-static void code_is_what_a_segment_loads(void **state)
+TEST(code_is_what_a_segment_loads)
 {
-        (void)state;
         Elf64_Phdr segment = whole();
 
         assert_code(segment, CODE_BYTES);
@@ -106,9 +99,8 @@ static void code_is_what_a_segment_loads(void **state)
 }
 
 /* Behind the loaded bytes there are zeros, and other bytes in the file. */
-static void zeros_behind_the_code_are_none(void **state)
+TEST(zeros_behind_the_code_are_none)
 {
-        (void)state;
         Elf64_Phdr segment = whole();
 
         segment.p_filesz = CODE_BYTES / 4;
@@ -117,18 +109,16 @@ static void zeros_behind_the_code_are_none(void **state)
         assert_code(segment, 0);
 }
 
-static void more_than_the_memory_is_not_loaded(void **state)
+TEST(more_than_the_memory_is_not_loaded)
 {
-        (void)state;
         Elf64_Phdr segment = whole();
 
         segment.p_memsz = CODE_BYTES / 2;
         assert_code(segment, CODE_BYTES / 2);
 }
 
-static void nothing_lies_beyond_the_file(void **state)
+TEST(nothing_lies_beyond_the_file)
 {
-        (void)state;
         Elf64_Phdr segment = whole();
 
         segment.p_filesz = segment.p_memsz = 100 * CODE_BYTES;
@@ -146,9 +136,8 @@ static void nothing_lies_beyond_the_file(void **state)
 }
 
 /* Only a file with a section of code there has code at 0. */
-static void headers_at_0_are_no_code(void **state)
+TEST(headers_at_0_are_no_code)
 {
-        (void)state;
         Elf64_Phdr segment = whole();
         struct elf_file file;
 
@@ -158,17 +147,4 @@ static void headers_at_0_are_no_code(void **state)
         assert_false(decodes_at(&file, 0));
         assert_int_equal(code_at(&file, 1, CODE_BYTES), CODE_BYTES - 1);
         elf_file_close(&file);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(code_is_what_a_segment_loads),
-            cmocka_unit_test(zeros_behind_the_code_are_none),
-            cmocka_unit_test(more_than_the_memory_is_not_loaded),
-            cmocka_unit_test(nothing_lies_beyond_the_file),
-            cmocka_unit_test(headers_at_0_are_no_code),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

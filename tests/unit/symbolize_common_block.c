@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fortran's common blocks as program units divide them; blocks and addresses are made. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-
 #include "common_block.h"
+#include "unit_test.h"
 
 enum { BLOCK_START = 0x1000, KEPT_VIEWS = 64 };
 
@@ -67,9 +60,8 @@ static void answer(struct fixture *fixture, struct data_place *places, size_t co
         free(list);
 }
 
-static void units_beyond_those_that_are_kept_have_no_type(void **state)
+TEST(units_beyond_those_that_are_kept_have_no_type)
 {
-        (void)state;
         struct fixture fixture;
         struct data_place place = {.vaddr = BLOCK_START, .type = TYPE_NONE};
 
@@ -89,9 +81,8 @@ static void units_beyond_those_that_are_kept_have_no_type(void **state)
         end(&fixture);
 }
 
-static void as_many_units_as_are_kept_have_all_their_types(void **state)
+TEST(as_many_units_as_are_kept_have_all_their_types)
 {
-        (void)state;
         struct fixture fixture;
         struct data_place place = {.vaddr = BLOCK_START, .type = TYPE_NONE};
 
@@ -108,9 +99,8 @@ static void as_many_units_as_are_kept_have_all_their_types(void **state)
 
 /* Blocks of all sizes at all places, over places of which some are in variables of their
  * own, in each other too: each place is in those blocks that its variable holds. */
-static void places_are_in_the_blocks_that_their_variables_hold(void **state)
+TEST(places_are_in_the_blocks_that_their_variables_hold)
 {
-        (void)state;
         enum { PLACES = 64 };
 
         for (uint64_t start = 0; start < PLACES * 8; start += 40) {
@@ -145,14 +135,4 @@ static void places_are_in_the_blocks_that_their_variables_hold(void **state)
                         end(&fixture);
                 }
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(units_beyond_those_that_are_kept_have_no_type),
-            cmocka_unit_test(as_many_units_as_are_kept_have_all_their_types),
-            cmocka_unit_test(places_are_in_the_blocks_that_their_variables_hold),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Packed debug information against what was packed; and sections that claim what cannot
  * be, which must not take memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <elf.h>
-#include <errno.h>
 #include <libdeflate.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include "debug_image.h"
+#include "unit_test.h"
 
 /* Of what takes PACKED_LEAST in a file the pages are not copied (debug_image.c). */
 enum { BYTES = 600000, PACKED_LEAST = 300000, PACKED_LIMIT = BYTES + 1000 };
@@ -135,21 +127,19 @@ static void unpacks(const struct header *header)
         elf_file_close(&file);
 }
 
-static void every_way_of_packing_is_read(void **state)
+TEST(every_way_of_packing_is_read)
 {
-        (void)state;
         unpacks(&(struct header){".debug_info", ELFCOMPRESS_ZLIB, BYTES});
         unpacks(&(struct header){".debug_info", 2, BYTES}); /* zstd */
         unpacks(&(struct header){".zdebug_info", 0, BYTES});
 }
 
-static void what_is_not_packed_is_copied(void **state)
+TEST(what_is_not_packed_is_copied)
 {
         const struct header header = {".other", ELFCOMPRESS_ZLIB, BYTES};
         struct elf_file file;
         struct debug_image image;
 
-        (void)state;
         assert_int_equal(open_with(&header, 0, &image, &file), 0);
         assert_true(image.made);
         elf_file_close(&file);
@@ -158,14 +148,13 @@ static void what_is_not_packed_is_copied(void **state)
 }
 
 /* Its machine is at the same place in all ELF files. */
-static void of_another_processor_it_is_left_where_it_is(void **state)
+TEST(of_another_processor_it_is_left_where_it_is)
 {
         const struct header header = {".other", ELFCOMPRESS_ZLIB, BYTES};
         const Elf64_Half machine = EM_AARCH64;
         struct elf_file file;
         struct debug_image image;
 
-        (void)state;
         make_file(&file, &header, 0);
         int fd = dup(file.fd);
 
@@ -181,13 +170,12 @@ static void of_another_processor_it_is_left_where_it_is(void **state)
         elf_file_close(&file);
 }
 
-static void a_reader_of_its_own_reads_the_same(void **state)
+TEST(a_reader_of_its_own_reads_the_same)
 {
         const struct header header = {".debug_info", ELFCOMPRESS_ZLIB, BYTES};
         struct elf_file file;
         struct debug_image image, copy;
 
-        (void)state;
         assert_int_equal(open_with(&header, 0, &image, &file), 0);
         assert_int_equal(debug_image_share(&copy, &image), 0);
         assert_ptr_not_equal(copy.elf, image.elf);
@@ -198,13 +186,12 @@ static void a_reader_of_its_own_reads_the_same(void **state)
         elf_file_close(&file);
 }
 
-static void locations_can_be_left_out(void **state)
+TEST(locations_can_be_left_out)
 {
         const struct header header = {".debug_loclists", ELFCOMPRESS_ZLIB, BYTES};
         struct elf_file file;
         struct debug_image image;
 
-        (void)state;
         make_file(&file, &header, 0);
         assert_int_equal(debug_image_open(&image, &file, true), 0);
         assert_contents(image.elf, ".debug_loclists");
@@ -224,9 +211,8 @@ static void refuses(const struct header *header, size_t cut, int expected)
         elf_file_close(&file);
 }
 
-static void claims_are_checked_before_memory_is_taken(void **state)
+TEST(claims_are_checked_before_memory_is_taken)
 {
-        (void)state;
         for (uint32_t type = 0; type <= 2; type++) {
                 const char *name = type ? ".debug_info" : ".zdebug_info";
 
@@ -244,15 +230,7 @@ static void claims_are_checked_before_memory_is_taken(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(every_way_of_packing_is_read),
-            cmocka_unit_test(what_is_not_packed_is_copied),
-            cmocka_unit_test(of_another_processor_it_is_left_where_it_is),
-            cmocka_unit_test(a_reader_of_its_own_reads_the_same),
-            cmocka_unit_test(locations_can_be_left_out),
-            cmocka_unit_test(claims_are_checked_before_memory_is_taken),
-        };
 
         make_contents();
-        return cmocka_run_group_tests(tests, NULL, NULL);
+        return run_unit_tests(NULL, NULL);
 }

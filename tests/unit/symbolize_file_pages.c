@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages of a file in the place of memory, also when the file is cut short meanwhile. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "file_pages.h"
+#include "unit_test.h"
 
 enum { PAGES = 4, BYTES = PAGES * FILE_PAGE_BYTES };
 
@@ -60,12 +50,11 @@ static char *take_memory(void)
         return memory;
 }
 
-static void pages_are_those_of_the_file(void **state)
+TEST(pages_are_those_of_the_file)
 {
         int fd = make_file();
         char *memory = take_memory(), byte;
 
-        (void)state;
         assert_int_equal(file_pages_lend(memory + FILE_PAGE_BYTES, 2 * FILE_PAGE_BYTES,
                                          fd, FILE_PAGE_BYTES),
                          0);
@@ -84,12 +73,11 @@ static void pages_are_those_of_the_file(void **state)
         close(fd);
 }
 
-static void parts_of_pages_are_to_be_read(void **state)
+TEST(parts_of_pages_are_to_be_read)
 {
         int fd = make_file();
         char *memory = take_memory();
 
-        (void)state;
         assert_int_equal(file_pages_lend(memory + 1, FILE_PAGE_BYTES, fd, 0), -ENOTSUP);
         assert_int_equal(file_pages_lend(memory, 100, fd, 0), -ENOTSUP);
         assert_int_equal(file_pages_lend(memory, FILE_PAGE_BYTES, fd, 100), -ENOTSUP);
@@ -99,12 +87,11 @@ static void parts_of_pages_are_to_be_read(void **state)
         close(fd);
 }
 
-static void a_file_cut_short_gives_zeros(void **state)
+TEST(a_file_cut_short_gives_zeros)
 {
         int fd = make_file();
         char *memory = take_memory();
 
-        (void)state;
         assert_int_equal(file_pages_lend(memory, BYTES, fd, 0), 0);
         assert_int_equal(ftruncate(fd, FILE_PAGE_BYTES + 10), 0);
         assert_int_equal(memory[0], 'a');
@@ -117,13 +104,12 @@ static void a_file_cut_short_gives_zeros(void **state)
 }
 
 /* There is room for some ranges only; none of them gets in another's place. */
-static void what_has_no_room_is_to_be_read(void **state)
+TEST(what_has_no_room_is_to_be_read)
 {
         enum { RANGES = 200 };
         int fd = make_file(), lent = 0;
         char *memory = aligned_alloc(FILE_PAGE_BYTES, RANGES * FILE_PAGE_BYTES);
 
-        (void)state;
         assert_non_null(memory);
         memset(memory, '-', RANGES * FILE_PAGE_BYTES);
         for (int i = 0; i < RANGES; i++)
@@ -140,13 +126,12 @@ static void what_has_no_room_is_to_be_read(void **state)
 }
 
 /* Of a mapping that is none of those lent. */
-static void other_missing_pages_end_the_program(void **state)
+TEST(other_missing_pages_end_the_program)
 {
         int fd = make_file(), status;
         char *memory = take_memory();
         pid_t child = fork();
 
-        (void)state;
         if (child == 0) {
                 signal(SIGBUS, SIG_DFL);
                 alarm(10); /* were it tried again for ever */
@@ -177,14 +162,13 @@ static int mappings(void)
 }
 
 /* A process may have some ten thousands. */
-static void missing_pages_are_few_mappings(void **state)
+TEST(missing_pages_are_few_mappings)
 {
         enum { MANY = 400 * FILE_PAGE_BYTES };
         int fd = make_file();
         char *memory =
             mmap(NULL, MANY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-        (void)state;
         assert_true(memory != MAP_FAILED);
         assert_int_equal(ftruncate(fd, MANY), 0);
         assert_int_equal(file_pages_lend(memory, MANY, fd, 0), 0);
@@ -238,29 +222,12 @@ static void send_to_itself(const char *memory, int fd)
         kill(getpid(), SIGBUS);
 }
 
-static void without_zeros_the_program_ends(void **state)
+TEST(without_zeros_the_program_ends)
 {
-        (void)state;
         assert_int_equal(ends_by(touch_without_zeros), SIGBUS);
 }
 
-static void a_signal_that_was_sent_is_obeyed(void **state)
+TEST(a_signal_that_was_sent_is_obeyed)
 {
-        (void)state;
         assert_int_equal(ends_by(send_to_itself), SIGBUS);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(pages_are_those_of_the_file),
-            cmocka_unit_test(parts_of_pages_are_to_be_read),
-            cmocka_unit_test(a_file_cut_short_gives_zeros),
-            cmocka_unit_test(what_has_no_room_is_to_be_read),
-            cmocka_unit_test(other_missing_pages_end_the_program),
-            cmocka_unit_test(missing_pages_are_few_mappings),
-            cmocka_unit_test(without_zeros_the_program_ends),
-            cmocka_unit_test(a_signal_that_was_sent_is_obeyed),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

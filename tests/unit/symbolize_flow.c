@@ -3,7 +3,6 @@
  * one might be a jump to where something seems to be known. */
 #include "dwarf_test.h"
 #include <inttypes.h>
-#include <string.h>
 
 #include "accesses.h"
 #include "flow_walk.h"
@@ -35,7 +34,6 @@ static __attribute__((noinline)) void with_a_hole(void)
 }
 
 /* ---- functions that do something with the number that they load first ---- */
-
 #define CODE(name, code)                                                                 \
         __attribute__((naked, used)) static long name(void)                              \
         {                                                                                \
@@ -263,7 +261,7 @@ static struct flow_answer answer_at(const char *name, size_t at, bool has_all,
 
 /* All places of one block are asked for: what is before each is not found out from the
  * beginning. */
-static void goes_on_in_a_block(void **state)
+TEST(goes_on_in_a_block)
 {
         static struct code_place places[READS_LIMIT];
         static struct access accesses[READS_LIMIT], *list[READS_LIMIT];
@@ -275,7 +273,6 @@ static void goes_on_in_a_block(void **state)
         struct dwarf_file dwarf;
         struct elf_file file;
 
-        (void)state;
         assert_int_equal(reads_often(&steps_run), steps_run);
         open_own_dwarf(&file, &dwarf);
         struct code_place place = beginning_of(&dwarf, "reads_often");
@@ -312,33 +309,29 @@ static enum flow_outcome outcome_in(const char *name)
         return answer_in_file(name, true).outcome;
 }
 
-static void follows_a_function_as_a_whole(void **state)
+TEST(follows_a_function_as_a_whole)
 {
-        (void)state;
         small();
         assert_int_equal(outcome_in("small"), FLOW_NO_OPERAND);
 }
 
-static void does_not_follow_a_part_of_a_function(void **state)
+TEST(does_not_follow_a_part_of_a_function)
 {
-        (void)state;
         of_many_instructions();
         of_many_bytes();
         assert_int_equal(outcome_in("of_many_instructions"), FLOW_TOO_LARGE);
         assert_int_equal(outcome_in("of_many_bytes"), FLOW_TOO_LARGE);
 }
 
-static void does_not_follow_what_it_cannot_decode(void **state)
+TEST(does_not_follow_what_it_cannot_decode)
 {
-        (void)state;
         with_a_hole();
         assert_int_equal(outcome_in("with_a_hole"), FLOW_NOT_DECODED);
         assert_int_equal(answer_in_file("small", false).outcome, FLOW_NOT_DECODED);
 }
 
-static void knows_what_a_number_is_used_as(void **state)
+TEST(knows_what_a_number_is_used_as)
 {
-        (void)state;
         const struct {
                 const char *function;
                 enum access_number number;
@@ -392,9 +385,8 @@ static void knows_what_a_number_is_used_as(void **state)
 }
 
 /* What address the next iteration accesses, and how many instructions it has. */
-static void knows_how_addresses_follow(void **state)
+TEST(knows_how_addresses_follow)
 {
-        (void)state;
         const struct {
                 const char *function;
                 size_t at; /* of the access */
@@ -440,9 +432,8 @@ static void knows_how_addresses_follow(void **state)
 /* Sums, differences, order, masks, products, quotients, signs, zero, conversions and
  * single bytes are also of the bits of floating point; and neighbours are compared with a
  * constant at once. */
-static void knows_what_is_done_to_integers_only(void **state)
+TEST(knows_what_is_done_to_integers_only)
 {
-        (void)state;
         const struct {
                 const char *function;
                 bool perhaps_float;
@@ -484,9 +475,8 @@ static void knows_what_is_done_to_integers_only(void **state)
 }
 
 /* What one way tells is not looked for again on the others, nor for the next answer. */
-static void names_pointers_without_going_back_often(void **state)
+TEST(names_pointers_without_going_back_often)
 {
-        (void)state;
         enum { COUNT = HOPS * HOP_BYTES };
         static struct code_place places[COUNT];
         static struct access accesses[COUNT], *list[COUNT];
@@ -533,9 +523,8 @@ static void names_pointers_without_going_back_often(void **state)
 }
 
 /* Functions of two units, as if one of a linker that folds. */
-static void reads_units_once_to_find_folded_functions(void **state)
+TEST(reads_units_once_to_find_folded_functions)
 {
-        (void)state;
         const char *const functions[] = {"small", "folded_free", "hops_on",
                                          "folded_free"};
         uint64_t work[4];
@@ -566,7 +555,7 @@ static void reads_units_once_to_find_folded_functions(void **state)
 }
 
 /* Of more pairs than are compared, any that was not may be of two types. */
-static void leaves_open_what_was_not_compared(void **state)
+TEST(leaves_open_what_was_not_compared)
 {
         enum { TOGETHER = 400, ALONE = TOGETHER };
         struct register_variable values[TOGETHER + 1];
@@ -574,7 +563,6 @@ static void leaves_open_what_was_not_compared(void **state)
         struct types types = {0};
         struct type_reader reader = {.types = &types};
 
-        (void)state;
         for (uint32_t i = 0; i <= TOGETHER; i++)
                 values[i] = (struct register_variable){
                     .low = i, .high = 1000, .type = TYPE_NONE, .block = i == ALONE};
@@ -583,22 +571,4 @@ static void leaves_open_what_was_not_compared(void **state)
         assert_true(variable_has_rival(&values[TOGETHER - 2], TOGETHER - 2));
         assert_true(variable_has_rival(&values[TOGETHER - 1], 999));
         assert_false(variable_has_rival(&values[ALONE], 999));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(goes_on_in_a_block),
-            cmocka_unit_test(follows_a_function_as_a_whole),
-            cmocka_unit_test(does_not_follow_a_part_of_a_function),
-            cmocka_unit_test(does_not_follow_what_it_cannot_decode),
-            cmocka_unit_test(knows_how_addresses_follow),
-            cmocka_unit_test(knows_what_a_number_is_used_as),
-            cmocka_unit_test(knows_what_is_done_to_integers_only),
-            cmocka_unit_test(reads_units_once_to_find_folded_functions),
-            cmocka_unit_test(names_pointers_without_going_back_often),
-            cmocka_unit_test(leaves_open_what_was_not_compared),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

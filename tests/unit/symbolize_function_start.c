@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Unwind tables by hand (LSB, "Exception Frames"): where functions begin in them, and
  * that a table made to cost much does not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "frame_entry.h"
 #include "function_start.h"
+#include "unit_test.h"
 
 enum { VADDR = 0x10000, POINTER_TO_PC_32 = 0x1b, ABSOLUTE_32 = 0x03 };
 
@@ -61,9 +54,8 @@ static void put_function(struct table *table, size_t common, uint8_t encoding,
         put(table, "", 1);
 }
 
-static void functions_begin_where_the_table_says(void **state)
+TEST(functions_begin_where_the_table_says)
 {
-        (void)state;
         uint8_t bytes[512];
         struct table table = {.bytes = bytes};
         size_t relative = put_common(&table, POINTER_TO_PC_32, 0);
@@ -97,9 +89,8 @@ static void functions_begin_where_the_table_says(void **state)
 
 /* Without an augmentation a function's entry has no length before its instructions
  * (here DW_CFA_advance_loc 63, which as a length would go beyond the entry). */
-static void without_letters_instructions_follow_at_once(void **state)
+TEST(without_letters_instructions_follow_at_once)
 {
-        (void)state;
         uint8_t bytes[64];
         struct table table = {.bytes = bytes};
         struct function_start start = {.vaddr = 0x1010};
@@ -128,9 +119,8 @@ static void without_letters_instructions_follow_at_once(void **state)
 
 /* An entry whose length did not fit 32 bits (LSB, "Extended Length"), though none of this
  * size is that long; what follows it. */
-static void an_extended_length_is_one(void **state)
+TEST(an_extended_length_is_one)
 {
-        (void)state;
         uint8_t bytes[128];
         struct table table = {.bytes = bytes};
         size_t common = put_common(&table, ABSOLUTE_32, 0);
@@ -160,9 +150,8 @@ static void an_extended_length_is_one(void **state)
 }
 
 /* Cut off at every byte: nothing behind the end is read (as the sanitizers tell). */
-static void a_table_may_end_anywhere(void **state)
+TEST(a_table_may_end_anywhere)
 {
-        (void)state;
         uint8_t bytes[256];
         struct table table = {.bytes = bytes};
         size_t common = put_common(&table, POINTER_TO_PC_32, 0);
@@ -183,9 +172,8 @@ static void a_table_may_end_anywhere(void **state)
 
 /* Functions that have one of two long common parts in turn, and that all hold all
  * questions: read each time, this would be 40 GB. */
-static void a_hostile_table_costs_little(void **state)
+TEST(a_hostile_table_costs_little)
 {
-        (void)state;
         enum { FUNCTIONS = 40000, LETTERS = 1 << 20, QUESTIONS = 10000 };
         struct table table = {.bytes = malloc(3 * LETTERS + FUNCTIONS * 20)};
         struct function_start *starts = calloc(QUESTIONS, sizeof(*starts));
@@ -208,16 +196,4 @@ static void a_hostile_table_costs_little(void **state)
                     2);
         free(starts);
         free(table.bytes);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(functions_begin_where_the_table_says),
-            cmocka_unit_test(without_letters_instructions_follow_at_once),
-            cmocka_unit_test(an_extended_length_is_one),
-            cmocka_unit_test(a_table_may_end_anywhere),
-            cmocka_unit_test(a_hostile_table_costs_little),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,23 +3,15 @@
  * answer, in time and without touching memory that is not its own (this test is also
  * run under the sanitizers). The file that is damaged is a small program with types of
  * every kind and with hostile_entries.c, PROGRAM. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <elf.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "module.h"
 #include "type_list.h"
+#include "unit_test.h"
 
 enum { QUESTIONS = 200, MUTATIONS = 60 };
 
@@ -190,9 +182,8 @@ static void mutate_section(const char *name)
 
 /* ---- tests ---- */
 
-static void references_in_circles_end(void **state)
+TEST(references_in_circles_end)
 {
-        (void)state;
         static const char *const nowhere[] = {NULL};
         struct debug_search search = {.directories = nowhere};
         struct module module = {.path = (char *)PROGRAM};
@@ -227,9 +218,8 @@ static void references_in_circles_end(void **state)
         ask_everything(PROGRAM);
 }
 
-static void truncated_files_are_survived(void **state)
+TEST(truncated_files_are_survived)
 {
-        (void)state;
         for (size_t bytes = 0; bytes < program_bytes;
              bytes += 1 + bytes / 20 + bytes % 7) {
                 write_file("short", program, bytes);
@@ -238,18 +228,16 @@ static void truncated_files_are_survived(void **state)
         unlink("short");
 }
 
-static void damaged_headers_are_survived(void **state)
+TEST(damaged_headers_are_survived)
 {
-        (void)state;
         const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)program;
 
         mutate(0, sizeof(*ehdr) + ehdr->e_phnum * sizeof(Elf64_Phdr));
         mutate(ehdr->e_shoff, ehdr->e_shnum * sizeof(Elf64_Shdr));
 }
 
-static void damaged_debug_information_is_survived(void **state)
+TEST(damaged_debug_information_is_survived)
 {
-        (void)state;
         mutate_section(".debug_info");
         mutate_section(".debug_abbrev");
         mutate_section(".debug_line");
@@ -257,17 +245,15 @@ static void damaged_debug_information_is_survived(void **state)
 }
 
 /* What types and fields are found from beside these. */
-static void damaged_code_and_locations_are_survived(void **state)
+TEST(damaged_code_and_locations_are_survived)
 {
-        (void)state;
         mutate_section(".text");
         mutate_section(".debug_loclists");
         mutate_section(".debug_rnglists");
 }
 
-static void damaged_symbols_are_survived(void **state)
+TEST(damaged_symbols_are_survived)
 {
-        (void)state;
         mutate_section(".symtab");
         mutate_section(".strtab");
         mutate_section(".note.gnu.build-id");
@@ -332,9 +318,8 @@ static enum module_state state_of(const char *path)
 }
 
 /* The reading would cost the product of both numbers. */
-static void sections_of_the_same_bytes_are_refused(void **state)
+TEST(sections_of_the_same_bytes_are_refused)
 {
-        (void)state;
         write_same_sections("same", 1, 20000);
         assert_int_equal(state_of("same"), MODULE_READY);
         ask_everything("same");
@@ -344,9 +329,8 @@ static void sections_of_the_same_bytes_are_refused(void **state)
 }
 
 /* None of these may be waited for, read without end or taken for a program. */
-static void other_kinds_of_file_are_refused(void **state)
+TEST(other_kinds_of_file_are_refused)
 {
-        (void)state;
         static const char *const paths[] = {"fifo", "/dev/zero", "/dev/tty",
                                             ".",    "",          "/nonexistent"};
 
@@ -363,21 +347,12 @@ static void other_kinds_of_file_are_refused(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(references_in_circles_end),
-            cmocka_unit_test(truncated_files_are_survived),
-            cmocka_unit_test(damaged_headers_are_survived),
-            cmocka_unit_test(damaged_debug_information_is_survived),
-            cmocka_unit_test(damaged_code_and_locations_are_survived),
-            cmocka_unit_test(damaged_symbols_are_survived),
-            cmocka_unit_test(sections_of_the_same_bytes_are_refused),
-            cmocka_unit_test(other_kinds_of_file_are_refused),
-        };
+
         char directory[] = "symbolize_hostile_XXXXXX";
 
         if (!mkdtemp(directory) || chdir(directory))
                 return 1;
-        int failed = cmocka_run_group_tests(tests, read_program, NULL);
+        int failed = run_unit_tests(read_program, NULL);
 
         return chdir("..") || rmdir(directory) || failed;
 }

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranges that come and go, against an array that holds the owner of each address. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-
 #include "interval_map.h"
+#include "unit_test.h"
 
 enum { ADDRESSES = 200, ITEMS = 400 };
 
@@ -30,9 +23,8 @@ static void take_away(uint32_t *owners, uint32_t owner)
                         owners[addr] = INTERVAL_NONE;
 }
 
-static void a_later_range_covers_an_older_one(void **state)
+TEST(a_later_range_covers_an_older_one)
 {
-        (void)state;
         for (unsigned round = 0; round < 50; round++) {
                 struct interval_map map = {0};
                 struct item items[ITEMS];
@@ -68,9 +60,8 @@ static void a_later_range_covers_an_older_one(void **state)
 }
 
 /* 200 000 live ranges in the worst order: a list would need minutes. */
-static void many_ranges_are_quick(void **state)
+TEST(many_ranges_are_quick)
 {
-        (void)state;
         const uint32_t count = 200000;
         struct interval_map map = {0};
 
@@ -86,9 +77,8 @@ static void many_ranges_are_quick(void **state)
         interval_map_free(&map);
 }
 
-static void the_last_address_can_be_covered_up_to(void **state)
+TEST(the_last_address_can_be_covered_up_to)
 {
-        (void)state;
         struct interval_map map = {0};
 
         assert_int_equal(interval_map_put(&map, 0, UINT64_MAX, 1), 0);
@@ -96,14 +86,4 @@ static void the_last_address_can_be_covered_up_to(void **state)
         assert_int_equal(interval_map_find(&map, UINT64_MAX - 4097), 1);
         assert_int_equal(interval_map_find(&map, UINT64_MAX - 1), 2);
         interval_map_free(&map);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(a_later_range_covers_an_older_one),
-            cmocka_unit_test(many_ranges_are_quick),
-            cmocka_unit_test(the_last_address_can_be_covered_up_to),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,6 @@
  * built with DWARF 2, 3, 4 and 5; and as the standard says of tables made here by hand.
  */
 #include "dwarf_test.h"
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -93,14 +91,13 @@ static size_t compare_unit(struct dwarf_file *dwarf, size_t number, bool *versio
         return found;
 }
 
-static void finds_the_rows_that_libdw_finds(void **state)
+TEST(finds_the_rows_that_libdw_finds)
 {
         bool versions[6] = {false};
         struct dwarf_file dwarf;
         struct elf_file file;
         size_t found = 0;
 
-        (void)state;
         open_own_dwarf(&file, &dwarf);
         for (size_t i = 0; i < dwarf.unit_count; i++)
                 found += compare_unit(&dwarf, i, versions);
@@ -206,9 +203,8 @@ static int find(const struct bytes *bytes, bool swapped, struct line_answer *ans
         return error ? error : line_program_run(table, answers, count, &budget);
 }
 
-static void reads_tables_of_both_orders_of_bytes(void **state)
+TEST(reads_tables_of_both_orders_of_bytes)
 {
-        (void)state;
         for (int big = 0; big < 2; big++) {
                 struct bytes bytes = {.big_endian = big};
                 struct line_answer answers[] = {{.vaddr = 0xfff},  {.vaddr = 0x1000},
@@ -238,13 +234,12 @@ static void reads_tables_of_both_orders_of_bytes(void **state)
 }
 
 /* DWARF 5, 6.2.5.1: an instruction of four operations is one step for all of them. */
-static void counts_operations_of_long_instructions(void **state)
+TEST(counts_operations_of_long_instructions)
 {
         struct bytes bytes = {0};
         struct line_answer answers[] = {{.vaddr = 0x100}, {.vaddr = 0x101}};
         struct line_table table;
 
-        (void)state;
         begin_table(&bytes, 4, 4);
         set_address(&bytes, 0x100);
         add_row(&bytes, 0, 1);
@@ -260,14 +255,13 @@ static void counts_operations_of_long_instructions(void **state)
         line_table_free(&table);
 }
 
-static void takes_the_row_that_begins_last(void **state)
+TEST(takes_the_row_that_begins_last)
 {
         struct bytes bytes = {0};
         struct line_answer answers[] = {
             {.vaddr = 0x11}, {.vaddr = 0x15}, {.vaddr = 0x19}};
         struct line_table table;
 
-        (void)state;
         begin_table(&bytes, 3, 1);
         set_address(&bytes, 0x10); /* 0x10 to 0x20 */
         add_row(&bytes, 0, 1);
@@ -289,11 +283,10 @@ static void takes_the_row_that_begins_last(void **state)
 
 /* Binutils' ld gives discarded functions the address 0, lld the last ones; what begins
  * there is code when the program has code at 0. libdw does not tell them apart. */
-static void leaves_out_what_the_linker_discarded(void **state)
+TEST(leaves_out_what_the_linker_discarded)
 {
         static const uint64_t begins[] = {0, UINT64_MAX, UINT64_MAX - 1};
 
-        (void)state;
         for (size_t i = 0; i < 4; i++) {
                 bool code_at_zero = i == 3;
                 struct bytes bytes = {0};
@@ -329,13 +322,12 @@ static void leaves_out_what_the_linker_discarded(void **state)
         }
 }
 
-static void takes_files_that_the_program_defines(void **state)
+TEST(takes_files_that_the_program_defines)
 {
         struct bytes bytes = {0};
         struct line_answer answer = {.vaddr = 0x10};
         struct line_table table;
 
-        (void)state;
         begin_table(&bytes, 4, 1);
         put(&bytes, 0, 1);
         put(&bytes, 8, 1);
@@ -388,7 +380,7 @@ static void put_table_of_texts(struct bytes *to)
 
 /* Texts of any length cost nothing: here all but the last page of them is out of reach.
  */
-static void does_not_look_for_the_ends_of_texts(void **state)
+TEST(does_not_look_for_the_ends_of_texts)
 {
         size_t page = (size_t)sysconf(_SC_PAGESIZE);
         uint8_t *texts =
@@ -397,7 +389,6 @@ static void does_not_look_for_the_ends_of_texts(void **state)
         struct line_table table;
         uint64_t budget = 100000;
 
-        (void)state;
         assert_true(texts != MAP_FAILED);
         assert_int_equal(mprotect(texts + page, page, PROT_READ | PROT_WRITE), 0);
         put_table_of_texts(&bytes);
@@ -419,11 +410,10 @@ static void does_not_look_for_the_ends_of_texts(void **state)
 }
 
 /* Whatever is cut off: no fault, and no line that was not there. */
-static void bears_cut_tables(void **state)
+TEST(bears_cut_tables)
 {
         struct bytes whole = {0};
 
-        (void)state;
         begin_table(&whole, 4, 1);
         set_address(&whole, 0x1000);
         add_row(&whole, 0, 10);
@@ -450,7 +440,7 @@ static void bears_cut_tables(void **state)
 }
 
 /* Sequences without end over all that is asked cost no more than the budget. */
-static void stops_when_the_budget_is_spent(void **state)
+TEST(stops_when_the_budget_is_spent)
 {
         enum { ASKED = 1000 };
         static struct line_answer answers[ASKED];
@@ -458,7 +448,6 @@ static void stops_when_the_budget_is_spent(void **state)
         struct line_table table;
         uint64_t budget = 2000;
 
-        (void)state;
         begin_table(&bytes, 4, 1);
         for (int i = 0; i < 40; i++) {
                 set_address(&bytes, 0x1000);
@@ -477,21 +466,4 @@ static void stops_when_the_budget_is_spent(void **state)
         assert_int_equal(line_program_run(&table, answers, ASKED, &budget), 0);
         assert_int_equal(budget, 0);
         line_table_free(&table);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(finds_the_rows_that_libdw_finds),
-            cmocka_unit_test(reads_tables_of_both_orders_of_bytes),
-            cmocka_unit_test(counts_operations_of_long_instructions),
-            cmocka_unit_test(takes_the_row_that_begins_last),
-            cmocka_unit_test(leaves_out_what_the_linker_discarded),
-            cmocka_unit_test(takes_files_that_the_program_defines),
-            cmocka_unit_test(does_not_look_for_the_ends_of_texts),
-            cmocka_unit_test(bears_cut_tables),
-            cmocka_unit_test(stops_when_the_budget_is_spent),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Readable names and file names. The mangled names are examples of the Itanium C++
  * ABI, of Rust RFC 2603 (v0) and of rustc's legacy scheme. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "demangle.h"
 #include "file_path.h"
 #include "function_names.h"
 #include "mangled_name.h"
 #include "spelling.h"
 #include "symbol_names.h"
+#include "unit_test.h"
 
 static void expect_name(const char *mangled, const char *readable)
 {
@@ -28,9 +20,8 @@ static void expect_name(const char *mangled, const char *readable)
         free(name);
 }
 
-static void cxx_and_rust_names_are_readable(void **state)
+TEST(cxx_and_rust_names_are_readable)
 {
-        (void)state;
         expect_name("_ZN9wikipedia7article6formatEv", "wikipedia::article::format");
         expect_name("_ZZ4mainvE7counter", "main()::counter");
         expect_name("_Znwm", "operator new");
@@ -40,9 +31,8 @@ static void cxx_and_rust_names_are_readable(void **state)
 }
 
 /* By gfortran 12. */
-static void fortran_names_are_readable(void **state)
+TEST(fortran_names_are_readable)
 {
-        (void)state;
         expect_name("__state_MOD_fixed", "state::fixed");
         expect_name("__state_MOD___vtab_state_Cell", "state::__vtab_state_Cell");
         expect_name("__state_MOD_sum_cells.constprop.0", "state::sum_cells.constprop.0");
@@ -66,9 +56,8 @@ static void expect_spelling(const char *name, const char *wanted)
 }
 
 /* The names are g++ 12's, the wanted ones c++filt's, but for lambdas. */
-static void names_of_debug_information_are_spelled_as_demangled(void **state)
+TEST(names_of_debug_information_are_spelled_as_demangled)
 {
-        (void)state;
         expect_spelling("sum<long int, long unsigned int>", "sum<long, unsigned long>");
         expect_spelling("sum<short unsigned int*>", "sum<unsigned short*>");
         expect_spelling("operator long long int", "operator long long");
@@ -86,9 +75,8 @@ static void names_of_debug_information_are_spelled_as_demangled(void **state)
         assert_int_equal(spelling_lambdas("<lambda(<lambda()>"), 0);
 }
 
-static void other_names_stay(void **state)
+TEST(other_names_stay)
 {
-        (void)state;
         expect_name("main", NULL);
         expect_name("_start", NULL);
         expect_name("_Z", NULL);
@@ -97,9 +85,8 @@ static void other_names_stay(void **state)
         expect_name("", NULL);
 }
 
-static void tells_constructors_from_functions(void **state)
+TEST(tells_constructors_from_functions)
 {
-        (void)state;
         const struct {
                 const char *a, *b;
                 bool same;
@@ -126,9 +113,8 @@ static void tells_constructors_from_functions(void **state)
 }
 
 /* Each level of the type would be a level of recursion. */
-static void a_deep_name_does_not_overflow_the_stack(void **state)
+TEST(a_deep_name_does_not_overflow_the_stack)
 {
-        (void)state;
         const size_t depth = 1000000;
         char *name = malloc(depth + 8);
 
@@ -155,9 +141,8 @@ static void expect_not_whole(const char *part)
         free(name);
 }
 
-static void parts_of_names_that_hold_each_other_do_not_overflow_the_stack(void **state)
+TEST(parts_of_names_that_hold_each_other_do_not_overflow_the_stack)
 {
-        (void)state;
         expect_not_whole("L");
         expect_not_whole("ZE");
         expect_not_whole("Xad");
@@ -174,9 +159,8 @@ static void expect_path(const char *directory, const char *path, const char *joi
         free(result);
 }
 
-static void relative_files_are_below_the_compilation_directory(void **state)
+TEST(relative_files_are_below_the_compilation_directory)
 {
-        (void)state;
         expect_path("/src/app", "main.c", "/src/app/main.c");
         expect_path("/src/app", "./lib//list.h", "/src/app/lib/list.h");
         expect_path("/src/app/", "../list.h", "/src/app/../list.h");
@@ -197,9 +181,8 @@ static void expect_without_parents(const char *path, const char *wanted)
         free(result);
 }
 
-static void parents_are_taken_out_for_comparisons(void **state)
+TEST(parents_are_taken_out_for_comparisons)
 {
-        (void)state;
         expect_without_parents("/src/app/../lib/list.h", "/src/lib/list.h");
         expect_without_parents("/src/../../list.h", "/list.h");
         expect_without_parents("../../list.h", "../../list.h");
@@ -244,9 +227,8 @@ static void expect_labels(const struct labelled *all, size_t count)
         string_pool_free(names);
 }
 
-static void functions_of_one_name_have_their_files_behind_it(void **state)
+TEST(functions_of_one_name_have_their_files_behind_it)
 {
-        (void)state;
         static const struct labelled all[] = {
             {"cmp", NULL, "/src/a.c", 3, true, false, "cmp (a.c)"},
             {"cmp", NULL, "/src/b.c", 3, true, false, "cmp (b.c)"},
@@ -279,9 +261,8 @@ static void functions_of_one_name_have_their_files_behind_it(void **state)
 }
 
 /* Names of which one ends as another ends, with what sorts before '/' or is none. */
-static void files_are_told_apart_by_whole_components(void **state)
+TEST(files_are_told_apart_by_whole_components)
 {
-        (void)state;
         static const struct labelled all[] = {
             {"init", NULL, "b/x.c", 5, true, false, "init (b/x.c)"},
             {"init", NULL, "q.b/x.c", 5, true, false, "init (q.b/x.c)"},
@@ -295,9 +276,8 @@ static void files_are_told_apart_by_whole_components(void **state)
         expect_labels(all, sizeof(all) / sizeof(all[0]));
 }
 
-static void overloads_have_their_parameters_behind_the_name(void **state)
+TEST(overloads_have_their_parameters_behind_the_name)
 {
-        (void)state;
         static const struct labelled all[] = {
             {"sum", "_Z3sumi", NULL, 0, false, false, "sum(int)"},
             {"sum", "_Z3sumd", NULL, 0, false, false, "sum(double)"},
@@ -315,9 +295,8 @@ static void overloads_have_their_parameters_behind_the_name(void **state)
         expect_labels(all, sizeof(all) / sizeof(*all));
 }
 
-static void symbols_tell_of_functions_of_one_name(void **state)
+TEST(symbols_tell_of_functions_of_one_name)
 {
-        (void)state;
         struct symbol_names names = {0};
         bool one_file;
 
@@ -359,9 +338,8 @@ static bool overloaded(const char *asked, const char *symbol)
         return answer;
 }
 
-static void symbols_tell_of_overloads(void **state)
+TEST(symbols_tell_of_overloads)
 {
-        (void)state;
         assert_true(overloaded("_Z3sumi", "_Z3sumd"));
         assert_true(overloaded("_Z3sumi", "_ZL3sumd"));
         assert_true(overloaded("_ZNK3row2atEm", "_ZN3row2atEm"));
@@ -405,9 +383,8 @@ static void symbols_tell_of_overloads(void **state)
 }
 
 /* A function is called the same whether its overloads have samples or not. */
-static void an_overload_alone_has_its_parameters_too(void **state)
+TEST(an_overload_alone_has_its_parameters_too)
 {
-        (void)state;
         struct string_pool *names = string_pool_new();
         struct named_functions functions = {0};
         uint32_t number;
@@ -426,9 +403,8 @@ static void an_overload_alone_has_its_parameters_too(void **state)
         string_pool_free(names);
 }
 
-static void functions_are_told_apart_within_their_module(void **state)
+TEST(functions_are_told_apart_within_their_module)
 {
-        (void)state;
         struct string_pool *names = string_pool_new();
         struct named_functions functions = {0};
         const struct named_function one = {.name = string_pool_put(names, "init"),
@@ -456,28 +432,4 @@ static void functions_are_told_apart_within_their_module(void **state)
                                     labels[i]);
         named_functions_free(&functions);
         string_pool_free(names);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(cxx_and_rust_names_are_readable),
-            cmocka_unit_test(fortran_names_are_readable),
-            cmocka_unit_test(names_of_debug_information_are_spelled_as_demangled),
-            cmocka_unit_test(other_names_stay),
-            cmocka_unit_test(tells_constructors_from_functions),
-            cmocka_unit_test(a_deep_name_does_not_overflow_the_stack),
-            cmocka_unit_test(
-                parts_of_names_that_hold_each_other_do_not_overflow_the_stack),
-            cmocka_unit_test(relative_files_are_below_the_compilation_directory),
-            cmocka_unit_test(parents_are_taken_out_for_comparisons),
-            cmocka_unit_test(functions_of_one_name_have_their_files_behind_it),
-            cmocka_unit_test(files_are_told_apart_by_whole_components),
-            cmocka_unit_test(overloads_have_their_parameters_behind_the_name),
-            cmocka_unit_test(functions_are_told_apart_within_their_module),
-            cmocka_unit_test(symbols_tell_of_functions_of_one_name),
-            cmocka_unit_test(symbols_tell_of_overloads),
-            cmocka_unit_test(an_overload_alone_has_its_parameters_too),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

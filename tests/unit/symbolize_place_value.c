@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What is known of values that are added, multiplied or come by two ways. Numbers are
  * compared with all that the operands can be, one by one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "elf_file.h"
 #include "place_value.h"
+#include "unit_test.h"
 
 /* ---- numbers ---- */
 
@@ -124,21 +118,18 @@ static void check_sum(const struct pair *pair)
         }
 }
 
-static void numbers_of_two_ways(void **state)
+TEST(numbers_of_two_ways)
 {
-        (void)state;
         for_pairs(check_meeting);
 }
 
-static void sums_of_numbers(void **state)
+TEST(sums_of_numbers)
 {
-        (void)state;
         for_pairs(check_sum);
 }
 
-static void products_and_constants(void **state)
+TEST(products_and_constants)
 {
-        (void)state;
         EACH(s, steps)
         EACH(r, rests)
         for (int64_t by = 1; by <= 9; by++) {
@@ -159,12 +150,11 @@ static void products_and_constants(void **state)
 }
 
 /* What is too large for an index, or no longer a number, is not followed. */
-static void numbers_end_where_indexes_do(void **state)
+TEST(numbers_end_where_indexes_do)
 {
         const struct place_value large = place_number(0, INT32_MAX);
         struct place_value beyond = place_add_constant(&large, 1);
 
-        (void)state;
         assert_int_equal(large.kind, PLACE_NUMBER);
         assert_int_equal(beyond.kind, PLACE_UNKNOWN);
         beyond = place_multiply(&large, 2);
@@ -176,12 +166,11 @@ static void numbers_end_where_indexes_do(void **state)
         assert_int_equal(beyond.kind, PLACE_UNKNOWN);
 }
 
-static void numbers_that_are_the_same_look_the_same(void **state)
+TEST(numbers_that_are_the_same_look_the_same)
 {
         const struct place_value below = place_number(8, -1), above = place_number(8, 7);
         const struct place_value zero = place_number(8, 0), eight = place_number(8, 8);
 
-        (void)state;
         assert_true(place_same(&below, &above));
         assert_true(place_same(&zero, &eight));
         assert_false(place_same(&zero, &above));
@@ -226,7 +215,7 @@ static int end(void **state)
 
 /* A loop that counts nodes is at the same field of some node; what is half a node further
  * on another way is at one of two fields. */
-static void pointers_of_two_ways(void **state)
+TEST_WITH(pointers_of_two_ways, begin, end)
 {
         const struct fixture *f = *state;
         const struct place_value first = place_pointer(f->node, 8);
@@ -254,7 +243,7 @@ static void pointers_of_two_ways(void **state)
 
 /* What counts in 24 bytes does so in each of the nodes; of two that count nodes, or
  * numbers, what they have in common is known. */
-static void whole_items_change_no_step(void **state)
+TEST_WITH(whole_items_change_no_step, begin, end)
 {
         const struct fixture *f = *state;
         const uint32_t number = 1; /* the second type that was put */
@@ -278,7 +267,7 @@ static void whole_items_change_no_step(void **state)
 
 /* Nothing is accessed near address 0, so that the pointer is what was; further away are
  * numbers that an index may be. */
-static void null_pointers_of_two_ways(void **state)
+TEST_WITH(null_pointers_of_two_ways, begin, end)
 {
         const struct fixture *f = *state;
         const struct place_value pointer = place_pointer(f->node, 8);
@@ -306,7 +295,7 @@ static void null_pointers_of_two_ways(void **state)
 }
 
 /* What would be read there changes nothing, whatever it is added to. */
-static void what_null_pointers_lead_to(void **state)
+TEST_WITH(what_null_pointers_lead_to, begin, end)
 {
         const struct fixture *f = *state;
         const struct place_value pointer = place_pointer(f->node, 8);
@@ -320,7 +309,7 @@ static void what_null_pointers_lead_to(void **state)
 }
 
 /* A number that is one of two makes a place one of two, and one of four with another. */
-static void few_places_by_an_index(void **state)
+TEST_WITH(few_places_by_an_index, begin, end)
 {
         const struct fixture *f = *state;
         const struct place_value truth = place_bounded_number(1, 0, 1);
@@ -349,7 +338,7 @@ static void few_places_by_an_index(void **state)
 }
 
 /* An index is believed when its step counts nodes, on whichever side it stands. */
-static void indexes_of_pointers(void **state)
+TEST_WITH(indexes_of_pointers, begin, end)
 {
         const struct fixture *f = *state;
         const struct place_value node = place_pointer(f->node, 0);
@@ -394,7 +383,7 @@ static int64_t begins(const struct fixture *f, const struct place_value *value)
 
 /* What is added to a number of which nothing is known is where an index begins, for a
  * header's pointer may be followed by something else. */
-static void where_indexes_begin(void **state)
+TEST_WITH(where_indexes_begin, begin, end)
 {
         const struct fixture *f = *state;
         struct place_value any = place_any_number, unknown = place_unknown;
@@ -429,13 +418,12 @@ static void where_indexes_begin(void **state)
 }
 
 /* Of even numbers the next one by their lowest bit is known, of others it is not. */
-static void bits_that_are_set(void **state)
+TEST(bits_that_are_set)
 {
         const struct place_value even = place_number(2, 0), three = place_number(3, 0);
         const struct place_value odd = place_number(2, 1);
         struct place_value set = place_or(&even, 1);
 
-        (void)state;
         assert_true(place_same(&set, &odd));
         set = place_or(&three, 1);
         assert_true(set.kind == PLACE_UNKNOWN);
@@ -446,7 +434,7 @@ static void bits_that_are_set(void **state)
 }
 
 /* Items of an array on the stack, which a loop goes through. */
-static void places_in_a_frame_of_two_ways(void **state)
+TEST_WITH(places_in_a_frame_of_two_ways, begin, end)
 {
         const struct fixture *f = *state;
         const struct place_value first = {
@@ -463,7 +451,7 @@ static void places_in_a_frame_of_two_ways(void **state)
 }
 
 /* What is known of an offset from the thread pointer is the variable that it leads to. */
-static void thread_local_variables_by_their_offset(void **state)
+TEST_WITH(thread_local_variables_by_their_offset, begin, end)
 {
         const struct fixture *f = *state;
         const struct place_value pointer = {.kind = PLACE_THREAD, .type = TYPE_NONE};
@@ -480,28 +468,4 @@ static void thread_local_variables_by_their_offset(void **state)
         assert_int_equal(sum.kind, PLACE_UNKNOWN);
         sum = place_add(&f->types, &beside, &variable, 1);
         assert_int_equal(sum.kind, PLACE_UNKNOWN);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(numbers_of_two_ways),
-            cmocka_unit_test(sums_of_numbers),
-            cmocka_unit_test(products_and_constants),
-            cmocka_unit_test(numbers_end_where_indexes_do),
-            cmocka_unit_test(numbers_that_are_the_same_look_the_same),
-            cmocka_unit_test_setup_teardown(pointers_of_two_ways, begin, end),
-            cmocka_unit_test_setup_teardown(whole_items_change_no_step, begin, end),
-            cmocka_unit_test_setup_teardown(null_pointers_of_two_ways, begin, end),
-            cmocka_unit_test_setup_teardown(what_null_pointers_lead_to, begin, end),
-            cmocka_unit_test_setup_teardown(few_places_by_an_index, begin, end),
-            cmocka_unit_test_setup_teardown(indexes_of_pointers, begin, end),
-            cmocka_unit_test_setup_teardown(where_indexes_begin, begin, end),
-            cmocka_unit_test(bits_that_are_set),
-            cmocka_unit_test_setup_teardown(places_in_a_frame_of_two_ways, begin, end),
-            cmocka_unit_test_setup_teardown(thread_local_variables_by_their_offset, begin,
-                                            end),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Nested ranges: the flat map against the definition, tried on every address. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-
 #include "range_map.h"
+#include "unit_test.h"
 
 enum { ADDRESSES = 64, RANGES = 24, ROUNDS = 3000 };
 
@@ -65,9 +58,8 @@ static void build(struct range_map *map, const struct range *ranges, size_t coun
         assert_int_equal(range_map_build(map), 0);
 }
 
-static void finds_the_innermost_of_nested_ranges(void **state)
+TEST(finds_the_innermost_of_nested_ranges)
 {
-        (void)state;
         for (unsigned round = 0; round < ROUNDS; round++) {
                 struct range ranges[RANGES];
                 struct range_map map = {0};
@@ -90,9 +82,8 @@ static void finds_the_innermost_of_nested_ranges(void **state)
 
 /* Ranges that cross each other are no function's; any of them is an answer, but
  * where there is none there is no answer, and the map stays in order. */
-static void survives_ranges_that_cross(void **state)
+TEST(survives_ranges_that_cross)
 {
-        (void)state;
         for (unsigned round = 0; round < ROUNDS; round++) {
                 struct range ranges[RANGES];
                 struct range_map map = {0};
@@ -116,9 +107,8 @@ static void survives_ranges_that_cross(void **state)
         }
 }
 
-static void an_empty_map_finds_nothing(void **state)
+TEST(an_empty_map_finds_nothing)
 {
-        (void)state;
         struct range_map map = {0};
 
         assert_int_equal(range_map_add(&map, 5, 5, 1), 0);
@@ -126,14 +116,4 @@ static void an_empty_map_finds_nothing(void **state)
         assert_int_equal(range_map_build(&map), 0);
         assert_null(range_map_find(&map, 5));
         range_map_free(&map);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(finds_the_innermost_of_nested_ranges),
-            cmocka_unit_test(survives_ranges_that_cross),
-            cmocka_unit_test(an_empty_map_finds_nothing),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns as gcc and clang have them in what they compile, and what stands there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "source_expression.h"
+#include "unit_test.h"
 
 /* What LINE has at the column of the '@' in it, which is taken out; NULL: nothing. */
 static const char *members(const char *line, enum source_expression wanted)
@@ -27,9 +20,8 @@ static const char *members(const char *line, enum source_expression wanted)
         return wanted == SOURCE_NO_MEMBERS ? NULL : text;
 }
 
-static void columns_of_gcc(void **state)
+TEST(columns_of_gcc)
 {
-        (void)state;
         assert_string_equal(members("r += d->u.srv@.port * 3;", SOURCE_MEMBERS),
                             ":d>u.srv.port");
         assert_string_equal(members("r += d->u.mx.target@->hash;", SOURCE_MEMBERS),
@@ -42,9 +34,8 @@ static void columns_of_gcc(void **state)
         assert_string_equal(members("x@->u.a += y->u.b;", SOURCE_MEMBERS), ":x>u");
 }
 
-static void columns_of_clang(void **state)
+TEST(columns_of_clang)
 {
-        (void)state;
         assert_string_equal(members("r += d->u.srv.@port * 3;", SOURCE_MEMBERS),
                             ":d>u.srv.port");
         assert_string_equal(members("d->u.mx.@target->hash;", SOURCE_MEMBERS),
@@ -55,9 +46,8 @@ static void columns_of_clang(void **state)
                             ":list.head");
 }
 
-static void casts_have_their_type(void **state)
+TEST(casts_have_their_type)
 {
-        (void)state;
         assert_string_equal(members("r = ((struct b *)p)@->y;", SOURCE_MEMBERS), "(b>y");
         assert_string_equal(members("((const struct b *) p->n)->u@.y;", SOURCE_MEMBERS),
                             "(b>u.y");
@@ -68,9 +58,8 @@ static void casts_have_their_type(void **state)
         assert_string_equal(members("r = ((long)p)@->y;", SOURCE_MEMBERS), ">y");
 }
 
-static void operators_have_operands(void **state)
+TEST(operators_have_operands)
 {
-        (void)state;
         assert_string_equal(members("if (p->u.le[m].key @< q.k)", SOURCE_MEMBERS),
                             ":p>u.le.key :q.k");
         assert_string_equal(members("if (p->a @== c)", SOURCE_MEMBERS), ":p>a :c");
@@ -79,9 +68,8 @@ static void operators_have_operands(void **state)
         assert_string_equal(members("n = x->a @<< 3", SOURCE_OPERANDS), ":x>a ");
 }
 
-static void others_have_none(void **state)
+TEST(others_have_none)
 {
-        (void)state;
         members("@count = 3;", SOURCE_NO_MEMBERS);
         members("x = 1@.5;", SOURCE_NO_MEMBERS);
         members("f@(x->a);", SOURCE_NO_MEMBERS);
@@ -97,11 +85,10 @@ static void others_have_none(void **state)
         assert_string_equal(members(")]@.b", SOURCE_MEMBERS), ".b");
 }
 
-static void what_is_too_long_has_none(void **state)
+TEST(what_is_too_long_has_none)
 {
         char text[8];
 
-        (void)state;
         assert_int_equal(source_expression("a.b", 3, 4, text, sizeof(text)),
                          SOURCE_NO_MEMBERS);
         assert_int_equal(source_expression("a.b", 3, SIZE_MAX, text, sizeof(text)),
@@ -114,18 +101,4 @@ static void what_is_too_long_has_none(void **state)
                          SOURCE_NO_MEMBERS);
         assert_int_equal(source_expression("a.bbbb == c.d", 13, 8, text, sizeof(text)),
                          SOURCE_NO_MEMBERS);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(columns_of_gcc),
-            cmocka_unit_test(columns_of_clang),
-            cmocka_unit_test(casts_have_their_type),
-            cmocka_unit_test(operators_have_operands),
-            cmocka_unit_test(others_have_none),
-            cmocka_unit_test(what_is_too_long_has_none),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

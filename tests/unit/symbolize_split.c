@@ -2,16 +2,8 @@
 /* Programs of 100 and of 300 split units: three times the units take three times the
  * memory, and each still knows its function's address; units that are gone are counted.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "die.h"
+#include "unit_test.h"
 
 /* Counts the units with code at its own address. */
 static size_t count_functions(struct dwarf_file *dwarf)
@@ -59,18 +51,16 @@ static uint64_t measure(const char *path, size_t units)
         return bytes;
 }
 
-static void memory_grows_with_the_units(void **state)
+TEST(memory_grows_with_the_units)
 {
-        (void)state;
         assert_in_range(measure(SPLIT_300, 300), 1, 3 * measure(SPLIT_100, 100) + 4096);
 }
 
-static void missing_units_are_counted(void **state)
+TEST(missing_units_are_counted)
 {
         struct elf_file file;
         struct dwarf_file dwarf;
 
-        (void)state;
         assert_int_equal(elf_file_open(&file, SPLIT_GONE), 0);
         assert_int_equal(dwarf_file_open(&dwarf, &file, NULL, true), 0);
         assert_int_equal(count_functions(&dwarf), 0);
@@ -82,12 +72,11 @@ static void missing_units_are_counted(void **state)
 
 /* As if the machine's memory were full of the units that were read before: the rest has
  * no entries, and that is told apart from files that are gone. */
-static void units_without_room_are_left_out_and_counted(void **state)
+TEST(units_without_room_are_left_out_and_counted)
 {
         struct elf_file file;
         struct dwarf_file dwarf;
 
-        (void)state;
         assert_int_equal(elf_file_open(&file, SPLIT_100), 0);
         assert_int_equal(dwarf_file_open(&dwarf, &file, NULL, true), 0);
         for (size_t i = 0; i < dwarf.unit_count; i++) {
@@ -107,12 +96,7 @@ static void units_without_room_are_left_out_and_counted(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(memory_grows_with_the_units),
-            cmocka_unit_test(missing_units_are_counted),
-            cmocka_unit_test(units_without_room_are_left_out_and_counted),
-        };
 
         elf_version(EV_CURRENT);
-        return cmocka_run_group_tests(tests, NULL, NULL);
+        return run_unit_tests(NULL, NULL);
 }

@@ -250,9 +250,8 @@ static const char *object_of(int sample)
 
 /* ---- code ---- */
 
-static void names_the_line_and_what_was_inlined(void **state)
+TEST(names_the_line_and_what_was_inlined)
 {
-        (void)state;
         struct recording recording;
 
         begin(&recording);
@@ -274,9 +273,8 @@ static void names_the_line_and_what_was_inlined(void **state)
 }
 
 /* The call is the last instruction of its line: the return address is in the next. */
-static void a_caller_is_at_its_call(void **state)
+TEST(a_caller_is_at_its_call)
 {
-        (void)state;
         struct recording recording;
         void *ip = outer();
         int64_t stack;
@@ -330,9 +328,8 @@ static void expect_function(int sample, const char *function)
         expect(sql, function);
 }
 
-static void the_mapping_in_force_decides(void **state)
+TEST(the_mapping_in_force_decides)
 {
-        (void)state;
         struct recording recording;
         void *ip = outer();
 
@@ -351,9 +348,8 @@ static void the_mapping_in_force_decides(void **state)
 }
 
 /* Whatever order the samples were written in. */
-static void samples_need_not_lie_in_the_order_of_time(void **state)
+TEST(samples_need_not_lie_in_the_order_of_time)
 {
-        (void)state;
         struct recording recording;
         void *ip = outer();
 
@@ -377,9 +373,8 @@ static void samples_need_not_lie_in_the_order_of_time(void **state)
 }
 
 /* Also beside samples with one. */
-static void a_sample_without_address_has_a_row_only_at_another_place(void **state)
+TEST(a_sample_without_address_has_a_row_only_at_another_place)
 {
-        (void)state;
         struct recording recording;
         void *ip = outer();
 
@@ -404,9 +399,8 @@ static void a_sample_without_address_has_a_row_only_at_another_place(void **stat
 
 /* ---- data ---- */
 
-static void names_variables(void **state)
+TEST(names_variables)
 {
-        (void)state;
         struct recording recording;
         void *ip = outer();
         long local = 0;
@@ -437,9 +431,8 @@ static void names_variables(void **state)
 }
 
 /* As imported recordings have stores among their samples. */
-static void stores_are_no_loads_of_several_fields(void **state)
+TEST(stores_are_no_loads_of_several_fields)
 {
-        (void)state;
         const struct data_source_row store = {"store", "L1",  "hit", "none",
                                               false,   false, 0};
         struct recording recording;
@@ -465,9 +458,8 @@ static void stores_are_no_loads_of_several_fields(void **state)
                "second 4");
 }
 
-static void names_mapped_files(void **state)
+TEST(names_mapped_files)
 {
-        (void)state;
         struct recording recording;
         void *ip = outer();
         int fd = open("data.bin", O_RDWR | O_CREAT, 0644);
@@ -527,9 +519,8 @@ static int64_t record_stack(struct recording *recording, const void *leaf)
         return stack;
 }
 
-static void blocks_at_one_address_are_told_apart_by_time(void **state)
+TEST(blocks_at_one_address_are_told_apart_by_time)
 {
-        (void)state;
         struct recording recording;
         char *ip = outer();
 
@@ -615,9 +606,8 @@ static void expect_two_paths(void)
                    5);
 }
 
-static void packed_paths_without_samples_have_their_places(void **state)
+TEST(packed_paths_without_samples_have_their_places)
 {
-        (void)state;
         record_two_paths(NULL);
         expect_two_paths();
         expect_int("SELECT count(*) FROM object_stack", 0);
@@ -625,9 +615,8 @@ static void packed_paths_without_samples_have_their_places(void **state)
 }
 
 /* All paths to the site of a block with samples are those of its object. */
-static void packed_paths_to_an_object_are_all_told(void **state)
+TEST(packed_paths_to_an_object_are_all_told)
 {
-        (void)state;
         record_two_paths((void *)0x10110);
         expect_two_paths();
         expect_int("SELECT allocations FROM data_object WHERE kind = 'heap'", 5);
@@ -648,7 +637,7 @@ static void packed_paths_to_an_object_are_all_told(void **state)
 /* What lies between blocks is the heap's, wherever that has its memory from: in pieces
  * that touch, and of a large block in its own pages. A region of the program's own is
  * not, nor is memory in which no block is. */
-static void memory_between_blocks_is_the_heap(void **state)
+TEST(memory_between_blocks_is_the_heap)
 {
         static const struct {
                 uint64_t addr;
@@ -665,7 +654,6 @@ static void memory_between_blocks_is_the_heap(void **state)
         struct recording recording;
         char *ip = outer();
 
-        (void)state;
         begin(&recording);
         record_own_mappings(&recording);
         record_mapping(&recording, MAPPING_ANON, 0x10000000, 0x1000, 0, 0, "rw-");
@@ -693,9 +681,8 @@ static void memory_between_blocks_is_the_heap(void **state)
 }
 
 /* Where the C library's frame, or a wrapper's, comes first, its caller is the site. */
-static void the_site_is_outside_the_allocator(void **state)
+TEST(the_site_is_outside_the_allocator)
 {
-        (void)state;
         struct recording recording;
         char *ip = outer();
         int64_t stack;
@@ -718,9 +705,8 @@ static void the_site_is_outside_the_allocator(void **state)
 
 /* ---- what is missing ---- */
 
-static void a_changed_or_missing_file_gives_no_names(void **state)
+TEST(a_changed_or_missing_file_gives_no_names)
 {
-        (void)state;
         struct recording recording;
         const uint8_t other_id[20] = {1, 2, 3};
         int64_t changed, missing, fifo;
@@ -763,9 +749,8 @@ static void a_changed_or_missing_file_gives_no_names(void **state)
 }
 
 /* Every sample without a line has exactly one reason in the ledger. */
-static void the_ledger_adds_up(void **state)
+TEST(the_ledger_adds_up)
 {
-        (void)state;
         struct recording recording;
         char *ip = outer();
 
@@ -813,9 +798,8 @@ static void expect_the_same_again(void)
         assert_int_equal(system("cmp first.sql second.sql && test -s first.sql"), 0);
 }
 
-static void a_second_run_gives_the_same_rows(void **state)
+TEST(a_second_run_gives_the_same_rows)
 {
-        (void)state;
         struct recording recording;
         char *ip = outer();
 
@@ -827,9 +811,8 @@ static void a_second_run_gives_the_same_rows(void **state)
         expect_the_same_again();
 }
 
-static void a_second_run_gives_the_same_rows_without_addresses(void **state)
+TEST(a_second_run_gives_the_same_rows_without_addresses)
 {
-        (void)state;
         struct recording recording;
         char *ip = outer();
 
@@ -844,9 +827,8 @@ static void a_second_run_gives_the_same_rows_without_addresses(void **state)
 }
 
 /* Rows that refer to nothing, overlap, end before they begin or wrap around. */
-static void a_hostile_database_does_no_harm(void **state)
+TEST(a_hostile_database_does_no_harm)
 {
-        (void)state;
         struct recording recording;
 
         begin(&recording);
@@ -888,29 +870,4 @@ static void a_hostile_database_does_no_harm(void **state)
                 fail_msg("%s", diag.text);
         db_close(db);
         expect_int("SELECT count(*) FROM attribution", 4);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            db_unit_test(names_the_line_and_what_was_inlined),
-            db_unit_test(a_caller_is_at_its_call),
-            db_unit_test(the_mapping_in_force_decides),
-            db_unit_test(samples_need_not_lie_in_the_order_of_time),
-            db_unit_test(a_sample_without_address_has_a_row_only_at_another_place),
-            db_unit_test(names_variables),
-            db_unit_test(stores_are_no_loads_of_several_fields),
-            db_unit_test(names_mapped_files),
-            db_unit_test(blocks_at_one_address_are_told_apart_by_time),
-            db_unit_test(packed_paths_without_samples_have_their_places),
-            db_unit_test(packed_paths_to_an_object_are_all_told),
-            db_unit_test(memory_between_blocks_is_the_heap),
-            db_unit_test(the_site_is_outside_the_allocator),
-            db_unit_test(a_changed_or_missing_file_gives_no_names),
-            db_unit_test(the_ledger_adds_up),
-            db_unit_test(a_second_run_gives_the_same_rows),
-            db_unit_test(a_second_run_gives_the_same_rows_without_addresses),
-            db_unit_test(a_hostile_database_does_no_harm),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which names symbols give, of code that is written out here with its symbols. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <string.h>
-
 #include "symbol_table.h"
+#include "unit_test.h"
 
 /* Two sections of code, the second right behind the first, at whose end a symbol stands,
  * as linkers' scripts and assembler code mark ends. */
@@ -55,9 +48,8 @@ static const struct symbol *symbol_named(const struct symbol_table *table,
         return NULL;
 }
 
-static void an_end_names_nothing_behind_it(void **state)
+TEST(an_end_names_nothing_behind_it)
 {
-        (void)state;
         struct elf_file file;
         struct symbol_table table;
 
@@ -79,9 +71,8 @@ static void an_end_names_nothing_behind_it(void **state)
         elf_file_close(&file);
 }
 
-static void a_section_is_no_function(void **state)
+TEST(a_section_is_no_function)
 {
-        (void)state;
         struct elf_file file;
         struct symbol_table table;
 
@@ -94,14 +85,4 @@ static void a_section_is_no_function(void **state)
         assert_null(symbol_named(&table, "runtime/cgo(.text)"));
         symbol_table_free(&table);
         elf_file_close(&file);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(an_end_names_nothing_behind_it),
-            cmocka_unit_test(a_section_is_no_function),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,13 +148,12 @@ static bool tally(struct recording *recording, int64_t first, struct heard *hear
 
 /* ---- what is expected ---- */
 
-static void test_counts(void **state)
+TEST(test_counts)
 {
         struct recording recording;
         struct heard heard, expected = {0};
         const int64_t first_id = 501;
 
-        (void)state;
         begin(&recording);
         for (int64_t i = 0; i < SAMPLES; i++) {
                 record_sample(&recording, i, i, false);
@@ -199,13 +198,12 @@ static void assert_few_kinds(const struct heard *heard)
         assert_in_range(heard->kinds, 2 * ADDRESSES, 2 * ADDRESSES * PARALLEL_WORKERS);
 }
 
-static void test_mappings_of_another_process(void **state)
+TEST(test_mappings_of_another_process)
 {
         struct recording recording;
         struct heard heard;
         int64_t process;
 
-        (void)state;
         begin(&recording);
         assert_int_equal(
             writer_process(recording.writer, 102, 0, "other", 0, &process, NULL), 0);
@@ -215,12 +213,11 @@ static void test_mappings_of_another_process(void **state)
 }
 
 /* As where many threads come and go: no code is looked for in stacks. */
-static void test_stacks(void **state)
+TEST(test_stacks)
 {
         struct recording recording;
         struct heard heard;
 
-        (void)state;
         begin(&recording);
         record_busy(&recording, recording.processes[0], MAPPING_STACK);
         assert_true(tally(&recording, 1, &heard));
@@ -243,31 +240,28 @@ static void record_in_turns(struct recording *recording, int64_t count,
         }
 }
 
-static void test_too_many_kinds(void **state)
+TEST(test_too_many_kinds)
 {
         struct recording recording;
 
-        (void)state;
         record_in_turns(&recording, SPREAD, SPREAD);
         assert_false(tally(&recording, 1, NULL));
 }
 
 /* At first each of them is another one, as of many addresses that all come often. */
-static void test_many_places(void **state)
+TEST(test_many_places)
 {
         struct recording recording;
 
-        (void)state;
         record_in_turns(&recording, 3 * PLACES, PLACES);
         assert_true(tally(&recording, 1, NULL));
 }
 
-static void test_one_with_address(void **state)
+TEST(test_one_with_address)
 {
         struct recording recording;
         struct heard heard;
 
-        (void)state;
         begin(&recording);
         for (int64_t i = 0; i < SAMPLES; i++)
                 record_sample(&recording, i, i, i == SAMPLES - 7);
@@ -275,7 +269,7 @@ static void test_one_with_address(void **state)
 }
 
 /* The one out of order also lies where two threads' parts meet. */
-static void test_out_of_order(void **state)
+TEST_WITH(test_out_of_order, NULL, NULL)
 {
         for (int64_t late = 9374; late <= 9376; late++) {
                 struct recording recording;
@@ -290,12 +284,11 @@ static void test_out_of_order(void **state)
         }
 }
 
-static void test_another_file_of_that_name(void **state)
+TEST(test_another_file_of_that_name)
 {
         struct recording recording;
         struct heard heard;
 
-        (void)state;
         begin(&recording);
         for (int64_t i = 0; i < SAMPLES; i++)
                 record_sample(&recording, i, i, false);
@@ -317,11 +310,10 @@ static void symbolize_recording(struct recording *recording)
 
 /* Places are those of the time of each sample: the rows of those that are not where the
  * first one at their address was are the ones after the change. */
-static void test_places_of_their_time(void **state)
+TEST(test_places_of_their_time)
 {
         struct recording recording;
 
-        (void)state;
         begin(&recording);
         for (int64_t i = 0; i < SAMPLES; i++)
                 record_sample(&recording, i, i, false);
@@ -358,7 +350,7 @@ static void record_late(struct recording *recording, int64_t count, int64_t late
 
 /* More samples than are counted at once: one at the end of what is counted first, or
  * behind it, is of a time before the change, which came with the sample before. */
-static void test_out_of_order_behind_many(void **state)
+TEST_WITH(test_out_of_order_behind_many, NULL, NULL)
 {
         enum { MANY = 1100000, FIRST_COUNTED = 4096 + (1 << 20) };
 
@@ -378,22 +370,4 @@ static void test_out_of_order_behind_many(void **state)
                                  MANY);
                 leave_directory(state);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            db_unit_test(test_counts),
-            db_unit_test(test_mappings_of_another_process),
-            db_unit_test(test_stacks),
-            db_unit_test(test_too_many_kinds),
-            db_unit_test(test_many_places),
-            db_unit_test(test_one_with_address),
-            cmocka_unit_test(test_out_of_order),
-            db_unit_test(test_another_file_of_that_name),
-            db_unit_test(test_places_of_their_time),
-            cmocka_unit_test(test_out_of_order_behind_many),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which field lies at an offset of a type, and what instructions are taken for. The types
  * are described here by hand; offsets come from the compiler's offsetof. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base_names.h"
 #include "block_type.h"
 #include "flow_instruction.h"
@@ -18,6 +8,7 @@
 #include "type_index.h"
 #include "type_list.h"
 #include "type_padding.h"
+#include "unit_test.h"
 
 /* ---- struct sample, as the compiler lays it out and as a table ---- */
 
@@ -147,7 +138,7 @@ static const char *field_at(struct fixture *f, uint32_t type, uint64_t offset,
 
 /* ---- tests ---- */
 
-static void fields_are_named_by_their_way(void **state)
+TEST_WITH(fields_are_named_by_their_way, begin, end)
 {
         struct fixture *f = *state;
         const struct type_access word = {.bytes = 4};
@@ -175,7 +166,7 @@ static void fields_are_named_by_their_way(void **state)
         assert_true(type_open_ended(&f->types, f->sample));
 }
 
-static void padding_and_the_outside_are_no_fields(void **state)
+TEST_WITH(padding_and_the_outside_are_no_fields, begin, end)
 {
         struct fixture *f = *state;
         const struct type_access access = {.bytes = 1};
@@ -193,7 +184,7 @@ static void padding_and_the_outside_are_no_fields(void **state)
 }
 
 /* The kind and size of the access tell the members of a union apart, or not. */
-static void union_members_fit_their_access(void **state)
+TEST_WITH(union_members_fit_their_access, begin, end)
 {
         struct fixture *f = *state;
         const uint64_t at = offsetof(struct sample, as);
@@ -212,7 +203,7 @@ static void union_members_fit_their_access(void **state)
 }
 
 /* Numbers at the start of one union, and two floats in a structure. */
-static void wider_members_are_told_as_far_as_the_access_shows(void **state)
+TEST_WITH(wider_members_are_told_as_far_as_the_access_shows, begin, end)
 {
         struct fixture *f = *state;
         uint32_t single = put(f, TYPE_FLOAT, "float", 4);
@@ -258,7 +249,7 @@ static void wider_members_are_told_as_far_as_the_access_shows(void **state)
 
 /* Rows may lie in a page's bytes, wherever nothing proves that an index leads elsewhere.
  */
-static void bytes_may_be_what_an_unproved_index_leads_to(void **state)
+TEST_WITH(bytes_may_be_what_an_unproved_index_leads_to, begin, end)
 {
         struct fixture *f = *state;
         uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
@@ -281,7 +272,7 @@ static void bytes_may_be_what_an_unproved_index_leads_to(void **state)
 }
 
 /* An index among the bytes of a member tells of no further items, wherever it leads. */
-static void items_are_known_by_indexes_that_count_them(void **state)
+TEST_WITH(items_are_known_by_indexes_that_count_them, begin, end)
 {
         struct fixture *f = *state;
         const uint64_t bytes = sizeof(struct inner);
@@ -303,7 +294,7 @@ static void items_are_known_by_indexes_that_count_them(void **state)
 }
 
 /* What is also done to the bits of floating point tells nothing where some lies, too. */
-static void bits_of_floating_point_are_told_from_no_integer(void **state)
+TEST_WITH(bits_of_floating_point_are_told_from_no_integer, begin, end)
 {
         struct fixture *f = *state;
         uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
@@ -326,7 +317,7 @@ static void bits_of_floating_point_are_told_from_no_integer(void **state)
 
 /* lo == 0 && hi == 0 is one comparison of 8 bytes, and those of bit-fields are one, too.
  */
-static void neighbours_are_tested_at_once(void **state)
+TEST_WITH(neighbours_are_tested_at_once, begin, end)
 {
         struct fixture *f = *state;
         uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
@@ -360,7 +351,7 @@ static void neighbours_are_tested_at_once(void **state)
         assert_string_equal(field_at(f, flags, 0, access), "word|bits.lo|bits.high");
 }
 
-static void halves_of_a_complex_number_are_its_own(void **state)
+TEST_WITH(halves_of_a_complex_number_are_its_own, begin, end)
 {
         struct fixture *f = *state;
         const struct type complex_float = {.kind = TYPE_FLOAT,
@@ -388,7 +379,7 @@ static void halves_of_a_complex_number_are_its_own(void **state)
             "half|both");
 }
 
-static void bit_fields_beside_a_number_are_named_with_it(void **state)
+TEST_WITH(bit_fields_beside_a_number_are_named_with_it, begin, end)
 {
         struct fixture *f = *state;
         struct member bits[] = {member(f, "low", f->number, 0),
@@ -418,7 +409,7 @@ static void bit_fields_beside_a_number_are_named_with_it(void **state)
 
 /* Structures in unions in structures, with and without names: what lies at the offset is
  * named, and where it lies. */
-static void fields_of_structures_in_unions_are_those_at_the_offset(void **state)
+TEST_WITH(fields_of_structures_in_unions_are_those_at_the_offset, begin, end)
 {
         struct fixture *f = *state;
         struct field field;
@@ -484,7 +475,7 @@ static void fields_of_structures_in_unions_are_those_at_the_offset(void **state)
 }
 
 /* Of a union of many the first are named, and of bit-fields all. */
-static void of_many_fields_at_a_place_the_first_are_named(void **state)
+TEST_WITH(of_many_fields_at_a_place_the_first_are_named, begin, end)
 {
         struct fixture *f = *state;
         struct member members[70], bits[12];
@@ -518,7 +509,7 @@ static void of_many_fields_at_a_place_the_first_are_named(void **state)
             "m0|m1|m2|m3|m4|m5|m6|m7|62 more");
 }
 
-static void bit_fields_of_the_bytes_are_named_together(void **state)
+TEST_WITH(bit_fields_of_the_bytes_are_named_together, begin, end)
 {
         struct fixture *f = *state;
         struct member bits[] = {member(f, "a", f->number, 0),
@@ -540,7 +531,7 @@ static void bit_fields_of_the_bytes_are_named_together(void **state)
 
 /* Bit-fields of whole bytes are numbers in the debug information: several may be used of
  * one load. */
-static void numbers_that_are_read_at_once_are_named_together(void **state)
+TEST_WITH(numbers_that_are_read_at_once_are_named_together, begin, end)
 {
         struct fixture *f = *state;
         uint32_t half = put(f, TYPE_INTEGER, "short", 2);
@@ -556,7 +547,7 @@ static void numbers_that_are_read_at_once_are_named_together(void **state)
         assert_string_equal(field_at(f, pair, 0, access), "lo|hi");
 }
 
-static void a_bit_field_of_no_known_type_has_its_name(void **state)
+TEST_WITH(a_bit_field_of_no_known_type_has_its_name, begin, end)
 {
         struct fixture *f = *state;
         struct member bits[] = {member(f, "a", TYPE_NONE, 0)};
@@ -567,7 +558,7 @@ static void a_bit_field_of_no_known_type_has_its_name(void **state)
         assert_string_equal(field_at(f, flags, 0, (struct type_access){.bytes = 4}), "a");
 }
 
-static void what_repeats_and_what_holds(void **state)
+TEST_WITH(what_repeats_and_what_holds, begin, end)
 {
         struct fixture *f = *state;
         const uint64_t pair = offsetof(struct sample, part[1].pair[1]);
@@ -602,7 +593,7 @@ struct cell {
         } group[4];
 };
 
-static void an_array_reaches_around_its_items(void **state)
+TEST_WITH(an_array_reaches_around_its_items, begin, end)
 {
         struct fixture *f = *state;
         const uint64_t part = offsetof(struct sample, part);
@@ -627,7 +618,7 @@ static void an_array_reaches_around_its_items(void **state)
 }
 
 /* Two ways at each of 60 levels: no machine goes all of them. */
-static void an_array_is_looked_for_with_bounded_work(void **state)
+TEST_WITH(an_array_is_looked_for_with_bounded_work, begin, end)
 {
         struct fixture *f = *state;
         uint32_t type = f->number;
@@ -643,7 +634,7 @@ static void an_array_is_looked_for_with_bounded_work(void **state)
 }
 
 /* Only the last member of a structure goes on after its end. */
-static void an_array_of_no_size_before_others_is_around_nothing(void **state)
+TEST_WITH(an_array_of_no_size_before_others_is_around_nothing, begin, end)
 {
         struct fixture *f = *state;
         const struct member members[] = {
@@ -656,7 +647,7 @@ static void an_array_of_no_size_before_others_is_around_nothing(void **state)
         assert_false(type_array_around(&f->types, type, 2, &low, &high));
 }
 
-static void an_index_leads_to_one_field_or_none(void **state)
+TEST_WITH(an_index_leads_to_one_field_or_none, begin, end)
 {
         struct fixture *f = *state;
         const struct member level[] = {
@@ -753,7 +744,7 @@ struct set {
 
 /* Of two indexes that are added only what their strides have in common is known: of those
  * of sets and ways together that is a long, which values are no more likely than keys. */
-static void an_index_may_count_items_that_are_larger_than_its_stride(void **state)
+TEST_WITH(an_index_may_count_items_that_are_larger_than_its_stride, begin, end)
 {
         struct fixture *f = *state;
         const struct member way[] = {
@@ -804,7 +795,7 @@ static int list(void *context, const struct field *field)
         return 0;
 }
 
-static void all_fields_come_in_their_order(void **state)
+TEST_WITH(all_fields_come_in_their_order, begin, end)
 {
         struct listing listing = {.fixture = *state};
 
@@ -817,7 +808,7 @@ static void all_fields_come_in_their_order(void **state)
 }
 
 /* The array at the end has no length, and may go on in what the compiler adds there. */
-static void padding_is_where_no_field_lies(void **state)
+TEST_WITH(padding_is_where_no_field_lies, begin, end)
 {
         struct fixture *f = *state;
         struct padding *found;
@@ -838,7 +829,7 @@ static void padding_is_where_no_field_lies(void **state)
         free(found);
 }
 
-static void a_type_that_is_not_known_whole_has_no_padding(void **state)
+TEST_WITH(a_type_that_is_not_known_whole_has_no_padding, begin, end)
 {
         struct fixture *f = *state;
         const struct member far = member(f, "far", f->number, UINT64_MAX - 1);
@@ -856,7 +847,7 @@ static void a_type_that_is_not_known_whole_has_no_padding(void **state)
         free(found);
 }
 
-static void equal_types_are_one(void **state)
+TEST_WITH(equal_types_are_one, begin, end)
 {
         struct fixture *f = *state;
         const struct member a[] = {member(f, "x", f->number, 0)};
@@ -870,7 +861,7 @@ static void equal_types_are_one(void **state)
 }
 
 /* Into a table and a pool where all numbers are others. */
-static void imported_types_look_the_same(void **state)
+TEST_WITH(imported_types_look_the_same, begin, end)
 {
         struct fixture *f = *state;
         struct fixture to = {.names = string_pool_new()};
@@ -908,7 +899,7 @@ static void imported_types_look_the_same(void **state)
         string_pool_free(to.names);
 }
 
-static void types_are_imported_from_any_depth(void **state)
+TEST_WITH(types_are_imported_from_any_depth, begin, end)
 {
         struct fixture *f = *state;
         struct fixture to = {.names = string_pool_new()};
@@ -945,8 +936,7 @@ static struct member base(const struct fixture *f, uint32_t type, uint64_t offse
 
 /* struct owed { double amount; int since; }; struct paid : owed { int amount; };
  * struct settled { int by; }; struct account : paid, settled { double sum; }; */
-static void
-fields_of_bases_are_told_with_them_where_their_names_are_others_too(void **state)
+TEST_WITH(fields_of_bases_are_told_with_them_where_their_names_are_others_too, begin, end)
 {
         struct fixture *f = *state;
         const struct type_access word = {.bytes = 4}, two = {.bytes = 8};
@@ -984,14 +974,13 @@ fields_of_bases_are_told_with_them_where_their_names_are_others_too(void **state
 }
 
 /* A repeated instruction accesses what comes behind its operand, too. */
-static void repeated_instructions_are_told_from_others(void **state)
+TEST(repeated_instructions_are_told_from_others)
 {
         /* rep movsl; repne scasb; movsl; repz ret, whose prefix does nothing */
         static const uint8_t repeated[][2] = {{0xf3, 0xa5}, {0xf2, 0xae}};
         static const uint8_t others[][2] = {{0xa5, 0x90}, {0xf3, 0xc3}};
         struct instruction made;
 
-        (void)state;
         for (size_t i = 0; i < 2; i++) {
                 assert_true(instruction_decode(&made, repeated[i], 2, 0));
                 assert_true(made.repeated);
@@ -1000,9 +989,8 @@ static void repeated_instructions_are_told_from_others(void **state)
         }
 }
 
-static void instructions_are_what_the_assembler_wrote(void **state)
+TEST(instructions_are_what_the_assembler_wrote)
 {
-        (void)state;
         static const struct {
                 uint8_t code[9];
                 enum operation operation;
@@ -1053,62 +1041,4 @@ static void instructions_are_what_the_assembler_wrote(void **state)
         struct instruction half;
 
         assert_false(instruction_decode(&half, cases[0].code, 3, 0));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_setup_teardown(fields_are_named_by_their_way, begin, end),
-            cmocka_unit_test_setup_teardown(padding_and_the_outside_are_no_fields, begin,
-                                            end),
-            cmocka_unit_test_setup_teardown(union_members_fit_their_access, begin, end),
-            cmocka_unit_test_setup_teardown(
-                wider_members_are_told_as_far_as_the_access_shows, begin, end),
-            cmocka_unit_test_setup_teardown(
-                bits_of_floating_point_are_told_from_no_integer, begin, end),
-            cmocka_unit_test_setup_teardown(bytes_may_be_what_an_unproved_index_leads_to,
-                                            begin, end),
-            cmocka_unit_test_setup_teardown(items_are_known_by_indexes_that_count_them,
-                                            begin, end),
-            cmocka_unit_test_setup_teardown(neighbours_are_tested_at_once, begin, end),
-            cmocka_unit_test_setup_teardown(halves_of_a_complex_number_are_its_own, begin,
-                                            end),
-            cmocka_unit_test_setup_teardown(bit_fields_beside_a_number_are_named_with_it,
-                                            begin, end),
-            cmocka_unit_test_setup_teardown(bit_fields_of_the_bytes_are_named_together,
-                                            begin, end),
-            cmocka_unit_test_setup_teardown(
-                fields_of_structures_in_unions_are_those_at_the_offset, begin, end),
-            cmocka_unit_test_setup_teardown(of_many_fields_at_a_place_the_first_are_named,
-                                            begin, end),
-            cmocka_unit_test_setup_teardown(
-                numbers_that_are_read_at_once_are_named_together, begin, end),
-            cmocka_unit_test_setup_teardown(a_bit_field_of_no_known_type_has_its_name,
-                                            begin, end),
-            cmocka_unit_test_setup_teardown(what_repeats_and_what_holds, begin, end),
-            cmocka_unit_test_setup_teardown(an_array_reaches_around_its_items, begin,
-                                            end),
-            cmocka_unit_test_setup_teardown(an_array_is_looked_for_with_bounded_work,
-                                            begin, end),
-            cmocka_unit_test_setup_teardown(
-                an_array_of_no_size_before_others_is_around_nothing, begin, end),
-            cmocka_unit_test_setup_teardown(an_index_leads_to_one_field_or_none, begin,
-                                            end),
-            cmocka_unit_test_setup_teardown(
-                an_index_may_count_items_that_are_larger_than_its_stride, begin, end),
-            cmocka_unit_test_setup_teardown(all_fields_come_in_their_order, begin, end),
-            cmocka_unit_test_setup_teardown(padding_is_where_no_field_lies, begin, end),
-            cmocka_unit_test_setup_teardown(a_type_that_is_not_known_whole_has_no_padding,
-                                            begin, end),
-            cmocka_unit_test_setup_teardown(equal_types_are_one, begin, end),
-            cmocka_unit_test_setup_teardown(imported_types_look_the_same, begin, end),
-            cmocka_unit_test_setup_teardown(types_are_imported_from_any_depth, begin,
-                                            end),
-            cmocka_unit_test_setup_teardown(
-                fields_of_bases_are_told_with_them_where_their_names_are_others_too,
-                begin, end),
-            cmocka_unit_test(repeated_instructions_are_told_from_others),
-            cmocka_unit_test(instructions_are_what_the_assembler_wrote),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,6 @@
 /* Our walk over the entries of a unit comes by the same ones as libdw's, in the same
  * order, and reads the same ranges: of all units of this program itself. */
 #include "dwarf_test.h"
-#include <stdlib.h>
-#include <string.h>
 
 #include "accesses.h"
 #include "code_names.h"
@@ -175,15 +173,13 @@ static void walks_like_libdw(struct filter filter)
         elf_file_close(&file);
 }
 
-static void comes_by_all_entries(void **state)
+TEST(comes_by_all_entries)
 {
-        (void)state;
         walks_like_libdw((struct filter){.skip_types = false});
 }
 
-static void passes_over_what_is_below_an_entry(void **state)
+TEST(passes_over_what_is_below_an_entry)
 {
-        (void)state;
         walks_like_libdw((struct filter){.skip_types = true});
 }
 
@@ -193,22 +189,20 @@ static __attribute__((noinline)) void leaf(void)
         __asm__ volatile("");
 }
 
-static void visits_all_that_has_code(void **state)
+TEST(visits_all_that_has_code)
 {
-        (void)state;
         leaf();
         walks_like_libdw((struct filter){.only_code = true});
         walks_like_libdw((struct filter){.only_code = true, .skip_types = true});
 }
 
 /* An entry in the middle is walked like a unit, to its end. */
-static void begins_at_any_entry(void **state)
+TEST(begins_at_any_entry)
 {
         struct elf_file file;
         struct dwarf_file dwarf;
         size_t entries = 0;
 
-        (void)state;
         open_own_dwarf(&file, &dwarf);
         for (size_t i = 0; i < dwarf.unit_count; i++) {
                 Dwarf_Die unit, root, child;
@@ -234,14 +228,13 @@ static void begins_at_any_entry(void **state)
 }
 
 /* Parts that begin at any entry have together what the unit has, and each entry once. */
-static void goes_over_a_unit_in_parts(void **state)
+TEST(goes_over_a_unit_in_parts)
 {
         enum { PART_ENTRIES = 7 };
         struct elf_file file;
         struct dwarf_file dwarf;
         size_t entries = 0;
 
-        (void)state;
         open_own_dwarf(&file, &dwarf);
         for (size_t i = 0; i < dwarf.unit_count; i++) {
                 struct list whole = {0}, parts = {0};
@@ -277,13 +270,12 @@ static void goes_over_a_unit_in_parts(void **state)
 }
 
 /* A hostile file may give any number of entries a text that is as long as a section. */
-static void reads_texts_within_the_budget(void **state)
+TEST(reads_texts_within_the_budget)
 {
         struct dwarf_file dwarf;
         struct elf_file file;
         Dwarf_Die unit, entries;
 
-        (void)state;
         open_own_dwarf(&file, &dwarf);
         assert_true(die_open_unit(&dwarf, 0, &unit, &entries));
         const char *options = die_string(&dwarf, &unit, DW_AT_producer);
@@ -346,13 +338,12 @@ static struct code_place find_place(struct dwarf_file *dwarf, const struct elf_f
         return place;
 }
 
-static void says_when_the_budget_is_spent(void **state)
+TEST(says_when_the_budget_is_spent)
 {
         struct dwarf_file dwarf;
         struct elf_file file;
         struct code_place place;
 
-        (void)state;
         open_own_dwarf(&file, &dwarf);
         place = find_place(&dwarf, &file, dwarf.budget);
         assert_int_not_equal(place.line, 0);
@@ -365,7 +356,7 @@ static void says_when_the_budget_is_spent(void **state)
 }
 
 /* Units after that are not opened; all that is asked about them is said to be unread. */
-static void opens_no_unit_when_the_budget_is_spent(void **state)
+TEST(opens_no_unit_when_the_budget_is_spent)
 {
         const struct symbol_table symbols = {0};
         struct code_place places[2] = {{0}}, *list[] = {&places[0], &places[1]};
@@ -375,7 +366,6 @@ static void opens_no_unit_when_the_budget_is_spent(void **state)
         struct dwarf_file dwarf;
         struct elf_file file;
 
-        (void)state;
         open_own_dwarf(&file, &dwarf);
         places[0].vaddr = function_from(&dwarf, &units[0]);
         units[1] = units[0] + 1;
@@ -392,7 +382,7 @@ static void opens_no_unit_when_the_budget_is_spent(void **state)
 }
 
 /* Where registers are followed by several readers, each has a budget of its own. */
-static void says_when_a_reader_of_the_same_bytes_spent_its_budget(void **state)
+TEST(says_when_a_reader_of_the_same_bytes_spent_its_budget)
 {
         enum { ASKED = 4096 };
         const struct symbol_table symbols = {0};
@@ -405,7 +395,6 @@ static void says_when_a_reader_of_the_same_bytes_spent_its_budget(void **state)
         struct dwarf_file dwarf;
         struct elf_file file;
 
-        (void)state;
         assert_true(accesses && list && names);
         open_own_dwarf(&file, &dwarf);
         assert_true(dwarf_file_shareable(&dwarf));
@@ -427,21 +416,4 @@ static void says_when_a_reader_of_the_same_bytes_spent_its_budget(void **state)
         free(list);
         dwarf_file_close(&dwarf);
         elf_file_close(&file);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(comes_by_all_entries),
-            cmocka_unit_test(passes_over_what_is_below_an_entry),
-            cmocka_unit_test(visits_all_that_has_code),
-            cmocka_unit_test(begins_at_any_entry),
-            cmocka_unit_test(goes_over_a_unit_in_parts),
-            cmocka_unit_test(reads_texts_within_the_budget),
-            cmocka_unit_test(says_when_the_budget_is_spent),
-            cmocka_unit_test(opens_no_unit_when_the_budget_is_spent),
-            cmocka_unit_test(says_when_a_reader_of_the_same_bytes_spent_its_budget),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

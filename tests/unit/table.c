@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables for people: the first thousand rows decide the widths. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "render.h"
+#include "unit_test.h"
 
 enum { FIRST_ROWS = 1000 };
 
@@ -41,27 +33,15 @@ static void check(const char *name, const char *first, const char *later,
         free(text);
 }
 
-static void later_texts_are_cut(void **state)
+TEST(later_texts_are_cut)
 {
-        (void)state;
         check("column", "", "a longer text", "a ...t  end");
         check("abc", "", "a longer text", "...  end");
 }
 
 /* No room for a mark of the cut. */
-static void later_texts_of_narrow_columns_stay(void **state)
+TEST(later_texts_of_narrow_columns_stay)
 {
-        (void)state;
         check("ab", "", "abc", "abc  end");
         check("a", "x", "a text of many bytes", "a text of many bytes  end");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(later_texts_are_cut),
-            cmocka_unit_test(later_texts_of_narrow_columns_stay),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

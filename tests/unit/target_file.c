@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What a command names, told before anything runs: files made here, byte by byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <elf.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define TEST_SETUP    enter
+#define TEST_TEARDOWN leave
 #include "target_file.h"
+#include "unit_test.h"
 
 static char directory[32];
 
@@ -66,9 +59,8 @@ static void assert_told(const char *command, int status, const char *message)
         assert_told_of(command, false, status, message);
 }
 
-static void elf_programs_are_told_apart(void **state)
+TEST(elf_programs_are_told_apart)
 {
-        (void)state;
         const struct {
                 uint8_t class;
                 uint16_t machine, type;
@@ -97,9 +89,8 @@ static void elf_programs_are_told_apart(void **state)
 }
 
 /* As Valgrind's own programs, which begin at 0x58000000. */
-static void a_program_in_the_place_of_valgrind_is_not_simulated(void **state)
+TEST(a_program_in_the_place_of_valgrind_is_not_simulated)
 {
-        (void)state;
         struct {
                 Elf64_Ehdr header;
                 Elf64_Phdr segments[2];
@@ -120,9 +111,8 @@ static void a_program_in_the_place_of_valgrind_is_not_simulated(void **state)
         assert_told_of("./program", true, 0, "");
 }
 
-static void a_program_needs_its_dynamic_linker(void **state)
+TEST(a_program_needs_its_dynamic_linker)
 {
-        (void)state;
         struct {
                 Elf64_Ehdr header;
                 Elf64_Phdr segment;
@@ -141,9 +131,8 @@ static void a_program_needs_its_dynamic_linker(void **state)
         assert_told("./program", 0, "");
 }
 
-static void scripts_need_an_interpreter_that_runs(void **state)
+TEST(scripts_need_an_interpreter_that_runs)
 {
-        (void)state;
         const struct {
                 const char *text;
                 int status;
@@ -166,9 +155,8 @@ static void scripts_need_an_interpreter_that_runs(void **state)
         assert_told("./script", EXIT_CANNOT_RUN, "too many interpreters");
 }
 
-static void what_is_no_program_is_named(void **state)
+TEST(what_is_no_program_is_named)
 {
-        (void)state;
         assert_told("./missing", EXIT_NOT_FOUND, "No such file");
         assert_told("", EXIT_NOT_FOUND, "no such command");
         assert_int_equal(mkdir("sub", 0755), 0);
@@ -180,9 +168,8 @@ static void what_is_no_program_is_named(void **state)
         assert_told("./fifo", EXIT_CANNOT_RUN, "not a regular file");
 }
 
-static void path_is_searched_as_execvp_does(void **state)
+TEST(path_is_searched_as_execvp_does)
 {
-        (void)state;
         assert_int_equal(mkdir("first", 0755), 0);
         assert_int_equal(mkdir("second", 0755), 0);
         write_file("first/tool", "#!/bin/sh\n", 10, 0644);
@@ -196,21 +183,4 @@ static void path_is_searched_as_execvp_does(void **state)
         assert_int_equal(setenv("PATH", "first:", 1),
                          0); /* empty: the working directory */
         assert_told("here", 0, "");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_setup_teardown(elf_programs_are_told_apart, enter, leave),
-            cmocka_unit_test_setup_teardown(
-                a_program_in_the_place_of_valgrind_is_not_simulated, enter, leave),
-            cmocka_unit_test_setup_teardown(a_program_needs_its_dynamic_linker, enter,
-                                            leave),
-            cmocka_unit_test_setup_teardown(scripts_need_an_interpreter_that_runs, enter,
-                                            leave),
-            cmocka_unit_test_setup_teardown(what_is_no_program_is_named, enter, leave),
-            cmocka_unit_test_setup_teardown(path_is_searched_as_execvp_does, enter,
-                                            leave),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ticks of a counter whose rate is chosen here, and changes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tick_clock.h"
+#include "unit_test.h"
 
 /* 2.5 ticks a nanosecond. */
 static uint64_t ticks_at(int64_t ns)
@@ -15,9 +9,8 @@ static uint64_t ticks_at(int64_t ns)
         return UINT64_C(1000000000000) + (uint64_t)ns * 5 / 2;
 }
 
-static void times_between_two_readings_are_those_of_the_rate(void **state)
+TEST(times_between_two_readings_are_those_of_the_rate)
 {
-        (void)state;
         struct tick_clock clock = {0};
         tick_clock_note(&clock, ticks_at(5000), 5000);
         tick_clock_note(&clock, ticks_at(10005000), 10005000);
@@ -27,9 +20,8 @@ static void times_between_two_readings_are_those_of_the_rate(void **state)
         }
 }
 
-static void times_behind_the_last_reading_go_on_at_its_rate(void **state)
+TEST(times_behind_the_last_reading_go_on_at_its_rate)
 {
-        (void)state;
         struct tick_clock clock = {0};
         tick_clock_note(&clock, ticks_at(0), 0);
         tick_clock_note(&clock, ticks_at(1000000), 1000000);
@@ -39,9 +31,8 @@ static void times_behind_the_last_reading_go_on_at_its_rate(void **state)
 
 /* The time never goes back, whatever comes between the readings and however the rate
  * changes: readings are 300 ns wrong by turns. */
-static void later_ticks_never_have_an_earlier_time(void **state)
+TEST(later_ticks_never_have_an_earlier_time)
 {
-        (void)state;
         struct tick_clock clock = {0};
         int64_t before = 0;
         for (int64_t ns = 0; ns < 400000000; ns += 100000) {
@@ -56,9 +47,8 @@ static void later_ticks_never_have_an_earlier_time(void **state)
         }
 }
 
-static void nothing_is_known_of_other_times(void **state)
+TEST(nothing_is_known_of_other_times)
 {
-        (void)state;
         struct tick_clock clock = {0};
         assert_int_equal(tick_clock_ns(&clock, 12345), 0);
         tick_clock_note(&clock, ticks_at(1000), 1000);
@@ -73,24 +63,11 @@ static void nothing_is_known_of_other_times(void **state)
 }
 
 /* A thread may be kept from finishing what it tells while many readings are made. */
-static void times_before_the_readings_kept_are_those_of_the_rate(void **state)
+TEST(times_before_the_readings_kept_are_those_of_the_rate)
 {
-        (void)state;
         struct tick_clock clock = {0};
         for (int64_t ns = 0; ns < 300 * 1000; ns += 1000)
                 tick_clock_note(&clock, ticks_at(ns), ns);
         for (int64_t ns = 500; ns < 300 * 1000; ns += 777)
                 assert_in_range(tick_clock_ns(&clock, ticks_at(ns)), ns - 1, ns);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(times_between_two_readings_are_those_of_the_rate),
-            cmocka_unit_test(times_behind_the_last_reading_go_on_at_its_rate),
-            cmocka_unit_test(later_ticks_never_have_an_earlier_time),
-            cmocka_unit_test(nothing_is_known_of_other_times),
-            cmocka_unit_test(times_before_the_readings_kept_are_those_of_the_rate),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,18 +4,12 @@
 #ifndef TREE_TEST_H
 #define TREE_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define TEST_SETUP    make_root
+#define TEST_TEARDOWN remove_root
+#include "unit_test.h"
 
 static char root[64];
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* TEST(name) { ... } defines a test; the program runs all of them in the order of the
+ * file. The body has cmocka's `state`. A file whose tests share a fixture defines
+ * TEST_SETUP or TEST_TEARDOWN before it includes this file. */
+#ifndef UNIT_TEST_H
+#define UNIT_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef TEST_SETUP
+#define TEST_SETUP NULL
+#endif
+#ifndef TEST_TEARDOWN
+#define TEST_TEARDOWN NULL
+#endif
+
+#define TEST(name) TEST_WITH(name, TEST_SETUP, TEST_TEARDOWN)
+
+/* A test with a fixture of its own; NULL: none. */
+#define TEST_WITH(name, setup, teardown)                                                 \
+        static void name(void **state);                                                  \
+        __attribute__((constructor)) static void add_##name(void)                        \
+        {                                                                                \
+                static struct unit_test test = {                                         \
+                    .test = {#name, name, setup, teardown, NULL}};                       \
+                add_unit_test(&test);                                                    \
+        }                                                                                \
+        static void name(__attribute__((unused)) void **state)
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+struct unit_test {
+        struct CMUnitTest test;
+        struct unit_test *next;
+};
+
+/* Keeps TEST for run_unit_tests. */
+void add_unit_test(struct unit_test *test);
+
+/* Runs all tests between SETUP and TEARDOWN of the program, or NULL. Returns how many
+ * failed. A file defines main only to call this with a fixture of the program. */
+int run_unit_tests(CMFixtureFunction setup, CMFixtureFunction teardown);
+
+#endif
