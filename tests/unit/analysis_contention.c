@@ -77,7 +77,7 @@ TEST(near_the_limit_nothing_is_known)
                      {76, 0.9, ANSWER_NO},
                      {76, 1.3, ANSWER_YES},
                      {91, 1.1, ANSWER_NO}};
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 struct interval interval =
                     stream(lines_of(cases[i].gbs), cases[i].times_idle * IDLE, 0, 0);
                 assert_int_equal(judge(&interval, all_known), cases[i].answer);
@@ -125,7 +125,7 @@ TEST(an_absurd_threshold_does_not_count)
 {
         static const double absurd[][2] = {{190, 191},  {190, 214}, {190, 150},
                                            {190, 1000}, {190, NAN}, {NAN, 230}};
-        for (size_t i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
+        for (size_t i = 0; i < LENGTH(absurd); i++) {
                 double idle = absurd[i][0], threshold = absurd[i][1];
                 assert_int_equal(judge_measured(idle, threshold, 1.24 * IDLE, 0),
                                  ANSWER_NO);
@@ -478,7 +478,7 @@ TEST(quiet_intervals_give_the_baseline)
             moving(15, 220), moving(26, 999), moving(100, 400),
         };
         double lmrl, peak;
-        assert_int_equal(quiet_lmrl(m, sizeof(m) / sizeof(m[0]), &lmrl, &peak), 0);
+        assert_int_equal(quiet_lmrl(m, LENGTH(m), &lmrl, &peak), 0);
         assert_near(peak, 100, 0);
         assert_near(lmrl, 200, 0); /* the median of those up to 25 GB/s */
         /* Four quiet intervals are too few. */

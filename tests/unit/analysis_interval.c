@@ -160,7 +160,7 @@ TEST(impossible_times_are_refused)
             reading(-5, 5, 1, 0),
             reading(0, INT64_MAX, 1, 0),
         };
-        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        for (size_t i = 0; i < LENGTH(bad); i++)
                 assert_int_equal(interval_series_add(&series, &bad[i]), -EINVAL);
         assert_int_equal(series.count, 0);
         interval_series_free(&series);

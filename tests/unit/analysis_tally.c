@@ -509,7 +509,7 @@ TEST(only_utf8_and_no_control_reaches_the_terminal)
             {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
             {"\xe2\x82", "\\xe2\\x82"}, /* cut off */
         };
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 char *shown = text_printable(cases[i].bytes, strlen(cases[i].bytes));
                 assert_string_equal(shown, cases[i].shown);
                 free(shown);

@@ -30,22 +30,18 @@ static enum cause cause(enum level level, int64_t latency_cycles, bool tlb_misse
                                               .interval_bound = bound});
 }
 
+#define expect(expected, ...) assert_int_equal(cause(__VA_ARGS__), expected)
+
 TEST(slow_loads_of_contended_intervals_suffer_contention)
 {
         /* High is above 1.25 times DRAM's 200 cycles. */
-        assert_int_equal(cause(LEVEL_DRAM, 251, false, ANSWER_YES, BOUND_BANDWIDTH),
-                         CAUSE_CONTENTION);
-        assert_int_equal(cause(LEVEL_DRAM, 250, false, ANSWER_YES, BOUND_BANDWIDTH),
-                         CAUSE_DRAM);
-        assert_int_equal(cause(LEVEL_LFB, 400, false, ANSWER_YES, BOUND_BANDWIDTH),
-                         CAUSE_CONTENTION);
-        assert_int_equal(cause(LEVEL_DRAM, 400, false, ANSWER_NO, BOUND_LATENCY),
-                         CAUSE_DRAM);
+        expect(CAUSE_CONTENTION, LEVEL_DRAM, 251, false, ANSWER_YES, BOUND_BANDWIDTH);
+        expect(CAUSE_DRAM, LEVEL_DRAM, 250, false, ANSWER_YES, BOUND_BANDWIDTH);
+        expect(CAUSE_CONTENTION, LEVEL_LFB, 400, false, ANSWER_YES, BOUND_BANDWIDTH);
+        expect(CAUSE_DRAM, LEVEL_DRAM, 400, false, ANSWER_NO, BOUND_LATENCY);
         /* The cache is as fast as ever: an innocent neighbour. */
-        assert_int_equal(cause(LEVEL_L1, 4, false, ANSWER_YES, BOUND_BANDWIDTH),
-                         CAUSE_NONE);
-        assert_int_equal(cause(LEVEL_L3, 400, false, ANSWER_YES, BOUND_BANDWIDTH),
-                         CAUSE_CACHE);
+        expect(CAUSE_NONE, LEVEL_L1, 4, false, ANSWER_YES, BOUND_BANDWIDTH);
+        expect(CAUSE_CACHE, LEVEL_L3, 400, false, ANSWER_YES, BOUND_BANDWIDTH);
 }
 
 /* Whatever else its interval was short of. */
@@ -89,23 +85,16 @@ TEST(page_faults_prevail_by_their_time)
 
 TEST(slow_loads_of_in_core_intervals_waited_for_a_buffer)
 {
-        assert_int_equal(cause(LEVEL_DRAM, 500, false, ANSWER_NO, BOUND_IN_CORE),
-                         CAUSE_IN_CORE);
-        assert_int_equal(cause(LEVEL_DRAM, 210, false, ANSWER_NO, BOUND_IN_CORE),
-                         CAUSE_DRAM);
+        expect(CAUSE_IN_CORE, LEVEL_DRAM, 500, false, ANSWER_NO, BOUND_IN_CORE);
+        expect(CAUSE_DRAM, LEVEL_DRAM, 210, false, ANSWER_NO, BOUND_IN_CORE);
         /* Wherever the line came from: the neighbour that asked for it waited as long. */
-        assert_int_equal(cause(LEVEL_LFB, 251, false, ANSWER_NO, BOUND_IN_CORE),
-                         CAUSE_IN_CORE);
-        assert_int_equal(cause(LEVEL_L3, 251, false, ANSWER_NO, BOUND_IN_CORE),
-                         CAUSE_IN_CORE);
-        assert_int_equal(cause(LEVEL_L2, 251, false, ANSWER_NO, BOUND_IN_CORE),
-                         CAUSE_IN_CORE);
-        assert_int_equal(cause(LEVEL_L3, 250, false, ANSWER_NO, BOUND_IN_CORE),
-                         CAUSE_CACHE);
-        assert_int_equal(cause(LEVEL_L3, 251, false, ANSWER_NO, BOUND_LATENCY),
-                         CAUSE_CACHE);
-        assert_int_equal(cause(LEVEL_L1, 251, false, ANSWER_NO, BOUND_IN_CORE),
-                         CAUSE_NONE); /* it needs none */
+        expect(CAUSE_IN_CORE, LEVEL_LFB, 251, false, ANSWER_NO, BOUND_IN_CORE);
+        expect(CAUSE_IN_CORE, LEVEL_L3, 251, false, ANSWER_NO, BOUND_IN_CORE);
+        expect(CAUSE_IN_CORE, LEVEL_L2, 251, false, ANSWER_NO, BOUND_IN_CORE);
+        expect(CAUSE_CACHE, LEVEL_L3, 250, false, ANSWER_NO, BOUND_IN_CORE);
+        expect(CAUSE_CACHE, LEVEL_L3, 251, false, ANSWER_NO, BOUND_LATENCY);
+        expect(CAUSE_NONE, LEVEL_L1, 251, false, ANSWER_NO,
+               BOUND_IN_CORE); /* it needs none */
 }
 
 /* Buffers that are full of lines which wait for a DRAM that is short of bandwidth. */
@@ -149,12 +138,10 @@ TEST(or_for_their_set_of_l1)
 /* A cache's lines come faster than pages are walked. */
 TEST(or_for_their_translation_where_a_cache_had_the_line)
 {
-        assert_int_equal(cause(LEVEL_L3, 500, true, ANSWER_NO, BOUND_IN_CORE), CAUSE_TLB);
-        assert_int_equal(cause(LEVEL_L2, 500, true, ANSWER_NO, BOUND_IN_CORE), CAUSE_TLB);
-        assert_int_equal(cause(LEVEL_LFB, 500, true, ANSWER_NO, BOUND_IN_CORE),
-                         CAUSE_IN_CORE);
-        assert_int_equal(cause(LEVEL_DRAM, 500, true, ANSWER_NO, BOUND_IN_CORE),
-                         CAUSE_IN_CORE);
+        expect(CAUSE_TLB, LEVEL_L3, 500, true, ANSWER_NO, BOUND_IN_CORE);
+        expect(CAUSE_TLB, LEVEL_L2, 500, true, ANSWER_NO, BOUND_IN_CORE);
+        expect(CAUSE_IN_CORE, LEVEL_LFB, 500, true, ANSWER_NO, BOUND_IN_CORE);
+        expect(CAUSE_IN_CORE, LEVEL_DRAM, 500, true, ANSWER_NO, BOUND_IN_CORE);
 }
 
 /* Bursts that fill all buffers, in an interval whose bound is that of other work. */
@@ -176,10 +163,8 @@ TEST(so_did_those_of_intervals_that_lack_buffers_now_and_then)
 TEST(a_line_in_flight_is_judged_by_how_long_it_took)
 {
         /* 1.25 times the last cache's 60 cycles. */
-        assert_int_equal(cause(LEVEL_LFB, 75, false, ANSWER_NO, BOUND_LATENCY),
-                         CAUSE_CACHE);
-        assert_int_equal(cause(LEVEL_LFB, 76, false, ANSWER_NO, BOUND_LATENCY),
-                         CAUSE_UNKNOWN);
+        expect(CAUSE_CACHE, LEVEL_LFB, 75, false, ANSWER_NO, BOUND_LATENCY);
+        expect(CAUSE_UNKNOWN, LEVEL_LFB, 76, false, ANSWER_NO, BOUND_LATENCY);
 }
 
 static enum cause cause_of_line(enum origin origin, int64_t latency_cycles)
@@ -223,7 +208,7 @@ TEST(slow_loads_that_ask_for_lines_tell_their_origin)
             {LEVEL_L1, false, 300, ORIGIN_UNKNOWN},
             {LEVEL_DRAM, false, -1, ORIGIN_UNKNOWN},
         };
-        for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        for (size_t i = 0; i < LENGTH(samples); i++) {
                 struct sample_facts sample = {.level = samples[i].level,
                                               .hit_modified = samples[i].hit_modified,
                                               .latency_cycles =
@@ -317,21 +302,16 @@ TEST(traffic_tells_where_lines_come_from)
 
 TEST(a_translation_counts_when_it_took_most_of_the_time)
 {
-        assert_int_equal(cause(LEVEL_L2, 29, true, ANSWER_NO, BOUND_LATENCY), CAUSE_TLB);
-        assert_int_equal(cause(LEVEL_L2, 28, true, ANSWER_NO, BOUND_LATENCY),
-                         CAUSE_CACHE);
-        assert_int_equal(cause(LEVEL_L1, 40, true, ANSWER_NO, BOUND_LATENCY), CAUSE_TLB);
-        assert_int_equal(cause(LEVEL_L1, 40, false, ANSWER_NO, BOUND_LATENCY),
-                         CAUSE_NONE);
-        assert_int_equal(cause(LEVEL_DRAM, 240, true, ANSWER_NO, BOUND_LATENCY),
-                         CAUSE_DRAM);
+        expect(CAUSE_TLB, LEVEL_L2, 29, true, ANSWER_NO, BOUND_LATENCY);
+        expect(CAUSE_CACHE, LEVEL_L2, 28, true, ANSWER_NO, BOUND_LATENCY);
+        expect(CAUSE_TLB, LEVEL_L1, 40, true, ANSWER_NO, BOUND_LATENCY);
+        expect(CAUSE_NONE, LEVEL_L1, 40, false, ANSWER_NO, BOUND_LATENCY);
+        expect(CAUSE_DRAM, LEVEL_DRAM, 240, true, ANSWER_NO, BOUND_LATENCY);
 }
 
 TEST(other_nodes_and_other_cores_come_first)
 {
-        assert_int_equal(
-            cause(LEVEL_REMOTE_DRAM, 400, false, ANSWER_YES, BOUND_BANDWIDTH),
-            CAUSE_REMOTE);
+        expect(CAUSE_REMOTE, LEVEL_REMOTE_DRAM, 400, false, ANSWER_YES, BOUND_BANDWIDTH);
         struct thresholds thresholds = thresholds_of_machine(&machine);
         struct sample_facts modified = {
             .level = LEVEL_REMOTE_CACHE, .hit_modified = true, .latency_cycles = 300};

@@ -142,7 +142,7 @@ static const struct expectation expectations[] = {
 TEST(test_texts_are_objdumps)
 {
         char text[DISASSEMBLY_TEXT_BYTES];
-        for (size_t i = 0; i < sizeof(expectations) / sizeof(expectations[0]); i++) {
+        for (size_t i = 0; i < LENGTH(expectations); i++) {
                 const struct expectation *expected = &expectations[i];
                 const uint8_t *code = (const uint8_t *)expected->code;
                 assert_int_equal(disassembly_text(code, expected->length, 0x1000,
@@ -261,7 +261,7 @@ TEST(test_branches_lead_to_addresses)
 TEST(test_what_is_cut_off_has_no_text)
 {
         char text[DISASSEMBLY_TEXT_BYTES];
-        for (size_t i = 0; i < sizeof(expectations) / sizeof(expectations[0]); i++)
+        for (size_t i = 0; i < LENGTH(expectations); i++)
                 for (size_t length = 0; length < expectations[i].length; length++)
                         assert_int_equal(
                             disassembly_text((const uint8_t *)expectations[i].code,

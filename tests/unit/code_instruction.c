@@ -56,7 +56,7 @@ static const struct expectation expectations[] = {
 
 TEST(single_instructions)
 {
-        for (size_t i = 0; i < sizeof(expectations) / sizeof(expectations[0]); i++) {
+        for (size_t i = 0; i < LENGTH(expectations); i++) {
                 const struct expectation *expected = &expectations[i];
                 struct instruction instruction;
                 uint64_t address = 0;
@@ -89,7 +89,7 @@ TEST(what_stores_and_does_not_load)
             {CODE("\x48\x8d\x07"), false}, /* lea (%rdi),%rax */
             {CODE("\x0f\x1f\x00"), false}, /* nopl (%rax) */
         };
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 struct instruction instruction;
                 assert_true(instruction_last((const uint8_t *)cases[i].code,
                                              cases[i].length, &instruction));
@@ -128,7 +128,7 @@ TEST(what_does_not_go_on)
             {CODE("\x0f\x0b"), false}, /* ud2 */
             {CODE("\x75\x05"), true},  /* jne */
         };
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 struct instruction instruction;
                 assert_true(instruction_last((const uint8_t *)cases[i].code,
                                              cases[i].length, &instruction));
@@ -169,7 +169,7 @@ TEST(decoding_backwards)
                                             "realloc", "getaddrinfo", "glob",    "strtod",
                                             "mktime",  "vfscanf"};
         struct agreement agreement = {0};
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        for (size_t i = 0; i < LENGTH(names); i++)
                 compare_directions(names[i], &agreement);
         print_message("%zu instructions, %zu right, %zu wrong\n", agreement.instructions,
                       agreement.right, agreement.wrong);

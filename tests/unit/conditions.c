@@ -112,7 +112,7 @@ static struct machine_time time_of(const char *stat, const int *ours, size_t cou
 }
 
 /* user, nice, system, idle, iowait, irq, softirq, steal; guest time is in user. */
-TEST_WITH(time_is_told_by_cpu, NULL, NULL)
+TEST(time_is_told_by_cpu)
 {
         const char stat[] = "cpu  99 99 99 99 99 99 99 99 0 0\n"
                             "cpu0 1 2 4 1000 1000 8 16 32 1 0\n"
@@ -129,7 +129,7 @@ TEST_WITH(time_is_told_by_cpu, NULL, NULL)
         assert_int_equal(time_of("cpu0 1 2 3 4 5 6 7\n", ours, 1).used, 19);
 }
 
-TEST_WITH(others_at_work_are_seen, NULL, NULL)
+TEST(others_at_work_are_seen)
 {
         struct machine_time before = {.used = 500, .used_off = 100, .cpus = 2};
         struct machine_time after = before;

@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TEST_SETUP    enter_directory
+#ifndef TEST_SETUP
+#define TEST_SETUP enter_directory
+#endif
 #define TEST_TEARDOWN leave_directory
 #include "db.h"
 #include "unit_test.h"
@@ -68,6 +70,10 @@ static inline long long plain_int(const char *path, const char *sql)
 {
         return atoll(plain_text(path, sql));
 }
+
+/* What a query of a.db gives. */
+#define expect(sql, text)       assert_string_equal(plain_text("a.db", sql), text)
+#define expect_int(sql, number) assert_int_equal(plain_int("a.db", sql), number)
 
 static inline struct db *create_db(const char *path)
 {

@@ -5,53 +5,60 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#define TEST_SETUP begin
 #include "db_test.h"
 
 static const struct data_source_row dram = {
     .op = "load", .level = "DRAM", .tlb = "hit", .snoop = "none"};
 
-struct recording {
+static struct {
         struct db *db;
         struct writer *writer;
         int64_t process;
         int64_t thread;
-};
+} r;
 
-static struct recording begin_recording(const char *path)
+static void begin_recording(void)
 {
-        struct recording r = {.db = create_db(path)};
+        r.db = create_db("a.db");
         r.writer = open_writer(r.db);
         assert_int_equal(
             writer_process(r.writer, 100, 0, "/usr/bin/true", 0, &r.process, NULL), 0);
         assert_int_equal(
             writer_thread(r.writer, r.process, 100, "main", 0, &r.thread, NULL), 0);
-        return r;
 }
 
-static void end_recording(struct recording *r)
+static int begin(void **state)
 {
-        assert_int_equal(writer_close(r->writer, NULL), 0);
-        db_close(r->db);
+        if (enter_directory(state))
+                return -1;
+        begin_recording();
+        return 0;
 }
 
-static int write_samples(const struct recording *r, size_t count, struct diag *diag)
+static void end_recording(void)
+{
+        assert_int_equal(writer_close(r.writer, NULL), 0);
+        db_close(r.db);
+}
+
+static int write_samples(size_t count, struct diag *diag)
 {
         int code = 0;
         for (size_t i = 0; i < count && !code; i++) {
                 struct sample_row row = {.time_ns = (int64_t)i,
-                                         .thread_id = r->thread,
+                                         .thread_id = r.thread,
                                          .cpu = -1,
                                          .ip = 0x401000,
                                          .latency_cycles = -1,
                                          .retire_latency_cycles = -1};
-                code = writer_sample(r->writer, &row, NULL, diag);
+                code = writer_sample(r.writer, &row, NULL, diag);
         }
         return code;
 }
 
 TEST(rows_hold_what_was_written)
 {
-        struct recording r = begin_recording("a.db");
         int64_t module, again, other, mapping, source;
         const uint8_t build_id[] = {0xab, 0, 0xcd};
         writer_module(r.writer, "/lib/x.so", build_id, sizeof(build_id), &module, NULL);
@@ -78,45 +85,37 @@ TEST(rows_hold_what_was_written)
                                     .retire_latency_cycles = 33,
                                     .data_source_id = source};
         writer_sample(r.writer, &sample, NULL, NULL);
-        assert_int_equal(write_samples(&r, 1, NULL), 0);
-        end_recording(&r);
+        assert_int_equal(write_samples(1, NULL), 0);
+        end_recording();
 
-        assert_string_equal(plain_text("a.db", "SELECT path || hex(build_id) FROM module "
-                                               "WHERE build_id IS NOT NULL"),
-                            "/lib/x.soAB00CD");
-        assert_string_equal(
-            plain_text("a.db", "SELECT kind || printf(' %x %d %d ', start_addr, "
-                               "length_bytes, file_offset_bytes) || protection || "
-                               "coalesce(end_ns, ' open') FROM mapping"),
+        expect("SELECT path || hex(build_id) FROM module WHERE build_id IS NOT NULL",
+               "/lib/x.soAB00CD");
+        expect(
+            "SELECT kind || printf(' %x %d %d ', start_addr, length_bytes, "
+            "file_offset_bytes) || protection || coalesce(end_ns, ' open') FROM mapping",
             "file 7f0000000000 4096 8192 r-x open");
-        assert_string_equal(
-            plain_text("a.db", "SELECT printf('%d %d %x %x %d %d ', time_ns, cpu, ip, "
-                               "addr, latency_cycles, retire_latency_cycles) || level "
-                               "FROM sample JOIN data_source USING (data_source_id)"),
-            "77 3 401000 ffffffff81000000 250 33 DRAM");
-        assert_int_equal(plain_int("a.db",
-                                   "SELECT count(*) FROM sample WHERE cpu IS NULL "
-                                   "AND addr IS NULL AND latency_cycles IS NULL "
-                                   "AND retire_latency_cycles IS NULL "
-                                   "AND data_source_id IS NULL AND stack_id IS "
-                                   "NULL"),
-                         1);
+        expect("SELECT printf('%d %d %x %x %d %d ', time_ns, cpu, ip, addr, "
+               "latency_cycles, retire_latency_cycles) || level FROM sample JOIN "
+               "data_source USING (data_source_id)",
+               "77 3 401000 ffffffff81000000 250 33 DRAM");
+        expect_int("SELECT count(*) FROM sample WHERE cpu IS NULL AND addr IS NULL AND "
+                   "latency_cycles IS NULL AND retire_latency_cycles IS NULL AND "
+                   "data_source_id IS NULL AND stack_id IS NULL",
+                   1);
 }
 
 TEST(an_end_is_filled_in_once)
 {
-        struct recording r = begin_recording("a.db");
         assert_int_equal(writer_thread_end(r.writer, r.thread, 10, NULL), 0);
         assert_int_equal(writer_thread_end(r.writer, r.thread, 20, NULL), 0);
-        end_recording(&r);
-        assert_int_equal(plain_int("a.db", "SELECT end_ns FROM thread"), 10);
-        assert_string_equal(plain_text("a.db", "SELECT end_ns FROM process"), "NULL");
+        end_recording();
+        expect_int("SELECT end_ns FROM thread", 10);
+        expect("SELECT end_ns FROM process", "NULL");
 }
 
 TEST(counters_and_readings)
 {
         struct diag diag;
-        struct recording r = begin_recording("a.db");
         int64_t cycles, again;
         writer_counter(r.writer, "cycles", "cycles", NULL, &cycles, NULL);
         writer_counter(r.writer, "cycles", "cycles", NULL, &again, NULL);
@@ -128,10 +127,8 @@ TEST(counters_and_readings)
                          -EINVAL);
         assert_non_null(strstr(diag.text, "reading"));
         assert_int_equal(writer_reading(r.writer, 20, 30, r.thread, cycles, 9, NULL), 0);
-        end_recording(&r);
-        assert_string_equal(plain_text("a.db", "SELECT group_concat(start_ns || ':' || "
-                                               "value) FROM reading"),
-                            "0:7,20:9");
+        end_recording();
+        expect("SELECT group_concat(start_ns || ':' || value) FROM reading", "0:7,20:9");
 }
 
 /* ---- calling contexts ---- */
@@ -178,7 +175,6 @@ static void assert_stack(sqlite3_stmt *statement, const struct known_stack *stac
 
 TEST(stacks_are_one_tree_per_process)
 {
-        struct recording r = begin_recording("a.db");
         int64_t second;
         writer_process(r.writer, 101, r.process, NULL, 0, &second, NULL);
         struct known_stack *stacks = calloc(STACKS, sizeof(*stacks));
@@ -195,7 +191,7 @@ TEST(stacks_are_one_tree_per_process)
                              CONTEXT_OF_SAMPLE, &again, NULL);
                 assert_int_equal(again, stacks[i].id);
         }
-        end_recording(&r);
+        end_recording();
 
         sqlite3 *sqlite = plain_open("a.db");
         sqlite3_stmt *statement;
@@ -214,7 +210,6 @@ TEST(stacks_are_one_tree_per_process)
  * may hold, some of them above the middle of the address space. */
 TEST(stacks_of_allocations_are_packed)
 {
-        struct recording r = begin_recording("a.db");
         int64_t second, samples = 0;
         writer_process(r.writer, 101, r.process, NULL, 0, &second, NULL);
         struct known_stack *stacks = calloc(STACKS, sizeof(*stacks));
@@ -237,7 +232,7 @@ TEST(stacks_of_allocations_are_packed)
                              NULL);
                 assert_int_equal(again, earlier->id);
         }
-        end_recording(&r);
+        end_recording();
 
         sqlite3 *sqlite = plain_open("a.db");
         sqlite3_stmt *statement;
@@ -254,40 +249,32 @@ TEST(stacks_of_allocations_are_packed)
         sqlite3_finalize(statement);
         sqlite3_close(sqlite);
         free(stacks);
-        assert_int_equal(plain_int("a.db", "SELECT count(*) - count(DISTINCT stack_id)"
-                                           " FROM stack"),
-                         0);
+        expect_int("SELECT count(*) - count(DISTINCT stack_id) FROM stack", 0);
         assert_true(samples > 0 &&
                     plain_int("a.db", "SELECT count(*) FROM stack_node") > samples);
         assert_true(plain_int("a.db", "SELECT count(*) FROM packed_stack") >
                     plain_int("a.db", "SELECT count(*) FROM stack_node"));
         /* What a sample is in is a row up to the root. */
-        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM stack_node WHERE"
-                                           " parent_id NOT IN"
-                                           " (SELECT stack_id FROM stack_node)"),
-                         0);
+        expect_int("SELECT count(*) FROM stack_node WHERE parent_id NOT IN (SELECT "
+                   "stack_id FROM stack_node)",
+                   0);
 }
 
 /* A leaf of a pack says so: its address is no return address. */
 TEST(packed_leaves_are_told)
 {
-        struct recording r = begin_recording("a.db");
         const uint64_t ips[] = {0x10, 0x20, 0x30};
         int64_t id;
         writer_stack(r.writer, r.process, ips, 3, CONTEXT_OF_ALLOCATION, &id, NULL);
         writer_stack(r.writer, r.process, ips + 1, 2, CONTEXT_OF_ALLOCATION, &id, NULL);
-        end_recording(&r);
-        assert_int_equal(plain_int("a.db", "SELECT sum(ip * is_leaf) FROM packed_stack"),
-                         0x30);
-        assert_int_equal(
-            plain_int("a.db", "SELECT sum(ip) FROM packed_stack WHERE NOT is_leaf"),
-            0x50);
+        end_recording();
+        expect_int("SELECT sum(ip * is_leaf) FROM packed_stack", 0x30);
+        expect_int("SELECT sum(ip) FROM packed_stack WHERE NOT is_leaf", 0x50);
 }
 
 /* Where a source names each stack once, only the callers are known from before. */
 TEST(new_stacks_share_their_callers)
 {
-        struct recording r = begin_recording("a.db");
         const uint64_t first[] = {0x10, 0x20, 0x30}, second[] = {0x11, 0x20, 0x30};
         int64_t ids[3], sampled;
         writer_stack(r.writer, r.process, first, 3, CONTEXT_OF_NEW_ALLOCATION, &ids[0],
@@ -297,31 +284,25 @@ TEST(new_stacks_share_their_callers)
         writer_stack(r.writer, r.process, first, 1, CONTEXT_OF_NEW_ALLOCATION, &ids[2],
                      NULL);
         writer_stack(r.writer, r.process, second, 3, CONTEXT_OF_SAMPLE, &sampled, NULL);
-        end_recording(&r);
-        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM packed_stack"), 5);
-        assert_int_equal(plain_int("a.db", "SELECT count(DISTINCT parent_id) FROM"
-                                           " packed_stack WHERE is_leaf"),
-                         1);
-        assert_int_equal(plain_int("a.db", "SELECT sum(ip) FROM stack WHERE parent_id IS"
-                                           " NULL"),
-                         0x40);
+        end_recording();
+        expect_int("SELECT count(*) FROM packed_stack", 5);
+        expect_int("SELECT count(DISTINCT parent_id) FROM packed_stack WHERE is_leaf", 1);
+        expect_int("SELECT sum(ip) FROM stack WHERE parent_id IS NULL", 0x40);
         assert_true(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2]);
-        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM stack_node"), 3);
+        expect_int("SELECT count(*) FROM stack_node", 3);
 }
 
 /* An instruction may follow a call and be sampled itself: in one case its address is
  * a return address, in the other not, so that a node never means both. */
 TEST(leaf_and_caller_are_different_nodes)
 {
-        struct recording r = begin_recording("a.db");
         const uint64_t deep[] = {0x10, 0x20, 0x30};
         int64_t deep_id, leaf_id;
         writer_stack(r.writer, r.process, deep, 3, CONTEXT_OF_SAMPLE, &deep_id, NULL);
         writer_stack(r.writer, r.process, deep + 1, 2, CONTEXT_OF_SAMPLE, &leaf_id, NULL);
-        end_recording(&r);
-        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM stack"), 4);
-        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM stack WHERE ip = 0x20"),
-                         2);
+        end_recording();
+        expect_int("SELECT count(*) FROM stack", 4);
+        expect_int("SELECT count(*) FROM stack WHERE ip = 0x20", 2);
 }
 
 /* ---- what survives ---- */
@@ -329,7 +310,6 @@ TEST(leaf_and_caller_are_different_nodes)
 /* Stacks are written in groups; a commit may come before a group is full. */
 TEST(committed_samples_have_their_stacks)
 {
-        struct recording r = begin_recording("a.db");
         for (uint64_t ip = 1; ip <= 60000; ip++) {
                 struct sample_row row = {.thread_id = r.thread, .ip = ip};
                 assert_int_equal(writer_stack(r.writer, r.process, &ip, 1,
@@ -338,16 +318,15 @@ TEST(committed_samples_have_their_stacks)
                 assert_int_equal(writer_sample(r.writer, &row, NULL, NULL), 0);
         }
         assert_true(plain_int("a.db", "SELECT count(*) FROM sample") > 0);
-        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM sample WHERE stack_id "
-                                           "NOT IN (SELECT stack_id FROM stack)"),
-                         0);
-        end_recording(&r);
-        assert_int_equal(plain_int("a.db", "SELECT count(*) FROM stack"), 60000);
+        expect_int("SELECT count(*) FROM sample WHERE stack_id NOT IN (SELECT stack_id "
+                   "FROM stack)",
+                   0);
+        end_recording();
+        expect_int("SELECT count(*) FROM stack", 60000);
 }
 
 TEST(totals_are_all_written)
 {
-        struct recording r = begin_recording("a.db");
         for (uint64_t ip = 1; ip <= 200; ip++) {
                 int64_t stack;
                 writer_stack(r.writer, r.process, &ip, 1, CONTEXT_OF_SAMPLE, &stack,
@@ -357,19 +336,16 @@ TEST(totals_are_all_written)
                                                          10 * ip, 2 * ip, NULL),
                                  0);
         }
-        end_recording(&r);
-        assert_int_equal(
-            plain_int("a.db", "SELECT count(*) FROM allocation_total JOIN stack "
-                              "USING (stack_id) WHERE allocations = ip AND total_bytes = "
-                              "10 * ip AND peak_bytes = 2 * ip AND function = "
-                              "iif(ip % 2, 'malloc', 'calloc')"),
-            200);
+        end_recording();
+        expect_int("SELECT count(*) FROM allocation_total JOIN stack USING (stack_id) "
+                   "WHERE allocations = ip AND total_bytes = 10 * ip AND peak_bytes = 2 "
+                   "* ip AND function = iif(ip % 2, 'malloc', 'calloc')",
+                   200);
 }
 
 /* More sites than wait at once, most of which did the same as another. */
 TEST(totals_of_equal_sites_are_told_of_each)
 {
-        struct recording r = begin_recording("a.db");
         enum { SITES = 40000 };
         char calloc_of_another[] = "calloc";
         for (int64_t stack = 1; stack <= SITES; stack++)
@@ -381,33 +357,27 @@ TEST(totals_of_equal_sites_are_told_of_each)
                                                          (uint64_t)stack % 5,
                                                          (uint64_t)stack % 2, NULL),
                                  0);
-        end_recording(&r);
-        assert_int_equal(plain_int("a.db", "SELECT count(DISTINCT stack_id)"
-                                           " FROM allocation_total"),
-                         SITES);
-        assert_int_equal(
-            plain_int("a.db", "SELECT count(*) FROM allocation_total WHERE"
-                              " allocations = stack_id % 7 AND total_bytes = stack_id % 5"
-                              " AND peak_bytes = stack_id % 2 AND function ="
-                              " iif(stack_id % 3, 'malloc', 'calloc')"),
-            SITES);
+        end_recording();
+        expect_int("SELECT count(DISTINCT stack_id) FROM allocation_total", SITES);
+        expect_int("SELECT count(*) FROM allocation_total WHERE allocations = stack_id % "
+                   "7 AND total_bytes = stack_id % 5 AND peak_bytes = stack_id % 2 AND "
+                   "function = iif(stack_id % 3, 'malloc', 'calloc')",
+                   SITES);
         assert_true(plain_int("a.db", "SELECT count(*) FROM allocation_pack") < 1000);
 }
 
 TEST(rows_are_committed_by_number)
 {
-        struct recording r = begin_recording("a.db");
-        assert_int_equal(write_samples(&r, 100000, NULL), 0);
+        assert_int_equal(write_samples(100000, NULL), 0);
         /* Not all of them: where they took more than a second, a commit by time came
          * first, and the count began anew. */
         assert_true(plain_int("a.db", "SELECT count(*) FROM sample") > 0);
-        end_recording(&r);
+        end_recording();
 }
 
 /* A pack is as large as many rows. */
 TEST(packs_are_committed_by_number)
 {
-        struct recording r = begin_recording("a.db");
         for (uint64_t i = 0; i < 120000; i++) {
                 const uint64_t ips[] = {0x1000 + i % 100, 0x2000 + i % 100};
                 int64_t id;
@@ -416,32 +386,31 @@ TEST(packs_are_committed_by_number)
                                  0);
         }
         assert_true(plain_int("a.db", "SELECT count(*) FROM stack_pack") > 0);
-        end_recording(&r);
+        end_recording();
 }
 
 TEST(rows_are_committed_by_time)
 {
-        struct recording r = begin_recording("a.db");
         const struct timespec pause = {.tv_nsec = 20000000};
         int rounds = 0;
         while (plain_int("a.db", "SELECT count(*) FROM sample") == 0 && rounds < 1000) {
-                assert_int_equal(write_samples(&r, 1, NULL), 0);
+                assert_int_equal(write_samples(1, NULL), 0);
                 nanosleep(&pause, NULL);
                 rounds++;
         }
         assert_true(rounds >= 2 && rounds < 1000);
-        end_recording(&r);
+        end_recording();
 }
 
-TEST(committed_rows_survive_sigkill)
+TEST_WITH(committed_rows_survive_sigkill, enter_directory, leave_directory)
 {
         int ready[2];
         assert_int_equal(pipe(ready), 0);
         pid_t pid = fork();
         assert_true(pid >= 0);
         if (pid == 0) {
-                struct recording r = begin_recording("a.db");
-                int code = write_samples(&r, 250000, NULL);
+                begin_recording();
+                int code = write_samples(250000, NULL);
                 if (write(ready[1], &code, sizeof(code)) == sizeof(code))
                         pause();
                 _exit(1);
@@ -455,10 +424,10 @@ TEST(committed_rows_survive_sigkill)
         struct db *db;
         assert_int_equal(db_open("a.db", DB_READ_ONLY, &db, NULL), 0);
         db_close(db);
-        assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
+        expect("PRAGMA integrity_check", "ok");
         long long samples = plain_int("a.db", "SELECT count(*) FROM sample");
         assert_in_range(samples, 150000, 250000); /* fewer than 100 000 are lost */
-        assert_int_equal(plain_int("a.db", "SELECT max(sample_id) FROM sample"), samples);
+        expect_int("SELECT max(sample_id) FROM sample", samples);
         close(ready[0]);
         close(ready[1]);
 }
@@ -466,10 +435,9 @@ TEST(committed_rows_survive_sigkill)
 TEST(full_disk_keeps_what_was_committed)
 {
         struct diag diag;
-        struct recording r = begin_recording("a.db");
         assert_int_equal(writer_flush(r.writer, NULL), 0);
         assert_int_equal(db_exec(r.db, "PRAGMA max_page_count = 1500", NULL), 0);
-        assert_int_equal(write_samples(&r, 1000000, &diag), -ENOSPC);
+        assert_int_equal(write_samples(1000000, &diag), -ENOSPC);
         assert_non_null(strstr(diag.text, "a.db"));
         assert_non_null(strstr(diag.text, "no space left"));
         const char *kept = strstr(diag.text, "; ");
@@ -479,18 +447,18 @@ TEST(full_disk_keeps_what_was_committed)
         assert_non_null(strstr(kept, " samples were written before"));
 
         /* No row may follow: those that it refers to may be gone. */
-        assert_int_equal(write_samples(&r, 1, NULL), -ENOSPC);
+        assert_int_equal(write_samples(1, NULL), -ENOSPC);
         assert_int_equal(writer_flush(r.writer, NULL), -ENOSPC);
         assert_int_equal(writer_close(r.writer, NULL), -ENOSPC);
         db_close(r.db);
         long long samples = plain_int("a.db", "SELECT count(*) FROM sample");
         assert_true(samples > 0);
         assert_int_equal(atoll(kept + 2), samples);
-        assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
+        expect("PRAGMA integrity_check", "ok");
 }
 
 /* However few rows each transaction has. */
-TEST(a_limited_file_has_room_for_the_last_facts)
+TEST_WITH(a_limited_file_has_room_for_the_last_facts, enter_directory, leave_directory)
 {
         struct rlimit before;
         struct diag diag;
@@ -499,10 +467,10 @@ TEST(a_limited_file_has_room_for_the_last_facts)
         for (size_t rows = 100; rows <= 100000; rows *= 1000) {
                 struct rlimit limit = {900000, before.rlim_max};
                 assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-                struct recording r = begin_recording("a.db");
+                begin_recording();
                 int code = 0;
                 while (!code) {
-                        code = write_samples(&r, rows, &diag);
+                        code = write_samples(rows, &diag);
                         if (!code)
                                 code = writer_flush(r.writer, &diag);
                 }
@@ -514,7 +482,7 @@ TEST(a_limited_file_has_room_for_the_last_facts)
                 assert_int_equal(db_run_set_text(r.db, "state", "interrupted", &diag), 0);
                 assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
                 db_close(r.db);
-                assert_string_equal(plain_text("a.db", "PRAGMA integrity_check"), "ok");
+                expect("PRAGMA integrity_check", "ok");
                 /* Half of the room is for them. */
                 assert_true(plain_int("a.db", "SELECT count(*) FROM sample") > 300);
                 assert_int_equal(unlink("a.db"), 0);
@@ -523,7 +491,6 @@ TEST(a_limited_file_has_room_for_the_last_facts)
 
 TEST(a_second_recording_needs_a_second_file)
 {
-        struct recording r = begin_recording("a.db");
         assert_int_equal(writer_close(r.writer, NULL), 0);
         struct writer *writer;
         assert_int_equal(writer_open(r.db, &writer, NULL), -EEXIST);
@@ -532,10 +499,10 @@ TEST(a_second_recording_needs_a_second_file)
 
 /* ---- what a sample costs ---- */
 
-static void write_realistic_samples(const struct recording *r, size_t count)
+static void write_realistic_samples(size_t count)
 {
         int64_t source, time_ns = 0;
-        writer_data_source(r->writer, &dram, &source, NULL);
+        writer_data_source(r.writer, &dram, &source, NULL);
         for (size_t i = 0; i < count; i++) {
                 uint64_t ips[12];
                 uint64_t site = next_random() % 3000;
@@ -544,24 +511,23 @@ static void write_realistic_samples(const struct recording *r, size_t count)
                 time_ns += (int64_t)(next_random() % 200000);
                 struct sample_row row = {
                     .time_ns = time_ns,
-                    .thread_id = r->thread,
+                    .thread_id = r.thread,
                     .cpu = (int32_t)(i % 64),
                     .ip = ips[0],
                     .has_addr = true,
                     .addr = 0x7ffff0000000 - next_random() % (1u << 30),
                     .latency_cycles = (int64_t)(next_random() % 1000),
                     .data_source_id = source};
-                writer_stack(r->writer, r->process, ips, 12, CONTEXT_OF_SAMPLE,
+                writer_stack(r.writer, r.process, ips, 12, CONTEXT_OF_SAMPLE,
                              &row.stack_id, NULL);
-                assert_int_equal(writer_sample(r->writer, &row, NULL, NULL), 0);
+                assert_int_equal(writer_sample(r.writer, &row, NULL, NULL), 0);
         }
 }
 
 TEST(a_sample_takes_at_most_80_bytes)
 {
         enum { SAMPLES = 200000 };
-        struct recording r = begin_recording("a.db");
-        write_realistic_samples(&r, SAMPLES);
+        write_realistic_samples(SAMPLES);
         assert_int_equal(writer_close(r.writer, NULL), 0);
         assert_int_equal(db_exec(r.db,
                                  "INSERT INTO attribution SELECT sample_id, stack_id, "

@@ -264,7 +264,7 @@ TEST(random_histories)
         /* Crowded in one leaf and in many; sparse; blocks of nothing; one large block. */
         static const uint64_t shapes[][2] = {
             {2000, 60}, {60000, 40}, {10000000, 50}, {500, 1}, {64, 500}};
-        for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        for (size_t i = 0; i < LENGTH(shapes); i++) {
                 struct heap heap;
                 random_state = i + 1;
                 open_heap(&heap);

@@ -3,6 +3,7 @@
  * nothing else is, also where threads write over each other's rows. */
 #include <pthread.h>
 
+#define TEST_SETUP empty
 #include "rule_memory.h"
 #include "unit_test.h"
 
@@ -38,7 +39,7 @@ static int empty(void **state)
 
 /* A call in the C library and one in a library beside it, at the same distance wherever
  * the kernel puts them. */
-TEST_WITH(two_libraries_do_not_displace_each_other, empty, NULL)
+TEST(two_libraries_do_not_displace_each_other)
 {
         const uint64_t distance = 0x7fbd9e396249 - 0x7fbd9dd08c98;
         for (uint64_t page = 0; page < 20000; page++) {
@@ -68,7 +69,7 @@ TEST(hundreds_of_calls_have_room_in_each_layout)
         }
 }
 
-TEST_WITH(what_was_not_kept_is_not_found, empty, NULL)
+TEST(what_was_not_kept_is_not_found)
 {
         for (uint64_t address = 0; address < 200000; address += 2) {
                 assert_false(has(address));
@@ -77,7 +78,7 @@ TEST_WITH(what_was_not_kept_is_not_found, empty, NULL)
         }
 }
 
-TEST_WITH(all_is_forgotten_at_once, empty, NULL)
+TEST(all_is_forgotten_at_once)
 {
         for (uint64_t address = 1; address < 1000; address++)
                 keep(address);
@@ -104,7 +105,7 @@ static void *write_and_read(void *seed)
         return (void *)wrong;
 }
 
-TEST_WITH(threads_find_no_words_of_other_addresses, empty, NULL)
+TEST(threads_find_no_words_of_other_addresses)
 {
         enum { THREADS = 4 };
         pthread_t threads[THREADS];

@@ -71,7 +71,7 @@ TEST(a_walk_is_of_its_start)
         struct walk_start start = start_at(words);
         keep(&start, 3, 5);
         uintptr_t *const parts[] = {&start.pc, &start.sp, &start.bp, &start.end};
-        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        for (size_t i = 0; i < LENGTH(parts); i++) {
                 *parts[i] += sizeof(uintptr_t);
                 assert_false(finds(&start, 5));
                 *parts[i] -= sizeof(uintptr_t);

@@ -29,7 +29,7 @@ TEST(a_core_of_slow_jumps_has_a_part_of_a_run_in_a_cycle)
         static const struct {
                 double jump_cycles, runs_per_cycle;
         } cores[] = {{1, 1}, {2, 0.5}, {4, 0.25}, {0.5, 2}, {40, 0.1}, {0.01, 16}};
-        for (size_t i = 0; i < sizeof(cores) / sizeof(cores[0]); i++)
+        for (size_t i = 0; i < LENGTH(cores); i++)
                 assert_float_equal(
                     preset_of_jumps("fetch.runs_per_cycle", cores[i].jump_cycles),
                     cores[i].runs_per_cycle, 0.005);
@@ -43,7 +43,7 @@ TEST(two_sizes_of_pages_tell_fault_and_zeroes_apart)
                 double value;
         } expected[] = {
             {"kernel.fault_ns", 500}, {"kernel.copy_gbs", 8}, {"kernel.call_ns", 120}};
-        for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        for (size_t i = 0; i < LENGTH(expected); i++) {
                 json_t *both = json_pack(
                     "{s:{s:f, s:f, s:f}}", "kernel", "small_fault_ns", 500 + 4096 / 8.0,
                     "huge_fault_ns", 500 + (2 << 20) / 8.0, "call_ns", 120.0);

@@ -66,7 +66,7 @@ static struct layout_member members[] = {
     MEMBER(name, char), MEMBER(in, struct inner), MEMBER(link, void *),
     MEMBER(last, int),
 };
-enum { MEMBERS = sizeof(members) / sizeof(members[0]) };
+enum { MEMBERS = LENGTH(members) };
 
 static struct row rows[ELEMENTS];
 

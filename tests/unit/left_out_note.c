@@ -62,7 +62,7 @@ TEST(all_that_a_host_lacks_is_named)
                                             "loads of 1 thread",
                                             "triad of 1 thread",
                                             "latency of L2"};
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        for (size_t i = 0; i < LENGTH(names); i++)
                 assert_non_null(strstr(meaning(conditions, 0), names[i]));
         assert_null(strstr(meaning(conditions, 0), "L3"));
         json_decref(conditions);

@@ -220,7 +220,7 @@ TEST(spoiled_points_do_not_end_the_second_level)
             {362, 1.83},  {512, 1.86},  {724, 1.82},  {1024, 1.84},  {1218, 1.86},
             {1448, 1.85}, {1722, 4.09}, {2048, 3.04}, {2435, 1.93},  {2896, 1.90},
             {4096, 3.61}, {4871, 9.85}, {5793, 14.2}, {6889, 14.48}, {8192, 20.8}};
-        size_t count = sizeof(points) / sizeof(points[0]);
+        size_t count = LENGTH(points);
         curve_settle_costs(points, count);
         double reach = curve_second_reach(points, count, 2);
         assert_true(reach > 2896 && reach < 4871);
@@ -258,7 +258,7 @@ TEST(lines_thrown_out_do_not_count_in_blocks)
         } machines[] = {{14, 260}, {36, 220}, {50, 300}, {75, 480}};
         double short_cycles[BLOCKS], long_cycles[BLOCKS];
         srand48(7);
-        for (size_t m = 0; m < sizeof(machines) / sizeof(machines[0]); m++) {
+        for (size_t m = 0; m < LENGTH(machines); m++) {
                 double hit = machines[m].hit, miss = machines[m].miss;
                 for (size_t i = 0; i < BLOCKS; i++) {
                         short_cycles[i] =
@@ -409,7 +409,7 @@ TEST(latency_that_the_tlb_bounds_is_no_cache)
             {33554432, 175.4, NAN}, {67108864, 190.6, NAN}, {134217728, 214.6, NAN},
             {268435456, 271.1, NAN}};
         const uint64_t reports[] = {49152, 1 << 20, 32 << 20};
-        const size_t count = sizeof(points) / sizeof(points[0]);
+        const size_t count = LENGTH(points);
         struct plateau levels[8];
         size_t found = curve_plateaus(points, count, levels, 8);
         double memory_ns = levels[found - 1].ns;

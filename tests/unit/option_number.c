@@ -57,7 +57,7 @@ TEST(nothing_else_is_a_number)
             "5\n", "nan",   "inf",      ".",     "1..2",
             "1,5", "5K ",   "K",        "5KB",   "5k",
             "12Q", "1_000", "\x1b[31m", "٣",     "99999999999999999999T"};
-        for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        for (size_t i = 0; i < LENGTH(texts); i++) {
                 double value;
                 uint64_t whole_value;
                 struct diag diag;

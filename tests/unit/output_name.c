@@ -8,7 +8,7 @@
 
 static const char *const variables[] = {"MV2_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK",
                                         "PMIX_RANK", "OMPI_COMM_WORLD_RANK"};
-enum { VARIABLES = sizeof(variables) / sizeof(*variables) };
+enum { VARIABLES = LENGTH(variables) };
 
 static int without_ranks(void **state)
 {

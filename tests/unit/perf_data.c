@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "datasrc.h"
 #include "perf_data.h"
 #include "record.h"
 #include "unit_test.h"
@@ -115,6 +116,9 @@ struct reading {
         int rc;
         struct diag diag;
         int samples;
+        int kinds[RECORD_UNKNOWN + 1];
+        int unlocked_loads;
+        int weights_in_range; /* from 70 to 249 cycles */
         int rounds;
         int damaged; /* refused by the record decoder */
         int unknown; /* of no known event */
@@ -124,6 +128,18 @@ struct reading {
         size_t build_ids;
         struct perf_data_counts counts;
 };
+
+static void count_load(const struct record *record, struct reading *reading)
+{
+        struct data_source_row row;
+        if (!datasrc_decode(record->sample.data_src, &row))
+                return;
+        struct datasrc_weight weight =
+            datasrc_weight(PERF_SAMPLE_WEIGHT_STRUCT, record->sample.weight);
+        reading->weights_in_range +=
+            weight.latency_cycles >= 70 && weight.latency_cycles <= 249;
+        reading->unlocked_loads += strcmp(row.op, "load") == 0 && !row.locked;
+}
 
 static void count_item(const struct perf_data_item *item, struct reading *reading)
 {
@@ -136,10 +152,19 @@ static void count_item(const struct perf_data_item *item, struct reading *readin
                 reading->unknown++;
                 return;
         }
-        if (record_decode(&item->event->layout, item->bytes, item->size, &record) < 0)
+        const struct record_layout *layout = &item->event->layout;
+        if (record_decode(layout, item->bytes, item->size, &record) < 0) {
                 reading->damaged++;
-        else
-                reading->samples += record.kind == RECORD_SAMPLE;
+                return;
+        }
+        uint64_t time;
+        if (record.id.present & PERF_SAMPLE_TIME)
+                assert_true(record_time(layout, item->bytes, item->size, &time) &&
+                            time == record.id.time);
+        reading->kinds[record.kind]++;
+        reading->samples = reading->kinds[RECORD_SAMPLE];
+        if (record.kind == RECORD_SAMPLE)
+                count_load(&record, reading);
 }
 
 static void append(char *text, size_t size, const char *format, ...)
@@ -332,7 +357,7 @@ TEST(compressed_records)
 {
         static const size_t cuts[] = {1, 7, 64, 1000, 60000};
         for (uint32_t type = 81; type <= 83; type += 2) {
-                for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+                for (size_t i = 0; i < LENGTH(cuts); i++) {
                         begin_pipe(&made);
                         put_event(&made, SAMPLE_TYPE, 64, 7);
                         put_compressed(&made, type, 30000 / (i == 0 ? 20 : 1), cuts[i]);
@@ -583,6 +608,12 @@ TEST(loads_of_a_real_skylake)
         struct reading reading = read_recording(name);
         assert_int_equal(reading.rc, 0);
         assert_int_equal(reading.samples, 14);
+        assert_int_equal(reading.kinds[RECORD_MMAP], 15 + 6930);
+        assert_int_equal(reading.kinds[RECORD_COMM], 2959);
+        assert_int_equal(reading.kinds[RECORD_FORK], 2955);
+        assert_int_equal(reading.kinds[RECORD_EXIT], 59);
+        assert_int_equal(reading.weights_in_range, 14);
+        assert_int_equal(reading.unlocked_loads, 12); /* two of them are locked */
         assert_int_equal(reading.rounds, 30);
         assert_int_equal(reading.damaged + reading.unknown, 0);
         assert_non_null(strstr(reading.names, "MEM_TRANS_RETIRED.LOAD_LATENCY"));

@@ -133,7 +133,7 @@ TEST(levels_of_both_encodings)
             {STORE | MISS | LVL(PERF_MEM_LVL_L1), "NA"},
             {STORE | HIT | LVL(PERF_MEM_LVL_L1), "L1"},
         };
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 struct data_source_row row;
                 assert_true(datasrc_decode(cases[i].raw, &row));
                 assert_string_equal(row.level, cases[i].level);
@@ -162,7 +162,7 @@ TEST(snoops_and_operations)
 TEST(not_a_memory_access)
 {
         static const uint64_t raws[] = {0, 0x5080021, UINT64_C(0x1e05080021)};
-        for (size_t i = 0; i < sizeof(raws) / sizeof(raws[0]); i++) {
+        for (size_t i = 0; i < LENGTH(raws); i++) {
                 struct data_source_row row;
                 assert_false(datasrc_decode(raws[i], &row));
                 assert_string_equal(row.op, "NA");

@@ -45,7 +45,7 @@ static size_t part(char *line, char *columns[COLUMNS_MAX])
 static void add_row(char *columns[COLUMNS_MAX])
 {
         struct row *row = &rows[row_count++];
-        assert_true(row_count < sizeof(rows) / sizeof(rows[0]));
+        assert_true(row_count < LENGTH(rows));
         snprintf(row->platform, sizeof(row->platform), "%s", columns[0]);
         row->core = strcmp(columns[2], "uncore") == 0 ? CORE_UNCORE
                     : columns[1][0] == 'E'            ? CORE_E
@@ -134,7 +134,7 @@ TEST_WITH(events_are_intels, read_rows, NULL)
         size_t checked = 0;
         if (!row_count)
                 skip();
-        for (size_t p = 0; p < sizeof(platforms) / sizeof(platforms[0]); p++)
+        for (size_t p = 0; p < LENGTH(platforms); p++)
                 for (int core = CORE_P; core <= CORE_UNCORE; core++)
                         for (int role = 0; role < ROLE_COUNT; role++) {
                                 const struct event *event;
@@ -209,7 +209,7 @@ TEST(events_are_libpfm4s)
         size_t checked = 0;
         setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
         assert_int_equal(pfm_initialize(), PFM_SUCCESS);
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        for (size_t i = 0; i < LENGTH(names); i++)
                 for (int role = 0; role < ROLE_COUNT; role++) {
                         const struct event *event;
                         for (size_t k = 0; (event = event_find(names[i][0], CORE_P,
@@ -239,12 +239,12 @@ TEST(memory_events_are_all_listed)
         static const enum event_role roles[] = {
             ROLE_ALL_LOADS, ROLE_PENDING,    ROLE_L1_MISS,   ROLE_FB_HIT,
             ROLE_SQ_FULL,   ROLE_STALLS_L1D, ROLE_STALLS_L2, ROLE_STORE_BUFFER};
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        for (size_t i = 0; i < LENGTH(names); i++) {
                 setenv("LIBPFM_FORCE_PMU", names[i][1], 1);
                 char **listed = pfm_memory_events();
                 assert_non_null(listed);
                 size_t found = 0;
-                for (size_t r = 0; r < sizeof(roles) / sizeof(roles[0]); r++) {
+                for (size_t r = 0; r < LENGTH(roles); r++) {
                         const struct event *event =
                             event_find(names[i][0], CORE_P, roles[r], 0);
                         struct pmu_code code;
@@ -310,7 +310,7 @@ static const char *pfm_name_of_amd(const char *event, int zen)
               "dispatch_resource_stall_cycles_1.store_queue_rsrc_stall",
               "dispatch_resource_stall_cycles_1.store_queue_rsrc_stall"}},
         };
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        for (size_t i = 0; i < LENGTH(names); i++)
                 if (strcmp(names[i].event, event) == 0)
                         return names[i].pfm[zen];
         return NULL;
@@ -407,10 +407,9 @@ TEST(analysis_knows_the_names)
             {ROLE_STALLS_L3, CONCEPT_STALLS_L3},
             {ROLE_STORE_BUFFER, CONCEPT_STORE_BUFFER},
         };
-        for (size_t p = 0; p < sizeof(platforms) / sizeof(platforms[0]); p++)
+        for (size_t p = 0; p < LENGTH(platforms); p++)
                 for (int core = CORE_P; core <= CORE_E; core++)
-                        for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]);
-                             i++) {
+                        for (size_t i = 0; i < LENGTH(meanings); i++) {
                                 const struct event *event =
                                     event_find(platforms[p], (enum core_kind)core,
                                                meanings[i].role, 0);

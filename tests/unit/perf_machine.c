@@ -221,5 +221,3 @@ TEST(nothing_is_told)
         assert_null(about(f, count, "kptr", 0));
         assert_null(about(f, count, "mlock", 0));
 }
-
-cmocka_unit_test_setup_teardown(function, make_root, remove_root)

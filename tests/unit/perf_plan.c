@@ -381,7 +381,7 @@ TEST(stores_that_cost_no_counter)
                 bool are_free;
         } cases[] = {
             {server(85, 4), false}, {server(106, 6), true}, {sapphire_rapids(), false}};
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 struct plan_options options = usual;
                 struct diag diag;
                 struct plan with;
@@ -644,7 +644,7 @@ TEST(ibs_periods)
         struct machine machine = zen();
         struct plan_options options = usual;
         options.ldlat_cycles = 0;
-        for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+        for (size_t i = 0; i < LENGTH(periods); i++) {
                 options.period = periods[i][0];
                 assert_int_equal(ibs_attr(&machine, &options).sample_period,
                                  periods[i][1]);

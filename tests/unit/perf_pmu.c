@@ -3,6 +3,8 @@
  * its drivers use, and lists of CPUs. */
 #include <sys/stat.h>
 
+#define TEST_SETUP    make_pmu
+#define TEST_TEARDOWN remove_pmu
 #include "cpu_list.h"
 #include "pmu.h"
 #include "unit_test.h"
@@ -32,7 +34,7 @@ static int make_pmu(void **state)
         strcpy(root, "pmu_test_XXXXXX");
         if (!mkdtemp(root))
                 return -1;
-        for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+        for (size_t i = 0; i < LENGTH(directories); i++) {
                 char path[256];
                 snprintf(path, sizeof(path), "%s%s", root, directories[i]);
                 if (mkdir(path, 0755) != 0)
@@ -72,7 +74,7 @@ TEST(formats)
             "config:1-", "config:1,",  "config:1-99999999999",
             "conf:1",    "config:0x1", "config:1 2",
             "config:-1"};
-        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        for (size_t i = 0; i < LENGTH(bad); i++)
                 if (pmu_parse_field(bad[i], &field))
                         fail_msg("'%s' was accepted", bad[i]);
 }
@@ -88,7 +90,7 @@ TEST(fields_are_set)
         assert_int_equal(code.words[1], 0xffffffffffff001e);
 }
 
-TEST_WITH(aliases, make_pmu, remove_pmu)
+TEST(aliases)
 {
         struct pmu_code code;
         put("events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
@@ -105,14 +107,14 @@ TEST_WITH(aliases, make_pmu, remove_pmu)
         assert_false(pmu_read_alias(root, "cpu", "absent", &code));
         static const char *const bad[] = {"", "\n", "nonsense=1",
                                           "event=", "event=0xcdx"};
-        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        for (size_t i = 0; i < LENGTH(bad); i++) {
                 put("events/bad", bad[i]);
                 if (pmu_read_alias(root, "cpu", "bad", &code))
                         fail_msg("'%s' was accepted", bad[i]);
         }
 }
 
-TEST_WITH(numbers_and_cpus, make_pmu, remove_pmu)
+TEST(numbers_and_cpus)
 {
         double number;
         int *cpus;
@@ -152,7 +154,7 @@ TEST(lists_of_cpus)
                                           ",1",  "1--2", "1-",    "1 ",
                                           "1;2", "1,,2", "65536", "99999999999999999999",
                                           "0\n1"};
-        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        for (size_t i = 0; i < LENGTH(bad); i++)
                 if (cpu_list_parse(bad[i], &cpus, &count) != -EINVAL)
                         fail_msg("'%s' was accepted", bad[i]);
 }

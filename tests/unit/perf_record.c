@@ -1,49 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* The record decoder: records made by hand from the kernel's definitions, every way of
- * cutting them short, and perf's own recordings of real machines, whose counts another
- * reader gave (../shared/perfdata/INDEX.md, or below $MEMLAG_SHARED). */
+/* The record decoder: records made by hand from the kernel's definitions, and every way
+ * of cutting them short. perf_data.c reads recordings of real machines. */
 #include <linux/perf_event.h>
 
-#include "datasrc.h"
 #include "record.h"
 #include "unit_test.h"
 
 /* ---- records by hand ---- */
 
-struct maker {
+static struct {
         uint64_t values[8192];
         size_t count;
-};
+} maker;
 
-static void put(struct maker *maker, uint64_t value)
+static void put(uint64_t value)
 {
-        maker->values[maker->count++] = value;
+        maker.values[maker.count++] = value;
 }
 
-static void put_pair(struct maker *maker, uint32_t low, uint32_t high)
+static void put_pair(uint32_t low, uint32_t high)
 {
-        put(maker, (uint64_t)high << 32 | low);
+        put((uint64_t)high << 32 | low);
 }
 
-static void put_text(struct maker *maker, const char *text)
+static void put_text(const char *text)
 {
         size_t values = strlen(text) / 8 + 1;
-        memset(maker->values + maker->count, 0, values * 8);
-        memcpy(maker->values + maker->count, text, strlen(text));
-        maker->count += values;
+        memset(maker.values + maker.count, 0, values * 8);
+        memcpy(maker.values + maker.count, text, strlen(text));
+        maker.count += values;
 }
 
-static void begin(struct maker *maker)
+static void begin(void)
 {
-        maker->count = 1;
+        maker.count = 1;
 }
 
-static size_t finish(struct maker *maker, uint32_t type, uint16_t misc)
+static size_t finish(uint32_t type, uint16_t misc)
 {
-        size_t size = maker->count * 8;
+        size_t size = maker.count * 8;
         struct perf_event_header header = {
             .type = type, .misc = misc, .size = (uint16_t)size};
-        memcpy(maker->values, &header, sizeof(header));
+        memcpy(maker.values, &header, sizeof(header));
         return size;
 }
 
@@ -55,12 +53,12 @@ static const struct record_layout memory_layout = {
     .sample_id_all = true,
 };
 
-static void put_trailer(struct maker *maker)
+static void put_trailer(void)
 {
-        put_pair(maker, 10, 11);
-        put(maker, 777);
-        put_pair(maker, 3, 0);
-        put(maker, 42);
+        put_pair(10, 11);
+        put(777);
+        put_pair(3, 0);
+        put(42);
 }
 
 static void check_trailer(const struct record *record)
@@ -74,13 +72,12 @@ static void check_trailer(const struct record *record)
 
 /* Nothing shorter than the record decodes, and no byte beyond is read: each try has a
  * buffer of its own, which a sanitizer guards. */
-static void check_cuts(const struct record_layout *layout, const struct maker *maker,
-                       size_t size)
+static void check_cuts(const struct record_layout *layout, size_t size)
 {
         for (size_t cut = 0; cut < size; cut++) {
                 uint8_t *copy = malloc(cut ? cut : 1);
                 assert_non_null(copy);
-                memcpy(copy, maker->values, cut);
+                memcpy(copy, maker.values, cut);
                 if (cut >= sizeof(struct perf_event_header)) {
                         uint16_t claimed = (uint16_t)cut;
                         memcpy(copy + 6, &claimed, sizeof(claimed));
@@ -91,30 +88,28 @@ static void check_cuts(const struct record_layout *layout, const struct maker *m
         }
 }
 
-static struct record decode(const struct record_layout *layout, const struct maker *maker,
-                            size_t size)
+static struct record decode(const struct record_layout *layout, size_t size)
 {
         struct record record;
-        assert_int_equal(record_decode(layout, maker->values, size, &record), 0);
+        assert_int_equal(record_decode(layout, maker.values, size, &record), 0);
         return record;
 }
 
 TEST(memory_sample)
 {
-        struct maker maker;
-        begin(&maker);
-        put(&maker, 42);
-        put(&maker, 0x401000);
-        put_pair(&maker, 10, 11);
-        put(&maker, 123456789);
-        put(&maker, 0x7fff0010);
-        put_pair(&maker, 3, 0);
-        put(&maker, 1009);
-        put(&maker, 5 | UINT64_C(33) << 32);
-        put(&maker, UINT64_C(0x10268100142));
-        put(&maker, 0x1234000);
-        size_t size = finish(&maker, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
-        struct record record = decode(&memory_layout, &maker, size);
+        begin();
+        put(42);
+        put(0x401000);
+        put_pair(10, 11);
+        put(123456789);
+        put(0x7fff0010);
+        put_pair(3, 0);
+        put(1009);
+        put(5 | UINT64_C(33) << 32);
+        put(UINT64_C(0x10268100142));
+        put(0x1234000);
+        size_t size = finish(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+        struct record record = decode(&memory_layout, size);
         assert_int_equal(record.kind, RECORD_SAMPLE);
         assert_int_equal(record.misc, PERF_RECORD_MISC_USER);
         assert_int_equal(record.id.id, 42);
@@ -128,9 +123,9 @@ TEST(memory_sample)
         assert_true(record.sample.weight == (5 | UINT64_C(33) << 32));
         assert_true(record.sample.data_src == UINT64_C(0x10268100142));
         assert_int_equal(record.sample.phys_addr, 0x1234000);
-        check_cuts(&memory_layout, &maker, size);
-        put(&maker, 0); /* more than the layout asks for */
-        size = finish(&maker, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+        check_cuts(&memory_layout, size);
+        put(0); /* more than the layout asks for */
+        size = finish(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
         assert_int_equal(record_decode(&memory_layout, maker.values, size, &record),
                          -EBADMSG);
 }
@@ -149,45 +144,45 @@ static const struct record_layout everything = {
     .sample_regs_intr = 1 << 8,
 };
 
-static size_t make_everything(struct maker *maker)
+static size_t make_everything(void)
 {
-        begin(maker);
-        put(maker, 0x401000); /* ip, id, stream id */
-        put(maker, 42);
-        put(maker, 43);
-        put(maker, 2); /* read: two values; times; value, id, lost of each */
-        put(maker, 1000);
-        put(maker, 500);
+        begin();
+        put(0x401000); /* ip, id, stream id */
+        put(42);
+        put(43);
+        put(2); /* read: two values; times; value, id, lost of each */
+        put(1000);
+        put(500);
         for (uint64_t value = 71; value < 77; value++)
-                put(maker, value);
-        put(maker, 3); /* call chain */
-        put(maker, (uint64_t)PERF_CONTEXT_USER);
-        put(maker, 0x401000);
-        put(maker, 0x402000);
-        put(maker, 12 | (uint64_t)'r' << 32); /* raw: 12 bytes */
-        put(maker, 0);
-        put(maker, 1); /* branches, with the index */
-        put(maker, 9);
-        put(maker, 0xa);
-        put(maker, 0xb);
-        put(maker, 0xc);
-        put(maker, PERF_SAMPLE_REGS_ABI_64); /* user registers 0, 7, 16 */
-        put(maker, 100);
-        put(maker, 107);
-        put(maker, 116);
-        put(maker, 16); /* user stack: 16 bytes of room, 8 copied */
-        put(maker, 0x1111);
-        put(maker, 0);
-        put(maker, 8);
-        put(maker, 99);                        /* weight */
-        put(maker, 98);                        /* transaction */
-        put(maker, PERF_SAMPLE_REGS_ABI_NONE); /* no registers of the interrupt */
-        put(maker, 97);                        /* cgroup, page sizes */
-        put(maker, 4096);
-        put(maker, 2097152);
-        put(maker, 8); /* aux */
-        put(maker, 0x2222);
-        return finish(maker, PERF_RECORD_SAMPLE, 0);
+                put(value);
+        put(3); /* call chain */
+        put((uint64_t)PERF_CONTEXT_USER);
+        put(0x401000);
+        put(0x402000);
+        put(12 | (uint64_t)'r' << 32); /* raw: 12 bytes */
+        put(0);
+        put(1); /* branches, with the index */
+        put(9);
+        put(0xa);
+        put(0xb);
+        put(0xc);
+        put(PERF_SAMPLE_REGS_ABI_64); /* user registers 0, 7, 16 */
+        put(100);
+        put(107);
+        put(116);
+        put(16); /* user stack: 16 bytes of room, 8 copied */
+        put(0x1111);
+        put(0);
+        put(8);
+        put(99);                        /* weight */
+        put(98);                        /* transaction */
+        put(PERF_SAMPLE_REGS_ABI_NONE); /* no registers of the interrupt */
+        put(97);                        /* cgroup, page sizes */
+        put(4096);
+        put(2097152);
+        put(8); /* aux */
+        put(0x2222);
+        return finish(PERF_RECORD_SAMPLE, 0);
 }
 
 static void check_everything_else(const struct record_sample *sample)
@@ -212,9 +207,8 @@ static void check_everything_else(const struct record_sample *sample)
 
 TEST(sample_with_everything)
 {
-        struct maker maker;
-        size_t size = make_everything(&maker);
-        struct record record = decode(&everything, &maker, size);
+        size_t size = make_everything();
+        struct record record = decode(&everything, size);
         assert_int_equal(record.id.id, 42);
         assert_int_equal(record.id.stream_id, 43);
         const struct record_read *read = &record.sample.read;
@@ -233,7 +227,7 @@ TEST(sample_with_everything)
         assert_false(record_register(&record.sample.user_regs, 8, &value));
         assert_false(record_register(&record.sample.intr_regs, 8, &value));
         check_everything_else(&record.sample);
-        check_cuts(&everything, &maker, size);
+        check_cuts(&everything, size);
 }
 
 /* Every count and size in turn becomes one that no record can hold. */
@@ -241,13 +235,12 @@ TEST(absurd_counts)
 {
         static const uint64_t absurd[] = {UINT64_MAX, UINT64_MAX / 8, UINT64_MAX / 24 + 2,
                                           UINT64_MAX - 6, 1u << 28};
-        struct maker maker;
-        size_t size = make_everything(&maker);
+        size_t size = make_everything();
         const uint64_t original[] = {2, 3, 1, 16, 8}; /* of read, chain, branches, … */
         const size_t places[] = {4, 13, 19, 28, 38};
-        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        for (size_t i = 0; i < LENGTH(places); i++) {
                 assert_int_equal(maker.values[places[i]], original[i]);
-                for (size_t k = 0; k < sizeof(absurd) / sizeof(absurd[0]); k++) {
+                for (size_t k = 0; k < LENGTH(absurd); k++) {
                         struct record record;
                         maker.values[places[i]] = absurd[k];
                         assert_int_equal(
@@ -260,20 +253,19 @@ TEST(absurd_counts)
 
 TEST(mappings)
 {
-        struct maker maker;
-        begin(&maker);
-        put_pair(&maker, 10, 11);
-        put(&maker, 0x400000);
-        put(&maker, 0x2000);
-        put(&maker, 0x1000);
-        put_pair(&maker, 8, 1);
-        put(&maker, 654321);
-        put(&maker, 5);
-        put_pair(&maker, 5, 2);
-        put_text(&maker, "/usr/bin/with a longer name");
-        put_trailer(&maker);
-        size_t size = finish(&maker, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
-        struct record record = decode(&memory_layout, &maker, size);
+        begin();
+        put_pair(10, 11);
+        put(0x400000);
+        put(0x2000);
+        put(0x1000);
+        put_pair(8, 1);
+        put(654321);
+        put(5);
+        put_pair(5, 2);
+        put_text("/usr/bin/with a longer name");
+        put_trailer();
+        size_t size = finish(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+        struct record record = decode(&memory_layout, size);
         assert_int_equal(record.kind, RECORD_MMAP);
         assert_int_equal(record.mmap.addr, 0x400000);
         assert_int_equal(record.mmap.length_bytes, 0x2000);
@@ -285,25 +277,24 @@ TEST(mappings)
         assert_false(record.mmap.is_data);
         assert_string_equal(record.mmap.path, "/usr/bin/with a longer name");
         check_trailer(&record);
-        check_cuts(&memory_layout, &maker, size);
+        check_cuts(&memory_layout, size);
 }
 
 TEST(mapping_with_build_id)
 {
-        struct maker maker;
-        begin(&maker);
-        put_pair(&maker, 10, 10);
-        put(&maker, 0x400000);
-        put(&maker, 0x2000);
-        put(&maker, 0);
+        begin();
+        put_pair(10, 10);
+        put(0x400000);
+        put(0x2000);
+        put(0);
         uint8_t identity[24] = {20, 0, 0, 0, 0xab, 0xcd, [23] = 0xef};
         memcpy(maker.values + maker.count, identity, sizeof(identity));
         maker.count += 3;
-        put_pair(&maker, 5, 2);
-        put_text(&maker, "/bin/a");
-        put_trailer(&maker);
-        size_t size = finish(&maker, PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID);
-        struct record record = decode(&memory_layout, &maker, size);
+        put_pair(5, 2);
+        put_text("/bin/a");
+        put_trailer();
+        size_t size = finish(PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID);
+        struct record record = decode(&memory_layout, size);
         assert_false(record.mmap.has_inode);
         assert_int_equal(record.mmap.build_id_bytes, 20);
         assert_memory_equal(record.mmap.build_id, identity + 4, 20);
@@ -316,15 +307,14 @@ TEST(mapping_with_build_id)
 TEST(old_mapping_of_data)
 {
         const struct record_layout plain = {.sample_type = PERF_SAMPLE_IP};
-        struct maker maker;
-        begin(&maker);
-        put_pair(&maker, 10, 11);
-        put(&maker, 0x400000);
-        put(&maker, 0x2000);
-        put(&maker, 0);
-        put_text(&maker, "//anon");
-        size_t size = finish(&maker, PERF_RECORD_MMAP, PERF_RECORD_MISC_MMAP_DATA);
-        struct record record = decode(&plain, &maker, size);
+        begin();
+        put_pair(10, 11);
+        put(0x400000);
+        put(0x2000);
+        put(0);
+        put_text("//anon");
+        size_t size = finish(PERF_RECORD_MMAP, PERF_RECORD_MISC_MMAP_DATA);
+        struct record record = decode(&plain, size);
         assert_int_equal(record.kind, RECORD_MMAP);
         assert_false(record.mmap.has_protection);
         assert_true(record.mmap.is_data);
@@ -340,14 +330,13 @@ TEST(tasks)
                 enum record_kind kind;
         } cases[] = {{PERF_RECORD_FORK, RECORD_FORK}, {PERF_RECORD_EXIT, RECORD_EXIT}};
         for (size_t i = 0; i < 2; i++) {
-                struct maker maker;
-                begin(&maker);
-                put_pair(&maker, 20, 10);
-                put_pair(&maker, 21, 11);
-                put(&maker, 555);
-                put_trailer(&maker);
-                size_t size = finish(&maker, cases[i].type, 0);
-                struct record record = decode(&memory_layout, &maker, size);
+                begin();
+                put_pair(20, 10);
+                put_pair(21, 11);
+                put(555);
+                put_trailer();
+                size_t size = finish(cases[i].type, 0);
+                struct record record = decode(&memory_layout, size);
                 assert_int_equal(record.kind, cases[i].kind);
                 assert_int_equal(record.task.pid, 20);
                 assert_int_equal(record.task.parent_pid, 10);
@@ -355,69 +344,64 @@ TEST(tasks)
                 assert_int_equal(record.task.parent_tid, 11);
                 assert_int_equal(record.task.time, 555);
                 check_trailer(&record);
-                check_cuts(&memory_layout, &maker, size);
+                check_cuts(&memory_layout, size);
         }
 }
 
 TEST(names_losses_and_throttling)
 {
-        struct maker maker;
-        begin(&maker);
-        put_pair(&maker, 10, 11);
-        put_text(&maker, "worker");
-        put_trailer(&maker);
-        size_t size = finish(&maker, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
-        struct record record = decode(&memory_layout, &maker, size);
+        begin();
+        put_pair(10, 11);
+        put_text("worker");
+        put_trailer();
+        size_t size = finish(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+        struct record record = decode(&memory_layout, size);
         assert_int_equal(record.kind, RECORD_COMM);
         assert_true(record.comm.exec);
         assert_string_equal(record.comm.name, "worker");
-        check_cuts(&memory_layout, &maker, size);
+        check_cuts(&memory_layout, size);
 
-        begin(&maker);
-        put(&maker, 42);
-        put(&maker, 1000);
-        put_trailer(&maker);
-        record = decode(&memory_layout, &maker, finish(&maker, PERF_RECORD_LOST, 0));
+        begin();
+        put(42);
+        put(1000);
+        put_trailer();
+        record = decode(&memory_layout, finish(PERF_RECORD_LOST, 0));
         assert_int_equal(record.kind, RECORD_LOST);
         assert_int_equal(record.lost.id, 42);
         assert_int_equal(record.lost.count, 1000);
 
-        begin(&maker);
-        put(&maker, 2000);
-        put_trailer(&maker);
-        record =
-            decode(&memory_layout, &maker, finish(&maker, PERF_RECORD_LOST_SAMPLES, 0));
+        begin();
+        put(2000);
+        put_trailer();
+        record = decode(&memory_layout, finish(PERF_RECORD_LOST_SAMPLES, 0));
         assert_int_equal(record.kind, RECORD_LOST_SAMPLES);
         assert_int_equal(record.lost.count, 2000);
 
-        begin(&maker);
-        put(&maker, 777);
-        put(&maker, 42);
-        put(&maker, 43);
-        put_trailer(&maker);
-        record = decode(&memory_layout, &maker, finish(&maker, PERF_RECORD_THROTTLE, 0));
+        begin();
+        put(777);
+        put(42);
+        put(43);
+        put_trailer();
+        record = decode(&memory_layout, finish(PERF_RECORD_THROTTLE, 0));
         assert_int_equal(record.kind, RECORD_THROTTLE);
         assert_int_equal(record.throttle.time, 777);
-        record =
-            decode(&memory_layout, &maker, finish(&maker, PERF_RECORD_UNTHROTTLE, 0));
+        record = decode(&memory_layout, finish(PERF_RECORD_UNTHROTTLE, 0));
         assert_int_equal(record.kind, RECORD_UNTHROTTLE);
 }
 
 TEST(types_not_decoded)
 {
-        struct maker maker;
-        begin(&maker);
-        put(&maker, 1);
-        put(&maker, 2);
-        put(&maker, 3);
-        put_trailer(&maker);
-        struct record record =
-            decode(&memory_layout, &maker, finish(&maker, PERF_RECORD_AUX, 0));
+        begin();
+        put(1);
+        put(2);
+        put(3);
+        put_trailer();
+        struct record record = decode(&memory_layout, finish(PERF_RECORD_AUX, 0));
         assert_int_equal(record.kind, RECORD_OTHER);
         check_trailer(&record);
         static const uint32_t unknown[] = {0, 22, 64, UINT32_MAX};
         for (size_t i = 0; i < 4; i++) {
-                record = decode(&memory_layout, &maker, finish(&maker, unknown[i], 0));
+                record = decode(&memory_layout, finish(unknown[i], 0));
                 assert_int_equal(record.kind, RECORD_UNKNOWN);
                 assert_int_equal(record.type, unknown[i]);
         }
@@ -441,127 +425,4 @@ TEST(layouts)
         assert_int_equal(record_layout(&attr, &layout), -ENOTSUP);
         attr.sample_type = UINT64_C(1) << 25;
         assert_int_equal(record_layout(&attr, &layout), -ENOTSUP);
-}
-
-/* ---- recordings of real machines ---- */
-
-struct recording {
-        const char *name;
-        int samples; /* by perf script, where it reads the file, else by another reader */
-};
-
-struct tally {
-        int kinds[RECORD_UNKNOWN + 1];
-        int unlocked_loads;
-        int weights_in_range;
-};
-
-static uint8_t *read_file(const char *name, size_t *size)
-{
-        const char *shared = getenv("MEMLAG_SHARED");
-        char path[4096];
-        snprintf(path, sizeof(path), "%s/perfdata/%s",
-                 shared ? shared : MEMLAG_SHARED_DEFAULT, name);
-        FILE *file = fopen(path, "rb");
-        if (!file) {
-                print_message(
-                    "SKIPPED: no recordings of real machines: %s is not there\n", path);
-                skip();
-        }
-        fseek(file, 0, SEEK_END);
-        *size = (size_t)ftell(file);
-        rewind(file);
-        uint8_t *bytes = malloc(*size);
-        assert_non_null(bytes);
-        assert_int_equal(fread(bytes, 1, *size, file), *size);
-        fclose(file);
-        return bytes;
-}
-
-static void count_record(struct tally *tally, const struct record *record)
-{
-        tally->kinds[record->kind]++;
-        struct data_source_row row;
-        if (record->kind != RECORD_SAMPLE ||
-            !datasrc_decode(record->sample.data_src, &row))
-                return;
-        struct datasrc_weight weight =
-            datasrc_weight(PERF_SAMPLE_WEIGHT_STRUCT, record->sample.weight);
-        tally->weights_in_range +=
-            weight.latency_cycles >= 70 && weight.latency_cycles <= 249;
-        tally->unlocked_loads += strcmp(row.op, "load") == 0 && !row.locked;
-}
-
-/* The parts of a perf.data file that records are read with: where the first event's
- * attributes and the records are. */
-static void decode_recording(const char *name, struct tally *tally)
-{
-        size_t size;
-        uint8_t *bytes = read_file(name, &size);
-        uint64_t header[8]; /* magic, sizes, attributes' and data's offset and size */
-        memcpy(header, bytes, sizeof(header));
-        assert_memory_equal(bytes, "PERFILE2", 8);
-        struct perf_event_attr attr = {0};
-        size_t attr_size = header[2] - 16 < sizeof(attr) ? header[2] - 16 : sizeof(attr);
-        memcpy(&attr, bytes + header[3], attr_size);
-        struct record_layout layout;
-        assert_int_equal(record_layout(&attr, &layout), 0);
-        memset(tally, 0, sizeof(*tally));
-        const uint32_t auxtrace = 71; /* perf's own: more bytes follow the record */
-        size_t length;
-        for (uint64_t at = header[5]; at < header[5] + header[6]; at += length) {
-                struct record record;
-                length = record_size(bytes + at, size - at);
-                assert_true(length > 0 && length <= size - at);
-                uint64_t copy[8192];
-                memcpy(copy, bytes + at, length);
-                if (record_decode(&layout, copy, length, &record) < 0)
-                        fail_msg("%s: damaged record at %llu", name,
-                                 (unsigned long long)at);
-                uint64_t time;
-                if (record.id.present & PERF_SAMPLE_TIME)
-                        assert_true(record_time(&layout, copy, length, &time) &&
-                                    time == record.id.time);
-                count_record(tally, &record);
-                if (record.type == auxtrace)
-                        length += copy[1];
-        }
-        free(bytes);
-}
-
-TEST(samples_of_real_recordings)
-{
-        static const struct recording recordings[] = {
-            {"quipper/perf.data.branch-4.14", 13},
-            {"quipper/perf.data.callgraph-3.8", 1768},
-            {"quipper/perf.data.ctx_switch_namespaces-4.14", 2},
-            {"quipper/perf.data.group_desc-4.14", 13},
-            {"quipper/perf.data.hw_and_sw-3.4", 4941},
-            {"quipper/perf.data.intel_pt-4.14", 15},
-            {"quipper/perf.data.raw-3.4", 441},
-            {"quipper/perf.data.remmap-3.2", 198},
-            {"quipper/perf.data.singleprocess-3.8", 13},
-            {"quipper/perf.data.armv7.perf_3.14-3.8", 700},
-            {"linux-perf-data/sleep.data", 7},
-        };
-        for (size_t i = 0; i < sizeof(recordings) / sizeof(recordings[0]); i++) {
-                struct tally tally;
-                decode_recording(recordings[i].name, &tally);
-                if (tally.kinds[RECORD_SAMPLE] != recordings[i].samples)
-                        fail_msg("%s: %d samples, not %d", recordings[i].name,
-                                 tally.kinds[RECORD_SAMPLE], recordings[i].samples);
-        }
-}
-
-TEST(loads_of_a_real_skylake)
-{
-        struct tally tally;
-        decode_recording("mem/skx-8173m-ldlat64-weight_struct.perf.data", &tally);
-        assert_int_equal(tally.kinds[RECORD_SAMPLE], 14);
-        assert_int_equal(tally.kinds[RECORD_MMAP], 15 + 6930);
-        assert_int_equal(tally.kinds[RECORD_COMM], 2959);
-        assert_int_equal(tally.kinds[RECORD_FORK], 2955);
-        assert_int_equal(tally.kinds[RECORD_EXIT], 59);
-        assert_int_equal(tally.weights_in_range, 14);
-        assert_int_equal(tally.unlocked_loads, 12); /* two of them are locked */
 }

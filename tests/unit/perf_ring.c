@@ -124,7 +124,7 @@ static void check_damage(uint16_t size)
 TEST(damage_is_skipped_and_counted)
 {
         static const uint16_t sizes[] = {0, 7, 520, UINT16_MAX, 12};
-        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        for (size_t i = 0; i < LENGTH(sizes); i++)
                 check_damage(sizes[i]);
 }
 

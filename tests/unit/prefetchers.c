@@ -101,7 +101,7 @@ TEST(a_killed_process_leaves_them_as_before)
 {
         static const int signals[] = {SIGKILL, SIGINT, SIGTERM, SIGSEGV};
         struct rig *rig = *state;
-        for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        for (size_t i = 0; i < LENGTH(signals); i++) {
                 int ends[2];
                 char byte;
                 assert_int_equal(pipe(ends), 0);

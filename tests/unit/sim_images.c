@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The consumer of the simulated PMU's records, against producers made here that
  * speak its protocol from other processes, some of them badly. */
+#define TEST_SETUP begin
 #include "db_test.h"
 
 #include <fcntl.h>
@@ -18,44 +19,49 @@
 
 static struct diag diag;
 
-struct run {
-        struct db *db;
-        struct writer *writer;
-        struct sink *sink;
-        struct sim_memory memory;
-        struct sim_images *images;
-};
+static struct db *db;
+static struct writer *writer;
+static struct sink *sink;
+static struct sim_memory memory;
+static struct sim_images *images;
 
-/* In place: the images keep pointing to the memory file. */
-static void open_run(struct run *run)
+static int begin(void **state)
 {
-        *run = (struct run){.db = create_db("run.db")};
-        run->writer = open_writer(run->db);
-        assert_int_equal(sink_open(run->writer, &run->sink, &diag), 0);
-        assert_int_equal(sim_memory_open(&run->memory, &diag), 0);
-        run->images = sim_images_new(&run->memory, run->sink, false);
-        assert_non_null(run->images);
+        if (enter_directory(state))
+                return -1;
+        db = create_db("a.db");
+        writer = open_writer(db);
+        assert_int_equal(sink_open(writer, &sink, &diag), 0);
+        assert_int_equal(sim_memory_open(&memory, &diag), 0);
+        images = sim_images_new(&memory, sink, false);
+        assert_non_null(images);
+        return 0;
 }
 
-static void close_run(struct run *run)
+static void drain(void)
 {
-        assert_int_equal(sim_images_finish(run->images, &diag), 0);
-        assert_int_equal(sink_finish(run->sink, &diag), 0);
-        assert_int_equal(writer_close(run->writer, &diag), 0);
-        assert_int_equal(sink_write_ledger(run->sink, run->db, &diag), 0);
-        sim_images_free(run->images);
-        sim_memory_close(&run->memory);
-        sink_close(run->sink);
-        db_close(run->db);
+        assert_int_equal(sim_images_drain(images, &diag), 0);
+}
+
+static void finish(void)
+{
+        assert_int_equal(sim_images_finish(images, &diag), 0);
+        assert_int_equal(sink_finish(sink, &diag), 0);
+        assert_int_equal(writer_close(writer, &diag), 0);
+        assert_int_equal(sink_write_ledger(sink, db, &diag), 0);
+        sim_images_free(images);
+        sim_memory_close(&memory);
+        sink_close(sink);
+        db_close(db);
 }
 
 /* ---- a producer ---- */
 
-static struct simpmu_slice *claim(struct run *run, uint64_t start_ns)
+static struct simpmu_slice *claim(uint64_t start_ns)
 {
         uint64_t number =
-            __atomic_fetch_add(&run->memory.control->slices_claimed, 1, __ATOMIC_ACQ_REL);
-        struct simpmu_slice *slice = sim_memory_map(&run->memory, number, &diag);
+            __atomic_fetch_add(&memory.control->slices_claimed, 1, __ATOMIC_ACQ_REL);
+        struct simpmu_slice *slice = sim_memory_map(&memory, number, &diag);
         assert_non_null(slice);
         slice->start_ns = slice->now_ns = start_ns;
         __atomic_store_n(&slice->magic, SIMPMU_MAGIC, __ATOMIC_RELEASE);
@@ -105,6 +111,13 @@ static void put_process(struct simpmu_slice *slice, uint16_t flags, uint32_t pid
         put(slice, &record);
 }
 
+static struct simpmu_slice *start_process(void)
+{
+        struct simpmu_slice *slice = claim(0);
+        put_process(slice, SIMPMU_STARTED, 10, 0, 0);
+        return slice;
+}
+
 static void put_sample(struct simpmu_slice *slice, uint64_t time_ns, uint64_t addr)
 {
         struct {
@@ -133,20 +146,13 @@ static void put_map(struct simpmu_slice *slice, uint64_t time_ns, uint64_t start
         put(slice, &record);
 }
 
-static long long count(const char *sql)
-{
-        return plain_int("run.db", sql);
-}
-
 /* ---- tests ---- */
 
 /* Four rings' worth of samples from another process, which must wait for room. */
 TEST(every_record_of_a_busy_producer_arrives)
 {
         enum { SAMPLES = 4 * SIMPMU_RING_BYTES / (sizeof(struct simpmu_sample) + 24) };
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *slice = claim(&run, 0);
+        struct simpmu_slice *slice = claim(0);
         pid_t producer = fork();
         if (producer == 0) {
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -159,13 +165,13 @@ TEST(every_record_of_a_busy_producer_arrives)
         }
         int status = -1;
         while (waitpid(producer, &status, WNOHANG) == 0)
-                assert_int_equal(sim_images_drain(run.images, &diag), 0);
+                drain();
         assert_int_equal(status, 0);
-        close_run(&run);
-        assert_int_equal(count("SELECT count(*) FROM sample"), SAMPLES);
-        assert_int_equal(count("SELECT count(DISTINCT addr) FROM sample"), SAMPLES);
-        assert_int_equal(count("SELECT end_ns FROM process"), SAMPLES);
-        assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
+        finish();
+        expect_int("SELECT count(*) FROM sample", SAMPLES);
+        expect_int("SELECT count(DISTINCT addr) FROM sample", SAMPLES);
+        expect_int("SELECT end_ns FROM process", SAMPLES);
+        expect_int("SELECT count(*) FROM ledger", 0);
 }
 
 static void put_fork(struct simpmu_slice *slice, uint64_t time_ns, uint64_t child)
@@ -180,65 +186,55 @@ static void assert_only_mapping(long long process_id, long long start_addr)
         char sql[128];
         snprintf(sql, sizeof(sql), "SELECT count(*) FROM mapping WHERE process_id = %lld",
                  process_id);
-        assert_int_equal(count(sql), 1);
+        expect_int(sql, 1);
         snprintf(sql, sizeof(sql),
                  "SELECT start_addr FROM mapping WHERE process_id = %lld", process_id);
-        assert_int_equal(count(sql), start_addr);
+        expect_int(sql, start_addr);
 }
 
 TEST(a_child_inherits_what_was_there_at_the_fork)
 {
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *parent = claim(&run, 0);
-        put_process(parent, SIMPMU_STARTED, 10, 0, 0);
+        struct simpmu_slice *parent = start_process();
         put_map(parent, 100, 0x10000);
-        struct simpmu_slice *child = claim(&run, 150);
+        struct simpmu_slice *child = claim(150);
         put_fork(parent, 150, 1);
         put_process(child, SIMPMU_FORKED, 11, 1, 150);
         put_map(parent, 150, 0x20000);
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
-        close_run(&run);
-        assert_int_equal(count("SELECT count(*) FROM mapping WHERE process_id = 1"), 2);
+        drain();
+        finish();
+        expect_int("SELECT count(*) FROM mapping WHERE process_id = 1", 2);
         assert_only_mapping(2, 0x10000);
-        assert_int_equal(
-            count("SELECT parent_process_id FROM process WHERE process_id = 2"), 1);
+        expect_int("SELECT parent_process_id FROM process WHERE process_id = 2", 1);
 }
 
 /* A busy machine may run the child long after its parent has gone on, or has ended. */
 TEST(a_child_that_comes_late_inherits_the_same)
 {
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *parent = claim(&run, 0);
-        put_process(parent, SIMPMU_STARTED, 10, 0, 0);
+        struct simpmu_slice *parent = start_process();
         put_map(parent, 100, 0x10000);
-        claim(&run, 150);
+        claim(150);
         put_fork(parent, 150, 1);
         put_map(parent, 150, 0x20000);
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        drain();
         slice_end(parent, SIMPMU_EXITED, 300);
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
-        struct simpmu_slice *child = sim_memory_map(&run.memory, 1, &diag);
+        drain();
+        struct simpmu_slice *child = sim_memory_map(&memory, 1, &diag);
         put_process(child, SIMPMU_FORKED, 11, 1, 150);
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
-        close_run(&run);
+        drain();
+        finish();
         assert_only_mapping(2, 0x10000);
-        assert_int_equal(count("SELECT start_ns FROM process WHERE process_id = 2"), 150);
-        assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
+        expect_int("SELECT start_ns FROM process WHERE process_id = 2", 150);
+        expect_int("SELECT count(*) FROM ledger", 0);
 }
 
 /* The next fork uses the slice of one that failed. */
 TEST(a_fork_that_failed_leaves_nothing_to_the_next_child)
 {
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *parent = claim(&run, 0);
-        put_process(parent, SIMPMU_STARTED, 10, 0, 0);
+        struct simpmu_slice *parent = start_process();
         put_map(parent, 100, 0x10000);
-        struct simpmu_slice *child = claim(&run, 150);
+        struct simpmu_slice *child = claim(150);
         put_fork(parent, 150, 1);
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        drain();
         struct simpmu_unmap unmap = {.header =
                                          header_of(SIMPMU_UNMAP, sizeof(unmap), 160),
                                      .start = 0x10000,
@@ -247,62 +243,54 @@ TEST(a_fork_that_failed_leaves_nothing_to_the_next_child)
         put_map(parent, 170, 0x20000);
         put_fork(parent, 180, 1);
         put_process(child, SIMPMU_FORKED, 11, 1, 180);
-        close_run(&run);
+        finish();
         assert_only_mapping(2, 0x20000);
 }
 
 TEST(a_child_of_a_damaged_parent_begins_all_the_same)
 {
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *parent = claim(&run, 0);
-        put_process(parent, SIMPMU_STARTED, 10, 0, 0);
-        struct simpmu_slice *child = claim(&run, 150);
+        struct simpmu_slice *parent = start_process();
+        struct simpmu_slice *child = claim(150);
         put_process(child, SIMPMU_FORKED, 11, 1, 150);
         put_sample(child, 170, 0);
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        drain();
         assert_true(slice_used_bytes(child) > 0);
         struct simpmu_record unknown = header_of(99, sizeof(unknown), 2);
         put(parent, &unknown);
         put_fork(parent, 150, 1);
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        drain();
         assert_int_equal(slice_used_bytes(child), 0);
-        close_run(&run);
-        assert_int_equal(count("SELECT count(*) FROM process"), 2);
-        assert_int_equal(count("SELECT count(*) FROM sample"), 1);
+        finish();
+        expect_int("SELECT count(*) FROM process", 2);
+        expect_int("SELECT count(*) FROM sample", 1);
 }
 
 /* Two processes of different PID namespaces, one of which becomes another program. */
 TEST(equal_pids_are_not_one_process)
 {
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *first = claim(&run, 0);
+        struct simpmu_slice *first = claim(0);
         put_process(first, SIMPMU_STARTED, 1, 0, 0);
         put_map(first, 50, 0x10000);
-        struct simpmu_slice *second = claim(&run, 60);
+        struct simpmu_slice *second = claim(60);
         put_fork(first, 60, 1);
         put_process(second, SIMPMU_FORKED, 1, 1, 60);
         slice_end(second, SIMPMU_EXECED, 100);
-        struct simpmu_slice *third = claim(&run, 100);
+        struct simpmu_slice *third = claim(100);
         put_process(third, SIMPMU_STARTED, 1, 2, 100);
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        drain();
         put_sample(first, 200, 0);
         slice_end(first, SIMPMU_EXITED, 300);
         slice_end(third, SIMPMU_EXITED, 400);
-        close_run(&run);
-        assert_int_equal(count("SELECT end_ns FROM process WHERE process_id = 1"), 300);
-        assert_int_equal(
-            count("SELECT parent_process_id FROM process WHERE process_id = 3"), 2);
-        assert_int_equal(count("SELECT count(*) FROM mapping WHERE process_id = 3"), 0);
-        assert_int_equal(count("SELECT count(*) FROM sample"), 1);
+        finish();
+        expect_int("SELECT end_ns FROM process WHERE process_id = 1", 300);
+        expect_int("SELECT parent_process_id FROM process WHERE process_id = 3", 2);
+        expect_int("SELECT count(*) FROM mapping WHERE process_id = 3", 0);
+        expect_int("SELECT count(*) FROM sample", 1);
 }
 
 TEST(who_lives_at_the_end_is_told_by_its_lock)
 {
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *slice = claim(&run, 0);
+        struct simpmu_slice *slice = claim(0);
         int channel[2];
         assert_int_equal(pipe(channel), 0);
         pid_t producer = fork();
@@ -313,8 +301,8 @@ TEST(who_lives_at_the_end_is_told_by_its_lock)
                                      .l_start = (off_t)slice_offset(0),
                                      .l_len = 1};
                 struct flock ours = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-                fcntl(run.memory.fd, F_SETLK, &lock);
-                fcntl(run.memory.fd, F_GETLK, &ours);
+                fcntl(memory.fd, F_SETLK, &lock);
+                fcntl(memory.fd, F_GETLK, &ours);
                 put_process(slice, SIMPMU_STARTED, 10, 0, 0);
                 /* It in its turn sees that memlag lives. */
                 (void)!write(channel[1], ours.l_type == F_UNLCK ? "0" : "1", 1);
@@ -325,13 +313,11 @@ TEST(who_lives_at_the_end_is_told_by_its_lock)
         assert_int_equal(lives, '1');
         close(channel[0]);
         close(channel[1]);
-        assert_true(sim_memory_lives(&run.memory, 0));
-        close_run(&run);
+        assert_true(sim_memory_lives(&memory, 0));
+        finish();
         kill(producer, SIGKILL);
         assert_int_equal(waitpid(producer, NULL, 0), producer);
-        assert_int_equal(count("SELECT value FROM ledger "
-                               "WHERE kind = 'processes left running'"),
-                         1);
+        expect_int("SELECT value FROM ledger WHERE kind = 'processes left running'", 1);
 }
 
 /* ---- no process is lost ---- */
@@ -345,203 +331,164 @@ static void put_failed_fork(struct simpmu_slice *slice, uint64_t time_ns, uint64
 }
 
 /* A slice that is claimed for a child, which has not begun. */
-static void claim_only(struct run *run)
+static void claim_only(void)
 {
-        __atomic_fetch_add(&run->memory.control->slices_claimed, 1, __ATOMIC_ACQ_REL);
+        __atomic_fetch_add(&memory.control->slices_claimed, 1, __ATOMIC_ACQ_REL);
 }
 
 TEST(a_child_that_never_began_is_counted)
 {
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *parent = claim(&run, 0);
-        put_process(parent, SIMPMU_STARTED, 10, 0, 0);
+        struct simpmu_slice *parent = start_process();
         put_fork(parent, 100, 1);
-        claim_only(&run);
+        claim_only();
         slice_end(parent, SIMPMU_EXITED, 200);
-        close_run(&run);
-        assert_int_equal(count("SELECT count(*) FROM process"), 1);
-        assert_int_equal(
-            count("SELECT value FROM ledger WHERE kind = 'processes without records'"),
-            1);
-        assert_int_equal(count("SELECT count(*) FROM ledger"), 1);
+        finish();
+        expect_int("SELECT count(*) FROM process", 1);
+        expect_int("SELECT value FROM ledger WHERE kind = 'processes without records'",
+                   1);
+        expect_int("SELECT count(*) FROM ledger", 1);
 }
 
 TEST(a_fork_that_was_taken_back_has_no_child)
 {
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *parent = claim(&run, 0);
-        put_process(parent, SIMPMU_STARTED, 10, 0, 0);
+        struct simpmu_slice *parent = start_process();
         put_fork(parent, 100, 1);
-        claim_only(&run);
+        claim_only();
         put_failed_fork(parent, 100, 1);
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        drain();
         slice_end(parent, SIMPMU_EXITED, 200);
-        close_run(&run);
-        assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
+        finish();
+        expect_int("SELECT count(*) FROM ledger", 0);
 }
 
 /* Nothing of the three was taken before the recording ends. */
 TEST(children_of_ended_children_are_found_at_the_end)
 {
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *parent = claim(&run, 0);
-        put_process(parent, SIMPMU_STARTED, 10, 0, 0);
+        struct simpmu_slice *parent = start_process();
         put_fork(parent, 100, 1);
-        struct simpmu_slice *child = claim(&run, 100);
+        struct simpmu_slice *child = claim(100);
         slice_end(parent, SIMPMU_EXITED, 110);
         put_process(child, SIMPMU_FORKED, 11, 1, 100);
         put_fork(child, 120, 2);
-        claim_only(&run);
+        claim_only();
         slice_end(child, SIMPMU_EXITED, 130);
-        close_run(&run);
-        assert_int_equal(count("SELECT count(*) FROM process WHERE end_ns IS NOT NULL"),
-                         2);
-        assert_int_equal(
-            count("SELECT value FROM ledger WHERE kind = 'processes without records'"),
-            1);
+        finish();
+        expect_int("SELECT count(*) FROM process WHERE end_ns IS NOT NULL", 2);
+        expect_int("SELECT value FROM ledger WHERE kind = 'processes without records'",
+                   1);
 }
 
 TEST(a_process_between_two_programs_is_counted_as_such)
 {
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *slice = claim(&run, 0);
-        put_process(slice, SIMPMU_STARTED, 10, 0, 0);
+        struct simpmu_slice *slice = start_process();
         __atomic_store_n(&slice->executing, 1, __ATOMIC_RELEASE);
-        close_run(&run);
-        assert_int_equal(count("SELECT value FROM ledger "
-                               "WHERE kind = 'processes between two programs'"),
-                         1);
-        assert_int_equal(count("SELECT count(*) FROM ledger"), 1);
+        finish();
+        expect_int(
+            "SELECT value FROM ledger WHERE kind = 'processes between two programs'", 1);
+        expect_int("SELECT count(*) FROM ledger", 1);
 }
 
 /* It has begun where the one before could not write its end. */
 TEST(a_process_that_has_begun_its_next_program_is_counted_once)
 {
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *first = claim(&run, 0);
-        put_process(first, SIMPMU_STARTED, 10, 0, 0);
+        struct simpmu_slice *first = start_process();
         __atomic_store_n(&first->executing, 1, __ATOMIC_RELEASE);
-        struct simpmu_slice *second = claim(&run, 100);
+        struct simpmu_slice *second = claim(100);
         put_process(second, SIMPMU_STARTED, 10, 1, 100);
         slice_end(second, SIMPMU_EXITED, 200);
-        close_run(&run);
-        assert_int_equal(count("SELECT count(*) FROM process WHERE end_ns IS NOT NULL"),
-                         2);
-        assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
+        finish();
+        expect_int("SELECT count(*) FROM process WHERE end_ns IS NOT NULL", 2);
+        expect_int("SELECT count(*) FROM ledger", 0);
 }
 
 TEST(exec_follows_the_image_before_in_its_process)
 {
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *first = claim(&run, 0);
-        put_process(first, SIMPMU_STARTED, 10, 0, 0);
+        struct simpmu_slice *first = start_process();
         put_map(first, 50, 0x10000);
         slice_end(first, SIMPMU_EXECED, 100);
-        struct simpmu_slice *second = claim(&run, 100);
+        struct simpmu_slice *second = claim(100);
         put_process(second, SIMPMU_STARTED, 10, 1, 100);
         put_sample(second, 150, 0);
         slice_end(second, SIMPMU_EXITED, 200);
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
-        close_run(&run);
-        assert_int_equal(count("SELECT end_ns FROM process WHERE process_id = 1"), 100);
-        assert_int_equal(
-            count("SELECT parent_process_id FROM process WHERE process_id = 2"), 1);
-        assert_int_equal(count("SELECT count(*) FROM mapping WHERE process_id = 2"), 0);
+        drain();
+        finish();
+        expect_int("SELECT end_ns FROM process WHERE process_id = 1", 100);
+        expect_int("SELECT parent_process_id FROM process WHERE process_id = 2", 1);
+        expect_int("SELECT count(*) FROM mapping WHERE process_id = 2", 0);
 }
 
 /* Until its successor has looked at it, the header of an exec'd image must stay. */
 TEST(the_memory_of_ended_images_is_given_back)
 {
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *first = claim(&run, 0);
-        put_process(first, SIMPMU_STARTED, 10, 0, 0);
+        struct simpmu_slice *first = start_process();
         for (uint64_t i = 0; i < 10000; i++)
                 put_sample(first, i, i);
         slice_end(first, SIMPMU_EXECED, 12345);
         first->now_ns = 12345;
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        drain();
         struct stat status;
-        assert_int_equal(fstat(run.memory.fd, &status), 0);
+        assert_int_equal(fstat(memory.fd, &status), 0);
         assert_true(status.st_blocks * 512 <= 3 * 4096);
         assert_int_equal(first->now_ns, 12345);
 
-        struct simpmu_slice *second = claim(&run, 12345);
+        struct simpmu_slice *second = claim(12345);
         put_process(second, SIMPMU_STARTED, 10, 1, 12345);
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        drain();
         assert_int_equal(first->now_ns, 0);
-        close_run(&run);
+        finish();
 }
 
 /* Nobody writes END for a process that SIGKILL ended. */
 TEST(a_killed_process_ends_at_the_time_it_had_reached)
 {
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *slice = claim(&run, 0);
-        put_process(slice, SIMPMU_STARTED, 10, 0, 0);
+        struct simpmu_slice *slice = start_process();
         put_sample(slice, 70, 0);
         slice->now_ns = 77;
-        close_run(&run);
-        assert_int_equal(count("SELECT count(*) FROM sample"), 1);
-        assert_int_equal(count("SELECT end_ns FROM process"), 77);
-        assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
+        finish();
+        expect_int("SELECT count(*) FROM sample", 1);
+        expect_int("SELECT end_ns FROM process", 77);
+        expect_int("SELECT count(*) FROM ledger", 0);
 }
 
 TEST(claimed_slices_without_a_process_are_harmless)
 {
-        struct run run;
-        open_run(&run);
-        claim(&run, 0);
-        __atomic_fetch_add(&run.memory.control->slices_claimed, 1, __ATOMIC_ACQ_REL);
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
-        close_run(&run);
-        assert_int_equal(count("SELECT count(*) FROM process"), 0);
+        claim(0);
+        __atomic_fetch_add(&memory.control->slices_claimed, 1, __ATOMIC_ACQ_REL);
+        drain();
+        finish();
+        expect_int("SELECT count(*) FROM process", 0);
 }
 
 /* What is wrong with a slice ends that slice only, and lets its producer go on. */
 TEST(damaged_records_end_their_process_and_nothing_else)
 {
-        struct run run;
-        open_run(&run);
-        struct simpmu_slice *good = claim(&run, 0);
-        put_process(good, SIMPMU_STARTED, 10, 0, 0);
-        struct simpmu_slice *bad = claim(&run, 0);
+        struct simpmu_slice *good = start_process();
+        struct simpmu_slice *bad = claim(0);
         put_process(bad, SIMPMU_STARTED, 11, 0, 0);
         put_sample(bad, 1, 1);
         struct simpmu_record unknown = header_of(99, sizeof(unknown), 2);
         put(bad, &unknown);
         put_sample(bad, 3, 3);
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        drain();
         assert_int_equal(slice_used_bytes(bad), 0);
         put_sample(bad, 4, 4);
         put_sample(good, 5, 5);
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
+        drain();
         assert_int_equal(slice_used_bytes(bad), 0);
-        close_run(&run);
-        assert_int_equal(count("SELECT count(*) FROM sample"), 2);
-        assert_int_equal(count("SELECT value FROM ledger "
-                               "WHERE kind = 'processes with damaged records'"),
-                         1);
+        finish();
+        expect_int("SELECT count(*) FROM sample", 2);
+        expect_int(
+            "SELECT value FROM ledger WHERE kind = 'processes with damaged records'", 1);
 }
 
 TEST(first_records_that_begin_no_process_are_refused)
 {
-        struct run run;
-        open_run(&run);
-        put_sample(claim(&run, 0), 1, 1);
-        assert_int_equal(sim_images_drain(run.images, &diag), 0);
-        close_run(&run);
-        assert_int_equal(count("SELECT count(*) FROM process"), 0);
-        assert_int_equal(count("SELECT value FROM ledger "
-                               "WHERE kind = 'processes with damaged records'"),
-                         1);
+        put_sample(claim(0), 1, 1);
+        drain();
+        finish();
+        expect_int("SELECT count(*) FROM process", 0);
+        expect_int(
+            "SELECT value FROM ledger WHERE kind = 'processes with damaged records'", 1);
 }
 
 /* ---- hostile bytes ---- */

@@ -5,7 +5,7 @@
 #include "tree_test.h"
 
 /* CPUs that people have, as /proc/cpuinfo names their family and model. */
-TEST_WITH(cpus_have_the_preset_of_their_microarchitecture, NULL, NULL)
+TEST(cpus_have_the_preset_of_their_microarchitecture)
 {
         static const struct {
                 const char *vendor;
@@ -37,7 +37,7 @@ TEST_WITH(cpus_have_the_preset_of_their_microarchitecture, NULL, NULL)
             {"AuthenticAMD", 27, 0, "zen5", false},
             {"HygonGenuine", 24, 1, "sapphire-rapids", false},
         };
-        for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+        for (size_t i = 0; i < LENGTH(cpus); i++) {
                 const char *unlike;
                 assert_string_equal(
                     cpu_preset(cpus[i].vendor, cpus[i].family, cpus[i].model, &unlike),
@@ -56,7 +56,7 @@ static void put_cache(int index, const char *level, const char *size, const char
             {"size", size},
             {"ways_of_associativity", ways},
         };
-        for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        for (size_t i = 0; i < LENGTH(files); i++) {
                 char path[128];
                 snprintf(path, sizeof(path),
                          "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index,
@@ -86,7 +86,7 @@ TEST(an_l3_is_no_larger_than_a_core_complex_has)
             {"AuthenticAMD", "16384K\n", 16 << 20},
             {"GenuineIntel", "262144K\n", 256 << 20},
         };
-        for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+        for (size_t i = 0; i < LENGTH(machines); i++) {
                 struct sim_preset preset = zen4();
                 char cpuinfo[128];
                 snprintf(cpuinfo, sizeof(cpuinfo),

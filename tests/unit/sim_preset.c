@@ -94,7 +94,7 @@ static const struct {
     {"kernel.call_ns", "100"},
     {"kernel.copy_gbs", "10"},
 };
-enum { LINES = sizeof(whole) / sizeof(whole[0]) };
+enum { LINES = LENGTH(whole) };
 
 /* The whole preset, with the line of CHANGED_KEY (NULL: none) replaced by TEXT. */
 static char *preset_text(const char *changed_key, const char *text)
@@ -170,7 +170,7 @@ TEST(a_value_must_be_a_number_in_range)
         static const char *const junk[] = {"nan",   "inf",   "-inf", "0x20",
                                            "12 34", "12x",   "",     "1e999",
                                            "--3",   "1.2.3", "e",    "."};
-        for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++) {
+        for (size_t i = 0; i < LENGTH(junk); i++) {
                 char line[64];
                 snprintf(line, sizeof(line), "core.clock_mhz = %s", junk[i]);
                 assert_refused("core.clock_mhz", line, "x.conf:2: core.clock_mhz: ");
@@ -222,7 +222,7 @@ TEST(settings_change_one_parameter)
         assert_non_null(strstr(diag.text, "did you mean 'dram.bandwidth_gbs'"));
         /* A letter or two are no beginning of a key, nor of its last part. */
         static const char *const short_keys[] = {"a=b", "c=1", "x.l=1", "dr=2"};
-        for (size_t i = 0; i < sizeof(short_keys) / sizeof(short_keys[0]); i++) {
+        for (size_t i = 0; i < LENGTH(short_keys); i++) {
                 assert_true(sim_preset_set(&preset, short_keys[i], &diag) < 0);
                 assert_non_null(strstr(diag.text, "--sim-list"));
         }
@@ -236,7 +236,7 @@ TEST(parameters_must_fit_together)
             "l1d.size_bytes=32769",  "l1d.ways=7",          "l2.ways=31",
             "l3.size_bytes=1048576", "dtlb.ways=5",         "dtlb.huge_ways=3",
             "stlb.ways=7",           "l2.latency_cycles=5", "l3.latency_cycles=14"};
-        for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        for (size_t i = 0; i < LENGTH(settings); i++) {
                 struct sim_preset preset;
                 struct diag diag = {""};
                 read_whole(&preset);

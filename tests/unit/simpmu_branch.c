@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the simulated core predicts, on branches whose predictability is known: from how
  * they are made. */
+#define TEST_SETUP make_predictor
 #include "simpmu_rig.h"
 
 #define WARM_UP 20000u
@@ -43,12 +44,12 @@ static double wrong_of_pattern(const char *pattern, uint64_t length)
         return (double)wrong / TIMES;
 }
 
-TEST_WITH(patterns_are_learnt, make_predictor, free_blocks)
+TEST(patterns_are_learnt)
 {
         const char *const patterns[] = {"1",   "0",        "10",
                                         "110", "11101000", "111111111111110"};
 
-        for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
+        for (size_t i = 0; i < LENGTH(patterns); i++) {
                 double wrong = wrong_of_pattern(patterns[i], strlen(patterns[i]));
                 if (wrong > 0.002)
                         fail_msg("'%s': %g of the predictions are wrong", patterns[i],
@@ -57,12 +58,11 @@ TEST_WITH(patterns_are_learnt, make_predictor, free_blocks)
 }
 
 /* Nobody can predict more than half of fair coins, nor more than the bias of others. */
-TEST_WITH(random_branches_are_mispredicted_as_often_as_must_be, make_predictor,
-          free_blocks)
+TEST(random_branches_are_mispredicted_as_often_as_must_be)
 {
         const uint64_t percents[] = {50, 25, 10};
 
-        for (size_t i = 0; i < sizeof(percents) / sizeof(*percents); i++) {
+        for (size_t i = 0; i < LENGTH(percents); i++) {
                 struct branch branch = branch_at(0x402000 + i);
                 uint64_t random = 1, wrong = 0;
                 for (uint64_t n = 0; n < TIMES; n++)
@@ -75,7 +75,7 @@ TEST_WITH(random_branches_are_mispredicted_as_often_as_must_be, make_predictor,
 }
 
 /* A branch that goes as an earlier random one did, with others in between. */
-TEST_WITH(correlated_branches_are_predicted, make_predictor, free_blocks)
+TEST(correlated_branches_are_predicted)
 {
         struct branch cause = branch_at(0x403000), between = branch_at(0x403010),
                       effect = branch_at(0x403020);
@@ -91,7 +91,7 @@ TEST_WITH(correlated_branches_are_predicted, make_predictor, free_blocks)
 }
 
 /* A branch that has settled and then changes for good costs one or a few predictions. */
-TEST_WITH(a_settled_branch_learns_anew, make_predictor, free_blocks)
+TEST(a_settled_branch_learns_anew)
 {
         struct branch branch = branch_at(0x404000);
         uint64_t wrong = 0;
@@ -104,10 +104,10 @@ TEST_WITH(a_settled_branch_learns_anew, make_predictor, free_blocks)
 
 /* An interpreter's one indirect jump: a program of OPERATIONS in a loop is learnt by the
  * way that led to each, and of random ones only the last can be repeated. */
-TEST_WITH(targets_are_predicted_by_what_came_before, make_predictor, free_blocks)
+TEST(targets_are_predicted_by_what_came_before)
 {
         const uint64_t program[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8};
-        const uint64_t length = sizeof(program) / sizeof(*program);
+        const uint64_t length = LENGTH(program);
         struct branch loop = branch_at(0x405000), random_jump = branch_at(0x406000);
         uint64_t random = 1, wrong = 0, wrong_random = 0;
 
@@ -124,7 +124,7 @@ TEST_WITH(targets_are_predicted_by_what_came_before, make_predictor, free_blocks
 
 /* Three times of four to one target, else to any of eight others by chance: these cannot
  * be predicted, and must not make the first be forgotten. */
-TEST_WITH(chance_targets_do_not_spoil_the_usual_one, make_predictor, free_blocks)
+TEST(chance_targets_do_not_spoil_the_usual_one)
 {
         const double least = 0.25;
         struct branch jump = branch_at(0x407000);
@@ -142,7 +142,7 @@ TEST_WITH(chance_targets_do_not_spoil_the_usual_one, make_predictor, free_blocks
 
 /* What comes after a wrongly predicted branch issues so many cycles after what decides
  * it. */
-TEST_WITH(a_misprediction_costs_its_cycles, make_predictor, free_blocks)
+TEST(a_misprediction_costs_its_cycles)
 {
         const uint64_t rounds = 1000, instructions = 4, cost_cycles = 16,
                        decided_cycles = 9;
@@ -151,7 +151,6 @@ TEST_WITH(a_misprediction_costs_its_cycles, make_predictor, free_blocks)
         params.mispredict_cycles = (double)cost_cycles;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         uint64_t cycle = rig->machine.slots_per_cycle;
-        uint64_t value[SIMPMU_COUNTER_COUNT];
         for (uint64_t i = 0; i < rounds; i++) {
                 rig->hot.instructions += instructions;
                 uint64_t now = rig->hot.instructions + rig->hot.stall;
@@ -159,7 +158,7 @@ TEST_WITH(a_misprediction_costs_its_cycles, make_predictor, free_blocks)
                                   now + decided_cycles * cycle,
                                   rig->machine.mispredict_cost);
         }
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_MISPREDICTS], rounds);
         assert_int_equal(value[SIMPMU_CYCLES],
                          rounds * (instructions / cycle + decided_cycles + cost_cycles));

@@ -154,7 +154,7 @@ TEST(far_meetings_are_not_known)
 }
 
 /* Bytes as the GNU assembler writes them. */
-TEST_WITH(bytes_say_where_instructions_lead, NULL, NULL)
+TEST(bytes_say_where_instructions_lead)
 {
         static const struct {
                 uint8_t bytes[8];
@@ -183,7 +183,7 @@ TEST_WITH(bytes_say_where_instructions_lead, NULL, NULL)
             {{0x40}, 1, CODE_PLAIN, 0},
         };
 
-        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        for (size_t i = 0; i < LENGTH(known); i++) {
                 uint64_t target;
                 enum code_kind kind =
                     code_decode(known[i].bytes, known[i].length, 0x1000, &target);

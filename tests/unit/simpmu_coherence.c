@@ -10,16 +10,6 @@ static uint64_t latency_cycles(const struct rig *rig)
         return last_sample.latency_slots / rig->machine.slots_per_cycle;
 }
 
-/* Lets every translation be there, so that latencies are those of the line alone. */
-static struct simpmu_params params_without_walks(void)
-{
-        struct simpmu_params params = default_params();
-
-        params.page_walk_cycles = 0;
-        params.stlb_latency_cycles = 0;
-        return params;
-}
-
 static void on_core(struct rig *rig, uint32_t core, enum access_kind kind,
                     uint64_t address)
 {

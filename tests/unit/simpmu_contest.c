@@ -16,7 +16,7 @@ static size_t block_count;
 
 static void *allocate(size_t bytes)
 {
-        assert_true(block_count < sizeof(blocks) / sizeof(blocks[0]));
+        assert_true(block_count < LENGTH(blocks));
         return blocks[block_count++] = calloc(1, bytes);
 }
 

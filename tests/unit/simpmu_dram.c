@@ -97,7 +97,7 @@ TEST(bursts_of_writes_count_at_their_mean_rate)
         const double utilisation = 1.5 * LINE_NS / (double)period_ns;
         const int bursts[] = {1, 8, 100, 128, 256}; /* memory does 256 lines in 1024 ns */
 
-        for (size_t i = 0; i < sizeof(bursts) / sizeof(bursts[0]); i++)
+        for (size_t i = 0; i < LENGTH(bursts); i++)
                 assert_near(
                     mean_latency_beside_bursts(memory(4, 0, 1), period_ns, bursts[i]),
                     queued(utilisation, 4 * LINE_NS), 0.02);
@@ -187,8 +187,7 @@ TEST(no_load_waits_for_more_than_is_under_way)
         const uint32_t stores_under_way[] = {4, 12, 24};
         const uint64_t end = 2000000, settled = 100000;
 
-        for (size_t k = 0; k < sizeof(stores_under_way) / sizeof(stores_under_way[0]);
-             k++) {
+        for (size_t k = 0; k < LENGTH(stores_under_way); k++) {
                 struct dram dram = memory(2, 0, 1);
                 struct reader readers[READERS];
                 const uint32_t lines = (READERS - 1) * stores_under_way[k] * 2 + 1;
@@ -257,7 +256,7 @@ TEST(no_more_passes_in_any_ten_microseconds)
                                    far_ahead};
         const uint64_t writes_of_16[] = {0, 1, 8, 16};
 
-        for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        for (size_t i = 0; i < LENGTH(orders); i++) {
                 for (size_t k = 0; k < 4; k++) {
                         struct dram dram = memory(4, 0, 1);
                         uint64_t *passed = allocate(LINES_ASKED * sizeof(*passed));
@@ -291,7 +290,6 @@ TEST(a_stream_of_stores_reaches_what_turn_rounds_leave)
         const double batch = 16, turnaround_ns = 64;
         const double line_ns = LINE_BYTES / 4.0; /* at 4 GB/s */
         struct simpmu_params params = default_params();
-        uint64_t value[SIMPMU_COUNTER_COUNT];
 
         params.dram_bandwidth_gbs = 4;
         params.dram_turnaround_ns = turnaround_ns;
@@ -299,7 +297,7 @@ TEST(a_stream_of_stores_reaches_what_turn_rounds_leave)
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         for (uint64_t at = 0; at < bytes; at += LINE_BYTES)
                 touch(rig, ACCESS_STORE, at, 8);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         double ns = (double)value[SIMPMU_CYCLES] * 1000 / CLOCK_MHZ;
         double expected_ns =
             (double)bytes / LINE_BYTES * (2 * line_ns + turnaround_ns / batch);
@@ -399,7 +397,7 @@ TEST(nothing_passes_faster_than_the_bandwidth)
         params.stream_lines = 64;
         params.l3_inclusion = INCLUSION_VICTIM;
         params.dram_channels = 2;
-        for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        for (size_t i = 0; i < LENGTH(steps); i++) {
                 for (size_t k = 0; k < 2; k++) {
                         struct rig *rig = rig_new(&params, CORES, NO_SAMPLES, 1);
                         rig->machine.prefetch = prefetch[k];

@@ -21,11 +21,9 @@ static enum page_kind every_page(uint64_t page, uint64_t *first, uint64_t *end)
 
 static struct rig *rig_with_kernel(uint32_t threads, uint32_t ldlat_cycles)
 {
-        struct simpmu_params params = default_params();
+        struct simpmu_params params = params_without_walks();
         struct rig *rig;
 
-        params.page_walk_cycles = 0;
-        params.stlb_latency_cycles = 0;
         rig = rig_new(&params, threads, ldlat_cycles, 1);
         rig->machine.page_kind = every_page;
         kind_of_all = PAGE_IS_ZEROED;
@@ -69,7 +67,7 @@ TEST(a_result_is_in_the_caches)
                        {L2 / 2, SIMPMU_LEVEL_L2},
                        {L3 / 2, SIMPMU_LEVEL_L3}};
 
-        for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+        for (size_t i = 0; i < LENGTH(results); i++) {
                 struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
                 uint64_t lines = results[i].bytes / LINE_BYTES;
                 touch(rig, ACCESS_STORE, START, 4);
@@ -90,7 +88,6 @@ TEST(a_result_is_in_the_caches)
 TEST(only_parts_of_lines_are_read)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
-        uint64_t value[SIMPMU_COUNTER_COUNT];
 
         touch(rig, ACCESS_STORE, START, 4);
         use_other_memory(rig, 4 * L3); /* the page's zeroes are in memory now */
@@ -100,7 +97,7 @@ TEST(only_parts_of_lines_are_read)
         assert_int_equal(counted(rig).dram_read_lines - before.dram_read_lines, 2);
         for (int level = 0; level < SIMPMU_LEVEL_COUNT; level++)
                 assert_int_equal(counted(rig).loads_at[level], before.loads_at[level]);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_CYCLES] - cycles, value[SIMPMU_KERNEL_CALL]);
         assert_true(value[SIMPMU_KERNEL_CALL] > 0);
         assert_int_equal(counted(rig).demand_rfo_lines, before.demand_rfo_lines);

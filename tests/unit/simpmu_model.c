@@ -7,26 +7,22 @@
 
 TEST(buffer_of_half_l1_is_missed_once)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
-        uint64_t value[SIMPMU_COUNTER_COUNT];
+        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
 
         for (int pass = 0; pass < 10; pass++)
                 read_again(rig, 16 * KIB);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_L1_MISS], 16 * KIB / LINE_BYTES);
         assert_int_equal(value[SIMPMU_DRAM_READ], 16 * KIB);
 }
 
 TEST(buffer_between_l1_and_l2_is_read_from_memory_once)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
-        uint64_t value[SIMPMU_COUNTER_COUNT];
+        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
 
         for (int pass = 0; pass < 10; pass++)
                 read_again(rig, 128 * KIB);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_DRAM_READ], 128 * KIB);
         assert_true(value[SIMPMU_L1_MISS] > 9 * 128 * KIB / LINE_BYTES / 2);
 }
@@ -34,28 +30,24 @@ TEST(buffer_between_l1_and_l2_is_read_from_memory_once)
 TEST(bytes_written_are_written_back)
 {
         const uint64_t written = 32 * MIB;
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
-        uint64_t value[SIMPMU_COUNTER_COUNT];
+        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
 
         for (uint64_t at = 0; at < written; at += WORD_BYTES)
                 touch(rig, ACCESS_STORE, at, 4);
         /* What the caches still hold is pushed out by clean lines. */
         for (uint64_t at = 0; at < 32 * MIB; at += LINE_BYTES)
                 touch(rig, ACCESS_LOAD, written + at, 4);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_DRAM_READ], 64 * MIB); /* write-allocate */
         assert_near((double)value[SIMPMU_DRAM_WRITE], (double)written, 0.001);
 }
 
 TEST(reads_write_nothing_back)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
-        uint64_t value[SIMPMU_COUNTER_COUNT];
+        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
 
         read_again(rig, 16 * MIB);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_DRAM_WRITE], 0);
 }
 
@@ -65,9 +57,7 @@ TEST(a_forked_child_writes_nothing_of_its_parent_back)
 {
         const uint64_t written = MIB;
         const uint64_t own = 4 * KIB;
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
-        uint64_t value[SIMPMU_COUNTER_COUNT];
+        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
 
         for (uint64_t at = 0; at < written; at += LINE_BYTES)
                 touch(rig, ACCESS_STORE, at, 4);
@@ -79,7 +69,7 @@ TEST(a_forked_child_writes_nothing_of_its_parent_back)
                 touch(rig, ACCESS_STORE, at, 4);
         for (uint64_t at = 0; at < 32 * MIB; at += LINE_BYTES)
                 touch(rig, ACCESS_LOAD, written + at, 4);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_DRAM_WRITE], own);
 }
 
@@ -102,7 +92,7 @@ TEST(victims_keep_their_line_number)
 {
         const uint32_t set_counts[] = {1, 7, 64, 57344};
 
-        for (size_t i = 0; i < sizeof(set_counts) / sizeof(set_counts[0]); i++) {
+        for (size_t i = 0; i < LENGTH(set_counts); i++) {
                 struct cache cache;
                 cache_init(&cache, set_counts[i], 1, i == 3, allocate);
                 for (uint64_t line = 12345; line < (1ull << 31); line = line * 3 + 1) {
@@ -118,16 +108,13 @@ TEST(victims_keep_their_line_number)
 
 TEST(chase_has_one_miss_outstanding)
 {
-        struct simpmu_params params = default_params();
-        uint64_t value[SIMPMU_COUNTER_COUNT];
+        struct simpmu_params params = params_without_walks();
         const uint64_t steps = 100000;
 
-        params.page_walk_cycles = 0;
-        params.stlb_latency_cycles = 0;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         for (uint64_t step = 0; step < steps; step++)
                 chase_step(rig, scattered(step, 64 * MIB));
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_L1_MISS], steps);
         assert_near((double)value[SIMPMU_CYCLES] / (double)steps, DRAM_CYCLES, 0.01);
         assert_near((double)value[SIMPMU_PENDING] / (double)value[SIMPMU_CYCLES], 1,
@@ -138,16 +125,13 @@ TEST(chase_has_one_miss_outstanding)
 
 TEST(independent_misses_fill_the_buffers)
 {
-        struct simpmu_params params = default_params();
-        uint64_t value[SIMPMU_COUNTER_COUNT];
+        struct simpmu_params params = params_without_walks();
         const uint64_t loads = 100000;
 
-        params.page_walk_cycles = 0;
-        params.stlb_latency_cycles = 0;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         for (uint64_t i = 0; i < loads; i++)
                 touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), 4);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_near((double)value[SIMPMU_PENDING] / (double)value[SIMPMU_CYCLES],
                     params.lfb_entries, 0.02);
         assert_near((double)value[SIMPMU_FB_FULL], (double)value[SIMPMU_CYCLES], 0.05);
@@ -160,8 +144,7 @@ TEST(independent_misses_fill_the_buffers)
 TEST(arithmetic_in_a_chain_takes_its_time)
 {
         const uint64_t rounds = 10000, latency_cycles = 20;
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
         uint64_t latency = latency_cycles * rig->machine.slots_per_cycle;
 
         for (uint64_t i = 0; i < rounds; i++) {
@@ -181,11 +164,9 @@ static void chase_with_multiplications(uint32_t operations, bool independent,
                                        double value[SIMPMU_COUNTER_COUNT])
 {
         const uint64_t bytes = MIB, steps = 50000, multiply_cycles = 3;
-        struct simpmu_params params = default_params();
+        struct simpmu_params params = params_without_walks();
         uint64_t before[SIMPMU_COUNTER_COUNT], after[SIMPMU_COUNTER_COUNT];
 
-        params.page_walk_cycles = 0;
-        params.stlb_latency_cycles = 0;
         params.l2_bytes = 16 * KIB;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         uint64_t cycle = rig->machine.slots_per_cycle;
@@ -232,14 +213,12 @@ TEST(stall_counters_are_as_m17_found_them)
 /* Stores that all miss: the store buffer holds the thread up, and not a load. */
 TEST(missing_stores_stall_for_the_store_buffer)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
-        uint64_t value[SIMPMU_COUNTER_COUNT];
+        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
         const uint64_t lines = 50000;
 
         for (uint64_t i = 0; i < lines; i++)
                 touch(rig, ACCESS_STORE, scattered(i, 64 * MIB), 1);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_DEMAND_RFO], lines);
         assert_int_equal(value[SIMPMU_DEMAND_READ], 0);
         assert_int_equal(value[SIMPMU_STALLS_L1D], 0);
@@ -251,11 +230,9 @@ TEST(missing_stores_stall_for_the_store_buffer)
 static double cycles_behind_a_missing_store(enum access_kind others, uint32_t places)
 {
         const uint64_t groups = 2000;
-        struct simpmu_params params = default_params();
+        struct simpmu_params params = params_without_walks();
 
         params.store_buffer_entries = places;
-        params.page_walk_cycles = 0;
-        params.stlb_latency_cycles = 0;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         touch(rig, others, 0, 10000);
         uint64_t begin = now_cycles(rig, 0);
@@ -282,16 +259,13 @@ TEST(stores_behind_a_missing_one_fill_the_buffer)
 TEST(the_queue_beyond_l2_bounds_the_overlap)
 {
         const uint64_t loads = 50000;
-        struct simpmu_params params = default_params();
-        uint64_t value[SIMPMU_COUNTER_COUNT];
+        struct simpmu_params params = params_without_walks();
 
-        params.page_walk_cycles = 0;
-        params.stlb_latency_cycles = 0;
         params.l2_queue_entries = 6;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         for (uint64_t i = 0; i < loads; i++)
                 touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), 4);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_near((double)value[SIMPMU_CYCLES] / (double)loads, DRAM_CYCLES / 6.0,
                     0.02);
         assert_near((double)value[SIMPMU_SQ_FULL], (double)value[SIMPMU_CYCLES], 0.05);
@@ -299,7 +273,7 @@ TEST(the_queue_beyond_l2_bounds_the_overlap)
 
 /* A stream from L2 takes as long as its lines need on the way, whatever else asks for
  * fill buffers: in each pass two loads whose addresses come later than the next lines. */
-TEST_WITH(loads_far_ahead_leave_a_stream_its_bandwidth, NULL, NULL)
+TEST(loads_far_ahead_leave_a_stream_its_bandwidth)
 {
         const uint64_t bytes = 64 * KIB, passes = 50, line_cycles = 8;
         const uint64_t half = LINE_BYTES / 2, lines = passes * (bytes / LINE_BYTES + 2);
@@ -331,22 +305,18 @@ TEST_WITH(loads_far_ahead_leave_a_stream_its_bandwidth, NULL, NULL)
 /* With 56 instructions from miss to miss the ROB of 224 holds 4 of them. */
 TEST(reorder_window_bounds_the_overlap)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
-        uint64_t value[SIMPMU_COUNTER_COUNT];
+        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
 
         for (uint64_t i = 0; i < 50000; i++)
                 touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), 56);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_in_range(value[SIMPMU_PENDING] * 100 / value[SIMPMU_CYCLES], 300, 450);
         assert_int_equal(value[SIMPMU_FB_FULL], 0);
 }
 
 TEST(further_words_of_a_line_hit_its_fill_buffer)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, 20, 1);
-        uint64_t value[SIMPMU_COUNTER_COUNT];
+        struct rig *rig = default_rig(1, 20, 1);
 
         touch(rig, ACCESS_LOAD, MIB, 1);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_DRAM);
@@ -354,7 +324,7 @@ TEST(further_words_of_a_line_hit_its_fill_buffer)
         for (uint64_t word = 1; word < LINE_BYTES / WORD_BYTES; word++)
                 touch(rig, ACCESS_LOAD, MIB + word * WORD_BYTES, 1);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_LFB);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_L1_MISS], 1);
         assert_int_equal(value[SIMPMU_FB_HIT], LINE_BYTES / WORD_BYTES - 1);
         assert_int_equal(samples_taken, LINE_BYTES / WORD_BYTES);
@@ -363,8 +333,7 @@ TEST(further_words_of_a_line_hit_its_fill_buffer)
 /* With caches only the first load of a line waits, and the time in the buffer counts. */
 TEST(further_words_hit_where_one_load_waits)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
         uint64_t before[SIMPMU_COUNTER_COUNT], value[SIMPMU_COUNTER_COUNT];
 
         rig->machine.one_load_waits = true;
@@ -399,8 +368,7 @@ static void sum_stalls(const struct sim_sample *sample)
 TEST(time_is_sampled_at_the_load_that_is_waited_for)
 {
         const uint64_t steps = 4000, period = 97;
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, 1, period);
+        struct rig *rig = default_rig(1, 1, period);
 
         rig->machine.on_sample = sum_stalls;
         rig->machine.samples_stalls = true;
@@ -469,8 +437,7 @@ TEST(loads_that_nothing_waits_for_count_their_slots)
 static uint64_t stall_after_branch(uint64_t branches, uint64_t cost,
                                    uint64_t instructions)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, 1, 1);
+        struct rig *rig = default_rig(1, 1, 1);
 
         rig->machine.on_sample = sum_stalls;
         rig->machine.samples_stalls = true;
@@ -543,12 +510,10 @@ TEST(a_load_waits_for_a_store_of_a_part_of_it)
 
 TEST(a_load_across_a_line_border_counts_once)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, 20, 1);
-        uint64_t value[SIMPMU_COUNTER_COUNT];
+        struct rig *rig = default_rig(1, 20, 1);
 
         touch(rig, ACCESS_LOAD, MIB - WORD_BYTES / 2, 1);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_DRAM_READ], 2 * LINE_BYTES);
         assert_int_equal(value[SIMPMU_L1_MISS], 1);
         assert_int_equal(value[SIMPMU_FB_HIT], 0);
@@ -556,7 +521,7 @@ TEST(a_load_across_a_line_border_counts_once)
         assert_int_equal(last_sample.address, MIB - WORD_BYTES / 2);
         /* The same while both lines are on their way. */
         touch(rig, ACCESS_LOAD, MIB - WORD_BYTES / 2, 1);
-        counters(rig, 0, value);
+        value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_L1_MISS], 1);
         assert_int_equal(value[SIMPMU_FB_HIT], 1);
         assert_int_equal(samples_taken, 2);
@@ -567,8 +532,7 @@ TEST(pages_beyond_the_tlb_cost_a_walk)
 {
         const uint64_t page = 4 * KIB;
         const uint64_t pages = 4096;
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, 1, 1);
+        struct rig *rig = default_rig(1, 1, 1);
         uint64_t walks = 0;
 
         /* Each page's line lies in another set, so that the lines stay in L3. */
@@ -591,7 +555,6 @@ TEST(pages_beyond_the_tlb_cost_a_walk)
 TEST(two_threads_on_a_core_share_no_clock)
 {
         struct simpmu_params params = default_params();
-        uint64_t value[SIMPMU_COUNTER_COUNT];
 
         params.cores = 1;
         struct rig *rig = rig_new(&params, 2, 1, 1);
@@ -599,7 +562,7 @@ TEST(two_threads_on_a_core_share_no_clock)
         touch(rig, ACCESS_LOAD, MIB, 1);
         run_thread(rig, 1);
         touch(rig, ACCESS_LOAD, MIB, 1);
-        counters(rig, 1, value);
+        const uint64_t *value = read_counters(rig, 1);
         assert_int_equal(value[SIMPMU_L1_MISS], 0);
         assert_int_equal(value[SIMPMU_FB_HIT], 0);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_L1);
@@ -669,9 +632,7 @@ TEST(many_streams_share_the_bandwidth)
  * as those who use much. */
 TEST(innocent_chase_suffers_beside_streams)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 9, NO_SAMPLES, 1);
-        uint64_t value[SIMPMU_COUNTER_COUNT];
+        struct rig *rig = default_rig(9, NO_SAMPLES, 1);
         uint64_t steps[THREADS_MAX] = {0};
 
         for (int round = 0; round < 60; round++) {
@@ -689,21 +650,20 @@ TEST(innocent_chase_suffers_beside_streams)
                         }
                 }
         }
-        counters(rig, 8, value);
+        const uint64_t *value = read_counters(rig, 8);
         assert_true(lmrl(value) > 1.5 * DRAM_CYCLES);
 }
 
 TEST(write_backs_take_bandwidth)
 {
         struct simpmu_params params = default_params();
-        uint64_t value[SIMPMU_COUNTER_COUNT];
         const uint64_t bytes = 32 * MIB;
 
         params.dram_bandwidth_gbs = 4;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         for (uint64_t at = 0; at < bytes; at += LINE_BYTES)
                 touch(rig, ACCESS_STORE, at, 8);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         double ns = (double)value[SIMPMU_CYCLES] * 1000 / CLOCK_MHZ;
         double traffic = (double)(value[SIMPMU_DRAM_READ] + value[SIMPMU_DRAM_WRITE]);
         assert_true(value[SIMPMU_DRAM_WRITE] > bytes * 9 / 10);
@@ -712,15 +672,13 @@ TEST(write_backs_take_bandwidth)
 
 TEST(a_flushed_line_comes_from_memory_again)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 2, 1, 1);
-        uint64_t value[SIMPMU_COUNTER_COUNT];
+        struct rig *rig = default_rig(2, 1, 1);
 
         touch(rig, ACCESS_STORE, MIB, 4000);
         run_thread(rig, 1);
         touch(rig, ACCESS_LOAD, 2 * MIB, 4000);
         miss_flush(&rig->machine, &rig->hot, rig->threads[1], MIB / LINE_BYTES, 8000);
-        counters(rig, 1, value);
+        const uint64_t *value = read_counters(rig, 1);
         assert_int_equal(value[SIMPMU_DRAM_WRITE], LINE_BYTES);
         run_thread(rig, 0);
         touch(rig, ACCESS_LOAD, MIB, 4000);
@@ -728,7 +686,7 @@ TEST(a_flushed_line_comes_from_memory_again)
         /* Another line stays, and a clean one need not be written. */
         run_thread(rig, 1);
         miss_flush(&rig->machine, &rig->hot, rig->threads[1], MIB / LINE_BYTES, 9000);
-        counters(rig, 1, value);
+        value = read_counters(rig, 1);
         assert_int_equal(value[SIMPMU_DRAM_WRITE], LINE_BYTES);
         touch(rig, ACCESS_LOAD, 2 * MIB, 4000);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_L1);
@@ -768,8 +726,7 @@ TEST(flushes_long_ago_hold_up_no_loads)
 static void read_words(uint32_t prefetchers, bool in_order, uint64_t lines,
                        uint16_t instructions, uint64_t value[SIMPMU_COUNTER_COUNT])
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
 
         rig->machine.prefetch = prefetchers;
         for (uint64_t i = 0; i < lines; i++) {
@@ -851,8 +808,7 @@ TEST(streams_are_followed_through_disorder_of_a_few_lines)
 
 static struct rig *rig_with_ip_stride(void)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
 
         rig->machine.prefetch = 1u << SIMPMU_L1_IP_STRIDE;
         return rig;
@@ -864,7 +820,7 @@ TEST(a_stride_is_followed_within_the_page)
 {
         const int64_t strides[] = {64, 192, 256, 2048, -256};
 
-        for (size_t i = 0; i < sizeof(strides) / sizeof(strides[0]); i++) {
+        for (size_t i = 0; i < LENGTH(strides); i++) {
                 struct rig *rig = rig_with_ip_stride();
                 uint64_t value[SIMPMU_COUNTER_COUNT];
                 uint64_t address = strides[i] > 0 ? MEMORY_OF(1) : MEMORY_OF(1) - 256;
@@ -953,13 +909,13 @@ static double cycles_of_streams(const struct streams *kernel, uint64_t start)
 
 /* A core has as much bandwidth as its queue has places for the lines under way (Little's
  * law), whatever the stream falls together with. */
-TEST_WITH(streams_fill_the_queue_from_every_start, NULL, NULL)
+TEST(streams_fill_the_queue_from_every_start)
 {
         const struct streams kernels[] = {
             {1, false}, {1, true}, {2, true}, {3, true}}; /* load, store, copy, triad */
         const uint64_t starts = 50;
 
-        for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        for (size_t i = 0; i < LENGTH(kernels); i++) {
                 double under_way =
                     kernels[i].arrays * DRAM_NS + (kernels[i].stores ? WRITE_NS : 0);
                 double expected = under_way * CLOCK_MHZ / 1000 / STREAM_PLACES;
@@ -977,14 +933,13 @@ TEST_WITH(streams_fill_the_queue_from_every_start, NULL, NULL)
 TEST(strides_beyond_2_kib_and_stores_are_not_followed)
 {
         const uint64_t steps = 1000;
-        uint64_t value[SIMPMU_COUNTER_COUNT];
 
         struct rig *rig = rig_with_ip_stride();
         for (uint64_t i = 0; i < steps; i++) {
                 touch_at(rig, 1, ACCESS_LOAD, MEMORY_OF(1) + i * (2048 + 64), AT_LEISURE);
                 touch_at(rig, 2, ACCESS_STORE, MEMORY_OF(2) + i * 256, AT_LEISURE);
         }
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_L1_MISS], steps);
         assert_int_equal(value[SIMPMU_DRAM_READ], 2 * steps * LINE_BYTES);
 }
@@ -997,10 +952,8 @@ TEST(locked_instructions_wait_for_all_before)
 {
         const uint64_t stores = 5000, cost_cycles = 20;
         const enum access_kind kinds[] = {ACCESS_LOAD, ACCESS_STORE};
-        struct simpmu_params params = default_params();
+        struct simpmu_params params = params_without_walks();
 
-        params.page_walk_cycles = 0;
-        params.stlb_latency_cycles = 0;
         params.lock_cycles = (double)cost_cycles;
         for (int i = 0; i < 2; i++) {
                 struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
@@ -1036,16 +989,13 @@ static void prefetch_by_hand(struct rig *rig, enum prefetch_into into, uint64_t 
 static enum simpmu_level level_after(enum prefetch_into into, uint16_t instructions,
                                      uint64_t *latency_cycles)
 {
-        struct simpmu_params params = default_params();
-        params.page_walk_cycles = 0;
-        params.stlb_latency_cycles = 0;
+        struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 1, 1, 1);
-        uint64_t value[SIMPMU_COUNTER_COUNT];
 
         prefetch_by_hand(rig, into, MIB);
         rig->hot.instructions += instructions;
         touch(rig, ACCESS_LOAD, MIB, 1);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_DRAM_READ], LINE_BYTES);
         assert_int_equal(value[SIMPMU_DEMAND_READ] + value[SIMPMU_DEMAND_RFO],
                          into == PREFETCH_TO_WRITE);
@@ -1072,9 +1022,7 @@ TEST(a_software_prefetch_brings_its_line)
 
 TEST(software_prefetches_wait_for_fill_buffers)
 {
-        struct simpmu_params params = default_params();
-        params.page_walk_cycles = 0;
-        params.stlb_latency_cycles = 0;
+        struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         const uint64_t lines = 12000;
 
@@ -1085,8 +1033,7 @@ TEST(software_prefetches_wait_for_fill_buffers)
         assert_near((double)now_cycles(rig, 0),
                     (double)lines * DRAM_CYCLES / params.lfb_entries, 0.05);
         prefetch_by_hand(rig, PREFETCH_INTO_L1, 8); /* a null pointer's field */
-        uint64_t value[SIMPMU_COUNTER_COUNT];
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_DRAM_READ], lines * LINE_BYTES);
 }
 
@@ -1097,8 +1044,7 @@ static void memory_read(uint32_t prefetchers, uint16_t delay,
 {
         const uint64_t records = 20000, arrays = 4;
         const uint32_t ldlat_cycles = 30;
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, ldlat_cycles, 1);
+        struct rig *rig = default_rig(1, ldlat_cycles, 1);
 
         rig->machine.prefetch = prefetchers;
         for (uint64_t t = 0; t < records; t++) {
@@ -1146,9 +1092,8 @@ TEST(full_buffers_lengthen_samples_but_not_lmrl)
 
 TEST(samples_come_at_the_period_with_jitter)
 {
-        struct simpmu_params params = default_params();
         const uint64_t period = 100;
-        struct rig *rig = rig_new(&params, 1, 30, period);
+        struct rig *rig = default_rig(1, 30, period);
         struct sampler sampler;
         uint64_t shortest = UINT64_MAX;
         uint64_t longest = 0;
@@ -1169,8 +1114,7 @@ TEST(samples_come_at_the_period_with_jitter)
 
 TEST(loads_below_ldlat_are_not_counted)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, DRAM_CYCLES - 50, 1);
+        struct rig *rig = default_rig(1, DRAM_CYCLES - 50, 1);
 
         for (int pass = 0; pass < 4; pass++) {
                 for (uint64_t at = 0; at < 128 * KIB; at += LINE_BYTES)
@@ -1183,9 +1127,7 @@ TEST(a_load_of_a_pending_store_is_not_slow_itself)
 {
         const uint64_t variable = 1024 * MIB, steps = 20000;
         const uint32_t period = 1;
-        struct simpmu_params params = default_params();
-        params.page_walk_cycles = 0;
-        params.stlb_latency_cycles = 0;
+        struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 1, 20, period);
 
         for (uint64_t i = 0; i < steps; i++)
@@ -1287,7 +1229,7 @@ TEST(a_chain_through_memory_takes_its_time)
             {RENAMES_GENERAL, FORM_VECTOR, FORM_VECTOR, 8, 8, 0, 4, 13},
         };
 
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 const struct simpmu_params params = forwarding_params(cases[i].renaming);
                 const struct access_site load =
                     form_site(ACCESS_LOAD, cases[i].load, cases[i].loaded);
@@ -1389,8 +1331,7 @@ TEST(lines_at_the_size_of_l1_pass_both)
 static void scattered_accesses(bool caches_only, enum access_mode mode,
                                uint64_t value[SIMPMU_COUNTER_COUNT])
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
         uint64_t random = 1;
 
         rig->machine.one_load_waits = caches_only;

@@ -9,10 +9,8 @@
 
 static struct simpmu_params two_nodes(void)
 {
-        struct simpmu_params params = default_params();
+        struct simpmu_params params = params_without_walks();
 
-        params.page_walk_cycles = 0;
-        params.stlb_latency_cycles = 0;
         params.cores = CORES_OF_NODE;
         params.nodes = 2;
         return params;
@@ -149,7 +147,6 @@ TEST(the_link_limits_what_other_nodes_read)
 static uint64_t kept(enum inclusion inclusion, uint64_t lines)
 {
         struct simpmu_params params = default_params();
-        uint64_t value[SIMPMU_COUNTER_COUNT];
 
         params.l2_bytes = MIB;
         params.l2_ways = 16;
@@ -161,7 +158,7 @@ static uint64_t kept(enum inclusion inclusion, uint64_t lines)
                 for (uint64_t i = 0; i < lines; i++)
                         touch(rig, ACCESS_LOAD, i * LINE_BYTES, 40);
         }
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         return 2 * lines - value[SIMPMU_DRAM_READ] / LINE_BYTES;
 }
 
@@ -195,11 +192,9 @@ TEST(an_inclusive_l3_takes_lines_from_the_cores)
 /* With a victim cache a line that is in use is in the cores only. */
 TEST(a_line_of_another_core_is_forwarded)
 {
-        struct simpmu_params params = default_params();
+        struct simpmu_params params = params_without_walks();
 
         params.l3_inclusion = INCLUSION_VICTIM;
-        params.page_walk_cycles = 0;
-        params.stlb_latency_cycles = 0;
         struct rig *rig = rig_new(&params, 2, 1, 1);
         on_core(rig, 0, ACCESS_LOAD, MIB);
         on_core(rig, 1, ACCESS_LOAD, MIB);

@@ -36,7 +36,7 @@ TEST(stores_of_every_form)
             CODE("\x64\x66\x0f\xe7\x07"),     /* movntdq %xmm0,%fs:(%rdi) */
         };
 
-        for (size_t i = 0; i < sizeof(stores) / sizeof(stores[0]); i++)
+        for (size_t i = 0; i < LENGTH(stores); i++)
                 assert_true(is_store(stores[i]));
 }
 
@@ -54,6 +54,6 @@ TEST(other_instructions)
             CODE("\xc5\xfd\xe7"),
         };
 
-        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        for (size_t i = 0; i < LENGTH(others); i++)
                 assert_false(is_store(others[i]));
 }

@@ -4,12 +4,12 @@
  */
 #include "simpmu_rig.h"
 
-TEST_WITH(lines_follow_each_other_at_the_interval, NULL, NULL)
+TEST(lines_follow_each_other_at_the_interval)
 {
         const double intervals[] = {1.5, 8.5, 640, 10240};
         const uint64_t lines = 4096;
 
-        for (size_t i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
+        for (size_t i = 0; i < LENGTH(intervals); i++) {
                 struct path path;
                 uint64_t last = 0;
                 path_init(&path, intervals[i]);
@@ -21,7 +21,7 @@ TEST_WITH(lines_follow_each_other_at_the_interval, NULL, NULL)
 
 /* A line whose address comes late does not hold up those that are asked for meanwhile,
  * nor does a path that is not busy. */
-TEST_WITH(a_line_to_come_holds_up_no_earlier_one, NULL, NULL)
+TEST(a_line_to_come_holds_up_no_earlier_one)
 {
         struct path path;
 
@@ -45,10 +45,8 @@ static double stream_cycles(const struct simpmu_params *params, uint32_t prefetc
 
 static struct simpmu_params without_pages(void)
 {
-        struct simpmu_params params = default_params();
+        struct simpmu_params params = params_without_walks();
 
-        params.page_walk_cycles = 0;
-        params.stlb_latency_cycles = 0;
         return params;
 }
 
@@ -59,7 +57,7 @@ TEST(places_and_latency_are_the_bandwidth_of_a_stream)
 
         params.stream_lines = 64;
         params.dram_bandwidth_gbs = 1000;
-        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        for (size_t i = 0; i < LENGTH(places); i++) {
                 params.l2_queue_entries = places[i];
                 assert_near(stream_cycles(&params, 1u << SIMPMU_L2_STREAMER),
                             DRAM_CYCLES / (double)places[i], 0.1);
@@ -109,7 +107,6 @@ static double block_cycles(uint64_t loads, uint64_t stores, uint64_t *no_execute
 {
         const uint64_t rounds = 10000;
         struct simpmu_params params = default_params();
-        uint64_t value[SIMPMU_COUNTER_COUNT];
 
         params.load_ports = 2;
         params.store_ports = 1;
@@ -120,7 +117,7 @@ static double block_cycles(uint64_t loads, uint64_t stores, uint64_t *no_execute
                 rig->hot.stores += stores;
                 thread_look_at_code(&rig->hot, rig->threads[0]);
         }
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         *no_execute = value[SIMPMU_NO_EXECUTE];
         return (double)value[SIMPMU_CYCLES] / (double)rounds;
 }
@@ -135,7 +132,7 @@ TEST(ports_bound_loads_and_stores)
                      {16, 0, 8}, {8, 8, 8}, {0, 16, 16}};
         uint64_t no_execute;
 
-        for (size_t i = 0; i < sizeof(mixes) / sizeof(mixes[0]); i++) {
+        for (size_t i = 0; i < LENGTH(mixes); i++) {
                 assert_near(block_cycles(mixes[i].loads, mixes[i].stores, &no_execute),
                             mixes[i].cycles, 0.001);
                 assert_int_equal(no_execute, 0);
@@ -147,7 +144,6 @@ static double load_cycles(uint64_t offset, uint64_t *split)
 {
         const uint64_t rounds = 4000, loads = 16;
         struct simpmu_params params = default_params();
-        uint64_t value[SIMPMU_COUNTER_COUNT];
 
         params.load_ports = 2;
         params.store_ports = 1;
@@ -158,7 +154,7 @@ static double load_cycles(uint64_t offset, uint64_t *split)
                 rig->hot.loads += loads;
                 thread_look_at_code(&rig->hot, rig->threads[0]);
         }
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         *split = value[SIMPMU_SPLIT_LOADS];
         return (double)value[SIMPMU_CYCLES] / (double)(rounds * loads);
 }
@@ -177,8 +173,7 @@ TEST(split_loads_take_two_turns)
 /* Misses of a column, whose lines are ROW_BYTES apart: the sets of a sampled one. */
 static uint32_t sets_of_column(uint64_t row_bytes)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, 1, 1);
+        struct rig *rig = default_rig(1, 1, 1);
 
         for (int pass = 0; pass < 3; pass++)
                 for (uint64_t row = 0; row < 512; row++)

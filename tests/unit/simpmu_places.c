@@ -126,7 +126,7 @@ static void run_program(uint32_t count, uint32_t chains, uint64_t load, uint32_t
         }
 }
 
-TEST_WITH(requests_begin_when_a_place_is_really_free, NULL, NULL)
+TEST(requests_begin_when_a_place_is_really_free)
 {
         const uint32_t counts[] = {1, 2, 3, 10, 24};
         const uint64_t loads[] = {4, 30, 200};
@@ -251,10 +251,8 @@ TEST(the_place_that_is_free_first_is_taken)
 /* Loads of DRAM take DRAM_CYCLES, whatever else is under way. */
 static struct simpmu_params memory_alone(void)
 {
-        struct simpmu_params params = default_params();
+        struct simpmu_params params = params_without_walks();
 
-        params.page_walk_cycles = 0;
-        params.stlb_latency_cycles = 0;
         params.dram_bandwidth_gbs = 1e6;
         return params;
 }
@@ -340,7 +338,7 @@ static void run_loads(uint32_t buffer_count, uint32_t place_count)
         }
 }
 
-TEST_WITH(no_more_loads_are_under_way_than_there_are_places, NULL, NULL)
+TEST(no_more_loads_are_under_way_than_there_are_places)
 {
         const uint32_t counts[] = {1, 2, 4, 10, 16};
 

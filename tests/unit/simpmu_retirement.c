@@ -23,8 +23,7 @@ static void add_sample(const struct sim_sample *sample)
 /* Samples every load that reaches the model; STALLS: by time, every slot of it. */
 static struct rig *rig_of_all(bool stalls)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, 1, 1);
+        struct rig *rig = default_rig(1, 1, 1);
 
         rig->machine.on_sample = add_sample;
         rig->machine.samples_stalls = stalls;
@@ -130,14 +129,13 @@ TEST(stores_that_fill_the_buffer_have_its_stall)
 {
         const uint64_t stores = 20000;
         struct rig *rig = rig_of_all_and_stores();
-        uint64_t value[SIMPMU_COUNTER_COUNT];
 
         for (uint64_t i = 0; i < stores; i++) {
                 touch_at(rig, 2, ACCESS_STORE, 64 * MIB + scattered(i, 64 * MIB), 2);
                 touch_at(rig, 3, ACCESS_LOAD, MIB, 2);
         }
         thread_finish_stores(rig->threads[0], UINT64_MAX);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(samples_of[2], stores);
         assert_near(cycles(rig, retire_of[2]), (double)value[SIMPMU_SB_FULL], 0.01);
         assert_near(cycles(rig, retire_of[2]), (double)value[SIMPMU_CYCLES], 0.1);

@@ -141,6 +141,16 @@ static inline struct simpmu_params default_params(void)
         };
 }
 
+/* Misses of the TLB take no time. */
+static inline struct simpmu_params params_without_walks(void)
+{
+        struct simpmu_params params = default_params();
+
+        params.page_walk_cycles = 0;
+        params.stlb_latency_cycles = 0;
+        return params;
+}
+
 static inline struct rig *rig_new(const struct simpmu_params *params, uint32_t threads,
                                   uint32_t ldlat_cycles, uint64_t period)
 {
@@ -156,6 +166,14 @@ static inline struct rig *rig_new(const struct simpmu_params *params, uint32_t t
         rig->hot.instruction_limit = UINT64_MAX;
         samples_taken = 0;
         return rig;
+}
+
+static inline struct rig *default_rig(uint32_t threads, uint32_t ldlat_cycles,
+                                      uint64_t period)
+{
+        struct simpmu_params params = default_params();
+
+        return rig_new(&params, threads, ldlat_cycles, period);
 }
 
 static inline void run_thread(struct rig *rig, uint32_t thread)
@@ -296,6 +314,15 @@ static inline void counters(const struct rig *rig, uint32_t thread,
 
         machine_read_counters(&rig->machine, rig->threads[thread], instructions, 0,
                               rig->hot.busy, value);
+}
+
+/* Likewise, valid until the end of the test. */
+static inline const uint64_t *read_counters(const struct rig *rig, uint32_t thread)
+{
+        uint64_t *value = allocate(SIMPMU_COUNTER_COUNT * sizeof(*value));
+
+        counters(rig, thread, value);
+        return value;
 }
 
 static inline uint64_t now_cycles(const struct rig *rig, uint32_t thread)

@@ -22,7 +22,7 @@ TEST(small_blocks_are_as_far_apart)
         static const size_t sizes[] = {1000, 2008, 40, 24, 72};
 
         begin();
-        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        for (size_t i = 0; i < LENGTH(sizes); i++) {
                 char *first = malloc(sizes[i]), *second = malloc(sizes[i]);
                 const uint64_t one = shadow_take(&shadow, sizes[i], 8);
                 const uint64_t other = shadow_take(&shadow, sizes[i], 8);

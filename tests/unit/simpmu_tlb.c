@@ -39,8 +39,7 @@ static struct outcome load_places(struct rig *rig, uint64_t count, uint64_t step
 
 static struct rig *rig_of_huge_pages(uint64_t count)
 {
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, 1, 1);
+        struct rig *rig = default_rig(1, 1, 1);
 
         pages_set_huge(&rig->machine.pages, BASE / PAGE, count * HUGE / PAGE, true);
         return rig;
@@ -50,8 +49,7 @@ static struct rig *rig_of_huge_pages(uint64_t count)
 TEST(huge_pages_cover_what_small_ones_do_not)
 {
         const uint64_t bytes = 64 * MIB;
-        struct simpmu_params params = default_params();
-        struct rig *small = rig_new(&params, 1, 1, 1);
+        struct rig *small = default_rig(1, 1, 1);
         struct outcome with_small = load_places(small, bytes / PAGE, PAGE);
         struct outcome with_huge =
             load_places(rig_of_huge_pages(bytes / HUGE), bytes / PAGE, PAGE);

@@ -71,7 +71,7 @@ static void compare_stalls(uint32_t load_buffer, uint64_t gap, uint64_t longest)
         }
 }
 
-TEST_WITH(what_comes_waits_for_all_accesses_before_it, NULL, NULL)
+TEST(what_comes_waits_for_all_accesses_before_it)
 {
         const uint32_t load_buffers[] = {2, 3, 4, 8, 16, 32};
 

@@ -42,12 +42,11 @@ struct situation {
 
 static void set_up(struct situation *s)
 {
-        struct simpmu_params params = default_params();
         static const uint64_t pages[] = {decides, wanted, further};
 
-        s->rig = rig_new(&params, 1, 0, 1);
+        s->rig = default_rig(1, 0, 1);
         s->thread = s->rig->threads[0];
-        for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+        for (size_t i = 0; i < LENGTH(pages); i++)
                 touch(s->rig, ACCESS_LOAD, pages[i], 1);
         thread_pause(s->thread, 100 * DRAM_CYCLES * WIDTH);
         stall_to_hot(&s->rig->hot, s->thread);

@@ -1,46 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /* The sink: events of processes whose story is written here, and the rows that a
  * reader of the database must find. */
+#define TEST_SETUP begin
 #include "db_test.h"
 
 #include "sink.h"
 
 enum { PAGE = 4096 };
 
-struct fixture {
-        struct db *db;
-        struct writer *writer;
-        struct sink *sink;
-};
-
+static struct db *db;
+static struct writer *writer;
+static struct sink *sink;
 static struct diag diag;
 
-static struct fixture open_fixture(void)
-{
-        struct fixture f = {.db = create_db("sink.db")};
-        f.writer = open_writer(f.db);
-        assert_int_equal(sink_open(f.writer, &f.sink, &diag), 0);
-        return f;
-}
-
-static void close_fixture(struct fixture *f)
-{
-        assert_int_equal(sink_finish(f->sink, &diag), 0);
-        assert_int_equal(writer_close(f->writer, &diag), 0);
-        assert_int_equal(sink_write_ledger(f->sink, f->db, &diag), 0);
-        sink_close(f->sink);
-        db_close(f->db);
-}
-
-static void process(struct fixture *f, int64_t time_ns, image_key image, image_key parent,
-                    uint32_t pid, bool forked)
+static void process(int64_t time_ns, image_key image, image_key parent, uint32_t pid,
+                    bool forked)
 {
         struct event_process event = {image, parent, pid, "program", forked};
-        assert_int_equal(sink_process(f->sink, time_ns, &event, &diag), 0);
+        assert_int_equal(sink_process(sink, time_ns, &event, &diag), 0);
 }
 
-static void map(struct fixture *f, int64_t time_ns, image_key image, uint64_t start,
-                uint64_t length, const char *path)
+/* A recording with the process 100, image 1. */
+static int begin(void **state)
+{
+        if (enter_directory(state))
+                return -1;
+        db = create_db("a.db");
+        writer = open_writer(db);
+        assert_int_equal(sink_open(writer, &sink, &diag), 0);
+        process(0, 1, 0, 100, false);
+        return 0;
+}
+
+static void finish(void)
+{
+        assert_int_equal(sink_finish(sink, &diag), 0);
+        assert_int_equal(writer_close(writer, &diag), 0);
+        assert_int_equal(sink_write_ledger(sink, db, &diag), 0);
+        sink_close(sink);
+        db_close(db);
+}
+
+static void map(int64_t time_ns, image_key image, uint64_t start, uint64_t length,
+                const char *path)
 {
         struct event_mapping event = {.image = image,
                                       .start_addr = start,
@@ -48,10 +50,10 @@ static void map(struct fixture *f, int64_t time_ns, image_key image, uint64_t st
                                       .kind = path ? MAPPING_FILE : MAPPING_ANON,
                                       .protection = "rw-",
                                       .path = path};
-        assert_int_equal(sink_mapping(f->sink, time_ns, &event, &diag), 0);
+        assert_int_equal(sink_mapping(sink, time_ns, &event, &diag), 0);
 }
 
-static void sample(struct fixture *f, int64_t time_ns, image_key image, uint64_t addr)
+static void sample(int64_t time_ns, image_key image, uint64_t addr)
 {
         static const struct data_source_row dram = {
             .op = "load", .level = "DRAM", .tlb = "hit", .snoop = "NA"};
@@ -65,259 +67,212 @@ static void sample(struct fixture *f, int64_t time_ns, image_key image, uint64_t
                                      .data_source = &dram,
                                      .frames = frames,
                                      .depth = 2};
-        assert_int_equal(sink_sample(f->sink, time_ns, &event, &diag), 0);
+        assert_int_equal(sink_sample(sink, time_ns, &event, &diag), 0);
 }
 
-static void allocate(struct fixture *f, int64_t time_ns, image_key image, uint64_t addr,
-                     uint64_t size)
+static void allocate(int64_t time_ns, image_key image, uint64_t addr, uint64_t size)
 {
         uint64_t frames[] = {0x3000};
-        assert_int_equal(sink_allocation(f->sink, time_ns, image, 7, "malloc", addr, size,
+        assert_int_equal(sink_allocation(sink, time_ns, image, 7, "malloc", addr, size,
                                          frames, 1, &diag),
                          0);
 }
 
-static long long count(const char *sql)
-{
-        return plain_int("sink.db", sql);
-}
-
-static void map_anonymous(struct fixture *f, int64_t time_ns, uint64_t start_addr,
-                          const char *protection)
+static void map_anonymous(int64_t time_ns, uint64_t start_addr, const char *protection)
 {
         struct event_mapping event = {.image = 1,
                                       .start_addr = start_addr,
                                       .length_bytes = 4 * PAGE,
                                       .kind = MAPPING_ANON};
         memcpy(event.protection, protection, sizeof(event.protection));
-        assert_int_equal(sink_mapping(f->sink, time_ns, &event, &diag), 0);
+        assert_int_equal(sink_mapping(sink, time_ns, &event, &diag), 0);
 }
 
-static void stack_in_use(struct fixture *f, int64_t time_ns, uint32_t tid, uint64_t at)
+static void stack_in_use(int64_t time_ns, uint32_t tid, uint64_t at)
 {
-        assert_int_equal(sink_stack_in_use(f->sink, time_ns, 1, tid, at, &diag), 0);
+        assert_int_equal(sink_stack_in_use(sink, time_ns, 1, tid, at, &diag), 0);
 }
 
 /* Of the thread that runs on it, and of the next one when that has ended. */
 TEST(a_stack_is_known_by_its_guard)
 {
-        struct fixture f = open_fixture();
-        process(&f, 0, 1, 0, 100, false);
-        map_anonymous(&f, 10, 16 * PAGE, "---"); /* opened later, but for the guard */
-        map_anonymous(&f, 10, 32 * PAGE, "---"); /* the guard alone */
-        map_anonymous(&f, 10, 36 * PAGE, "rw-");
-        map_anonymous(&f, 10, 64 * PAGE, "rw-"); /* memory without one */
-        map_anonymous(&f, 10, 64 << 20, "---");  /* an arena of malloc() */
-        stack_in_use(&f, 20, 7, (64 << 20) + PAGE);
-        map_anonymous(&f, 10, 96 * PAGE, "---"); /* a stack in a block, as of a fiber */
-        allocate(&f, 15, 1, 97 * PAGE, PAGE);
-        stack_in_use(&f, 20, 7, 97 * PAGE + 100);
+        map_anonymous(10, 16 * PAGE, "---"); /* opened later, but for the guard */
+        map_anonymous(10, 32 * PAGE, "---"); /* the guard alone */
+        map_anonymous(10, 36 * PAGE, "rw-");
+        map_anonymous(10, 64 * PAGE, "rw-"); /* memory without one */
+        map_anonymous(10, 64 << 20, "---");  /* an arena of malloc() */
+        stack_in_use(20, 7, (64 << 20) + PAGE);
+        map_anonymous(10, 96 * PAGE, "---"); /* a stack in a block, as of a fiber */
+        allocate(15, 1, 97 * PAGE, PAGE);
+        stack_in_use(20, 7, 97 * PAGE + 100);
         for (uint32_t tid = 7; tid <= 8; tid++) {
-                stack_in_use(&f, 20, tid, 19 * PAGE);
-                stack_in_use(&f, 20, tid, 64 * PAGE);
-                stack_in_use(&f, 20, tid, 80 * PAGE); /* nothing is there */
+                stack_in_use(20, tid, 19 * PAGE);
+                stack_in_use(20, tid, 64 * PAGE);
+                stack_in_use(20, tid, 80 * PAGE); /* nothing is there */
         }
-        stack_in_use(&f, 30, 8, 37 * PAGE);
-        assert_int_equal(sink_thread_end(f.sink, 40, 1, 7, &diag), 0);
-        stack_in_use(&f, 50, 9, 19 * PAGE);
-        close_fixture(&f);
-        assert_string_equal(
-            plain_text("sink.db",
-                       "SELECT group_concat((start_addr / 4096) || ' ' || tid || ' ' ||"
-                       " start_ns || '-' || ifnull(end_ns, ''), ', ') FROM"
-                       " (SELECT mapping.*, tid FROM mapping JOIN thread"
-                       "  USING (thread_id) WHERE kind = 'stack' ORDER BY mapping_id)"),
+        stack_in_use(30, 8, 37 * PAGE);
+        assert_int_equal(sink_thread_end(sink, 40, 1, 7, &diag), 0);
+        stack_in_use(50, 9, 19 * PAGE);
+        finish();
+        expect(
+            "SELECT group_concat((start_addr / 4096) || ' ' || tid || ' ' || start_ns || "
+            "'-' || ifnull(end_ns, ''), ', ') FROM (SELECT mapping.*, tid FROM mapping "
+            "JOIN thread  USING (thread_id) WHERE kind = 'stack' ORDER BY mapping_id)",
             "16 7 20-50, 36 8 30-, 16 9 50-");
 }
 
 TEST(unmapping_a_part_leaves_the_pieces)
 {
-        struct fixture f = open_fixture();
-        process(&f, 0, 1, 0, 100, false);
-        map(&f, 10, 1, 16 * PAGE, 4 * PAGE, "/nowhere/lib.so");
-        assert_int_equal(sink_unmapping(f.sink, 20, 1, 17 * PAGE, PAGE, &diag), 0);
-        close_fixture(&f);
-        assert_int_equal(count("SELECT count(*) FROM mapping"), 3);
-        assert_int_equal(count("SELECT end_ns FROM mapping WHERE length_bytes = 16384"),
-                         20);
-        assert_int_equal(
-            count("SELECT start_ns FROM mapping WHERE start_addr = 18 * 4096 "
-                  "AND length_bytes = 8192 AND file_offset_bytes = 8192 "
-                  "AND end_ns IS NULL"),
-            20);
-        assert_int_equal(count("SELECT count(*) FROM module"), 1);
+        map(10, 1, 16 * PAGE, 4 * PAGE, "/nowhere/lib.so");
+        assert_int_equal(sink_unmapping(sink, 20, 1, 17 * PAGE, PAGE, &diag), 0);
+        finish();
+        expect_int("SELECT count(*) FROM mapping", 3);
+        expect_int("SELECT end_ns FROM mapping WHERE length_bytes = 16384", 20);
+        expect_int("SELECT start_ns FROM mapping WHERE start_addr = 18 * 4096 AND "
+                   "length_bytes = 8192 AND file_offset_bytes = 8192 AND end_ns IS NULL",
+                   20);
+        expect_int("SELECT count(*) FROM module", 1);
 }
 
 TEST(what_is_mapped_over_blocks_stays)
 {
-        struct fixture f = open_fixture();
-        process(&f, 0, 1, 0, 100, false);
-        map(&f, 5, 1, 16 * PAGE, 8 * PAGE, NULL);
-        allocate(&f, 10, 1, 16 * PAGE, 8 * PAGE);
-        sample(&f, 15, 1, 17 * PAGE);
-        map(&f, 20, 1, 17 * PAGE, PAGE, "/nowhere/data");
-        assert_int_equal(sink_replaced(f.sink, 21, 1, 17 * PAGE, PAGE, &diag), 0);
-        sample(&f, 30, 1, 17 * PAGE);
-        sample(&f, 31, 1, 18 * PAGE);
-        close_fixture(&f);
-        assert_int_equal(
-            count("SELECT count(*) FROM mapping WHERE start_addr = 17 * 4096 "
-                  "AND module_id AND end_ns IS NULL"),
-            1);
-        assert_string_equal(plain_text("sink.db",
-                                       "SELECT group_concat((addr / 4096) || ' ' || "
-                                       "start_ns || ' ' || coalesce(end_ns, ''), ', ') "
-                                       "FROM (SELECT * FROM allocation ORDER BY addr)"),
-                            "16 10 21, 18 21 ");
+        map(5, 1, 16 * PAGE, 8 * PAGE, NULL);
+        allocate(10, 1, 16 * PAGE, 8 * PAGE);
+        sample(15, 1, 17 * PAGE);
+        map(20, 1, 17 * PAGE, PAGE, "/nowhere/data");
+        assert_int_equal(sink_replaced(sink, 21, 1, 17 * PAGE, PAGE, &diag), 0);
+        sample(30, 1, 17 * PAGE);
+        sample(31, 1, 18 * PAGE);
+        finish();
+        expect_int("SELECT count(*) FROM mapping WHERE start_addr = 17 * 4096 AND "
+                   "module_id AND end_ns IS NULL",
+                   1);
+        expect(
+            "SELECT group_concat((addr / 4096) || ' ' || start_ns || ' ' || "
+            "coalesce(end_ns, ''), ', ') FROM (SELECT * FROM allocation ORDER BY addr)",
+            "16 10 21, 18 21 ");
 }
 
 TEST(only_sampled_blocks_have_rows_and_all_count)
 {
-        struct fixture f = open_fixture();
-        process(&f, 0, 1, 0, 100, false);
-        allocate(&f, 10, 1, 0x10000, 64);
-        assert_int_equal(sink_free(f.sink, 20, 1, 0x10000, &diag), 0);
-        allocate(&f, 30, 1, 0x10000, 128); /* the same address, another block */
-        sample(&f, 40, 1, 0x10000 + 100);
-        sample(&f, 41, 1, 0x10000);
-        sample(&f, 42, 1, 0x10000 + 128); /* just behind it */
-        assert_int_equal(sink_free(f.sink, 50, 1, 0x10000, &diag), 0);
-        close_fixture(&f);
-        assert_int_equal(count("SELECT count(*) FROM allocation"), 1);
-        assert_string_equal(plain_text("sink.db",
-                                       "SELECT size_bytes || ' ' || start_ns || "
-                                       "' ' || end_ns FROM allocation"),
-                            "128 30 50");
-        assert_string_equal(plain_text("sink.db",
-                                       "SELECT allocations || ' ' || total_bytes "
-                                       "|| ' ' || peak_bytes "
-                                       "FROM allocation_total"),
-                            "2 192 128");
+        allocate(10, 1, 0x10000, 64);
+        assert_int_equal(sink_free(sink, 20, 1, 0x10000, &diag), 0);
+        allocate(30, 1, 0x10000, 128); /* the same address, another block */
+        sample(40, 1, 0x10000 + 100);
+        sample(41, 1, 0x10000);
+        sample(42, 1, 0x10000 + 128); /* just behind it */
+        assert_int_equal(sink_free(sink, 50, 1, 0x10000, &diag), 0);
+        finish();
+        expect_int("SELECT count(*) FROM allocation", 1);
+        expect("SELECT size_bytes || ' ' || start_ns || ' ' || end_ns FROM allocation",
+               "128 30 50");
+        expect("SELECT allocations || ' ' || total_bytes || ' ' || peak_bytes FROM "
+               "allocation_total",
+               "2 192 128");
 }
 
 TEST(a_forked_child_has_what_its_parent_had)
 {
-        struct fixture f = open_fixture();
-        process(&f, 0, 1, 0, 100, false);
-        map(&f, 10, 1, 16 * PAGE, PAGE, NULL);
-        map(&f, 10, 1, 32 * PAGE, PAGE, NULL);
-        assert_int_equal(sink_unmapping(f.sink, 15, 1, 32 * PAGE, PAGE, &diag), 0);
-        allocate(&f, 20, 1, 0x10000, 64);
-        process(&f, 30, 2, 1, 101, true);
-        sample(&f, 40, 2, 0x10010);
-        assert_int_equal(sink_free(f.sink, 50, 1, 0x10000, &diag), 0); /* the parent's */
-        sample(&f, 60, 2, 0x10010);
-        close_fixture(&f);
-        assert_int_equal(count("SELECT count(*) FROM mapping WHERE process_id = 2"), 1);
-        assert_int_equal(count("SELECT start_ns FROM mapping WHERE process_id = 2"), 30);
-        assert_int_equal(count("SELECT count(*) FROM allocation"), 1);
-        assert_int_equal(count("SELECT process_id FROM allocation"), 2);
-        assert_string_equal(plain_text("sink.db", "SELECT end_ns FROM allocation"),
-                            "NULL");
-        assert_int_equal(count("SELECT allocations FROM allocation_total"), 1);
+        map(10, 1, 16 * PAGE, PAGE, NULL);
+        map(10, 1, 32 * PAGE, PAGE, NULL);
+        assert_int_equal(sink_unmapping(sink, 15, 1, 32 * PAGE, PAGE, &diag), 0);
+        allocate(20, 1, 0x10000, 64);
+        process(30, 2, 1, 101, true);
+        sample(40, 2, 0x10010);
+        assert_int_equal(sink_free(sink, 50, 1, 0x10000, &diag), 0); /* the parent's */
+        sample(60, 2, 0x10010);
+        finish();
+        expect_int("SELECT count(*) FROM mapping WHERE process_id = 2", 1);
+        expect_int("SELECT start_ns FROM mapping WHERE process_id = 2", 30);
+        expect_int("SELECT count(*) FROM allocation", 1);
+        expect_int("SELECT process_id FROM allocation", 2);
+        expect("SELECT end_ns FROM allocation", "NULL");
+        expect_int("SELECT allocations FROM allocation_total", 1);
 }
 
 TEST(a_child_heard_of_after_its_parents_end_still_inherits)
 {
-        struct fixture f = open_fixture();
-        process(&f, 0, 1, 0, 100, false);
-        map(&f, 10, 1, 16 * PAGE, PAGE, NULL);
-        assert_int_equal(sink_process_end(f.sink, 20, 1, &diag), 0);
-        process(&f, 20, 2, 1, 101, true);
-        close_fixture(&f);
-        assert_int_equal(count("SELECT count(*) FROM mapping WHERE process_id = 2"), 1);
-        assert_int_equal(count("SELECT count(*) FROM ledger"), 0);
+        map(10, 1, 16 * PAGE, PAGE, NULL);
+        assert_int_equal(sink_process_end(sink, 20, 1, &diag), 0);
+        process(20, 2, 1, 101, true);
+        finish();
+        expect_int("SELECT count(*) FROM mapping WHERE process_id = 2", 1);
+        expect_int("SELECT count(*) FROM ledger", 0);
 }
 
 TEST(exec_begins_with_nothing)
 {
-        struct fixture f = open_fixture();
-        process(&f, 0, 1, 0, 100, false);
-        map(&f, 10, 1, 16 * PAGE, PAGE, NULL);
-        allocate(&f, 15, 1, 0x10000, 64);
-        assert_int_equal(sink_process_end(f.sink, 20, 1, &diag), 0);
-        process(&f, 20, 2, 1, 100, false);
-        sample(&f, 30, 2, 0x10000);
-        close_fixture(&f);
-        assert_int_equal(count("SELECT count(*) FROM mapping WHERE process_id = 2"), 0);
-        assert_int_equal(count("SELECT count(*) FROM allocation"), 0);
-        assert_int_equal(count("SELECT end_ns FROM process WHERE process_id = 1"), 20);
-        assert_int_equal(
-            count("SELECT parent_process_id FROM process WHERE process_id = 2"), 1);
+        map(10, 1, 16 * PAGE, PAGE, NULL);
+        allocate(15, 1, 0x10000, 64);
+        assert_int_equal(sink_process_end(sink, 20, 1, &diag), 0);
+        process(20, 2, 1, 100, false);
+        sample(30, 2, 0x10000);
+        finish();
+        expect_int("SELECT count(*) FROM mapping WHERE process_id = 2", 0);
+        expect_int("SELECT count(*) FROM allocation", 0);
+        expect_int("SELECT end_ns FROM process WHERE process_id = 1", 20);
+        expect_int("SELECT parent_process_id FROM process WHERE process_id = 2", 1);
 }
 
 TEST(a_lagging_clock_does_not_tear_samples_from_their_mapping)
 {
-        struct fixture f = open_fixture();
-        process(&f, 0, 1, 0, 100, false);
-        map(&f, 1000, 1, 16 * PAGE, PAGE, NULL);
-        sample(&f, 990, 1, 16 * PAGE); /* after it, by a thread whose clock lags */
-        sample(&f, 1050, 1, 16 * PAGE);
-        assert_int_equal(sink_unmapping(f.sink, 1040, 1, 16 * PAGE, PAGE, &diag), 0);
-        close_fixture(&f);
-        assert_int_equal(count("SELECT count(*) FROM sample JOIN mapping "
-                               "WHERE time_ns BETWEEN mapping.start_ns AND end_ns"),
-                         2);
+        map(1000, 1, 16 * PAGE, PAGE, NULL);
+        sample(990, 1, 16 * PAGE); /* after it, by a thread whose clock lags */
+        sample(1050, 1, 16 * PAGE);
+        assert_int_equal(sink_unmapping(sink, 1040, 1, 16 * PAGE, PAGE, &diag), 0);
+        finish();
+        expect_int("SELECT count(*) FROM sample JOIN mapping WHERE time_ns BETWEEN "
+                   "mapping.start_ns AND end_ns",
+                   2);
 }
 
 TEST(a_reused_tid_is_another_thread)
 {
-        struct fixture f = open_fixture();
-        process(&f, 0, 1, 0, 100, false);
-        assert_int_equal(sink_thread(f.sink, 10, 1, 7, NULL, &diag), 0);
-        sample(&f, 15, 1, 0);
-        assert_int_equal(sink_thread_end(f.sink, 20, 1, 7, &diag), 0);
-        assert_int_equal(sink_thread(f.sink, 30, 1, 7, NULL, &diag), 0);
-        sample(&f, 35, 1, 0);
-        close_fixture(&f);
-        assert_int_equal(count("SELECT count(DISTINCT thread_id) FROM sample"), 2);
-        assert_int_equal(count("SELECT end_ns FROM thread WHERE start_ns = 10"), 20);
-        assert_int_equal(count("SELECT end_ns FROM thread WHERE start_ns = 30"), 35);
+        assert_int_equal(sink_thread(sink, 10, 1, 7, NULL, &diag), 0);
+        sample(15, 1, 0);
+        assert_int_equal(sink_thread_end(sink, 20, 1, 7, &diag), 0);
+        assert_int_equal(sink_thread(sink, 30, 1, 7, NULL, &diag), 0);
+        sample(35, 1, 0);
+        finish();
+        expect_int("SELECT count(DISTINCT thread_id) FROM sample", 2);
+        expect_int("SELECT end_ns FROM thread WHERE start_ns = 10", 20);
+        expect_int("SELECT end_ns FROM thread WHERE start_ns = 30", 35);
 }
 
 TEST(readings_that_overlap_are_refused_and_counted)
 {
-        struct fixture f = open_fixture();
         struct event_counter counter = {"cycles", "cycles", 5};
-        process(&f, 0, 1, 0, 100, false);
         const int64_t times[][2] = {{0, 10}, {10, 20}, {15, 25}, {30, 30}, {40, 35}};
-        for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-                assert_int_equal(sink_counters(f.sink, times[i][0], times[i][1], 1, 7,
+        for (size_t i = 0; i < LENGTH(times); i++)
+                assert_int_equal(sink_counters(sink, times[i][0], times[i][1], 1, 7,
                                                &counter, 1, &diag),
                                  0);
-        close_fixture(&f);
-        assert_int_equal(count("SELECT count(*) FROM reading"), 2);
-        assert_int_equal(count("SELECT value FROM ledger "
-                               "WHERE kind = 'counter readings out of order'"),
-                         3);
+        finish();
+        expect_int("SELECT count(*) FROM reading", 2);
+        expect_int(
+            "SELECT value FROM ledger WHERE kind = 'counter readings out of order'", 3);
 }
 
 TEST(events_of_nobody_are_counted)
 {
-        struct fixture f = open_fixture();
-        sample(&f, 10, 5, 0);
-        process(&f, 0, 1, 0, 100, false);
-        assert_int_equal(sink_process_end(f.sink, 20, 1, &diag), 0);
-        sample(&f, 30, 1, 0);
-        close_fixture(&f);
+        sample(10, 5, 0);
+        assert_int_equal(sink_process_end(sink, 20, 1, &diag), 0);
+        sample(30, 1, 0);
+        finish();
         /* The kernel may sample a process for a while after it told of its end. */
-        assert_int_equal(count("SELECT count(*) FROM sample"), 1);
-        assert_int_equal(count("SELECT value FROM ledger "
-                               "WHERE kind = 'events without a process'"),
-                         1);
+        expect_int("SELECT count(*) FROM sample", 1);
+        expect_int("SELECT value FROM ledger WHERE kind = 'events without a process'", 1);
 }
 
 /* This program is a file with a build-id; readelf says which. */
 TEST(a_module_has_its_files_build_id)
 {
-        struct fixture f = open_fixture();
-        process(&f, 0, 1, 0, 100, false);
         char self[4096] = "";
         assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
-        map(&f, 10, 1, 16 * PAGE, PAGE, self);
-        map(&f, 10, 1, 32 * PAGE, PAGE, "/dev/zero");
-        map(&f, 10, 1, 48 * PAGE, PAGE, "/etc/passwd");
-        close_fixture(&f);
+        map(10, 1, 16 * PAGE, PAGE, self);
+        map(10, 1, 32 * PAGE, PAGE, "/dev/zero");
+        map(10, 1, 48 * PAGE, PAGE, "/etc/passwd");
+        finish();
         char command[5000];
         snprintf(command, sizeof(command),
                  "readelf -n '%s' | sed -n 's/.*Build ID: //p' >id", self);
@@ -327,11 +282,9 @@ TEST(a_module_has_its_files_build_id)
         assert_non_null(fgets(id, sizeof(id), file));
         fclose(file);
         id[strcspn(id, "\n")] = '\0';
-        assert_string_equal(plain_text("sink.db",
-                                       "SELECT lower(hex(build_id)) FROM module "
-                                       "WHERE path LIKE '%unit_sink'"),
-                            id);
-        assert_int_equal(count("SELECT count(*) FROM module WHERE build_id IS NULL"), 2);
+        expect("SELECT lower(hex(build_id)) FROM module WHERE path LIKE '%unit_sink'",
+               id);
+        expect_int("SELECT count(*) FROM module WHERE build_id IS NULL", 2);
 }
 
 enum { LARGE_BYTES = 5 << 20 };
@@ -354,13 +307,11 @@ static void make_large_file(const char *path)
  */
 TEST(a_large_file_is_read_at_the_end)
 {
-        struct fixture f = open_fixture();
-        process(&f, 0, 1, 0, 100, false);
         make_large_file("large");
         make_large_file("changed");
-        map(&f, 10, 1, 16 * PAGE, PAGE, "large");
-        map(&f, 11, 1, 32 * PAGE, PAGE, "large");
-        map(&f, 12, 1, 48 * PAGE, PAGE, "changed");
+        map(10, 1, 16 * PAGE, PAGE, "large");
+        map(11, 1, 32 * PAGE, PAGE, "large");
+        map(12, 1, 48 * PAGE, PAGE, "changed");
         assert_int_equal(rename("large", "moved"), 0);
         make_large_file("large");
         FILE *changed = fopen("changed", "r+");
@@ -369,75 +320,63 @@ TEST(a_large_file_is_read_at_the_end)
               "OTHER",
               changed);
         assert_int_equal(fclose(changed), 0);
-        close_fixture(&f);
-        assert_int_equal(count("SELECT count(*) FROM module"), 2);
-        assert_string_equal(plain_text("sink.db", "SELECT checksum FROM module_file "
-                                                  "JOIN module USING (module_id) "
-                                                  "WHERE path = 'large'"),
-                            large_file_checksum);
-        assert_int_equal(count("SELECT checksum FROM module_file JOIN module "
-                               "USING (module_id) WHERE path = 'changed'"),
-                         -1);
-        assert_int_equal(count("SELECT sum(size_bytes) FROM module_file"),
-                         2 * LARGE_BYTES);
+        finish();
+        expect_int("SELECT count(*) FROM module", 2);
+        expect("SELECT checksum FROM module_file JOIN module USING (module_id) WHERE "
+               "path = 'large'",
+               large_file_checksum);
+        expect_int("SELECT checksum FROM module_file JOIN module USING (module_id) WHERE "
+                   "path = 'changed'",
+                   -1);
+        expect_int("SELECT sum(size_bytes) FROM module_file", 2 * LARGE_BYTES);
 }
 
 /* The second is sparse: that it is not read shows in the time too. */
 TEST(no_more_than_1_gib_is_read_at_the_end)
 {
-        struct fixture f = open_fixture();
-        process(&f, 0, 1, 0, 100, false);
         make_large_file("small");
         make_large_file("large");
         assert_int_equal(truncate("large", 1 << 30), 0);
-        map(&f, 10, 1, 16 * PAGE, PAGE, "small");
-        map(&f, 11, 1, 32 * PAGE, PAGE, "large");
-        close_fixture(&f);
-        assert_int_equal(count("SELECT count(*) FROM module"), 2);
-        assert_string_equal(plain_text("sink.db", "SELECT path FROM module_file "
-                                                  "JOIN module USING (module_id)"),
-                            "small");
-        assert_int_equal(count("SELECT value FROM ledger WHERE unit = 'files' AND"
-                               " kind = 'large files without a build-id not read'"),
-                         1);
+        map(10, 1, 16 * PAGE, PAGE, "small");
+        map(11, 1, 32 * PAGE, PAGE, "large");
+        finish();
+        expect_int("SELECT count(*) FROM module", 2);
+        expect("SELECT path FROM module_file JOIN module USING (module_id)", "small");
+        expect_int("SELECT value FROM ledger WHERE unit = 'files' AND kind = 'large "
+                   "files without a build-id not read'",
+                   1);
 }
 
 /* A program gives a thread a block for its stack; the source knows the whole mapping that
  * it is part of. */
 TEST(a_stack_in_a_block_hides_no_other_block)
 {
-        struct fixture f = open_fixture();
-        process(&f, 0, 1, 0, 100, false);
-        map(&f, 0, 1, 0x100000, 0x100000, NULL);
-        assert_int_equal(sink_thread(f.sink, 10, 1, 101, NULL, &diag), 0);
+        map(0, 1, 0x100000, 0x100000, NULL);
+        assert_int_equal(sink_thread(sink, 10, 1, 101, NULL, &diag), 0);
         struct event_mapping stack = {.image = 1,
                                       .start_addr = 0x100000,
                                       .length_bytes = 0x80000,
                                       .kind = MAPPING_STACK,
                                       .stack_tid = 101,
                                       .protection = "rw-"};
-        assert_int_equal(sink_allocation(f.sink, 5, 1, 100, "aligned_alloc", 0x170000,
+        assert_int_equal(sink_allocation(sink, 5, 1, 100, "aligned_alloc", 0x170000,
                                          0x10000, NULL, 0, &diag),
                          0);
-        assert_int_equal(sink_mapping(f.sink, 10, &stack, &diag), 0);
-        assert_int_equal(sink_free(f.sink, 20, 1, 0x170000, &diag), 0);
-        assert_int_equal(sink_thread(f.sink, 30, 1, 102, NULL, &diag), 0);
+        assert_int_equal(sink_mapping(sink, 10, &stack, &diag), 0);
+        assert_int_equal(sink_free(sink, 20, 1, 0x170000, &diag), 0);
+        assert_int_equal(sink_thread(sink, 30, 1, 102, NULL, &diag), 0);
         stack.stack_tid = 102;
-        assert_int_equal(sink_mapping(f.sink, 30, &stack, &diag), 0);
-        close_fixture(&f);
+        assert_int_equal(sink_mapping(sink, 30, &stack, &diag), 0);
+        finish();
         /* The second thread's stack is no block's. */
-        assert_int_equal(
-            count("SELECT count(*) FROM mapping WHERE kind = 'stack' AND start_ns = 10"),
-            0);
-        assert_int_equal(
-            count("SELECT count(*) FROM mapping WHERE kind = 'stack' AND start_ns = 30"),
-            1);
+        expect_int("SELECT count(*) FROM mapping WHERE kind = 'stack' AND start_ns = 10",
+                   0);
+        expect_int("SELECT count(*) FROM mapping WHERE kind = 'stack' AND start_ns = 30",
+                   1);
 }
 
 TEST(the_unhandled_instruction_is_placed)
 {
-        struct fixture f = open_fixture();
-        process(&f, 0, 1, 0, 100, false);
         struct event_mapping event = {.image = 1,
                                       .start_addr = 0x400000,
                                       .length_bytes = PAGE,
@@ -445,14 +384,14 @@ TEST(the_unhandled_instruction_is_placed)
                                       .kind = MAPPING_FILE,
                                       .protection = "r-x",
                                       .path = "/nowhere/program"};
-        assert_int_equal(sink_mapping(f.sink, 0, &event, &diag), 0);
+        assert_int_equal(sink_mapping(sink, 0, &event, &diag), 0);
         const uint8_t bytes[] = {0x62, 0xf1};
-        assert_int_equal(sink_unhandled(f.sink, 1, 0x400010, bytes, sizeof(bytes), &diag),
+        assert_int_equal(sink_unhandled(sink, 1, 0x400010, bytes, sizeof(bytes), &diag),
                          0);
-        const struct unhandled_instruction *found = sink_unhandled_instruction(f.sink);
+        const struct unhandled_instruction *found = sink_unhandled_instruction(sink);
         assert_int_equal(found->count, 1);
         assert_string_equal(found->module, "/nowhere/program");
         assert_int_equal(found->module_offset_bytes, 0x1010);
         assert_int_equal(found->bytes[0], 0x62);
-        close_fixture(&f);
+        finish();
 }

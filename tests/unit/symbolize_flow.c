@@ -375,7 +375,7 @@ TEST(knows_what_a_number_is_used_as)
             {"copies_four", NUMBER_ANY},
         };
 
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 struct flow_answer answer = answer_in_file(cases[i].function, true);
 
                 if (answer.access.number != cases[i].number)
@@ -414,7 +414,7 @@ TEST(knows_how_addresses_follow)
             {"adds_to_sum", 0, {PATTERN_STRIDE, 8, 4}},
         };
 
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 uint64_t type_bytes;
                 const struct address_pattern found =
                     answer_at(cases[i].function, cases[i].at, true, &type_bytes).pattern;
@@ -463,7 +463,7 @@ TEST(knows_what_is_done_to_integers_only)
             {"adds_reals", false, false},
         };
 
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 struct flow_answer answer = answer_in_file(cases[i].function, true);
 
                 if (answer.access.perhaps_float != cases[i].perhaps_float ||

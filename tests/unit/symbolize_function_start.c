@@ -75,7 +75,7 @@ TEST(functions_begin_where_the_table_says)
                       {0x1040, 0},      {0x1050, 0},      {0x1060, 0x1060},
                       {0x1080, 0x1080}, {0x109f, 0x1080}, {0x10a0, 0x1060},
                       {0x1160, 0},      {0x5000, 0},      {0x2000f, 0x20000}};
-        enum { COUNT = sizeof(wanted) / sizeof(wanted[0]) };
+        enum { COUNT = LENGTH(wanted) };
         struct function_start starts[COUNT] = {{0}};
 
         for (size_t i = 0; i < COUNT; i++)

@@ -107,7 +107,7 @@ TEST(tells_constructors_from_functions)
             {&"C1x"[1], &"C2x"[1], false}, /* nothing before it is looked at */
         };
 
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (size_t i = 0; i < LENGTH(cases); i++)
                 if (mangled_same_constructor(cases[i].a, cases[i].b) != cases[i].same)
                         fail_msg("%s and %s", cases[i].a, cases[i].b);
 }
@@ -257,7 +257,7 @@ TEST(functions_of_one_name_have_their_files_behind_it)
             {"none", NULL, "+0x1139", 0, false, true, "none (+0x1139)"},
             {"none", NULL, "+0x1239", 0, false, true, "none (+0x1239)"}};
 
-        expect_labels(all, sizeof(all) / sizeof(*all));
+        expect_labels(all, LENGTH(all));
 }
 
 /* Names of which one ends as another ends, with what sorts before '/' or is none. */
@@ -273,7 +273,7 @@ TEST(files_are_told_apart_by_whole_components)
             {"move", NULL, "/ba/x.c", 5, true, false, "move (ba/x.c)"},
         };
 
-        expect_labels(all, sizeof(all) / sizeof(all[0]));
+        expect_labels(all, LENGTH(all));
 }
 
 TEST(overloads_have_their_parameters_behind_the_name)
@@ -292,7 +292,7 @@ TEST(overloads_have_their_parameters_behind_the_name)
             {"hide", "_ZL4hidei.isra.0", "/src/b.cc", 2, true, false, "hide(int) (b.cc)"},
             {"hide", "_ZL4hided", "/src/b.cc", 9, true, false, "hide(double)"}};
 
-        expect_labels(all, sizeof(all) / sizeof(*all));
+        expect_labels(all, LENGTH(all));
 }
 
 TEST(symbols_tell_of_functions_of_one_name)

@@ -253,7 +253,7 @@ TEST_WITH(whole_items_change_no_step, begin, end)
         } cases[] = {{f->node, 24, 16, 24}, {f->node, 16, 24, 24}, {f->node, 24, 8, 8},
                      {f->node, 32, 16, 16}, {number, 24, 16, 8},   {number, 12, 8, 12}};
 
-        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 const struct place_value pointer = place_pointer(cases[i].type, 0);
                 const struct place_value a = place_number(cases[i].a, 0);
                 const struct place_value b = place_number(cases[i].b, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The whole stage on a recording of this very program: its mappings as the kernel
  * shows them, samples at instructions and data whose names are in this file. */
+#define TEST_SETUP begin
 #include "db_test.h"
 
 #include <dlfcn.h>
@@ -103,16 +104,16 @@ static __attribute__((noinline)) void allocating_function(void)
 
 /* ---- a recording ---- */
 
-struct recording {
+static struct {
         struct db *db;
         struct writer *writer;
         int64_t process;
         int64_t thread;
         int64_t data_source;
-};
+} recording;
 
 /* How the recorder sees the file at PATH. */
-static int64_t record_module(struct recording *recording, const char *path)
+static int64_t record_module(const char *path)
 {
         int64_t id;
         uint8_t build_id[64];
@@ -133,7 +134,7 @@ static int64_t record_module(struct recording *recording, const char *path)
         }
         pclose(notes);
         assert_int_equal(
-            writer_module(recording->writer, path, build_id, bytes, &id, NULL), 0);
+            writer_module(recording.writer, path, build_id, bytes, &id, NULL), 0);
         return id;
 }
 
@@ -148,26 +149,25 @@ static enum mapping_kind kind_of(const char *path)
         return strcmp(path, "[vdso]") == 0 ? MAPPING_VDSO : MAPPING_ANON;
 }
 
-static void record_mapping(struct recording *recording, enum mapping_kind kind,
-                           uint64_t start, uint64_t length, uint64_t offset,
-                           int64_t module, const char *protection)
+static void record_mapping(enum mapping_kind kind, uint64_t start, uint64_t length,
+                           uint64_t offset, int64_t module, const char *protection)
 {
-        struct mapping_row row = {.process_id = recording->process,
+        struct mapping_row row = {.process_id = recording.process,
                                   .kind = kind,
                                   .start_addr = start,
                                   .length_bytes = length,
                                   .file_offset_bytes = offset,
                                   .module_id = module,
                                   .thread_id =
-                                      kind == MAPPING_STACK ? recording->thread : 0,
+                                      kind == MAPPING_STACK ? recording.thread : 0,
                                   .protection = protection,
                                   .start_ns = 0};
         int64_t id;
 
-        assert_int_equal(writer_mapping(recording->writer, &row, &id, NULL), 0);
+        assert_int_equal(writer_mapping(recording.writer, &row, &id, NULL), 0);
 }
 
-static void record_own_mappings(struct recording *recording)
+static void record_own_mappings(void)
 {
         FILE *maps = fopen("/proc/self/maps", "r");
         char line[1024];
@@ -180,61 +180,61 @@ static void record_own_mappings(struct recording *recording)
                 assert_true(sscanf(line, "%lx-%lx %4s %lx %*s %*s %511[^\n]", &start,
                                    &end, protection, &offset, path) >= 4);
                 protection[3] = '\0';
-                int64_t module = path[0] == '/' ? record_module(recording, path) : 0;
+                int64_t module = path[0] == '/' ? record_module(path) : 0;
 
-                record_mapping(recording, kind_of(path), start, end - start, offset,
-                               module, protection);
+                record_mapping(kind_of(path), start, end - start, offset, module,
+                               protection);
         }
         fclose(maps);
 }
 
-static void begin(struct recording *recording)
+static int begin(void **state)
 {
+        if (enter_directory(state))
+                return -1;
         struct data_source_row source = {"load", "DRAM", "hit", "none", false, false, 0};
 
-        recording->db = create_db("memlag.db");
-        recording->writer = open_writer(recording->db);
-        assert_int_equal(writer_process(recording->writer, 100, 0, "test", 0,
-                                        &recording->process, NULL),
-                         0);
-        assert_int_equal(writer_thread(recording->writer, recording->process, 100, "test",
-                                       0, &recording->thread, NULL),
+        recording.db = create_db("a.db");
+        recording.writer = open_writer(recording.db);
+        assert_int_equal(
+            writer_process(recording.writer, 100, 0, "test", 0, &recording.process, NULL),
+            0);
+        assert_int_equal(writer_thread(recording.writer, recording.process, 100, "test",
+                                       0, &recording.thread, NULL),
                          0);
         assert_int_equal(
-            writer_data_source(recording->writer, &source, &recording->data_source, NULL),
+            writer_data_source(recording.writer, &source, &recording.data_source, NULL),
             0);
+        return 0;
 }
 
-static void record_sample(struct recording *recording, int64_t time_ns, const void *ip,
-                          const volatile void *addr, int64_t stack)
+static void record_sample(int64_t time_ns, const void *ip, const volatile void *addr,
+                          int64_t stack)
 {
         struct sample_row row = {.time_ns = time_ns,
-                                 .thread_id = recording->thread,
+                                 .thread_id = recording.thread,
                                  .cpu = 0,
                                  .ip = (uintptr_t)ip,
                                  .has_addr = addr != NULL,
                                  .addr = (uintptr_t)addr,
                                  .latency_cycles = 100,
-                                 .data_source_id = recording->data_source,
+                                 .data_source_id = recording.data_source,
                                  .stack_id = stack};
 
-        assert_int_equal(writer_sample(recording->writer, &row, NULL, NULL), 0);
+        assert_int_equal(writer_sample(recording.writer, &row, NULL, NULL), 0);
 }
 
 /* Ends the recording and names it. */
-static void finish(struct recording *recording)
+static void finish(void)
 {
         struct symbolize_options options = {0};
         struct diag diag = {0};
 
-        assert_int_equal(writer_close(recording->writer, NULL), 0);
-        if (symbolize(recording->db, &options, &diag))
+        assert_int_equal(writer_close(recording.writer, NULL), 0);
+        if (symbolize(recording.db, &options, &diag))
                 fail_msg("%s", diag.text);
-        db_close(recording->db);
+        db_close(recording.db);
 }
-
-#define expect(sql, text)       assert_string_equal(plain_text("memlag.db", sql), text)
-#define expect_int(sql, number) assert_int_equal(plain_int("memlag.db", sql), number)
 
 static const char *object_of(int sample)
 {
@@ -245,19 +245,16 @@ static const char *object_of(int sample)
             "SELECT kind || ' ' || name || ' +' || object_offset_bytes FROM attribution"
             " JOIN data_object USING (object_id) WHERE sample_id = %d",
             sample);
-        return plain_text("memlag.db", sql);
+        return plain_text("a.db", sql);
 }
 
 /* ---- code ---- */
 
 TEST(names_the_line_and_what_was_inlined)
 {
-        struct recording recording;
-
-        begin(&recording);
-        record_own_mappings(&recording);
-        record_sample(&recording, 1, outer(), NULL, 0);
-        finish(&recording);
+        record_own_mappings();
+        record_sample(1, outer(), NULL, 0);
+        finish();
 
         expect("SELECT function FROM location", "inner");
         expect("SELECT file LIKE '%/tests/unit/" FILE_NAME "' FROM location", "1");
@@ -275,20 +272,18 @@ TEST(names_the_line_and_what_was_inlined)
 /* The call is the last instruction of its line: the return address is in the next. */
 TEST(a_caller_is_at_its_call)
 {
-        struct recording recording;
         void *ip = outer();
         int64_t stack;
 
         allocating_function();
         uint64_t ips[] = {(uintptr_t)ip, (uintptr_t)return_address};
 
-        begin(&recording);
-        record_own_mappings(&recording);
+        record_own_mappings();
         assert_int_equal(writer_stack(recording.writer, recording.process, ips, 2,
                                       CONTEXT_OF_SAMPLE, &stack, NULL),
                          0);
-        record_sample(&recording, 1, ip, NULL, stack);
-        finish(&recording);
+        record_sample(1, ip, NULL, stack);
+        finish();
 
         expect("SELECT function FROM stack JOIN stack_location USING (stack_id)"
                " JOIN location USING (location_id) WHERE parent_id IS NULL",
@@ -302,19 +297,19 @@ TEST(a_caller_is_at_its_call)
 }
 
 /* What lies at IP is other memory from 10 to 19 ns. */
-static void record_change_at(struct recording *recording, void *ip)
+static void record_change_at(void *ip)
 {
         int64_t id;
-        const struct mapping_row early = {.process_id = recording->process,
+        const struct mapping_row early = {.process_id = recording.process,
                                           .kind = MAPPING_ANON,
                                           .start_addr = (uintptr_t)ip & ~UINT64_C(4095),
                                           .length_bytes = 4096,
                                           .protection = "r-x",
                                           .start_ns = 10};
 
-        record_own_mappings(recording);
-        assert_int_equal(writer_mapping(recording->writer, &early, &id, NULL), 0);
-        assert_int_equal(writer_mapping_end(recording->writer, id, 19, NULL), 0);
+        record_own_mappings();
+        assert_int_equal(writer_mapping(recording.writer, &early, &id, NULL), 0);
+        assert_int_equal(writer_mapping_end(recording.writer, id, 19, NULL), 0);
 }
 
 static void expect_function(int sample, const char *function)
@@ -330,15 +325,13 @@ static void expect_function(int sample, const char *function)
 
 TEST(the_mapping_in_force_decides)
 {
-        struct recording recording;
         void *ip = outer();
 
-        begin(&recording);
-        record_change_at(&recording, ip);
-        record_sample(&recording, 5, ip, NULL, 0);
+        record_change_at(ip);
+        record_sample(5, ip, NULL, 0);
         for (int time_ns = 15; time_ns < 18; time_ns++)
-                record_sample(&recording, time_ns, ip, NULL, 0);
-        finish(&recording);
+                record_sample(time_ns, ip, NULL, 0);
+        finish();
 
         expect_function(1, "inner");
         for (int sample = 2; sample <= 4; sample++)
@@ -350,16 +343,14 @@ TEST(the_mapping_in_force_decides)
 /* Whatever order the samples were written in. */
 TEST(samples_need_not_lie_in_the_order_of_time)
 {
-        struct recording recording;
         void *ip = outer();
 
-        begin(&recording);
-        record_change_at(&recording, ip);
+        record_change_at(ip);
         for (int i = 0; i < 3; i++)
-                record_sample(&recording, 15, ip, NULL, 0);
+                record_sample(15, ip, NULL, 0);
         for (int i = 0; i < 100; i++)
-                record_sample(&recording, 5, ip, NULL, 0);
-        finish(&recording);
+                record_sample(5, ip, NULL, 0);
+        finish();
 
         for (int sample = 1; sample <= 3; sample++)
                 expect_function(sample, "[JIT code]");
@@ -375,16 +366,14 @@ TEST(samples_need_not_lie_in_the_order_of_time)
 /* Also beside samples with one. */
 TEST(a_sample_without_address_has_a_row_only_at_another_place)
 {
-        struct recording recording;
         void *ip = outer();
 
-        begin(&recording);
-        record_change_at(&recording, ip);
-        record_sample(&recording, 4, ip, &static_cells[1], 0);
-        record_sample(&recording, 5, ip, NULL, 0);
-        record_sample(&recording, 15, ip, NULL, 0);
-        record_sample(&recording, 16, ip, NULL, 0);
-        finish(&recording);
+        record_change_at(ip);
+        record_sample(4, ip, &static_cells[1], 0);
+        record_sample(5, ip, NULL, 0);
+        record_sample(15, ip, NULL, 0);
+        record_sample(16, ip, NULL, 0);
+        finish();
 
         expect("SELECT group_concat(sample_id) FROM"
                " (SELECT sample_id FROM attribution ORDER BY 1)",
@@ -401,19 +390,17 @@ TEST(a_sample_without_address_has_a_row_only_at_another_place)
 
 TEST(names_variables)
 {
-        struct recording recording;
         void *ip = outer();
         long local = 0;
 
-        begin(&recording);
-        record_own_mappings(&recording);
-        record_sample(&recording, 1, ip, &global_table.values[3], 0);
-        record_sample(&recording, 2, ip, &static_cells[10], 0);
-        record_sample(&recording, 3, ip, &constants[2], 0);
-        record_sample(&recording, 4, ip, function_static(), 0);
-        record_sample(&recording, 5, ip, &local, 0);
-        record_sample(&recording, 6, ip, (void *)16, 0);
-        finish(&recording);
+        record_own_mappings();
+        record_sample(1, ip, &global_table.values[3], 0);
+        record_sample(2, ip, &static_cells[10], 0);
+        record_sample(3, ip, &constants[2], 0);
+        record_sample(4, ip, function_static(), 0);
+        record_sample(5, ip, &local, 0);
+        record_sample(6, ip, (void *)16, 0);
+        finish();
 
         assert_string_equal(object_of(1), "global global_table +32");
         assert_string_equal(object_of(2), "global static_cells +80");
@@ -435,20 +422,17 @@ TEST(stores_are_no_loads_of_several_fields)
 {
         const struct data_source_row store = {"store", "L1",  "hit", "none",
                                               false,   false, 0};
-        struct recording recording;
-
-        begin(&recording);
-        record_own_mappings(&recording);
+        record_own_mappings();
         for (int i = 0; i < 3; i++)
-                record_sample(&recording, 1 + i, load_pair(), &pair, 0);
+                record_sample(1 + i, load_pair(), &pair, 0);
         assert_int_equal(
             writer_data_source(recording.writer, &store, &recording.data_source, NULL),
             0);
         for (int i = 0; i < 2; i++)
-                record_sample(&recording, 4 + i, store_pair(), &pair, 0);
+                record_sample(4 + i, store_pair(), &pair, 0);
         recording.data_source = 0; /* not known: loads, as the recorder samples these */
-        record_sample(&recording, 6, load_pair(), &pair, 0);
-        finish(&recording);
+        record_sample(6, load_pair(), &pair, 0);
+        finish();
 
         expect_int("SELECT count(*) FROM attribution JOIN type_field USING (field_id)"
                    " WHERE name = 'first'",
@@ -460,7 +444,6 @@ TEST(stores_are_no_loads_of_several_fields)
 
 TEST(names_mapped_files)
 {
-        struct recording recording;
         void *ip = outer();
         int fd = open("data.bin", O_RDWR | O_CREAT, 0644);
 
@@ -469,12 +452,11 @@ TEST(names_mapped_files)
         char *memory =
             mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-        begin(&recording);
-        record_own_mappings(&recording);
-        record_sample(&recording, 1, ip, file + 5000, 0);
-        record_sample(&recording, 2, ip, memory + 8, 0);
-        record_sample(&recording, 3, ip, ip, 0);
-        finish(&recording);
+        record_own_mappings();
+        record_sample(1, ip, file + 5000, 0);
+        record_sample(2, ip, memory + 8, 0);
+        record_sample(3, ip, ip, 0);
+        finish();
         munmap(file, 8192);
         munmap(memory, 4096);
         close(fd);
@@ -490,30 +472,25 @@ TEST(names_mapped_files)
                "code");
 }
 
-static void record_block(struct recording *recording, const char *function, uint64_t addr,
-                         uint64_t bytes, int64_t stack, int64_t start_ns, int64_t end_ns)
+static void record_block(const char *function, uint64_t addr, uint64_t bytes,
+                         int64_t stack, int64_t start_ns, int64_t end_ns)
 {
-        struct allocation_row row = {recording->process,
-                                     recording->thread,
-                                     function,
-                                     addr,
-                                     bytes,
-                                     stack,
-                                     start_ns};
+        struct allocation_row row = {
+            recording.process, recording.thread, function, addr, bytes, stack, start_ns};
         int64_t id;
 
-        assert_int_equal(writer_allocation(recording->writer, &row, &id, NULL), 0);
+        assert_int_equal(writer_allocation(recording.writer, &row, &id, NULL), 0);
         if (end_ns)
                 assert_int_equal(
-                    writer_allocation_end(recording->writer, id, end_ns, NULL), 0);
+                    writer_allocation_end(recording.writer, id, end_ns, NULL), 0);
 }
 
-static int64_t record_stack(struct recording *recording, const void *leaf)
+static int64_t record_stack(const void *leaf)
 {
         uint64_t ip = (uintptr_t)leaf;
         int64_t stack;
 
-        assert_int_equal(writer_stack(recording->writer, recording->process, &ip, 1,
+        assert_int_equal(writer_stack(recording.writer, recording.process, &ip, 1,
                                       CONTEXT_OF_ALLOCATION, &stack, NULL),
                          0);
         return stack;
@@ -521,28 +498,25 @@ static int64_t record_stack(struct recording *recording, const void *leaf)
 
 TEST(blocks_at_one_address_are_told_apart_by_time)
 {
-        struct recording recording;
         char *ip = outer();
 
         allocating_function();
         char *call = (char *)return_address - 1;
 
-        begin(&recording);
-        record_own_mappings(&recording);
-        record_mapping(&recording, MAPPING_HEAP, 0x10000, 0x10000, 0, 0, "rw-");
-        int64_t first = record_stack(&recording, ip),
-                second = record_stack(&recording, call);
+        record_own_mappings();
+        record_mapping(MAPPING_HEAP, 0x10000, 0x10000, 0, 0, "rw-");
+        int64_t first = record_stack(ip), second = record_stack(call);
 
-        record_block(&recording, "malloc", 0x10100, 64, first, 10, 20);
-        record_block(&recording, "calloc", 0x10100, 32, second, 20, 0);
-        record_sample(&recording, 5, ip, (void *)0x10110, 0);
-        record_sample(&recording, 15, ip, (void *)0x10110, 0);
-        record_sample(&recording, 20, ip, (void *)0x10110, 0);
-        record_sample(&recording, 25, ip, (void *)0x10120, 0); /* beyond the second */
+        record_block("malloc", 0x10100, 64, first, 10, 20);
+        record_block("calloc", 0x10100, 32, second, 20, 0);
+        record_sample(5, ip, (void *)0x10110, 0);
+        record_sample(15, ip, (void *)0x10110, 0);
+        record_sample(20, ip, (void *)0x10110, 0);
+        record_sample(25, ip, (void *)0x10120, 0); /* beyond the second */
         assert_int_equal(
             writer_allocation_total(recording.writer, first, "malloc", 7, 448, 128, NULL),
             0);
-        finish(&recording);
+        finish();
 
         char wanted[128];
 
@@ -567,25 +541,23 @@ TEST(blocks_at_one_address_are_told_apart_by_time)
  * block of the second has a sample. ADDR is what the only sample accesses. */
 static void record_two_paths(const void *addr)
 {
-        struct recording recording;
         char *ip = outer();
         int64_t called, alone = 0;
 
         allocating_function();
         const uint64_t ips[] = {(uintptr_t)ip, (uintptr_t)return_address};
 
-        begin(&recording);
-        record_own_mappings(&recording);
-        record_mapping(&recording, MAPPING_HEAP, 0x10000, 0x10000, 0, 0, "rw-");
+        record_own_mappings();
+        record_mapping(MAPPING_HEAP, 0x10000, 0x10000, 0, 0, "rw-");
         writer_stack(recording.writer, recording.process, ips, 2, CONTEXT_OF_ALLOCATION,
                      &called, NULL);
-        alone = record_stack(&recording, ip);
+        alone = record_stack(ip);
         if (addr)
-                record_block(&recording, "malloc", 0x10100, 64, called, 10, 20);
-        record_sample(&recording, 15, ip, addr, 0);
+                record_block("malloc", 0x10100, 64, called, 10, 20);
+        record_sample(15, ip, addr, 0);
         writer_allocation_total(recording.writer, called, "malloc", 3, 192, 128, NULL);
         writer_allocation_total(recording.writer, alone, "malloc", 2, 80, 40, NULL);
-        finish(&recording);
+        finish();
 }
 
 /* Nodes of all paths, and where they are. */
@@ -650,28 +622,26 @@ TEST(memory_between_blocks_is_the_heap)
             {0x30000100, "mmap inner"},  {0x40000200, "heap inner"},
             {0x40300000, "heap [heap]"}, {0x3ffffff8, "mmap [anon]"},
         };
-        const size_t count = sizeof(samples) / sizeof(*samples);
-        struct recording recording;
+        const size_t count = LENGTH(samples);
         char *ip = outer();
 
-        begin(&recording);
-        record_own_mappings(&recording);
-        record_mapping(&recording, MAPPING_ANON, 0x10000000, 0x1000, 0, 0, "rw-");
-        record_mapping(&recording, MAPPING_ANON, 0x10001000, 0x1000, 0, 0, "rw-");
-        record_mapping(&recording, MAPPING_ANON, 0x10004000, 0x1000, 0, 0, "rw-");
-        record_mapping(&recording, MAPPING_ANON, 0x20000000, 0x44000, 0, 0, "rw-");
-        record_mapping(&recording, MAPPING_ANON, 0x30000000, 0x1000, 0, 0, "rw-");
-        record_mapping(&recording, MAPPING_ANON, 0x3ffff000, 0x1000, 0, 0, "rw-");
-        record_mapping(&recording, MAPPING_ANON, 0x40000000, 0x4000000, 0, 0, "---");
-        int64_t stack = record_stack(&recording, ip);
+        record_own_mappings();
+        record_mapping(MAPPING_ANON, 0x10000000, 0x1000, 0, 0, "rw-");
+        record_mapping(MAPPING_ANON, 0x10001000, 0x1000, 0, 0, "rw-");
+        record_mapping(MAPPING_ANON, 0x10004000, 0x1000, 0, 0, "rw-");
+        record_mapping(MAPPING_ANON, 0x20000000, 0x44000, 0, 0, "rw-");
+        record_mapping(MAPPING_ANON, 0x30000000, 0x1000, 0, 0, "rw-");
+        record_mapping(MAPPING_ANON, 0x3ffff000, 0x1000, 0, 0, "rw-");
+        record_mapping(MAPPING_ANON, 0x40000000, 0x4000000, 0, 0, "---");
+        int64_t stack = record_stack(ip);
 
-        record_block(&recording, "malloc", 0x10000100, 64, stack, 0, 0);
-        record_block(&recording, "malloc", 0x20000010, 0x41000, stack, 0, 0);
-        record_block(&recording, "mmap", 0x30000000, 0x800, stack, 0, 0);
-        record_block(&recording, "malloc", 0x40000200, 64, stack, 0, 0);
+        record_block("malloc", 0x10000100, 64, stack, 0, 0);
+        record_block("malloc", 0x20000010, 0x41000, stack, 0, 0);
+        record_block("mmap", 0x30000000, 0x800, stack, 0, 0);
+        record_block("malloc", 0x40000200, 64, stack, 0, 0);
         for (size_t i = 0; i < count; i++)
-                record_sample(&recording, (int64_t)i + 1, ip, (void *)samples[i].addr, 0);
-        finish(&recording);
+                record_sample((int64_t)i + 1, ip, (void *)samples[i].addr, 0);
+        finish();
         for (size_t i = 0; i < count; i++) {
                 const char *object = object_of((int)i + 1);
 
@@ -683,7 +653,6 @@ TEST(memory_between_blocks_is_the_heap)
 /* Where the C library's frame, or a wrapper's, comes first, its caller is the site. */
 TEST(the_site_is_outside_the_allocator)
 {
-        struct recording recording;
         char *ip = outer();
         int64_t stack;
 
@@ -691,14 +660,13 @@ TEST(the_site_is_outside_the_allocator)
         uint64_t ips[] = {(uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version"),
                           (uintptr_t)return_address};
 
-        begin(&recording);
-        record_own_mappings(&recording);
+        record_own_mappings();
         assert_int_equal(writer_stack(recording.writer, recording.process, ips, 2,
                                       CONTEXT_OF_SAMPLE, &stack, NULL),
                          0);
-        record_block(&recording, "malloc", 0x10100, 64, stack, 0, 0);
-        record_sample(&recording, 5, ip, (void *)0x10110, 0);
-        finish(&recording);
+        record_block("malloc", 0x10100, 64, stack, 0, 0);
+        record_sample(5, ip, (void *)0x10110, 0);
+        finish();
 
         expect("SELECT alloc_function FROM data_object", "allocating_function");
 }
@@ -707,7 +675,6 @@ TEST(the_site_is_outside_the_allocator)
 
 TEST(a_changed_or_missing_file_gives_no_names)
 {
-        struct recording recording;
         const uint8_t other_id[20] = {1, 2, 3};
         int64_t changed, missing, fifo;
         char self[512];
@@ -716,7 +683,6 @@ TEST(a_changed_or_missing_file_gives_no_names)
         assert_true(length > 0);
         self[length] = '\0';
         assert_int_equal(mkfifo("fifo", 0600), 0); /* opening it must not wait */
-        begin(&recording);
         assert_int_equal(writer_module(recording.writer, self, other_id, sizeof(other_id),
                                        &changed, NULL),
                          0);
@@ -724,15 +690,15 @@ TEST(a_changed_or_missing_file_gives_no_names)
             writer_module(recording.writer, "/nonexistent", NULL, 0, &missing, NULL), 0);
         assert_int_equal(writer_module(recording.writer, "fifo", NULL, 0, &fifo, NULL),
                          0);
-        record_mapping(&recording, MAPPING_FILE, 0x1000, 0x1000, 0x5000, changed, "r-x");
-        record_mapping(&recording, MAPPING_FILE, 0x2000, 0x1000, 0x6000, missing, "r-x");
-        record_mapping(&recording, MAPPING_FILE, 0x3000, 0x1000, 0x7000, fifo, "r-x");
-        record_sample(&recording, 1, (void *)0x1010, NULL, 0);
-        record_sample(&recording, 2, (void *)0x2010, NULL, 0);
-        record_sample(&recording, 3, (void *)0x3010, NULL, 0);
-        record_sample(&recording, 4, (void *)0x4010, NULL, 0);
-        record_sample(&recording, 5, (void *)0xffffffff81001000, NULL, 0);
-        finish(&recording);
+        record_mapping(MAPPING_FILE, 0x1000, 0x1000, 0x5000, changed, "r-x");
+        record_mapping(MAPPING_FILE, 0x2000, 0x1000, 0x6000, missing, "r-x");
+        record_mapping(MAPPING_FILE, 0x3000, 0x1000, 0x7000, fifo, "r-x");
+        record_sample(1, (void *)0x1010, NULL, 0);
+        record_sample(2, (void *)0x2010, NULL, 0);
+        record_sample(3, (void *)0x3010, NULL, 0);
+        record_sample(4, (void *)0x4010, NULL, 0);
+        record_sample(5, (void *)0xffffffff81001000, NULL, 0);
+        finish();
 
         expect_int("SELECT count(function) + count(line) FROM location", 0);
         expect_int(
@@ -751,15 +717,13 @@ TEST(a_changed_or_missing_file_gives_no_names)
 /* Every sample without a line has exactly one reason in the ledger. */
 TEST(the_ledger_adds_up)
 {
-        struct recording recording;
         char *ip = outer();
 
-        begin(&recording);
-        record_own_mappings(&recording);
+        record_own_mappings();
         srand(1);
         for (int i = 0; i < 3000; i++)
-                record_sample(&recording, i, ip + rand() % 400000 - 200000, NULL, 0);
-        finish(&recording);
+                record_sample(i, ip + rand() % 400000 - 200000, NULL, 0);
+        finish();
 
         expect_int("SELECT count(location_id) FROM sample_location", 3000);
         expect(
@@ -776,7 +740,7 @@ static void dump_names(const char *path)
         char command[256];
 
         snprintf(command, sizeof(command),
-                 "sqlite3 memlag.db '.dump name code_location code_frame stack_location"
+                 "sqlite3 a.db '.dump name code_location code_frame stack_location"
                  " data_object attribution ip_location ledger' > %s",
                  path);
         assert_int_equal(system(command), 0);
@@ -789,52 +753,45 @@ static void expect_the_same_again(void)
         struct db *db;
 
         dump_names("first.sql");
-        plain_exec("memlag.db", "DELETE FROM name_source");
-        assert_int_equal(db_open("memlag.db", DB_READ_WRITE, &db, NULL), 0);
+        plain_exec("a.db", "DELETE FROM name_source");
+        assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, NULL), 0);
         assert_int_equal(symbolize(db, &options, NULL), 0);
         db_close(db);
-        assert_true(plain_int("memlag.db", "SELECT count(*) FROM name_source") > 0);
+        assert_true(plain_int("a.db", "SELECT count(*) FROM name_source") > 0);
         dump_names("second.sql");
         assert_int_equal(system("cmp first.sql second.sql && test -s first.sql"), 0);
 }
 
 TEST(a_second_run_gives_the_same_rows)
 {
-        struct recording recording;
         char *ip = outer();
 
-        begin(&recording);
-        record_own_mappings(&recording);
+        record_own_mappings();
         for (int i = 0; i < 300; i++)
-                record_sample(&recording, i, ip + i, &static_cells[i % 64], 0);
-        finish(&recording);
+                record_sample(i, ip + i, &static_cells[i % 64], 0);
+        finish();
         expect_the_same_again();
 }
 
 TEST(a_second_run_gives_the_same_rows_without_addresses)
 {
-        struct recording recording;
         char *ip = outer();
 
-        begin(&recording);
-        record_change_at(&recording, ip);
+        record_change_at(ip);
         for (int i = 0; i < 300; i++)
-                record_sample(&recording, i / 10, ip + i % 50, NULL, 0);
-        finish(&recording);
-        assert_true(plain_int("memlag.db", "SELECT count(*) FROM ip_location") > 0);
-        assert_true(plain_int("memlag.db", "SELECT count(*) FROM attribution") > 0);
+                record_sample(i / 10, ip + i % 50, NULL, 0);
+        finish();
+        assert_true(plain_int("a.db", "SELECT count(*) FROM ip_location") > 0);
+        assert_true(plain_int("a.db", "SELECT count(*) FROM attribution") > 0);
         expect_the_same_again();
 }
 
 /* Rows that refer to nothing, overlap, end before they begin or wrap around. */
 TEST(a_hostile_database_does_no_harm)
 {
-        struct recording recording;
-
-        begin(&recording);
-        finish(&recording);
+        finish();
         plain_exec(
-            "memlag.db",
+            "a.db",
             "PRAGMA foreign_keys = OFF;"
             "INSERT INTO process VALUES (-5, 1, 77, NULL, 0, NULL);"
             "INSERT INTO thread VALUES (9223372036854775807, -5, 1, NULL, 0, NULL);"
@@ -865,7 +822,7 @@ TEST(a_hostile_database_does_no_harm)
         struct diag diag = {0};
         struct db *db;
 
-        assert_int_equal(db_open("memlag.db", DB_READ_WRITE, &db, NULL), 0);
+        assert_int_equal(db_open("a.db", DB_READ_WRITE, &db, NULL), 0);
         if (symbolize(db, &options, &diag))
                 fail_msg("%s", diag.text);
         db_close(db);

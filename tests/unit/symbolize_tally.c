@@ -20,16 +20,15 @@ enum {
 /* ---- a recording: sample number i at time i, in thread i % 2, and at address i % 70
  * ---- */
 
-struct recording {
+static struct {
         struct db *db;
         struct writer *writer;
         int64_t processes[2];
         int64_t threads[2];
-};
+} recording;
 
 /* Of two files that are mapped at the same addresses one after the other. */
-static void record_mappings(struct recording *recording, int64_t process,
-                            int64_t change_ns)
+static void record_mappings(int64_t process, int64_t change_ns)
 {
         static const char *const paths[] = {"/no/first", "/no/second"};
 
@@ -42,51 +41,50 @@ static void record_mappings(struct recording *recording, int64_t process,
                                           .start_ns = i == 0 ? 0 : change_ns};
                 int64_t id;
 
-                assert_int_equal(writer_module(recording->writer, paths[i], NULL, 0,
+                assert_int_equal(writer_module(recording.writer, paths[i], NULL, 0,
                                                &row.module_id, NULL),
                                  0);
-                assert_int_equal(writer_mapping(recording->writer, &row, &id, NULL), 0);
+                assert_int_equal(writer_mapping(recording.writer, &row, &id, NULL), 0);
                 if (i == 0)
-                        assert_int_equal(writer_mapping_end(recording->writer, id,
-                                                            change_ns - 1, NULL),
-                                         0);
+                        assert_int_equal(
+                            writer_mapping_end(recording.writer, id, change_ns - 1, NULL),
+                            0);
         }
 }
 
-static void record_sample(struct recording *recording, int64_t i, int64_t time_ns,
-                          bool has_addr)
+static void record_sample(int64_t i, int64_t time_ns, bool has_addr)
 {
         struct sample_row row = {.time_ns = time_ns,
-                                 .thread_id = recording->threads[i % 2],
+                                 .thread_id = recording.threads[i % 2],
                                  .cpu = -1,
                                  .ip = (uint64_t)(FIRST_IP + i % ADDRESSES),
                                  .has_addr = has_addr,
                                  .addr = 8,
                                  .latency_cycles = -1};
 
-        assert_int_equal(writer_sample(recording->writer, &row, NULL, NULL), 0);
+        assert_int_equal(writer_sample(recording.writer, &row, NULL, NULL), 0);
 }
 
-static void begin_changing(struct recording *recording, int64_t change_ns)
+static void begin_changing(int64_t change_ns)
 {
-        recording->db = create_db("memlag.db");
-        recording->writer = open_writer(recording->db);
+        recording.db = create_db("a.db");
+        recording.writer = open_writer(recording.db);
         for (int i = 0; i < 2; i++) {
-                int64_t *process = &recording->processes[i];
+                int64_t *process = &recording.processes[i];
 
-                assert_int_equal(writer_process(recording->writer, 100 + i, 0, "test", 0,
+                assert_int_equal(writer_process(recording.writer, 100 + i, 0, "test", 0,
                                                 process, NULL),
                                  0);
-                assert_int_equal(writer_thread(recording->writer, *process, 100 + i,
-                                               "test", 0, &recording->threads[i], NULL),
+                assert_int_equal(writer_thread(recording.writer, *process, 100 + i,
+                                               "test", 0, &recording.threads[i], NULL),
                                  0);
-                record_mappings(recording, *process, change_ns);
+                record_mappings(*process, change_ns);
         }
 }
 
-static void begin(struct recording *recording)
+static void begin(void)
 {
-        begin_changing(recording, CHANGE_NS);
+        begin_changing(CHANGE_NS);
 }
 
 /* ---- asking for the kinds ---- */
@@ -116,16 +114,16 @@ static void hear(struct heard *heard, const struct tally_kind *kind)
 
 /* Ends the recording and tallies its samples from the one with the id FIRST on; whether
  * they can be. HEARD may be NULL. */
-static bool tally(struct recording *recording, int64_t first, struct heard *heard)
+static bool tally(int64_t first, struct heard *heard)
 {
         struct raw raw = {0};
         struct samples samples;
         struct sample_range range;
         struct tally tally;
 
-        assert_int_equal(writer_close(recording->writer, NULL), 0);
-        assert_int_equal(raw_read(&raw, recording->db, NULL), 0);
-        assert_int_equal(samples_open(&samples, recording->db, &raw, NULL), 0);
+        assert_int_equal(writer_close(recording.writer, NULL), 0);
+        assert_int_equal(raw_read(&raw, recording.db, NULL), 0);
+        assert_int_equal(samples_open(&samples, recording.db, &raw, NULL), 0);
         assert_int_equal(samples_all(&samples, &range, NULL), 0);
         range.first = first;
         struct tally_epochs *epochs = tally_epochs_new(samples.raw);
@@ -142,7 +140,7 @@ static bool tally(struct recording *recording, int64_t first, struct heard *hear
                 hear(heard, tally.kinds[i]);
         tally_free(&tally);
         raw_free(&raw);
-        db_close(recording->db);
+        db_close(recording.db);
         return done;
 }
 
@@ -150,13 +148,12 @@ static bool tally(struct recording *recording, int64_t first, struct heard *hear
 
 TEST(test_counts)
 {
-        struct recording recording;
         struct heard heard, expected = {0};
         const int64_t first_id = 501;
 
-        begin(&recording);
+        begin();
         for (int64_t i = 0; i < SAMPLES; i++) {
-                record_sample(&recording, i, i, false);
+                record_sample(i, i, false);
                 if (i + 1 < first_id)
                         continue;
                 uint64_t *first =
@@ -166,14 +163,13 @@ TEST(test_counts)
                 if (!*first)
                         *first = (uint64_t)(i + 1);
         }
-        assert_true(tally(&recording, first_id, &heard));
+        assert_true(tally(first_id, &heard));
         assert_memory_equal(heard.many, expected.many, sizeof(heard.many));
         assert_memory_equal(heard.first_id, expected.first_id, sizeof(heard.first_id));
 }
 
 /* At each sample a mapping of KIND comes and goes. */
-static void record_busy(struct recording *recording, int64_t process,
-                        enum mapping_kind kind)
+static void record_busy(int64_t process, enum mapping_kind kind)
 {
         for (int64_t i = 0; i < SAMPLES; i++) {
                 struct mapping_row row = {.process_id = process,
@@ -184,11 +180,11 @@ static void record_busy(struct recording *recording, int64_t process,
                                           .start_ns = i};
                 int64_t mapping;
 
-                assert_int_equal(writer_mapping(recording->writer, &row, &mapping, NULL),
+                assert_int_equal(writer_mapping(recording.writer, &row, &mapping, NULL),
                                  0);
-                assert_int_equal(writer_mapping_end(recording->writer, mapping, i, NULL),
+                assert_int_equal(writer_mapping_end(recording.writer, mapping, i, NULL),
                                  0);
-                record_sample(recording, i, i, false);
+                record_sample(i, i, false);
         }
 }
 
@@ -200,139 +196,123 @@ static void assert_few_kinds(const struct heard *heard)
 
 TEST(test_mappings_of_another_process)
 {
-        struct recording recording;
         struct heard heard;
         int64_t process;
 
-        begin(&recording);
+        begin();
         assert_int_equal(
             writer_process(recording.writer, 102, 0, "other", 0, &process, NULL), 0);
-        record_busy(&recording, process, MAPPING_ANON);
-        assert_true(tally(&recording, 1, &heard));
+        record_busy(process, MAPPING_ANON);
+        assert_true(tally(1, &heard));
         assert_few_kinds(&heard);
 }
 
 /* As where many threads come and go: no code is looked for in stacks. */
 TEST(test_stacks)
 {
-        struct recording recording;
         struct heard heard;
 
-        begin(&recording);
-        record_busy(&recording, recording.processes[0], MAPPING_STACK);
-        assert_true(tally(&recording, 1, &heard));
+        begin();
+        record_busy(recording.processes[0], MAPPING_STACK);
+        assert_true(tally(1, &heard));
         assert_few_kinds(&heard);
 }
 
 /* COUNT samples of the first thread, one at each of PLACE_COUNT addresses in turns. */
-static void record_in_turns(struct recording *recording, int64_t count,
-                            int64_t place_count)
+static void record_in_turns(int64_t count, int64_t place_count)
 {
-        begin(recording);
+        begin();
         for (int64_t i = 0; i < count; i++) {
                 struct sample_row row = {.time_ns = i,
-                                         .thread_id = recording->threads[0],
+                                         .thread_id = recording.threads[0],
                                          .cpu = -1,
                                          .ip = (uint64_t)(FIRST_IP + i % place_count),
                                          .latency_cycles = -1};
 
-                assert_int_equal(writer_sample(recording->writer, &row, NULL, NULL), 0);
+                assert_int_equal(writer_sample(recording.writer, &row, NULL, NULL), 0);
         }
 }
 
 TEST(test_too_many_kinds)
 {
-        struct recording recording;
-
-        record_in_turns(&recording, SPREAD, SPREAD);
-        assert_false(tally(&recording, 1, NULL));
+        record_in_turns(SPREAD, SPREAD);
+        assert_false(tally(1, NULL));
 }
 
 /* At first each of them is another one, as of many addresses that all come often. */
 TEST(test_many_places)
 {
-        struct recording recording;
-
-        record_in_turns(&recording, 3 * PLACES, PLACES);
-        assert_true(tally(&recording, 1, NULL));
+        record_in_turns(3 * PLACES, PLACES);
+        assert_true(tally(1, NULL));
 }
 
 TEST(test_one_with_address)
 {
-        struct recording recording;
         struct heard heard;
 
-        begin(&recording);
+        begin();
         for (int64_t i = 0; i < SAMPLES; i++)
-                record_sample(&recording, i, i, i == SAMPLES - 7);
-        assert_false(tally(&recording, 1, &heard));
+                record_sample(i, i, i == SAMPLES - 7);
+        assert_false(tally(1, &heard));
 }
 
 /* The one out of order also lies where two threads' parts meet. */
-TEST_WITH(test_out_of_order, NULL, NULL)
+TEST(test_out_of_order)
 {
         for (int64_t late = 9374; late <= 9376; late++) {
-                struct recording recording;
                 struct heard heard;
 
                 enter_directory(state);
-                begin(&recording);
+                begin();
                 for (int64_t i = 0; i < SAMPLES; i++)
-                        record_sample(&recording, i, i == late ? i - 2 : i, false);
-                assert_false(tally(&recording, 1, &heard));
+                        record_sample(i, i == late ? i - 2 : i, false);
+                assert_false(tally(1, &heard));
                 leave_directory(state);
         }
 }
 
 TEST(test_another_file_of_that_name)
 {
-        struct recording recording;
         struct heard heard;
 
-        begin(&recording);
+        begin();
         for (int64_t i = 0; i < SAMPLES; i++)
-                record_sample(&recording, i, i, false);
+                record_sample(i, i, false);
         assert_int_equal(writer_flush(recording.writer, NULL), 0);
-        assert_int_equal(system("cp memlag.db other.db; mv other.db memlag.db"), 0);
-        assert_false(tally(&recording, 1, &heard));
+        assert_int_equal(system("cp a.db other.db; mv other.db a.db"), 0);
+        assert_false(tally(1, &heard));
 }
 
-static void symbolize_recording(struct recording *recording)
+static void symbolize_recording(void)
 {
         struct symbolize_options options = {0};
         struct diag diag = {0};
 
-        assert_int_equal(writer_close(recording->writer, NULL), 0);
-        if (symbolize(recording->db, &options, &diag))
+        assert_int_equal(writer_close(recording.writer, NULL), 0);
+        if (symbolize(recording.db, &options, &diag))
                 fail_msg("%s", diag.text);
-        db_close(recording->db);
+        db_close(recording.db);
 }
 
 /* Places are those of the time of each sample: the rows of those that are not where the
  * first one at their address was are the ones after the change. */
 TEST(test_places_of_their_time)
 {
-        struct recording recording;
-
-        begin(&recording);
+        begin();
         for (int64_t i = 0; i < SAMPLES; i++)
-                record_sample(&recording, i, i, false);
-        symbolize_recording(&recording);
-        assert_int_equal(plain_int("memlag.db", "SELECT count(*) FROM code_location"),
-                         2 * ADDRESSES);
-        assert_int_equal(plain_int("memlag.db", "SELECT count(*) FROM attribution"),
-                         SAMPLES - CHANGE_NS);
-        assert_int_equal(plain_int("memlag.db", "SELECT min(sample_id) FROM attribution"),
-                         CHANGE_NS + 1);
-        assert_int_equal(plain_int("memlag.db",
-                                   "SELECT samples FROM resolution WHERE subject = "
-                                   "'function' AND outcome = 'missing file'"),
-                         SAMPLES);
+                record_sample(i, i, false);
+        symbolize_recording();
+        expect_int("SELECT count(*) FROM code_location", 2 * ADDRESSES);
+        expect_int("SELECT count(*) FROM attribution", SAMPLES - CHANGE_NS);
+        expect_int("SELECT min(sample_id) FROM attribution", CHANGE_NS + 1);
+        expect_int("SELECT samples FROM resolution WHERE subject = 'function' AND "
+                   "outcome = 'missing file'",
+                   SAMPLES);
 }
 
 /* COUNT samples as record_sample's, by SQL, which is faster; the one with the number LATE
  * is of two moments before. */
-static void record_late(struct recording *recording, int64_t count, int64_t late)
+static void record_late(int64_t count, int64_t late)
 {
         char sql[512];
 
@@ -342,32 +322,27 @@ static void record_late(struct recording *recording, int64_t count, int64_t late
                  " INSERT INTO sample (time_ns, thread_id, ip)"
                  " SELECT iif(i = %" PRId64 ", i - 2, i), iif(i %% 2, %" PRId64
                  ", %" PRId64 "), %d + i %% %d FROM n",
-                 count - 1, late, recording->threads[1], recording->threads[0], FIRST_IP,
+                 count - 1, late, recording.threads[1], recording.threads[0], FIRST_IP,
                  ADDRESSES);
-        assert_int_equal(writer_flush(recording->writer, NULL), 0);
-        assert_int_equal(db_exec(recording->db, sql, NULL), 0);
+        assert_int_equal(writer_flush(recording.writer, NULL), 0);
+        assert_int_equal(db_exec(recording.db, sql, NULL), 0);
 }
 
 /* More samples than are counted at once: one at the end of what is counted first, or
  * behind it, is of a time before the change, which came with the sample before. */
-TEST_WITH(test_out_of_order_behind_many, NULL, NULL)
+TEST(test_out_of_order_behind_many)
 {
         enum { MANY = 1100000, FIRST_COUNTED = 4096 + (1 << 20) };
 
         for (int64_t late = FIRST_COUNTED - 1; late <= FIRST_COUNTED + 1; late++) {
-                struct recording recording;
-
                 enter_directory(state);
-                begin_changing(&recording, late - 1);
-                record_late(&recording, MANY, late);
-                symbolize_recording(&recording);
-                assert_int_equal(
-                    plain_int("memlag.db", "SELECT count(*) FROM attribution"),
-                    MANY - late);
-                assert_int_equal(plain_int("memlag.db",
-                                           "SELECT sum(samples) FROM resolution WHERE "
-                                           "subject = 'function'"),
-                                 MANY);
+                begin_changing(late - 1);
+                record_late(MANY, late);
+                symbolize_recording();
+                expect_int("SELECT count(*) FROM attribution", MANY - late);
+                expect_int(
+                    "SELECT sum(samples) FROM resolution WHERE subject = 'function'",
+                    MANY);
                 leave_directory(state);
         }
 }

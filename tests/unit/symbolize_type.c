@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which field lies at an offset of a type, and what instructions are taken for. The types
  * are described here by hand; offsets come from the compiler's offsetof. */
+#define TEST_SETUP    begin
+#define TEST_TEARDOWN end
 #include "base_names.h"
 #include "block_type.h"
 #include "flow_instruction.h"
@@ -136,22 +138,25 @@ static const char *field_at(struct fixture *f, uint32_t type, uint64_t offset,
                    : "-";
 }
 
+static void assert_field(struct fixture *f, uint32_t type, uint64_t offset,
+                         uint32_t bytes, enum access_number number, const char *name)
+{
+        const struct type_access access = {.bytes = bytes, .number = number};
+
+        assert_string_equal(field_at(f, type, offset, access), name);
+}
+
 /* ---- tests ---- */
 
-TEST_WITH(fields_are_named_by_their_way, begin, end)
+TEST(fields_are_named_by_their_way)
 {
         struct fixture *f = *state;
         const struct type_access word = {.bytes = 4};
 
-        assert_string_equal(
-            field_at(f, f->sample, 0,
-                     (struct type_access){.bytes = 8, .number = NUMBER_INTEGER}),
-            "next");
+        assert_field(f, f->sample, 0, 8, NUMBER_INTEGER, "next");
         for (int i = 0; i < 4; i++) {
-                assert_string_equal(field_at(f, f->sample,
-                                             offsetof(struct sample, part[i].low),
-                                             (struct type_access){.bytes = 2}),
-                                    "part[].low");
+                assert_field(f, f->sample, offsetof(struct sample, part[i].low), 2,
+                             NUMBER_ANY, "part[].low");
                 assert_string_equal(field_at(f, f->sample,
                                              offsetof(struct sample, part[i].pair[2]),
                                              word),
@@ -160,13 +165,12 @@ TEST_WITH(fields_are_named_by_their_way, begin, end)
         assert_string_equal(
             field_at(f, f->sample, offsetof(struct sample, pair[1]), word), "pair[]");
         /* The last array goes on after the end. */
-        assert_string_equal(field_at(f, f->sample, sizeof(struct sample) + 999,
-                                     (struct type_access){.bytes = 1}),
-                            "letters[]");
+        assert_field(f, f->sample, sizeof(struct sample) + 999, 1, NUMBER_ANY,
+                     "letters[]");
         assert_true(type_open_ended(&f->types, f->sample));
 }
 
-TEST_WITH(padding_and_the_outside_are_no_fields, begin, end)
+TEST(padding_and_the_outside_are_no_fields)
 {
         struct fixture *f = *state;
         const struct type_access access = {.bytes = 1};
@@ -184,26 +188,19 @@ TEST_WITH(padding_and_the_outside_are_no_fields, begin, end)
 }
 
 /* The kind and size of the access tell the members of a union apart, or not. */
-TEST_WITH(union_members_fit_their_access, begin, end)
+TEST(union_members_fit_their_access)
 {
         struct fixture *f = *state;
         const uint64_t at = offsetof(struct sample, as);
 
-        assert_string_equal(
-            field_at(f, f->sample, at,
-                     (struct type_access){.bytes = 8, .number = NUMBER_FLOAT}),
-            "as.ratio");
-        assert_string_equal(
-            field_at(f, f->sample, at,
-                     (struct type_access){.bytes = 8, .number = NUMBER_INTEGER}),
-            "as.count|link");
+        assert_field(f, f->sample, at, 8, NUMBER_FLOAT, "as.ratio");
+        assert_field(f, f->sample, at, 8, NUMBER_INTEGER, "as.count|link");
         /* What is only moved may be any of them, or all. */
-        assert_string_equal(field_at(f, f->sample, at, (struct type_access){.bytes = 8}),
-                            "as.ratio|count|link");
+        assert_field(f, f->sample, at, 8, NUMBER_ANY, "as.ratio|count|link");
 }
 
 /* Numbers at the start of one union, and two floats in a structure. */
-TEST_WITH(wider_members_are_told_as_far_as_the_access_shows, begin, end)
+TEST(wider_members_are_told_as_far_as_the_access_shows)
 {
         struct fixture *f = *state;
         uint32_t single = put(f, TYPE_FLOAT, "float", 4);
@@ -239,7 +236,7 @@ TEST_WITH(wider_members_are_told_as_far_as_the_access_shows, begin, end)
             {4, 4, NUMBER_ANY, "pair.y|.real|.wide"},
         };
 
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (size_t i = 0; i < LENGTH(cases); i++)
                 assert_string_equal(
                     field_at(f, value, cases[i].offset,
                              (struct type_access){.bytes = cases[i].bytes,
@@ -249,7 +246,7 @@ TEST_WITH(wider_members_are_told_as_far_as_the_access_shows, begin, end)
 
 /* Rows may lie in a page's bytes, wherever nothing proves that an index leads elsewhere.
  */
-TEST_WITH(bytes_may_be_what_an_unproved_index_leads_to, begin, end)
+TEST(bytes_may_be_what_an_unproved_index_leads_to)
 {
         struct fixture *f = *state;
         uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
@@ -272,7 +269,7 @@ TEST_WITH(bytes_may_be_what_an_unproved_index_leads_to, begin, end)
 }
 
 /* An index among the bytes of a member tells of no further items, wherever it leads. */
-TEST_WITH(items_are_known_by_indexes_that_count_them, begin, end)
+TEST(items_are_known_by_indexes_that_count_them)
 {
         struct fixture *f = *state;
         const uint64_t bytes = sizeof(struct inner);
@@ -294,7 +291,7 @@ TEST_WITH(items_are_known_by_indexes_that_count_them, begin, end)
 }
 
 /* What is also done to the bits of floating point tells nothing where some lies, too. */
-TEST_WITH(bits_of_floating_point_are_told_from_no_integer, begin, end)
+TEST(bits_of_floating_point_are_told_from_no_integer)
 {
         struct fixture *f = *state;
         uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
@@ -317,7 +314,7 @@ TEST_WITH(bits_of_floating_point_are_told_from_no_integer, begin, end)
 
 /* lo == 0 && hi == 0 is one comparison of 8 bytes, and those of bit-fields are one, too.
  */
-TEST_WITH(neighbours_are_tested_at_once, begin, end)
+TEST(neighbours_are_tested_at_once)
 {
         struct fixture *f = *state;
         uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
@@ -351,7 +348,7 @@ TEST_WITH(neighbours_are_tested_at_once, begin, end)
         assert_string_equal(field_at(f, flags, 0, access), "word|bits.lo|bits.high");
 }
 
-TEST_WITH(halves_of_a_complex_number_are_its_own, begin, end)
+TEST(halves_of_a_complex_number_are_its_own)
 {
         struct fixture *f = *state;
         const struct type complex_float = {.kind = TYPE_FLOAT,
@@ -373,13 +370,10 @@ TEST_WITH(halves_of_a_complex_number_are_its_own, begin, end)
         assert_string_equal(field_at(f, value, 4, half), "both");
         assert_string_equal(field_at(f, value, 0, whole), "real");
         /* Each half is handed on in a register of its own, or both in one. */
-        assert_string_equal(
-            field_at(f, value, 0,
-                     (struct type_access){.bytes = 4, .number = NUMBER_FLOATS}),
-            "half|both");
+        assert_field(f, value, 0, 4, NUMBER_FLOATS, "half|both");
 }
 
-TEST_WITH(bit_fields_beside_a_number_are_named_with_it, begin, end)
+TEST(bit_fields_beside_a_number_are_named_with_it)
 {
         struct fixture *f = *state;
         struct member bits[] = {member(f, "low", f->number, 0),
@@ -393,23 +387,14 @@ TEST_WITH(bit_fields_beside_a_number_are_named_with_it, begin, end)
             member(f, "word", f->number, 0)};
         uint32_t flags = put_record(f, TYPE_UNION, "union flags", 4, members, 2);
 
-        assert_string_equal(
-            field_at(f, flags, 0,
-                     (struct type_access){.bytes = 4, .number = NUMBER_INTEGER}),
-            "word|bits.low|bits.high");
-        assert_string_equal(
-            field_at(f, flags, 0,
-                     (struct type_access){.bytes = 4, .number = NUMBER_BITS}),
-            "word|bits.low|bits.high");
-        assert_string_equal(
-            field_at(f, flags, 0,
-                     (struct type_access){.bytes = 1, .number = NUMBER_INTEGER}),
-            "bits.low|.word");
+        assert_field(f, flags, 0, 4, NUMBER_INTEGER, "word|bits.low|bits.high");
+        assert_field(f, flags, 0, 4, NUMBER_BITS, "word|bits.low|bits.high");
+        assert_field(f, flags, 0, 1, NUMBER_INTEGER, "bits.low|.word");
 }
 
 /* Structures in unions in structures, with and without names: what lies at the offset is
  * named, and where it lies. */
-TEST_WITH(fields_of_structures_in_unions_are_those_at_the_offset, begin, end)
+TEST(fields_of_structures_in_unions_are_those_at_the_offset)
 {
         struct fixture *f = *state;
         struct field field;
@@ -453,7 +438,7 @@ TEST_WITH(fields_of_structures_in_unions_are_those_at_the_offset, begin, end)
             {24, &word, "hs.name|hi.val[]", 24, 8, "struct sample *"},
         };
 
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 assert_string_equal(field_at(f, item, cases[i].offset, *cases[i].access),
                                     cases[i].name);
                 type_field(&f->types, f->names, item, cases[i].offset, cases[i].access,
@@ -475,7 +460,7 @@ TEST_WITH(fields_of_structures_in_unions_are_those_at_the_offset, begin, end)
 }
 
 /* Of a union of many the first are named, and of bit-fields all. */
-TEST_WITH(of_many_fields_at_a_place_the_first_are_named, begin, end)
+TEST(of_many_fields_at_a_place_the_first_are_named)
 {
         struct fixture *f = *state;
         struct member members[70], bits[12];
@@ -495,21 +480,15 @@ TEST_WITH(of_many_fields_at_a_place_the_first_are_named, begin, end)
         uint32_t many = put_record(f, TYPE_UNION, "union many", 8, members, 21);
         uint32_t flags = put_record(f, TYPE_STRUCT, "struct flags", 4, bits, 12);
 
-        assert_string_equal(field_at(f, few, 0, (struct type_access){.bytes = 8}),
-                            "m0|m1|m2|m3|m4|m5|m6|m7");
-        assert_string_equal(field_at(f, many, 0, (struct type_access){.bytes = 8}),
-                            "m0|m1|m2|m3|m4|m5|m6|m7|13 more");
-        assert_string_equal(field_at(f, many, 0, (struct type_access){.bytes = 4}),
-                            "m20|m0|m1|m2|m3|m4|m5|m6|13 more");
-        assert_string_equal(field_at(f, flags, 0, (struct type_access){.bytes = 2}),
-                            "b0|b1|b2|b3|b4|b5|b6|b7|b8|b9|b10|b11");
-        assert_string_equal(
-            field_at(f, put_record(f, TYPE_UNION, "union most", 8, members, 70), 0,
-                     (struct type_access){.bytes = 8}),
-            "m0|m1|m2|m3|m4|m5|m6|m7|62 more");
+        assert_field(f, few, 0, 8, NUMBER_ANY, "m0|m1|m2|m3|m4|m5|m6|m7");
+        assert_field(f, many, 0, 8, NUMBER_ANY, "m0|m1|m2|m3|m4|m5|m6|m7|13 more");
+        assert_field(f, many, 0, 4, NUMBER_ANY, "m20|m0|m1|m2|m3|m4|m5|m6|13 more");
+        assert_field(f, flags, 0, 2, NUMBER_ANY, "b0|b1|b2|b3|b4|b5|b6|b7|b8|b9|b10|b11");
+        assert_field(f, put_record(f, TYPE_UNION, "union most", 8, members, 70), 0, 8,
+                     NUMBER_ANY, "m0|m1|m2|m3|m4|m5|m6|m7|62 more");
 }
 
-TEST_WITH(bit_fields_of_the_bytes_are_named_together, begin, end)
+TEST(bit_fields_of_the_bytes_are_named_together)
 {
         struct fixture *f = *state;
         struct member bits[] = {member(f, "a", f->number, 0),
@@ -522,16 +501,14 @@ TEST_WITH(bit_fields_of_the_bytes_are_named_together, begin, end)
         bits[2].bit_size = 24;
         uint32_t flags = put_record(f, TYPE_STRUCT, "struct flags", 4, bits, 3);
 
-        assert_string_equal(field_at(f, flags, 0, (struct type_access){.bytes = 1}),
-                            "a|b");
-        assert_string_equal(field_at(f, flags, 0, (struct type_access){.bytes = 4}),
-                            "a|b|c");
-        assert_string_equal(field_at(f, flags, 2, (struct type_access){.bytes = 1}), "c");
+        assert_field(f, flags, 0, 1, NUMBER_ANY, "a|b");
+        assert_field(f, flags, 0, 4, NUMBER_ANY, "a|b|c");
+        assert_field(f, flags, 2, 1, NUMBER_ANY, "c");
 }
 
 /* Bit-fields of whole bytes are numbers in the debug information: several may be used of
  * one load. */
-TEST_WITH(numbers_that_are_read_at_once_are_named_together, begin, end)
+TEST(numbers_that_are_read_at_once_are_named_together)
 {
         struct fixture *f = *state;
         uint32_t half = put(f, TYPE_INTEGER, "short", 2);
@@ -547,7 +524,7 @@ TEST_WITH(numbers_that_are_read_at_once_are_named_together, begin, end)
         assert_string_equal(field_at(f, pair, 0, access), "lo|hi");
 }
 
-TEST_WITH(a_bit_field_of_no_known_type_has_its_name, begin, end)
+TEST(a_bit_field_of_no_known_type_has_its_name)
 {
         struct fixture *f = *state;
         struct member bits[] = {member(f, "a", TYPE_NONE, 0)};
@@ -555,10 +532,10 @@ TEST_WITH(a_bit_field_of_no_known_type_has_its_name, begin, end)
         bits[0].bit_size = 8;
         uint32_t flags = put_record(f, TYPE_STRUCT, "struct untyped", 4, bits, 1);
 
-        assert_string_equal(field_at(f, flags, 0, (struct type_access){.bytes = 4}), "a");
+        assert_field(f, flags, 0, 4, NUMBER_ANY, "a");
 }
 
-TEST_WITH(what_repeats_and_what_holds, begin, end)
+TEST(what_repeats_and_what_holds)
 {
         struct fixture *f = *state;
         const uint64_t pair = offsetof(struct sample, part[1].pair[1]);
@@ -593,7 +570,7 @@ struct cell {
         } group[4];
 };
 
-TEST_WITH(an_array_reaches_around_its_items, begin, end)
+TEST(an_array_reaches_around_its_items)
 {
         struct fixture *f = *state;
         const uint64_t part = offsetof(struct sample, part);
@@ -618,7 +595,7 @@ TEST_WITH(an_array_reaches_around_its_items, begin, end)
 }
 
 /* Two ways at each of 60 levels: no machine goes all of them. */
-TEST_WITH(an_array_is_looked_for_with_bounded_work, begin, end)
+TEST(an_array_is_looked_for_with_bounded_work)
 {
         struct fixture *f = *state;
         uint32_t type = f->number;
@@ -634,7 +611,7 @@ TEST_WITH(an_array_is_looked_for_with_bounded_work, begin, end)
 }
 
 /* Only the last member of a structure goes on after its end. */
-TEST_WITH(an_array_of_no_size_before_others_is_around_nothing, begin, end)
+TEST(an_array_of_no_size_before_others_is_around_nothing)
 {
         struct fixture *f = *state;
         const struct member members[] = {
@@ -647,7 +624,7 @@ TEST_WITH(an_array_of_no_size_before_others_is_around_nothing, begin, end)
         assert_false(type_array_around(&f->types, type, 2, &low, &high));
 }
 
-TEST_WITH(an_index_leads_to_one_field_or_none, begin, end)
+TEST(an_index_leads_to_one_field_or_none)
 {
         struct fixture *f = *state;
         const struct member level[] = {
@@ -709,7 +686,7 @@ TEST_WITH(an_index_leads_to_one_field_or_none, begin, end)
             {closed, (int64_t)sizeof(struct cell), sizeof(struct group), INDEX_OPEN, 0},
         };
 
-        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 uint64_t field;
 
                 assert_int_equal(type_indexed(&f->types, cases[i].type, cases[i].offset,
@@ -744,7 +721,7 @@ struct set {
 
 /* Of two indexes that are added only what their strides have in common is known: of those
  * of sets and ways together that is a long, which values are no more likely than keys. */
-TEST_WITH(an_index_may_count_items_that_are_larger_than_its_stride, begin, end)
+TEST(an_index_may_count_items_that_are_larger_than_its_stride)
 {
         struct fixture *f = *state;
         const struct member way[] = {
@@ -795,7 +772,7 @@ static int list(void *context, const struct field *field)
         return 0;
 }
 
-TEST_WITH(all_fields_come_in_their_order, begin, end)
+TEST(all_fields_come_in_their_order)
 {
         struct listing listing = {.fixture = *state};
 
@@ -808,7 +785,7 @@ TEST_WITH(all_fields_come_in_their_order, begin, end)
 }
 
 /* The array at the end has no length, and may go on in what the compiler adds there. */
-TEST_WITH(padding_is_where_no_field_lies, begin, end)
+TEST(padding_is_where_no_field_lies)
 {
         struct fixture *f = *state;
         struct padding *found;
@@ -829,7 +806,7 @@ TEST_WITH(padding_is_where_no_field_lies, begin, end)
         free(found);
 }
 
-TEST_WITH(a_type_that_is_not_known_whole_has_no_padding, begin, end)
+TEST(a_type_that_is_not_known_whole_has_no_padding)
 {
         struct fixture *f = *state;
         const struct member far = member(f, "far", f->number, UINT64_MAX - 1);
@@ -847,7 +824,7 @@ TEST_WITH(a_type_that_is_not_known_whole_has_no_padding, begin, end)
         free(found);
 }
 
-TEST_WITH(equal_types_are_one, begin, end)
+TEST(equal_types_are_one)
 {
         struct fixture *f = *state;
         const struct member a[] = {member(f, "x", f->number, 0)};
@@ -861,7 +838,7 @@ TEST_WITH(equal_types_are_one, begin, end)
 }
 
 /* Into a table and a pool where all numbers are others. */
-TEST_WITH(imported_types_look_the_same, begin, end)
+TEST(imported_types_look_the_same)
 {
         struct fixture *f = *state;
         struct fixture to = {.names = string_pool_new()};
@@ -899,7 +876,7 @@ TEST_WITH(imported_types_look_the_same, begin, end)
         string_pool_free(to.names);
 }
 
-TEST_WITH(types_are_imported_from_any_depth, begin, end)
+TEST(types_are_imported_from_any_depth)
 {
         struct fixture *f = *state;
         struct fixture to = {.names = string_pool_new()};
@@ -936,7 +913,7 @@ static struct member base(const struct fixture *f, uint32_t type, uint64_t offse
 
 /* struct owed { double amount; int since; }; struct paid : owed { int amount; };
  * struct settled { int by; }; struct account : paid, settled { double sum; }; */
-TEST_WITH(fields_of_bases_are_told_with_them_where_their_names_are_others_too, begin, end)
+TEST(fields_of_bases_are_told_with_them_where_their_names_are_others_too)
 {
         struct fixture *f = *state;
         const struct type_access word = {.bytes = 4}, two = {.bytes = 8};
@@ -1024,7 +1001,7 @@ TEST(instructions_are_what_the_assembler_wrote)
              8},
         };
 
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 struct instruction made;
 
                 assert_true(instruction_decode(&made, cases[i].code,

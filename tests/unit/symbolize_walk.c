@@ -1,11 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* Our walk over the entries of a unit comes by the same ones as libdw's, in the same
  * order, and reads the same ranges: of all units of this program itself. */
+#define TEST_SETUP    open_self
+#define TEST_TEARDOWN close_self
 #include "dwarf_test.h"
 
 #include "accesses.h"
 #include "code_names.h"
 #include "die_walk.h"
+
+static struct elf_file file;
+static struct dwarf_file dwarf;
+
+static int open_self(void **state)
+{
+        (void)state;
+        open_own_dwarf(&file, &dwarf);
+        return 0;
+}
+
+static int close_self(void **state)
+{
+        (void)state;
+        dwarf_file_close(&dwarf);
+        elf_file_close(&file);
+        return 0;
+}
 
 /* What comes below an entry is passed over in one of two ways. The walk over code may
  * visit more than asked: only entries that have code themselves are compared. */
@@ -33,7 +53,7 @@ struct list {
         size_t capacity;
         size_t visited; /* whatever they have */
         size_t ranges;
-        struct dwarf_file *dwarf; /* NULL: lists of ranges are not read */
+        bool reads_ranges;
         uint64_t base;
 };
 
@@ -98,10 +118,10 @@ static void assert_same_ranges(const struct list *list, struct die_entry *entry)
 {
         struct sums ours = {0}, theirs = {0};
 
-        assert_int_equal(die_ranges_at(list->dwarf, &entry->die, entry->place.ranges,
+        assert_int_equal(die_ranges_at(&dwarf, &entry->die, entry->place.ranges,
                                        list->base, add_up, &ours),
                          0);
-        assert_int_equal(die_ranges(list->dwarf, &entry->die, add_up, &theirs), 0);
+        assert_int_equal(die_ranges(&dwarf, &entry->die, add_up, &theirs), 0);
         assert_memory_equal(&ours, &theirs, sizeof(ours));
         assert_true(ours.count > 0);
 }
@@ -124,7 +144,7 @@ static int look(void *context, struct die_entry *entry, uint32_t depth, uint32_t
                 list->ranges++;
         }
         assert_int_equal(entry->place.ranges > 0, has_list_by_offset(&entry->die));
-        if (entry->place.ranges > 0 && list->dwarf)
+        if (entry->place.ranges > 0 && list->reads_ranges)
                 assert_same_ranges(list, entry);
         return goes_down(&list->filter, entry->tag);
 }
@@ -141,17 +161,14 @@ static void assert_same(const struct list *ours, const struct list *theirs)
 
 static void walks_like_libdw(struct filter filter)
 {
-        struct elf_file file;
-        struct dwarf_file dwarf;
         size_t entries = 0, ranges = 0, visited = 0, all = 0;
 
-        open_own_dwarf(&file, &dwarf);
         for (size_t i = 0; i < dwarf.unit_count; i++) {
                 struct list ours = {.filter = filter}, theirs = {.filter = filter};
                 Dwarf_Die unit, root;
 
                 assert_true(die_open_unit(&dwarf, i, &unit, &root));
-                ours.dwarf = &dwarf;
+                ours.reads_ranges = true;
                 ours.base = die_range_base(&root);
                 assert_int_equal(filter.only_code
                                      ? die_walk_code(&dwarf, &root, look, &ours)
@@ -169,8 +186,6 @@ static void walks_like_libdw(struct filter filter)
         assert_true(entries > (filter.only_code ? 20 : 1000));
         assert_true(ranges > 10);
         assert_true(filter.only_code ? visited < all / 2 : visited == all);
-        dwarf_file_close(&dwarf);
-        elf_file_close(&file);
 }
 
 TEST(comes_by_all_entries)
@@ -199,11 +214,8 @@ TEST(visits_all_that_has_code)
 /* An entry in the middle is walked like a unit, to its end. */
 TEST(begins_at_any_entry)
 {
-        struct elf_file file;
-        struct dwarf_file dwarf;
         size_t entries = 0;
 
-        open_own_dwarf(&file, &dwarf);
         for (size_t i = 0; i < dwarf.unit_count; i++) {
                 Dwarf_Die unit, root, child;
 
@@ -223,19 +235,14 @@ TEST(begins_at_any_entry)
                 } while (dwarf_siblingof(&child, &child) == 0);
         }
         assert_true(entries > 500);
-        dwarf_file_close(&dwarf);
-        elf_file_close(&file);
 }
 
 /* Parts that begin at any entry have together what the unit has, and each entry once. */
 TEST(goes_over_a_unit_in_parts)
 {
         enum { PART_ENTRIES = 7 };
-        struct elf_file file;
-        struct dwarf_file dwarf;
         size_t entries = 0;
 
-        open_own_dwarf(&file, &dwarf);
         for (size_t i = 0; i < dwarf.unit_count; i++) {
                 struct list whole = {0}, parts = {0};
                 Dwarf_Die unit, root;
@@ -265,18 +272,13 @@ TEST(goes_over_a_unit_in_parts)
                 free(parts.items);
         }
         assert_true(entries > 1000);
-        dwarf_file_close(&dwarf);
-        elf_file_close(&file);
 }
 
 /* A hostile file may give any number of entries a text that is as long as a section. */
 TEST(reads_texts_within_the_budget)
 {
-        struct dwarf_file dwarf;
-        struct elf_file file;
         Dwarf_Die unit, entries;
 
-        open_own_dwarf(&file, &dwarf);
         assert_true(die_open_unit(&dwarf, 0, &unit, &entries));
         const char *options = die_string(&dwarf, &unit, DW_AT_producer);
 
@@ -290,20 +292,18 @@ TEST(reads_texts_within_the_budget)
         dwarf.budget = strlen(options);
         assert_ptr_equal(die_string(&dwarf, &unit, DW_AT_producer), options);
         assert_true(dwarf.budget < strlen(options));
-        dwarf_file_close(&dwarf);
-        elf_file_close(&file);
 }
 
 /* The address of some function in the first unit from *NUMBER on that has one in one
  * piece. */
-static uint64_t function_from(const struct dwarf_file *dwarf, size_t *number)
+static uint64_t function_from(size_t *number)
 {
-        for (; *number < dwarf->unit_count; ++*number) {
+        for (; *number < dwarf.unit_count; ++*number) {
                 Dwarf_Die unit, child;
                 Dwarf_Addr low;
 
                 assert_non_null(
-                    dwarf_offdie(dwarf->dwarf, dwarf->units[*number].die_offset, &unit));
+                    dwarf_offdie(dwarf.dwarf, dwarf.units[*number].die_offset, &unit));
                 if (dwarf_child(&unit, &child) != 0)
                         continue;
                 do {
@@ -316,23 +316,23 @@ static uint64_t function_from(const struct dwarf_file *dwarf, size_t *number)
         return 0;
 }
 
-static uint64_t function_address(const struct dwarf_file *dwarf)
+static uint64_t function_address(void)
 {
         size_t unit = 0;
 
-        return function_from(dwarf, &unit);
+        return function_from(&unit);
 }
 
-static struct code_place find_place(struct dwarf_file *dwarf, const struct elf_file *file,
-                                    uint64_t budget)
+static struct code_place find_place(uint64_t budget)
 {
         const struct symbol_table symbols = {0};
-        struct code_place place = {.vaddr = function_address(dwarf)}, *places = &place;
+        struct code_place place = {.vaddr = function_address()}, *places = &place;
         struct string_pool *names = string_pool_new();
         struct code_frames frames = {0};
 
-        dwarf->budget = budget;
-        assert_int_equal(code_find(dwarf, file, &symbols, &places, 1, names, &frames), 0);
+        dwarf.budget = budget;
+        assert_int_equal(code_find(&dwarf, &file, &symbols, &places, 1, names, &frames),
+                         0);
         string_pool_free(names);
         code_frames_free(&frames);
         return place;
@@ -340,19 +340,14 @@ static struct code_place find_place(struct dwarf_file *dwarf, const struct elf_f
 
 TEST(says_when_the_budget_is_spent)
 {
-        struct dwarf_file dwarf;
-        struct elf_file file;
         struct code_place place;
 
-        open_own_dwarf(&file, &dwarf);
-        place = find_place(&dwarf, &file, dwarf.budget);
+        place = find_place(dwarf.budget);
         assert_int_not_equal(place.line, 0);
         assert_false(place.unread);
-        place = find_place(&dwarf, &file, 100);
+        place = find_place(100);
         assert_int_equal(place.line, 0);
         assert_true(place.unread);
-        dwarf_file_close(&dwarf);
-        elf_file_close(&file);
 }
 
 /* Units after that are not opened; all that is asked about them is said to be unread. */
@@ -363,13 +358,10 @@ TEST(opens_no_unit_when_the_budget_is_spent)
         struct string_pool *names = string_pool_new();
         struct code_frames frames = {0};
         size_t units[2] = {0};
-        struct dwarf_file dwarf;
-        struct elf_file file;
 
-        open_own_dwarf(&file, &dwarf);
-        places[0].vaddr = function_from(&dwarf, &units[0]);
+        places[0].vaddr = function_from(&units[0]);
         units[1] = units[0] + 1;
-        places[1].vaddr = function_from(&dwarf, &units[1]);
+        places[1].vaddr = function_from(&units[1]);
         dwarf.budget = 100 + 8 * dwarf.unit_count; /* their ranges are asked for */
         assert_int_equal(code_find(&dwarf, &file, &symbols, list, 2, names, &frames), 0);
         assert_true(dwarf.units[units[0]].split_asked);
@@ -377,8 +369,6 @@ TEST(opens_no_unit_when_the_budget_is_spent)
         assert_true(places[0].unread && places[1].unread);
         string_pool_free(names);
         code_frames_free(&frames);
-        dwarf_file_close(&dwarf);
-        elf_file_close(&file);
 }
 
 /* Where registers are followed by several readers, each has a budget of its own. */
@@ -392,13 +382,10 @@ TEST(says_when_a_reader_of_the_same_bytes_spent_its_budget)
         struct string_pool *names = string_pool_new();
         struct types types = {0};
         struct type_reader reader = {0};
-        struct dwarf_file dwarf;
-        struct elf_file file;
 
         assert_true(accesses && list && names);
-        open_own_dwarf(&file, &dwarf);
         assert_true(dwarf_file_shareable(&dwarf));
-        struct code_place place = find_place(&dwarf, &file, dwarf.budget);
+        struct code_place place = find_place(dwarf.budget);
 
         for (size_t i = 0; i < ASKED; i++) {
                 accesses[i].code = &place;
@@ -414,6 +401,4 @@ TEST(says_when_a_reader_of_the_same_bytes_spent_its_budget)
         string_pool_free(names);
         free(accesses);
         free(list);
-        dwarf_file_close(&dwarf);
-        elf_file_close(&file);
 }

@@ -74,7 +74,7 @@ TEST(elf_programs_are_told_apart)
             {ELFCLASS64, EM_X86_64, ET_REL, "no program"},
             {ELFCLASS64, EM_X86_64, ET_CORE, "no program"},
         };
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 Elf64_Ehdr header =
                     elf_header(cases[i].class, cases[i].machine, cases[i].type);
                 write_file("program", &header, sizeof(header), 0755);
@@ -145,7 +145,7 @@ TEST(scripts_need_an_interpreter_that_runs)
             {"echo hello\n", EXIT_CANNOT_RUN, "neither an ELF program nor a script"},
             {"", EXIT_CANNOT_RUN, "neither an ELF program nor a script"},
         };
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < LENGTH(cases); i++) {
                 write_file("script", cases[i].text, strlen(cases[i].text), 0755);
                 assert_told("./script", cases[i].status, cases[i].message);
         }
