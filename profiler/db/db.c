@@ -19,7 +19,7 @@
 #include "room.h"
 
 /* Also in schema.sql; a new database that disagrees does not open. */
-enum { APPLICATION_ID = 0x6d6c6167, OLDEST_VERSION = 1 };
+enum { APPLICATION_ID = 0x6d6c6167, OLDEST_VERSION = 8 };
 
 enum { BUSY_TIMEOUT_MS = 5000 };
 
@@ -318,10 +318,16 @@ int db_read_version(struct db *db, int64_t *version, struct diag *diag)
                                 ", newer than the version %d that this memlag knows; use "
                                 "the memlag that made it",
                                 db->path, *version, DB_SCHEMA_VERSION);
-        if (*version < OLDEST_VERSION)
+        if (*version < 1)
                 return diag_set(diag, -EBADMSG,
                                 "%s is damaged: there is no schema version %" PRId64,
                                 db->path, *version);
+        if (*version < OLDEST_VERSION)
+                return diag_set(diag, -EPROTO,
+                                "%s has schema version %" PRId64
+                                ", older than the version %d that this memlag still "
+                                "reads; record again, or use the memlag that made it",
+                                db->path, *version, OLDEST_VERSION);
         return 0;
 }
 

@@ -13,22 +13,18 @@ static const char check_sql[] =
     " WHERE t.type = 'table' AND t.name <> 'sample' AND t.name NOT LIKE 'sqlite%'"
     " AND c.quick_check <> 'ok'";
 
-/* The tables of raw rows, with the version since which all databases have them. Two are
- * views since version 8, and views are recreated. A dropped table must not be recreated
- * empty, unlike a table that an early memlag lacked: the results would not match the
- * recording. */
+/* The tables of raw rows. A dropped table must not be recreated empty, unlike the two
+ * that version 8 lacked: the results would not match the recording. */
 static const char missing_sql[] =
-    "WITH raw (name, since) AS (VALUES ('run', 1), ('machine', 1), ('process', 1),"
-    " ('thread', 1), ('module', 1), ('mapping', 1), ('data_source', 1), ('stack', 1),"
-    " ('sample', 1), ('counter', 1), ('reading', 1), ('allocation', 1),"
-    " ('allocation_total', 1), ('ledger', 1), ('stack_access', 2), ('sample_page', 2),"
-    " ('thread_pointer', 2), ('module_file', 5), ('other_stack_access', 6),"
-    " ('stack_node', 8), ('stack_pack', 8), ('allocation_site', 8),"
-    " ('allocation_pack', 8), ('page_fault', 9), ('set_conflict', 9)) "
+    "WITH raw (name) AS (VALUES ('run'), ('machine'), ('process'), ('thread'), "
+    "('module'),"
+    " ('mapping'), ('data_source'), ('sample'), ('counter'), ('reading'), ('allocation'),"
+    " ('ledger'), ('stack_access'), ('sample_page'), ('thread_pointer'), ('module_file'),"
+    " ('other_stack_access'), ('stack_node'), ('stack_pack'), ('allocation_site'),"
+    " ('allocation_pack'), ('page_fault'), ('set_conflict')) "
     "SELECT group_concat(name, ', ') FROM raw"
-    " WHERE since <= (SELECT user_version FROM pragma_user_version)"
-    " AND NOT (name IN ('stack', 'allocation_total')"
-    "  AND (SELECT user_version FROM pragma_user_version) >= 8)"
+    " WHERE NOT (name IN ('page_fault', 'set_conflict')"
+    "  AND (SELECT user_version FROM pragma_user_version) = 8)"
     " AND name NOT IN (SELECT name FROM sqlite_schema WHERE type = 'table')"
     " HAVING count(*) > 0";
 

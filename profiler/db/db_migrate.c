@@ -12,86 +12,7 @@
 #include "db_internal.h"
 #include "memlag_schema_sql.h"
 
-/* Until version 8 each node of the calling-context tree and each allocation site was a
- * row, and objects' stacks had no separate totals. legacy_alter_table keeps views, also
- * the user's, referring to the same names. */
-#define ROWS_UNTIL_8                                                                     \
-        "PRAGMA legacy_alter_table = ON;"                                                \
-        "ALTER TABLE stack RENAME TO stack_node;"                                        \
-        "ALTER TABLE allocation_total RENAME TO allocation_site;"                        \
-        "PRAGMA legacy_alter_table = OFF;"                                               \
-        "ALTER TABLE object_stack ADD COLUMN allocations INTEGER;"                       \
-        "ALTER TABLE object_stack ADD COLUMN total_bytes INTEGER;"                       \
-        "ALTER TABLE object_stack ADD COLUMN peak_bytes INTEGER;"
-#define LOCATIONS_UNTIL_8                                                                \
-        "PRAGMA legacy_alter_table = ON;"                                                \
-        "ALTER TABLE stack_location RENAME TO node_location;"                            \
-        "PRAGMA legacy_alter_table = OFF;"
-
-/* In version 1 names stood in each location. Views, also the user's, go on to mean tables
- * by their names: legacy_alter_table leaves them alone. */
-static const char put_aside_1[] = "PRAGMA legacy_alter_table = ON;"
-                                  "ALTER TABLE location RENAME TO location_1;"
-                                  "ALTER TABLE inline_frame RENAME TO inline_frame_1;"
-                                  "ALTER TABLE stack_location RENAME TO stack_location_1;"
-                                  "ALTER TABLE attribution RENAME TO attribution_1;"
-                                  "PRAGMA legacy_alter_table = OFF;" ROWS_UNTIL_8;
-
-static const char take_over_1[] =
-    "INSERT INTO name (text)"
-    " SELECT function FROM location_1 WHERE function IS NOT NULL"
-    " UNION SELECT file FROM location_1 WHERE file IS NOT NULL"
-    " UNION SELECT function FROM inline_frame_1 WHERE function IS NOT NULL"
-    " UNION SELECT call_file FROM inline_frame_1 WHERE call_file IS NOT NULL;"
-    "CREATE UNIQUE INDEX name_of_text ON name (text);"
-    "INSERT INTO code_location"
-    " SELECT location_id, module_id, address_offset,"
-    " (SELECT name_id FROM name WHERE text = function),"
-    " (SELECT name_id FROM name WHERE text = file), line FROM location_1;"
-    "INSERT INTO code_frame"
-    " SELECT location_id, depth, (SELECT name_id FROM name WHERE text = function),"
-    " (SELECT name_id FROM name WHERE text = call_file), call_line FROM inline_frame_1;"
-    "DROP INDEX name_of_text;"
-    "INSERT INTO node_location SELECT * FROM stack_location_1;"
-    "INSERT INTO attribution SELECT *, NULL, NULL FROM attribution_1;"
-    "DROP TABLE location_1; DROP TABLE inline_frame_1; DROP TABLE stack_location_1;"
-    "DROP TABLE attribution_1;";
-
-/* Until version 4 the start addresses of unnamed functions were not stored. */
-#define DROP_LOCATION "DROP VIEW IF EXISTS location;"
-
-/* Until version 7 the source of a sample's type was not stored. */
-#define TYPE_SOURCES                                                                     \
-        "ALTER TABLE attribution ADD COLUMN type_source_id INTEGER REFERENCES "          \
-        "type_source;"
-
-/* Version 2 did not store why a sample has no type; older names lack the reason. */
-static const char put_aside_2[] =
-    "ALTER TABLE attribution ADD COLUMN untyped_id INTEGER "
-    "REFERENCES untyped;" TYPE_SOURCES DROP_LOCATION ROWS_UNTIL_8 LOCATIONS_UNTIL_8;
-
-/* Early in version 5, as before, samples had no latency of retirement. */
-static const char add_to_samples[] =
-    "ALTER TABLE sample ADD COLUMN retire_latency_cycles INTEGER;";
-
-/* New tables by version. Version 3 lacked reasons for locations without a line or
- * function. Version 4 lacked files without a build-id.
- *
- * Early version 5 lacked the first requester of a line, loads per pair of fields,
- * padding of types, and frames of other threads. Early version 6 lacked the text of
- * instructions.
- *
- * Until version 6 findings had no DRAM samples for unknown levels. */
-static const char put_aside_3[] =
-    TYPE_SOURCES DROP_LOCATION ROWS_UNTIL_8 LOCATIONS_UNTIL_8;
-
-static const char put_aside_7[] = DROP_LOCATION ROWS_UNTIL_8 LOCATIONS_UNTIL_8;
-
-static const char *const put_aside[DB_SCHEMA_VERSION + 1] = {
-    [1] = put_aside_1, [2] = put_aside_2,   [3] = put_aside_3,
-    [4] = put_aside_3, [5] = put_aside_3,   [6] = put_aside_3,
-    [7] = put_aside_7, [8] = DROP_LOCATION, [9] = DROP_LOCATION};
-
+/* Version 8 lacked page faults, set conflicts and the findings with both. */
 static const char drop_findings[] =
     "DROP TABLE IF EXISTS threshold; DROP TABLE IF EXISTS interval;"
     "DROP TABLE IF EXISTS line_finding; DROP TABLE IF EXISTS function_finding;"
@@ -253,9 +174,6 @@ static int gives_row(struct db *db, const char *sql, bool *gives)
         return sqlite3_finalize(row);
 }
 
-static const char has_retirement[] = "SELECT 1 FROM pragma_table_info('sample')"
-                                     " WHERE name = 'retire_latency_cycles'";
-
 /* Checks whether DB, of the current version, lacks an object that can be recreated:
  * somebody dropped or changed it. */
 static int is_incomplete(struct db *db, sqlite3 *model, bool *incomplete,
@@ -307,30 +225,15 @@ static int drop_schema_views(struct db *db, sqlite3 *model, struct diag *diag)
 /* Migrates in a separate transaction. */
 static int migrate(struct db *db, int64_t version, sqlite3 *model, struct diag *diag)
 {
-        bool has = false;
-        int rc = gives_row(db, has_retirement, &has);
-        if (rc)
-                return cannot_bring(db, rc, diag);
         int code = db_exec(db, drop_views, diag);
         if (!code)
                 code = db_exec(db, drop_findings, diag);
-        if (!code && version == DB_SCHEMA_VERSION)
+        if (!code)
                 code = drop_schema_views(db, model, diag);
-        if (!code && put_aside[version])
-                code = db_exec(db, put_aside[version], diag);
-        if (!code && !has)
-                code = db_exec(db, add_to_samples, diag);
         if (!code)
                 code = bring_all(db, version, model, diag);
-        if (!code && version == 1)
-                code = db_exec(db, take_over_1, diag);
         return code ? code : db_exec(db, present_version, diag);
 }
-
-/* Some databases with version 1 have names as in version 2: there the table of locations
- * is a view. */
-static const char second_in_truth[] =
-    "SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = 'location'";
 
 /* Checks whether DB must be migrated; VERSION receives its version. */
 static int is_to_migrate(struct db *db, sqlite3 *model, int64_t *version, bool *wanted,
@@ -343,11 +246,7 @@ static int is_to_migrate(struct db *db, sqlite3 *model, int64_t *version, bool *
         if (*version == DB_SCHEMA_VERSION)
                 return is_incomplete(db, model, wanted, diag);
         *wanted = true;
-        bool second = false;
-        int rc = *version == 1 ? gives_row(db, second_in_truth, &second) : SQLITE_OK;
-        if (second)
-                *version = 2;
-        return rc ? cannot_bring(db, rc, diag) : 0;
+        return 0;
 }
 
 /* Another process may have done it since it was found to be wanted. */

@@ -683,10 +683,10 @@ synthetic_database present.db
 old_database()
 {
         rm -f old.db
-        sqlite3 -bail old.db ".read '$SOURCE_DIR/tests/unit/schema_${1:-4}.sql'" \
+        sqlite3 -bail old.db ".read '$SOURCE_DIR/tests/unit/schema_8.sql'" \
                 ".read '$SOURCE_DIR/tests/integration/synthetic.sql'"
 }
-for command in report 'report --by object' 'export -i' 'annotate -i' 'diff present.db'; do
+for command in report 'report -v' 'report --by object' 'export -i' 'annotate -i' 'diff present.db'; do
         old_database
         # shellcheck disable=SC2086 # a command with its arguments
         "$MEMLAG" $command present.db >out.present 2>err || fail "$command: $(cat err)"
@@ -696,9 +696,6 @@ for command in report 'report --by object' 'export -i' 'annotate -i' 'diff prese
         cmp out.present out.old || fail "$command of an older version differs"
         grep -q 'by an earlier memlag; doing that first' err || fail "$command: not told: $(cat err)"
 done
-old_database 5
-"$MEMLAG" report -v old.db >out.old 2>err || fail "report of version 5: $(cat err)"
-"$MEMLAG" report -v present.db | sed s/present.db/old.db/g | cmp - out.old || fail "report of version 5 differs"
 old_database
 ! "$MEMLAG" query old.db 'SELECT 1' 2>err || fail "a query has changed an older version"
 grep -q "'memlag analyze old.db' brings it up to date" err || fail "no remedy: $(cat err)"
