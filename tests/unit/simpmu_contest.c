@@ -22,14 +22,12 @@ static void *allocate(size_t bytes)
 
 static int begin(void **state)
 {
-        (void)state;
         contests_init(&contests, 1, allocate);
         return 0;
 }
 
 static int end(void **state)
 {
-        (void)state;
         while (block_count > 0)
                 free(blocks[--block_count]);
         return 0;
@@ -42,23 +40,23 @@ struct rival {
 };
 
 static enum contest_outcome use(struct rival *rival, uint64_t line, uint64_t time,
-                                bool writes, uint64_t *others)
+                                bool writes, struct contest_loss *loss)
 {
         const struct contest_access access = {
             .core = rival->core, .line = line, .time = time, .writes = writes};
 
-        return contest_use(&contests, &rival->contenders, &access, others);
+        return contest_use(&contests, &rival->contenders, &access, loss);
 }
 
 /* RIVAL uses LINE at TIMES evenly spaced moments of the stretch with NUMBER. */
 static void use_in_stretch(struct rival *rival, uint64_t line, uint64_t number,
                            uint32_t times, bool writes)
 {
-        uint64_t taken_by;
+        struct contest_loss loss;
 
         for (uint32_t i = 0; i < times; i++)
                 (void)use(rival, line, number * STRETCH + i * STRETCH / times, writes,
-                          &taken_by);
+                          &loss);
 }
 
 /* How often RIVAL loses LINE in the stretch with NUMBER, which it uses every 16 slots,
@@ -66,12 +64,12 @@ static void use_in_stretch(struct rival *rival, uint64_t line, uint64_t number,
 static uint32_t losses_in_stretch(struct rival *rival, uint64_t line, uint64_t number,
                                   bool writes)
 {
-        uint64_t taken_by;
+        struct contest_loss loss;
         uint32_t losses = 0;
 
-        (void)use(rival, line, number * STRETCH, writes, &taken_by);
+        (void)use(rival, line, number * STRETCH, writes, &loss);
         for (uint32_t slot = 16; slot < STRETCH; slot += 16)
-                losses += use(rival, line, number * STRETCH + slot, writes, &taken_by) ==
+                losses += use(rival, line, number * STRETCH + slot, writes, &loss) ==
                           CONTEST_LOSES;
         return losses;
 }
@@ -79,9 +77,9 @@ static uint32_t losses_in_stretch(struct rival *rival, uint64_t line, uint64_t n
 /* The first use comes long after the last one, and may find the line lost. */
 static void settle(struct rival *rival, uint64_t line, uint64_t number)
 {
-        uint64_t taken_by;
+        struct contest_loss loss;
 
-        (void)use(rival, line, number * STRETCH, false, &taken_by);
+        (void)use(rival, line, number * STRETCH, false, &loss);
 }
 
 /* How often a core that reads or WRITES loses the line to 8 accesses of another, which
@@ -128,13 +126,13 @@ TEST(lines_are_told_apart)
         use_in_stretch(&other, LINE, 100, 8, true);
         use_in_stretch(&other, neighbour, 100, 16, true);
         uint32_t losses = 0, losses_of_neighbour = 0;
-        uint64_t taken_by;
+        struct contest_loss loss;
 
         for (uint32_t slot = 16; slot < STRETCH; slot += 16) {
                 uint64_t time = 100 * STRETCH + slot;
-                losses += use(&own, LINE, time, false, &taken_by) == CONTEST_LOSES;
+                losses += use(&own, LINE, time, false, &loss) == CONTEST_LOSES;
                 losses_of_neighbour +=
-                    use(&own, neighbour, time, false, &taken_by) == CONTEST_LOSES;
+                    use(&own, neighbour, time, false, &loss) == CONTEST_LOSES;
         }
         assert_int_equal(losses, 7);
         assert_int_equal(losses_of_neighbour, 15);
@@ -176,8 +174,8 @@ TEST(a_turn_says_nothing_of_the_next)
 
                 for (uint64_t number = first; number < first + 20; number++)
                         use_in_stretch(&other, LINE, number, 8, !writes);
-                while (use(&own, LINE, (first + 24) * STRETCH, writes, &(uint64_t){0}) ==
-                       CONTEST_LOSES)
+                while (use(&own, LINE, (first + 24) * STRETCH, writes,
+                           &(struct contest_loss){0}) == CONTEST_LOSES)
                         ;
                 assert_int_equal(losses_in_stretch(&own, LINE, first + 24, writes), 7);
         }
@@ -188,7 +186,7 @@ TEST(a_line_comes_back_after_all_others_had_it)
 {
         struct rival others[3] = {{.core = 1}, {.core = 2}, {.core = 3}};
         struct rival own = {.core = 0};
-        uint64_t taken_by = 0;
+        struct contest_loss loss = {0};
         uint32_t slot = 0;
 
         settle(&own, LINE, 100);
@@ -197,19 +195,43 @@ TEST(a_line_comes_back_after_all_others_had_it)
         do {
                 slot += 16;
                 assert_true(slot < STRETCH);
-        } while (use(&own, LINE, 100 * STRETCH + slot, false, &taken_by) !=
-                 CONTEST_LOSES);
-        assert_int_equal(taken_by, contest_core(1) | contest_core(2) | contest_core(3));
+        } while (use(&own, LINE, 100 * STRETCH + slot, false, &loss) != CONTEST_LOSES);
+        assert_int_equal(loss.others,
+                         contest_core(1) | contest_core(2) | contest_core(3));
+        /* They have asked 24 times in STRETCH slots. */
+        assert_int_equal(slot, 32);
+        assert_int_equal(loss.requests, 1);
+        assert_in_range(loss.since, 32 - STRETCH / 24 - 1, 32 - STRETCH / 24);
+}
+
+/* What it does until then is served together when the line comes. */
+TEST(requests_gather_while_a_core_waits)
+{
+        struct rival other = {.core = 1}, own = {.core = 0};
+        const uint64_t first = 100 * STRETCH, arrival = first + STRETCH / 2;
+        struct contest_access access = {
+            .core = 0, .line = LINE, .time = first, .arrival = arrival, .writes = true};
+        struct contest_loss loss;
+
+        settle(&own, LINE, 100);
+        use_in_stretch(&other, LINE, 100, 8, true);
+        for (; access.time < arrival; access.time += 16)
+                assert_int_equal(contest_use(&contests, &own.contenders, &access, &loss),
+                                 CONTEST_KEEPS);
+        assert_int_equal(contest_use(&contests, &own.contenders, &access, &loss),
+                         CONTEST_LOSES);
+        assert_int_equal(loss.requests, 4);
+        assert_int_equal(loss.since, 0);
 }
 
 TEST(a_contest_is_over_when_nobody_else_comes)
 {
         struct rival other = {.core = 1}, own = {.core = 0};
         const uint64_t over = (101 + STRETCHES_BEHIND) * STRETCH;
-        uint64_t taken_by;
+        struct contest_loss loss;
 
         use_in_stretch(&other, LINE, 100, 8, true);
-        (void)use(&own, LINE, over - 2, false, &taken_by);
-        assert_int_equal(use(&own, LINE, over - 1, false, &taken_by), CONTEST_KEEPS);
-        assert_int_equal(use(&own, LINE, over, false, &taken_by), CONTEST_IS_OVER);
+        (void)use(&own, LINE, over - 2, false, &loss);
+        assert_int_equal(use(&own, LINE, over - 1, false, &loss), CONTEST_KEEPS);
+        assert_int_equal(use(&own, LINE, over, false, &loss), CONTEST_IS_OVER);
 }

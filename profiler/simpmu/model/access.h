@@ -498,18 +498,22 @@ use_watched(struct machine *machine, struct sim_hot *hot, const struct sim_threa
                   (uint32_t)(access->address + access_used_bytes(access->site) - from));
 }
 
-/* The cores of the set OTHERS have taken the line meanwhile: requests it again. The
- * line passes through each of them in turn; each transfer takes as long as the
- * transfer to this core. */
+/* Other cores have taken the line meanwhile: requests it again. It passes through each
+ * of them that has asked, and back. The time for which it has been away counts. */
 static inline void ask_again(struct machine *machine, struct sim_thread *thread,
                              const struct access *access, struct l1d_way *way,
-                             uint64_t others, struct found *found)
+                             const struct contest_loss *loss, struct found *found)
 {
-        uint64_t near_ones = others & thread->core->node->cores;
+        uint64_t near_ones = loss->others & thread->core->node->cores;
         uint32_t near = (uint32_t)__builtin_popcountll(near_ones);
-        uint32_t far = (uint32_t)__builtin_popcountll(others ^ near_ones);
-        uint64_t latency =
+        uint32_t far = (uint32_t)__builtin_popcountll(loss->others ^ near_ones);
+        uint64_t back =
+            far > near ? machine->remote_cache_latency : machine->hitm_latency;
+        uint64_t away =
             near * machine->hitm_latency + far * machine->remote_cache_latency;
+        if (loss->requests < near + far)
+                away = away * loss->requests / (near + far);
+        uint64_t latency = back + (away > loss->since ? away - loss->since : 0);
         uint64_t begin = places_find(&thread->fill_buffers, access->start, latency);
 
         miss_hold_buffer(thread, access->start, begin, begin + latency);
@@ -539,14 +543,17 @@ hit_contested_line(struct machine *machine, struct sim_thread *thread,
             .arrival = way->arrival,
             .writes = access->kind != ACCESS_LOAD || access->site->locked,
         };
-        uint64_t others;
+        struct contest_loss loss;
         enum contest_outcome outcome =
-            contest_use(&machine->contests, &thread->core->contenders, &use, &others);
+            contest_use(&machine->contests, &thread->core->contenders, &use, &loss);
 
         set->recent |= bit;
-        if (outcome == CONTEST_LOSES)
-                ask_again(machine, thread, access, way, others, found);
-        else if (access->kind != ACCESS_STORE && way->arrival > access->now)
+        if (outcome == CONTEST_LOSES) {
+                ask_again(machine, thread, access, way, &loss, found);
+                if (access->kind != ACCESS_STORE)
+                        contest_wait(&machine->contests, &thread->core->contenders, &use,
+                                     found->arrival - access->start);
+        } else if (access->kind != ACCESS_STORE && way->arrival > access->now)
                 wait_for_line(thread, access, set, bit, way, found);
         if (access->kind != ACCESS_LOAD) {
                 set->dirty |= bit;
