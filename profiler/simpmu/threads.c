@@ -362,7 +362,7 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
                 limits_before_exec();
                 ring_set_executing(True);
         }
-        if (futex_before_call(tid, number, arguments))
+        if (number == __NR_sched_yield || futex_before_call(tid, number, arguments))
                 return; /* it does not sleep */
         set_runnable(tid, False);
         gate_wake();
@@ -375,6 +375,8 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
 
         (void)count;
         code_look_for_changes();
+        if (number == __NR_sched_yield)
+                return;
         if (futex_after_call(tid, number, arguments, result, clock_of(threads[tid]),
                              &wake_clock)) {
                 if (wake_clock != CLOCK_NEVER)

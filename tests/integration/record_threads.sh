@@ -110,3 +110,43 @@ for turn in 1 2 3; do
         python3 -c 'import sys; sys.exit(float(sys.argv[1]) < 0.7)' "$common" ||
                 { echo "turn $turn: side by side for $common of the time" >&2; exit 1; }
 done
+
+# A thread that yields does not sleep: two threads that only yield until it is their turn use
+# two CPUs all the time.
+cat >yielding.c <<'EOF'
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+static atomic_int turn;
+
+static void *take_turns(void *second)
+{
+        const int own = second != NULL;
+        for (int i = 0; i < 2000; i++) {
+                while (atomic_load(&turn) != own)
+                        sched_yield();
+                atomic_store(&turn, !own);
+        }
+        return NULL;
+}
+
+int main(void)
+{
+        pthread_t thread;
+        pthread_create(&thread, NULL, take_turns, &thread);
+        take_turns(NULL);
+        return pthread_join(thread, NULL);
+}
+EOF
+"${CC:-cc}" -O1 -g -pthread yielding.c -o yielding
+timeout 100 "$MEMLAG" record $SIM --no-heap -o yielding.db -- ./yielding >out 2>err ||
+        { cat err >&2; exit 1; }
+busy=$(sqlite3 yielding.db "
+    SELECT sum(value) * 1000.0
+           / ((SELECT value FROM machine WHERE key = 'clock_mhz')
+              * (SELECT value FROM run_info WHERE key = 'duration_ns'))
+    FROM reading JOIN counter USING (counter_id) WHERE name = 'cpu_clk_unhalted.thread'")
+python3 -c 'import sys; sys.exit(float(sys.argv[1]) < 1.5)' "$busy" ||
+        { echo "threads that yield used $busy CPUs" >&2; exit 1; }
