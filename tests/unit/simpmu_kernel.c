@@ -355,3 +355,18 @@ TEST(pages_of_files_come_together)
                 touch(rig, ACCESS_STORE, START + page * PAGE, 4);
         assert_int_equal(counted(rig).page_faults, 64 / 16 + 64);
 }
+
+/* Linux maps a page that is read first to its page of zeroes, for reading: the first
+ * write is a second page fault, at once or after more reads. */
+TEST(a_page_that_is_read_first_faults_twice)
+{
+        for (uint64_t reads = 1; reads <= 2; reads++) {
+                struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
+                walk(rig, ACCESS_LOAD, START, reads * LINE_BYTES);
+                assert_int_equal(counted(rig).page_faults, 1);
+                touch(rig, ACCESS_STORE, START, 4);
+                assert_int_equal(counted(rig).page_faults, 2);
+                walk(rig, ACCESS_STORE, START, PAGE);
+                assert_int_equal(counted(rig).page_faults, 2);
+        }
+}

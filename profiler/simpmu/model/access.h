@@ -712,8 +712,8 @@ HOT_PATH struct access access_begin(struct sim_hot *hot, struct sim_thread *thre
         return access;
 }
 
-/* The page of the access is not in the TLBs. The access continues when the kernel has
- * handled the page's first touch. */
+/* The page of the access is not in the TLBs, or it may be mapped without permission to
+ * write. The access continues when the kernel has handled the page's first touch. */
 static inline void touch_page(struct machine *machine, struct sim_hot *hot,
                               struct sim_thread *thread, struct access *access,
                               uint64_t page)
@@ -750,7 +750,7 @@ static __attribute__((noinline)) void access_slowly(struct machine *machine,
         for (uint64_t line = address >> LINE_SHIFT; line <= last; line++) {
                 enum tlb_outcome translation =
                     machine_translate(machine, thread->core, line >> PAGE_LINE_SHIFT);
-                if (translation > TLB_STLB_HIT)
+                if (translation > TLB_STLB_HIT || access.kind != ACCESS_LOAD)
                         touch_page(machine, hot, thread, &access,
                                    line >> PAGE_LINE_SHIFT);
                 struct found one = found_in_l1(machine, &access);
@@ -808,7 +808,7 @@ HOT_PATH void access_line(struct machine *machine, struct sim_hot *hot,
                 finish_load(machine, hot, thread, access, &found);
 }
 
-/* The same for a page that misses the DTLB filter. */
+/* The same for a page that misses the DTLB filter, or that is not for writing. */
 static __attribute__((noinline)) void access_page(struct machine *machine,
                                                   struct sim_hot *hot,
                                                   struct sim_thread *thread,
@@ -821,7 +821,7 @@ static __attribute__((noinline)) void access_page(struct machine *machine,
         enum tlb_outcome translation =
             tlb_lookup(&core->tlb, page, pages_huge(&machine->pages, page));
 
-        if (translation > TLB_STLB_HIT)
+        if (translation > TLB_STLB_HIT || access.kind != ACCESS_LOAD)
                 touch_page(machine, hot, thread, &access, page);
         thread->counters.translated_loads[translation] += access.kind != ACCESS_STORE;
         uint64_t walk = tlb_latency(machine, core, translation, access.start);
@@ -866,8 +866,11 @@ HOT_PATH void access_memory(struct machine *machine, struct sim_hot *hot,
                 return;
         struct access access = access_begin(hot, thread, site, kind, mode, address);
 
-        if (__builtin_expect(
-                one_line && tlb_passes(&thread->core->tlb, address >> PAGE_SHIFT), 1)) {
+        /* A line that is dirty has been written before. */
+        bool passes = one_line && tlb_passes(&thread->core->tlb, address >> PAGE_SHIFT);
+        if (kind != ACCESS_LOAD && (place.set->dirty & bit) == 0)
+                passes = passes && !kernel_write_faults(machine, address >> PAGE_SHIFT);
+        if (__builtin_expect(passes, 1)) {
                 access_line(machine, hot, thread, l1d, &access, line, &place, bit, 0,
                             TLB_HIT);
                 return;

@@ -83,7 +83,7 @@ void combining_store(struct machine *machine, struct sim_hot *hot,
                 const uint64_t page = line >> PAGE_LINE_SHIFT;
                 enum tlb_outcome translation =
                     machine_translate(machine, thread->core, page);
-                if (translation > TLB_STLB_HIT)
+                if (translation > TLB_STLB_HIT || find(&thread->combining, line) == NULL)
                         touch_page(machine, hot, thread, &access, page);
                 uint64_t start = access.start + tlb_latency(machine, thread->core,
                                                             translation, access.start);

@@ -217,13 +217,11 @@ uint64_t kernel_write(struct machine *machine, struct sim_hot *hot,
         for (uint64_t at = address; at < end;) {
                 uint64_t page = at >> PAGE_SHIFT;
                 uint64_t page_end = (page + 1) << PAGE_SHIFT;
-                if (machine_translate(machine, thread->core, page) > TLB_STLB_HIT) {
-                        const uint64_t begin = time_of(&job, now) + now + faults;
-                        uint64_t fault =
-                            kernel_touch(machine, hot, thread, page, true, begin);
-                        kernel_sample_fault(machine, site, at, begin, fault);
-                        faults += fault;
-                }
+                (void)machine_translate(machine, thread->core, page);
+                const uint64_t begin = time_of(&job, now) + now + faults;
+                uint64_t fault = kernel_touch(machine, hot, thread, page, true, begin);
+                kernel_sample_fault(machine, site, at, begin, fault);
+                faults += fault;
                 use_lines(&job, at, end < page_end ? end : page_end);
                 at = page_end;
         }

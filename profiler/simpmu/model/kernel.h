@@ -46,7 +46,7 @@ uint64_t kernel_first_touch(struct machine *machine, struct sim_hot *hot,
 /* THREAD makes a system call. Returns the kernel's slots, without its writes. */
 uint64_t kernel_call(const struct machine *machine, struct sim_thread *thread);
 
-/* THREAD's core has walked the page tables for PAGE, which it reads or WRITES. The
+/* THREAD's core has walked the page tables for PAGE, or is about to write to it. The
  * first touch is a page fault, and the kernel zeroes the page. It zeroes a whole huge
  * page, the lines of PAGE last. Returns the same as kernel_write. */
 static inline uint64_t kernel_touch(struct machine *machine, struct sim_hot *hot,
@@ -57,6 +57,12 @@ static inline uint64_t kernel_touch(struct machine *machine, struct sim_hot *hot
                                               (writes ? PAGE_OF_ZEROES : PAGE_UNTOUCHED))
                 return 0;
         return kernel_first_touch(machine, hot, thread, page, writes, now);
+}
+
+/* PAGE is mapped to the page of zeroes, or to a file's: a write is a page fault. */
+static inline bool kernel_write_faults(struct machine *machine, uint64_t page)
+{
+        return pages_at(&machine->pages, page)->memory == PAGE_OF_ZEROES;
 }
 
 /* Nothing has touched PAGE: there is no memory that could be prefetched. */
