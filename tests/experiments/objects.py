@@ -50,11 +50,7 @@ BUILDS = {
     "containers.cc": [*CXX, "g++ -O2 -flto", "g++ -O2 -no-pie", "g++ -O2 -gdwarf-4",
                       f"clang++ -O2 {WHOLE}", "clang++ -O2 -no-pie"],
     "structures.c": C,
-    "generic.cc": CXX,
-    "world.cc": CXX,
-    "store.c": C,
     "shared.c": [*C, "gcc -O2 -flto", f"clang -O2 {WHOLE} -Wl,--icf=all"],
-    "walks.c": C,
     "overlay.c": C,
     "arguments.c": C,
     "behind.c": C,
@@ -62,9 +58,7 @@ BUILDS = {
     "arrays.f90": [f"gfortran {level}" for level in
                    ("-O2", "-O1", "-O3", "-Os", "-O3 -march=x86-64-v3", "-O3 -flto", "-O0")],
 }
-STANDARDS = {("containers.cc", "g++"): "-std=c++17", ("containers.cc", "clang++"): "-std=c++17",
-             ("world.cc", "g++"): "-std=c++17", ("world.cc", "clang++"): "-std=c++17",
-             ("generic.cc", "g++"): "-std=c++20", ("generic.cc", "clang++"): "-std=c++17"}
+STANDARDS = {("containers.cc", "g++"): "-std=c++17", ("containers.cc", "clang++"): "-std=c++17"}
 COUNTS = ["samples", "object right", "object open", "object wrong", "field right", "field open",
           "field wrong"]
 

@@ -4,7 +4,7 @@
 # binutils' addr2line (tests/bench/agreement.py; doc/experiments/agreement.md has its figures of
 # large programs): glibc, and a C++ program by gcc and clang, also split, and optimised at link
 # time.
-set -eu
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 command -v eu-addr2line >/dev/null || {
         echo "SKIPPED: agreement: no eu-addr2line here; install elfutils" >&2
@@ -23,7 +23,7 @@ build()
 # agree OPTION... FILE[=DEBUG-FILE]...
 agree()
 {
-        PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/bench/agreement.py" "$MEMLAG" \
+        python3 "$SOURCE_DIR/tests/bench/agreement.py" "$MEMLAG" \
                 --count 500 --limit 99.5 --examples 3 "$@" >>agreement.txt || {
                 cat agreement.txt >&2
                 exit 1

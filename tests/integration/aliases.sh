@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Loads that follow a store to another page (aliases.c): one whose lowest 12 bits of the
 # address overlap with the store's takes l1d.alias4k_cycles longer, and no other does.
-set -eu
-. "$SOURCE_DIR/tests/integration/synthetic.sh"
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 count=50000
 cc -O1 -g "$SOURCE_DIR/tests/integration/aliases.c" -o aliases

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Who had asked for the lines of the cache that others wait for: in a list of nodes of one
 # line the load of the first word, for those of the others (askers.c).
-set -eu
-. "$SOURCE_DIR/tests/integration/synthetic.sh"
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 source=$SOURCE_DIR/tests/integration/askers.c
 cc -O1 -g "$source" -o askers

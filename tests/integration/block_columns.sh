@@ -3,13 +3,7 @@
 # Blocks of one type that one line allocates at several columns are an object each, with the
 # compiler's column in the name; those of one column are one, however often its code was
 # copied. The columns are those of the source below.
-set -eu
-
-fail()
-{
-        echo "block_columns.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >members.cc <<'END'
 #include <cstdio>
@@ -55,8 +49,7 @@ for compiler in g++ clang++; do
         for level in -O0 -O2; do
                 name=$compiler$level
                 $compiler -g $level -o "$name" members.cc
-                "$MEMLAG" record -o "$name.db" $LOADS --ldlat 1 --period 53 -- "./$name" \
-                        >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
+                record "$name" $LOADS --ldlat 1 --period 53 -- "./$name"
                 said=$(sqlite3 -readonly "$name.db" "SELECT name, allocations, total_bytes
                         FROM data_object WHERE kind = 'heap' AND name LIKE '% at members.cc:%'
                         ORDER BY alloc_line, length(name), name")
@@ -68,34 +61,6 @@ $wanted"
         done
 done
 
-# A block without samples, whose type is therefore not known, has its column nonetheless: the
-# one beside it is called the same in both runs.
-cat >two.c <<'END'
-#include <stdlib.h>
-int main(int argc, char **argv)
-{
-        long n = 40000;
-        long *a = calloc(n, 8 * sizeof(long)), *b = calloc(n, 8 * sizeof(long));
-        volatile long sum = 0;
-        for (long i = 0; i < 2 * n; i++) {
-                sum += a[i * 7919 % n * 8];
-                if (argc > 1)
-                        sum += b[i * 7919 % n * 8];
-        }
-        return argv == 0;
-}
-END
-${CC:-cc} -g -O1 -o two two.c
-for other in '' both; do
-        "$MEMLAG" record -o "two$other.db" $LOADS --period 53 -- ./two $other \
-                >two.out 2>&1 || fail "two $other: $(cat two.out)"
-        sqlite3 -readonly "two$other.db" "SELECT name FROM data_object WHERE kind = 'heap'
-                AND name LIKE 'main at two.c:%' ORDER BY name" >"names$other"
-done
-[ "$(wc -l <names)" -eq 1 ] && [ "$(wc -l <namesboth)" -eq 2 ] ||
-        fail "blocks of two columns are $(cat names) and, both loaded, $(cat namesboth)"
-grep -qxF "$(cat names)" namesboth ||
-        fail "the block that both load is $(cat names) alone and in $(cat namesboth)"
 # Only -O2 has the code of a loop twice, and a constructor's in its caller.
 calls=$(objdump -d g++-O2 | grep -c 'call.*<calloc')
 [ "$calls" -gt 1 ] || fail "calloc is called in one place, which proves nothing"

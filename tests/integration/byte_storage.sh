@@ -3,13 +3,7 @@
 # Structures lie in arrays of bytes: of a file, of a thread, of a frame and in an object.
 # Their fields are told by a pointer to them, or left open, but are no bytes; what is read
 # byte by byte is.
-set -eu
-
-fail()
-{
-        echo "byte_storage.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >storage.c <<'END'
 #include <stdint.h>
@@ -134,8 +128,7 @@ check()
         shift
         build=$*
         "$@" -g -o storage "$source"
-        "$MEMLAG" record --force -o storage.db $LOADS --period 37 --ldlat 1 -- \
-                ./storage >storage.out 2>&1 || fail "$(cat storage.out)"
+        record storage $LOADS --period 37 --ldlat 1 -- ./storage
         [ "$source" = storage.c ] || {
                 said price tick.price open
                 return
@@ -151,40 +144,7 @@ check()
         said frame open 'narrow.count narrow.x' 'narrow.count open' 'narrow.x open'
 }
 
-# What is made in storage that a union aligns by a structure without members.
-cat >aligned.cc <<'END'
-#include <new>
-#include <type_traits>
-struct compare { virtual long of(long a, long b) const = 0; };
-struct plain : compare { long of(long a, long b) const override { return a < b; } };
-struct forever {
-        std::aligned_storage<sizeof(plain), alignof(plain)>::type pool;
-        forever() { new (&pool) plain(); }
-        compare *get() { return reinterpret_cast<compare *>(&pool); }
-};
-enum { COUNT = 1 << 12 };
-static forever pool[COUNT];
-__attribute__((noinline)) static long asked(compare *c, long a) { return c->of(a, 5); }
-int main()
-{
-        long sum = 0;
-        for (int pass = 0; pass < 20; pass++)
-                for (long i = 0; i < COUNT; i++)
-                        sum += asked(pool[i * 793 % COUNT].get(), i);
-        return sum == 1;
-}
-END
-
 for options in -O0 -O2; do
-        build="$options, aligned storage"
-        for compiler in g++ clang++; do
-                ! command -v $compiler >/dev/null || {
-                        $compiler -g -std=c++17 $options -o storage aligned.cc
-                        "$MEMLAG" record --force -o storage.db $LOADS --period 37 \
-                                --ldlat 1 -- ./storage >storage.out 2>&1 || fail "$(cat storage.out)"
-                        said asked compare._vptr.compare 'compare._vptr$compare' open
-                }
-        done
         check storage.c gcc $options
         check storage.cc g++ -std=c++17 $options
         ! command -v clang++ >/dev/null || {

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Both sides of cache lines that threads fight for (cachelines.c), and which fields to part.
-set -eu
-. "$SOURCE_DIR/tests/integration/synthetic.sh"
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O1 -g -pthread "$SOURCE_DIR/tests/integration/cachelines.c" -o cachelines
 "$MEMLAG" record $SIM --no-heap --period 97 -o run.db -- ./cachelines >out 2>&1 ||

@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Each system call has the same result with good and bad arguments for a simulated program
 # as alone: as a user without rights, in PID, mount, network and IPC namespaces of its own.
-set -eu -o pipefail
-
-fail()
-{
-        echo "call_sweep: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
+set -o pipefail
 
 place=$(mktemp -d /tmp/call-sweep.XXXXXX)
 chmod 755 "$place"

@@ -3,13 +3,7 @@
 # memlag report --by caller and --by allocation: one function that waits, called by two others three times as
 # often by one as by the other, once through a function that is inlined; and the lines of the
 # program that lines of libraries and of its headers were reached from.
-set -eu
-
-fail()
-{
-        echo "callers.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # Included as a header is, but a source by its name, whatever its directory is called.
 mkdir -p app.hpc
@@ -194,127 +188,6 @@ if not 2 < samples["load"] / samples["insert"] < 4.5:
     sys.exit(f"callers.sh: {samples} are not as three to one")
 END_PYTHON
 
-# Of callers that share one they called, that with more samples is the first, by few samples too.
-first_caller()
-{
-        sqlite3 b.db "SELECT function FROM allocation_view WHERE object LIKE 'prepend%'
-                AND function IN ('load', 'insert') ORDER BY place LIMIT 1"
-}
-[ "$(first_caller)" = load ] || fail "the first caller is $(first_caller)"
-sqlite3 b.db "UPDATE object_stack SET samples = 1000 - samples"
-"$MEMLAG" analyze b.db || fail "analyze"
-[ "$(first_caller)" = insert ] || fail "with more samples for insert the first is $(first_caller)"
-
-# Blocks and mappings from one call, through a pointer: each object has its own numbers and
-# sizes, of both and of the calls above.
-cat >both.c <<'END_C'
-#include <stdlib.h>
-#include <sys/mman.h>
-enum { BLOCKS = 3000, MAPPINGS = 500, BLOCK = 4096, MAPPING = 16384 };
-struct node { struct node *next; };
-static struct node *list;
-typedef void *allocator(void *, size_t, int, int, int, off_t);
-__attribute__((noinline)) static void prepend(allocator *get, size_t bytes)
-{
-        struct node *node = get(NULL, bytes, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        node->next = list;
-        list = node;
-}
-int main(void)
-{
-        for (int i = 0; i < BLOCKS + MAPPINGS; i++) {
-                int maps = i % 7 == 0; /* realloc takes the first two arguments alone */
-                prepend(maps ? mmap : (allocator *)(void *)realloc, maps ? MAPPING : BLOCK);
-        }
-        long n = 0;
-        for (int i = 0; i < 20; i++)
-                for (struct node *at = list; at; at = at->next)
-                        n++;
-        return n != 20 * (BLOCKS + MAPPINGS);
-}
-END_C
-"$CC" -g -O1 -fno-optimize-sibling-calls -o both both.c
-"$MEMLAG" record $LOADS -o both.db -- ./both >record.out
-"$MEMLAG" report --by allocation --format csv both.db >both.csv
-
-python3 - <<'END_PYTHON'
-import csv
-import sys
-
-found = {(row["object_kind"], row["function"]): [int(row[name]) for name in (
-    "allocations", "total_bytes", "peak_bytes")] for row in csv.DictReader(open("both.csv"))
-    if row["function"] in ("prepend", "main")}
-blocks, mappings = [3000, 3000 * 4096, 3000 * 4096], [500, 500 * 16384, 500 * 16384]
-if found != {(kind, function): sizes for kind, sizes in (("heap", blocks), ("mmap", mappings))
-             for function in ("prepend", "main")}:
-    sys.exit(f"callers.sh: allocated as {found}")
-END_PYTHON
-
-# A function that allocates for many is said to be one, and no more when it is given.
-cat >hands.c <<'END_C'
-#include <stdlib.h>
-enum { ITEMS = 1 << 15 };
-#define NOINLINE __attribute__((noinline))
-NOINLINE static long *get(void) { return calloc(ITEMS, sizeof(long)); }
-#define USER(name) NOINLINE static long name(void) \
-        { \
-                volatile long *items = get(); \
-                long sum = 0; \
-                for (int i = 0; i < 20 * ITEMS; i += 8) \
-                        sum += items[i % ITEMS]++; \
-                return sum; \
-        }
-USER(first) USER(second) USER(third)
-#ifndef FEW
-USER(fourth)
-#else
-#define fourth() 0
-#endif
-int main(void) { return first() + second() + third() + fourth() == 7; }
-END_C
-for few in "" -DFEW; do
-        "$CC" $few -g -O1 -fno-optimize-sibling-calls -o hands hands.c
-        "$MEMLAG" record $LOADS --ldlat 1 --period 97 --force -o hands.db -- ./hands >record.out
-        "$MEMLAG" report -v --by object hands.db | tr '\n' ' ' >hands.txt
-        case $few in
-        -DFEW) ! grep -q 'get allocates for' hands.txt || fail "few callers: $(cat hands.txt)" ;;
-        *) grep -q 'get allocates for 4 functions' hands.txt || fail "no hint: $(cat hands.txt)" ;;
-        esac
-done
-# What memlag itself puts into a program is not the program's own, with lines or without.
-cat >wrap.c <<'END_C'
-#include <string.h>
-void *wrapped(void *to, const void *from, size_t bytes)
-{
-        return memcpy(to, from, bytes);
-}
-END_C
-cat >user.c <<'END_C'
-#include <stdlib.h>
-void *wrapped(void *to, const void *from, size_t bytes);
-int main(void)
-{
-        enum { BYTES = 8 << 20 };
-        char *from = calloc(1, BYTES), *to = calloc(1, BYTES);
-        return *(char *)wrapped(to, from, BYTES);
-}
-END_C
-copies="-g -O1 -fno-builtin -fno-optimize-sibling-calls"
-"$CC" $copies -shared -fPIC -o libwrap.so wrap.c
-"$CC" $copies -o user user.c -L. -lwrap -Wl,-rpath,"$PWD"
-"$MEMLAG" record $LOADS --ldlat 30 --period 20 --force -o user.db -- ./user >record.out
-from()
-{
-        sqlite3 -readonly user.db "SELECT DISTINCT caller_function FROM line_view
-                WHERE module LIKE '%/libc.so%' AND caller_function IS NOT NULL AND samples > 0"
-}
-[ "$(from)" = wrapped ] || fail "a library's copy is from $(from)"
-sqlite3 user.db "UPDATE module SET path = '/build/vgpreload_memlag-amd64-linux.so'
-        WHERE path LIKE '%/libwrap.so'"
-"$MEMLAG" analyze user.db
-[ "$(from)" = main ] || fail "the copy is from memlag's own library: $(from)"
-
 # What a line of a library's header costs is the line's that uses it: three times as often in
 # often() as in seldom(), inlined or called. So it is of a header of the program's own, and of
 # the C library, whose function is called.
@@ -410,11 +283,9 @@ if uses and uses[0] is not None:
     sys.exit(f"callers.sh: a line of the program itself is from {uses}")
 END_PYTHON
         "$MEMLAG" report -v uses.db >uses.txt
-        grep -q "::operator++, 7[2-8]% from often at uses.cc:[0-9]*\$" uses.txt ||
-                fail "the table does not tell: $(cat uses.txt)"
+        says "::operator++, 7[2-8]% from often at uses.cc:[0-9]*\$" uses.txt
         "$MEMLAG" report -v --by function uses.db >uses.txt
-        grep -q "::operator++, 7[2-8]% from often at uses.cc\$" uses.txt ||
-                fail "the table of functions does not tell: $(cat uses.txt)"
+        says "::operator++, 7[2-8]% from often at uses.cc\$" uses.txt
         grep -q '^from: the function' uses.txt || fail "that table does not say what 'from' is"
         "$MEMLAG" report -v uses.db >uses.txt
         grep -q '^>.* // often$\|^ *> .* // often$' uses.txt || fail "no source text of the caller"
@@ -439,86 +310,6 @@ END_PYTHON
         done
 done
 grep -q '^from: the line' uses.txt || fail "the table does not say what 'from' is"
-# What a library of headers calls is of the source that uses it; a header beside the source
-# is the program's own.
-mkdir lone
-cat >lone/walk.h <<'END_C'
-template <class List> __attribute__((noinline)) long walk(const List &from)
-{
-        long n = 0;
-        for (auto at = from.begin(); at != from.end(); ++at)
-                n++;
-        return n;
-}
-END_C
-cat >walks.cc <<'END_C'
-#include <list>
-#include <walk.h>
-int main()
-{
-        std::list<long> list(60000);
-        return walk(list) == 7; // walks
-}
-END_C
-cp lone/walk.h .
-walks=$(grep -n '// walks' walks.cc | cut -d: -f1)
-for directory in lone .; do
-        g++ -g -O1 -fno-optimize-sibling-calls "-I$directory" -o walks walks.cc
-        "$MEMLAG" record $LOADS --force -o walks.db -- ./walks >record.out
-        from=$(sqlite3 -readonly walks.db "SELECT replace(caller_file, rtrim(caller_file,
-                replace(caller_file, '/', '')), '') || ':' || caller_line FROM line_view
-                WHERE file LIKE '%/stl_list.h' AND function LIKE '%operator++%'
-                ORDER BY latency_share DESC LIMIT 1")
-        case $directory/$from in
-        "lone/walks.cc:$walks" | ./walk.h:4) ;;
-        *) fail "the library is called from $from, where the header is in $directory" ;;
-        esac
-done
-# A caller without a line, as of a call that was inlined at line 0: the library's own is shown.
-sqlite3 uses.db "UPDATE line_finding SET caller_line = NULL WHERE caller_file IS NOT NULL"
-"$MEMLAG" report -v uses.db >uses.txt
-grep -q '/stl_list.h:[0-9]* in .*operator++' uses.txt || fail "no source text: $(cat uses.txt)"
-# Where the table leaves out every line that has a caller, "from" is not in it.
-sqlite3 uses.db "UPDATE line_finding SET caller_line = 1, verdict = 'too-few-samples',
-        latency_share = 0.0005, stalled_ratio = 0 WHERE caller_file IS NOT NULL"
-"$MEMLAG" report -v uses.db >uses.txt
-! grep -q '% from \|, from \|^from:' uses.txt || fail "rows with callers are shown: $(cat uses.txt)"
-! grep -q '^from: ' uses.txt || fail "what is not shown is explained: $(cat uses.txt)"
-
-# Two lambdas of one function, of which g++ makes copies for their captures: where each is
-# tells them apart.
-cat >lambdas.cc <<'END_C'
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-int main()
-{
-        std::vector<int> v(1 << 20);
-        for (size_t i = 0; i < v.size(); i++)
-                v[i] = (int)((i * 7919) % v.size());
-        auto scan = [&](long n) __attribute__((noinline)) {
-                long s = 0;
-                for (size_t k = 1; n-- > 0; s += v[k])
-                        k = (k * 22695477 + 1) % v.size();
-                return s;
-        };
-        auto chase = [&](long n) __attribute__((noinline)) {
-                long s = 0;
-                for (size_t k = 3; n-- > 0; s += (long)k)
-                        k = ((size_t)v[k] + (size_t)n * 3) % v.size();
-                return s;
-        };
-        std::printf("%ld\n", scan(40000) + chase(40000));
-}
-END_C
-g++ -g -O2 -o lambdas lambdas.cc
-"$MEMLAG" record $LOADS --force -o lambdas.db -- ./lambdas >record.out
-names=$(sqlite3 -readonly lambdas.db "SELECT DISTINCT function FROM line_view
-        WHERE function LIKE '%operator()' AND file LIKE '%/lambdas.cc'" |
-        sed 's/:[0-9]*}::/}::/' | sort -V)
-[ "$names" = "main::{lambda at lambdas.cc:9}::operator()
-main::{lambda at lambdas.cc:15}::operator()" ] || fail "the lambdas are called $names"
-
 # ---- a signal's handler: below what the kernel had it return to --------------------
 cat >signal.c <<'END_C'
 #include <signal.h>

@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: MIT
 # A simulated program whose code changes computes what it computes alone, in each way that
 # changed_code.c knows.
-set -eu -o pipefail
-
-fail()
-{
-        echo "changed_code: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
+set -o pipefail
 
 program=$BINARY_DIR/tests/integration/changed_code
 

@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Whatever is typed after a command: what it says stays one line without control characters,
 # and numbers are read in one way.
-set -eu
-
-fail()
-{
-        echo "$*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # An escape sequence, the same in C1 (UTF-8), a bell, an end of line and a carriage return.
 odd=$(printf 'o\033[31md\302\2331md\007\n\rend')

@@ -1,13 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What bash, zsh and fish themselves complete after 'memlag'.
-set -eu -o pipefail
-
-fail()
-{
-        echo "completion: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
+set -o pipefail
 
 completions=$SOURCE_DIR/profiler/completion
 PATH=$(dirname "$MEMLAG"):$PATH

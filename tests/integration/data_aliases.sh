@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A thing with several symbols, of which some end before the others, as older versions of a
 # library's table do, is one object: with the public name of the whole.
-set -eu
-
-fail()
-{
-        echo "data_aliases: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >aliases.c <<'END'
 #include <stddef.h>

@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The Debian package: cpack -G DEB makes it with the dependencies that its programs have,
 # lintian finds no error in it, and what it holds records and reports.
-set -eu -o pipefail
-
-fail()
-{
-        echo "debian_package: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
+set -o pipefail
 
 # Also where files are made for nobody else.
 (

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # memlag diff: of recordings whose truth is known (synthetic.sql, 1000 loads a sample,
 # 72 080 000 cycles), and of programs of which one line was made cheaper.
-set -eu
-. "$SOURCE_DIR/tests/integration/synthetic.sh"
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # column DATABASES COLUMNS CONDITION: of the rows as CSV, whose values are text
 column()
@@ -14,9 +13,7 @@ column()
 
 refused()
 {
-        status=0
-        "$MEMLAG" diff "$@" >out 2>err || status=$?
-        expect "status of diff $*" "$status" 1
+        ends 1 "$MEMLAG" diff "$@" >out
         expect "lines on standard error" "$(wc -l <err)" 1
         [ ! -s out ] || fail "diff $*: printed $(cat out)"
 }
@@ -45,24 +42,6 @@ expect "the range holds the change" "$(column "before.db after.db" \
         "$walk")" 1
 expect "what did not change" "$(column "before.db after.db" "count(*)" \
         "NOT $walk AND (verdict NOT IN ('no-difference', 'too-few-samples') OR difference + 0 <> 0)")" 0
-# A side that was named without the file, or without its debug information.
-cp before.db nameless.db
-sqlite3 nameless.db "UPDATE code_location SET function_id = NULL, file_id = NULL, line = NULL"
-cp before.db lineless.db
-sqlite3 lineless.db "UPDATE code_location SET file_id = NULL, line = NULL"
-"$MEMLAG" analyze nameless.db
-"$MEMLAG" analyze lineless.db
-"$MEMLAG" diff nameless.db after.db >table
-tr -s '\n ' '  ' <table | grep -q "Not alike: made-up has no names before: its rows are not those after\. 'memlag symbolize nameless.db'" ||
-        fail "a side without names: $(cat table)"
-"$MEMLAG" diff before.db lineless.db >table
-tr -s '\n ' '  ' <table | grep -q "Not alike: made-up has no lines after: its rows are not those before\. 'memlag symbolize lineless.db'" ||
-        fail "a side without lines: $(cat table)"
-for alike in '--by function before.db lineless.db' 'nameless.db nameless.db' '--by run nameless.db before.db'; do
-        # shellcheck disable=SC2086 # options and files
-        "$MEMLAG" diff $alike >table
-        ! grep -q 'has no' table || fail "$alike: $(cat table)"
-done
 # Both sides have fewer samples than a verdict needs, one of them a long wait.
 cp before.db few.db
 sqlite3 few.db "DELETE FROM sample WHERE ip = 0x401020 AND sample_id NOT IN
@@ -74,20 +53,6 @@ sqlite3 fewer.db "DELETE FROM sample WHERE ip = 0x401020 AND sample_id NOT IN
         UPDATE sample SET retire_latency_cycles = 1 WHERE ip = 0x401020"
 "$MEMLAG" analyze fewer.db
 expect "too few samples" "$(column "few.db fewer.db" verdict "$walk")" too-few-samples
-# A row that is gone had samples of long waits, others have short ones: what it may still
-# wait for is of long ones, 0 to 3.84 of them (the score interval of a count of 0).
-cp before.db rare.db
-sqlite3 rare.db "UPDATE sample SET retire_latency_cycles = 1 WHERE ip <> 0x401020;
-        DELETE FROM sample WHERE ip = 0x401020 AND sample_id NOT IN
-        (SELECT sample_id FROM sample WHERE ip = 0x401020 LIMIT 5)"
-cp rare.db gone.db
-sqlite3 gone.db "DELETE FROM sample WHERE ip = 0x401020"
-"$MEMLAG" analyze rare.db
-"$MEMLAG" analyze gone.db
-expect "a rare long wait that is gone" "$(column "rare.db gone.db" \
-        'verdict, abs(after_high / (3.84 * 180 * 1000) - 1) < 0.02' "$walk")" only-before,1
-expect "one that is new" "$(column "gone.db rare.db" \
-        'verdict, abs(before_high / (3.84 * 180 * 1000) - 1) < 0.02' "$walk")" only-after,1
 expect "the other way round" "$(column "after.db before.db" verdict "$walk")" worse
 expect "the same twice" "$(column "before.db before.db" "count(*) > 2" 1)" 1
 for by in line function object type; do
@@ -117,20 +82,6 @@ print(all(abs(sum(r[name] for r in d["rows"]) - d["all"][name]) <= 1e-6 * abs(d[
         "$MEMLAG" diff --by $by before.db after.db >table
         grep -q "^.* (all)\$" table || fail "no sum by $by in the table: $(cat table)"
 done
-# Tables fit 100 columns, whatever names there are. -W shows these whole.
-for side in before after; do
-        cp $side.db long-$side.db
-        sqlite3 long-$side.db "
-                UPDATE line_finding SET function = 'space::' || replace(hex(zeroblob(40)), '00', 'long_') || 'name';
-                UPDATE function_finding SET function = 'space::' || replace(hex(zeroblob(40)), '00', 'long_') || 'name';
-                UPDATE data_object SET name = replace(hex(zeroblob(40)), '00', 'long_') || name"
-done
-for by in line function object type; do
-        "$MEMLAG" diff --by $by long-before.db long-after.db | grep -v '^memlag: ' >table
-        awk 'length($0) > 100 { print; bad = 1 } END { exit bad }' table || fail "--by $by: wide lines"
-done
-"$MEMLAG" diff --by function long-before.db long-after.db | grep -q 'space::.*\.\.\..*_name$' || fail "a cut name has not both ends"
-"$MEMLAG" diff -W --by function long-before.db long-after.db | grep -q ' space::\(long_\)*name$' || fail "-W: not the whole name"
 # With what no row has they are the cycles that were counted, in the table as well.
 "$MEMLAG" diff --format json before.db after.db >json
 expect "rows and rest" "$(python3 -c '
@@ -174,17 +125,6 @@ cmp once again || fail "equal recordings beside another count: $(diff once again
 grep -q '^copy.db has the same samples as before.db' table || fail "nothing is said of equal ones: $(cat table)"
 ! grep -q 'means of' table || fail "one recording has no mean: $(cat table)"
 
-# Of one build is nothing said, of two it is.
-for made in before:01 before2:01 after:03 after2:04; do
-        cp ${made%:*}.db built-${made%:*}.db
-        sqlite3 built-${made%:*}.db "UPDATE module SET build_id = x'${made#*:}'"
-done
-built="--before built-before2.db --after built-after2.db built-before.db built-after.db"
-"$MEMLAG" diff --format csv $built >out 2>err
-grep -q 'builds within a side: made-up, of built-after.db and built-after2.db; lines' err ||
-        fail "nothing is said of two builds: $(cat err)"
-expect "notes on builds" "$(grep -c 'builds within' err)" 1
-
 # A program that was renamed is the same one as well where the first recordings also ran
 # another program, which another of the other side ran too.
 for made in after:1 after2:0; do
@@ -223,21 +163,6 @@ for key in command cpu ldlat_cycles period_loads sim_detail sim_prefetch sim_set
         "$MEMLAG" diff before.db other.db | grep -q '^Not alike: .* before, 1000000 after' ||
                 fail "nothing is said of another $key"
 done
-# Of long commands what differs is told: a directory, or an argument.
-told()
-{
-        cp before.db long.db
-        sqlite3 long.db "UPDATE run SET value = '$1' WHERE key = 'command'"
-        setting command "$2"
-        "$MEMLAG" diff long.db other.db | tr -s '\n ' '  ' | grep -o 'Not alike: command: .* after\. '
-}
-rest='--first 1 --second 2 --third 3 --fourth 4'
-expect "a directory" "$(told "/usr/bin/made $rest" "old/made $rest")" \
-        "Not alike: command: /usr/bin/made ... before, old/made ... after. "
-expect "an argument" "$(told "./made -n 5 $rest" "./made -n 15 $rest")" \
-        "Not alike: command: ... 5 ... before, ... 15 ... after. "
-expect "one argument more" "$(told "./made $rest" "./made $rest -x")" \
-        "Not alike: command: ... 4 before, ... 4 -x after. "
 # Samples of a timer stand for time on CPUs, a millisecond each, whatever else ran meanwhile.
 for side in one two; do
         cp before.db $side.db
@@ -283,20 +208,8 @@ for wrong in "before.db" "before.db before.db before.db" "--by thread before.db 
         "--before before.db before.db before.db" \
         "--by run --top 1 before.db before.db" "--top 0 --by run before.db before.db" \
         "--format xml before.db before.db" "--top -1 before.db before.db"; do
-        status=0
-        "$MEMLAG" diff $wrong >out 2>err || status=$?
-        expect "status of $wrong" "$status" 2
+        ends 2 "$MEMLAG" diff $wrong >out
 done
-
-# Sums of what a damaged file says end where numbers end.
-for made in before other; do
-        cp before2.db huge-$made.db
-        sqlite3 huge-$made.db "UPDATE line_finding SET samples = 9223372036854775807;
-                UPDATE sample SET retire_latency_cycles = 1 WHERE '$made' = 'other'"
-done
-expect "sums of damaged numbers" "$(column \
-        "--before huge-other.db --after after2.db huge-before.db after.db" samples_before "$walk")" \
-        9223372036854775807
 
 # One without findings gets them, where it can be written.
 cp before.db raw.db
@@ -460,63 +373,3 @@ expect "the same stripped" "$(column "--by function slow.db slow.db" "count(*)" 
 expect "another build" "$(column "--by function slow.db quick.db" \
         "min(verdict), max(verdict)" "function LIKE '%.bare+0x%' AND samples_before + samples_after > 30")" \
         "only-after,only-before"
-
-# The same build under another name: its functions, sections and blocks are the same.
-cp slow.db renamed.db
-sqlite3 renamed.db "
-        UPDATE process SET executable = replace(executable, 'slow.bare', 'other');
-        UPDATE module SET path = replace(path, 'slow.bare', 'other');
-        UPDATE line_finding SET module = replace(module, 'slow.bare', 'other');
-        UPDATE function_finding SET module = replace(module, 'slow.bare', 'other');
-        UPDATE data_object SET name = replace(name, 'slow.bare', 'other')"
-for by in function object; do
-        expect "another name by $by" "$(column "--by $by slow.db renamed.db" \
-                "sum(verdict LIKE 'only%'), sum($by LIKE '%other%') > 0" 1)" 0,1
-done
-expect "a section and a block" "$(column "--by object slow.db renamed.db" \
-        "sum(object LIKE '% of other]') > 0, sum(object LIKE 'other+0x%') > 0" 1)" 1,1
-
-# Functions of one name and lambdas are labelled by their lines: a line of comment moves them
-# all, and then one has the label of another. The second of each does twice the work.
-cat >labels.cc <<'EOF2'
-#include <cstdio>
-#include <cstdlib>
-static int A[200000], B[200000];
-#define BODY(data) { unsigned s = 1; long t = 0; for (int i = 0; i < n; i++) { s = s * 1664525u + 1013904223u; t += data[(s >> 8) % 200000]; } return t; }
-[[gnu::noipa]] static long get(int n) BODY(A)
-[[gnu::noipa]] static long get(long n) BODY(B)
-template <class F> [[gnu::noipa]] long run(F f, int n) { return f(n); }
-int main(int argc, char **)
-{
-	auto one = [](int n) { volatile int *p = (volatile int *)malloc(n * 64L); long t = 0; for (int i = 0; i < n; i++) p[i * 16L] = i; for (int i = 0; i < n; i++) t += p[i * 16L]; return t; };
-	auto two = [](int n) { volatile int *p = (volatile int *)malloc(n * 64L); long t = 1; for (int i = 0; i < n; i++) p[i * 16L] = i; for (int i = 0; i < n; i++) t += p[i * 16L]; return t; };
-	for (int i = 0; i < 200000; i++)
-		A[i] = B[i] = i;
-	printf("%ld\n", get(30000) + (argc > 1 ? 0 : get((long)60000)) + run(one, 30000) + run(two, 60000));
-}
-EOF2
-mkdir -p commented
-{ echo '// a comment'; cat labels.cc; } >commented/labels.cc
-for source in labels.cc commented/labels.cc; do
-        g++ -g -O2 -o "${source%.cc}" "$source"
-        "$MEMLAG" record $SIM --period 199 -o "${source%.cc}.db" --force -- "./${source%.cc}" >out 2>&1 ||
-                fail "record $source: $(cat out)"
-done
-"$MEMLAG" record $SIM --period 199 -o one.db --force -- commented/labels once >out 2>&1
-alike='sum(samples_before * 1.5 > samples_after AND samples_after * 1.5 > samples_before)'
-many='samples_before + samples_after > 60'
-for by in function line; do
-        expect "functions of one name by $by" "$(column "--by $by labels.db commented/labels.db" \
-                "$alike = count(*), count(*) >= 2" "function LIKE 'get (%' AND $many")" 1,1
-        expect "lambdas by $by" "$(column "--by $by labels.db commented/labels.db" \
-                "$alike = count(*)" "function LIKE '%{lambda%' AND $many")" 1
-done
-expect "objects of lambdas" "$(column "--by object labels.db commented/labels.db" \
-        "$alike, count(*), sum(object LIKE 'main%{lambda%} at labels.cc:__'
-                OR object LIKE 'main%{lambda%}::operator() at labels.cc:__')" \
-        "object LIKE 'main%{lambda%' AND $many")" 2,2,2
-# Which of the two is left is not known.
-expect "one of two" "$(column "--by function labels.db one.db" "count(*), sum(verdict LIKE 'only%') = count(*)" \
-        "function LIKE 'get%' AND function NOT LIKE 'get\_%' ESCAPE '\' AND $many")" 3,1
-"$MEMLAG" diff labels.db one.db | grep -q '^Not joined: functions of the name of get (labels.cc:5)' ||
-        fail "functions that were not joined are not named"

@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # memlag doctor on this machine, beside what the kernel and other programs say of it; as
 # table and as JSON; without rights; and with its parts missing.
-set -eu
-
-fail()
-{
-        echo "doctor.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # field TOPIC FIELD: of the first finding about TOPIC in the file json
 field()
@@ -28,9 +22,7 @@ contains()
 
 "$MEMLAG" doctor --help | grep -q 'Usage: memlag doctor' || fail "no help"
 for bad in --format=xml --no-such-option argument; do
-        status=0
-        "$MEMLAG" doctor "$bad" >out 2>err || status=$?
-        [ "$status" -eq 2 ] || fail "'$bad' ended with $status"
+        ends 2 "$MEMLAG" doctor "$bad" >out
         [ ! -s out ] || fail "'$bad' printed findings"
 done
 

@@ -3,13 +3,8 @@
 # Every example's report says what its README says it must: the table there names the
 # marked source lines, the verdicts and their places, and the line numbers of the report
 # pasted there are still those of the source.
-set -eu -o pipefail
-
-fail()
-{
-        echo "examples: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
+set -o pipefail
 
 # The line number of a mark in a source file.
 marked_line()

@@ -3,13 +3,7 @@
 # memlag export: the paths and sums of the calling-context tree as collapsed stacks, held to
 # the tree by its parents; and the file for callgrind, held to the tree by what
 # callgrind_annotate reads in it, with a function that calls itself.
-set -eu
-
-fail()
-{
-        echo "export.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >tree.c <<'END_C'
 #include <stdlib.h>

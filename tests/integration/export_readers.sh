@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # memlag export --format speedscope and firefox, read by speedscope and by the Firefox
 # Profiler, which tests/run.sh installs with npm.
-set -eu
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 readers=$BINARY_DIR/readers
 python=/usr/bin/python3 # Debian's, which has Debian's selenium

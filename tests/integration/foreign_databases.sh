@@ -3,8 +3,8 @@
 # A database may come from anybody. Whatever SQL it defines, each command answers as of the
 # recording itself, or refuses it in one line; texts of any size and kind are printed short
 # and plain.
-set -eu -o pipefail
-. "$SOURCE_DIR/tests/integration/synthetic.sh"
+. "$SOURCE_DIR/tests/integration/library.sh"
+set -o pipefail
 
 # It ends what hangs.
 SECONDS_MOST=60

@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Stripped programs: where their functions begin, against the symbols that they had, and
 # against readelf's reading of the unwind table; and reports by function of one.
-set -eu
-
-fail()
-{
-        echo "function_starts.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 g++ -O2 -std=c++20 -o containers "$SOURCE_DIR/tests/integration/types/containers.cc" -lpthread 2>err ||
         fail "$(cat err)"

@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Blocks of a program that runs as it is, under source clock: at addresses that are used
 # again and again, by two threads, a sample belongs to the block that lives at that time.
-set -eu
-
-fail()
-{
-        echo "heap_clock: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 ask()
 {

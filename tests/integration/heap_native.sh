@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The heap tracker in programs that run as they are: they behave as they do alone, and
 # memlag hears what they say that they did, from every process and thread.
-set -eu
-
-fail()
-{
-        echo "heap_native: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # until_true COMMAND...: waits for it, a minute at most, and as closely as it can.
 until_true()
@@ -81,14 +75,6 @@ for way in refused vfork; do
         same 0 ./confines $way
         grep -q ' alloc malloc 0x[0-9a-f]* 0x11170$' events || fail "confines $way: not told on"
 done
-
-# Threads that go in the middle of what they tell keep nobody waiting, and what their
-# process told before is heard.
-"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o vanish "$src/vanish.c" -pthread
-same 0 timeout 120 ./vanish
-# From 70000 (0x11170) to 70059 bytes, a child each.
-told=$(sed -n 's/.* alloc malloc 0x[0-9a-f]* \(0x111[0-9a-f][0-9a-f]\)$/\1/p' events | sort -u | wc -l)
-[ "$told" -eq 60 ] || fail "vanish: only $told children were told of"
 
 # A handler needs hardly more of its stack than it does alone; what it allocates there is
 # told, without a call stack.
@@ -411,43 +397,6 @@ END
 "$CC" -D_GNU_SOURCE -O1 -Wno-unused-result -o signals signals.c
 same 0 ./signals
 [ "$(grep -c ' process$' events)" -ge 10 ] || fail "signals: $(grep ' process$' events)"
-# A handler that leaves popen where the environment may be another one, or soon after the
-# beginning where the C library is called at once (it blocks signals later).
-cat >opens.c <<'END'
-#include <dlfcn.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-extern char **environ;
-static char **given;
-static sigjmp_buf place;
-static long steps_left;
-static void on_trap(int number)
-{
-        if (environ != given || --steps_left < 0)
-                siglongjmp(place, number);
-}
-int main(void)
-{
-        Dl_info popens;
-        dladdr((void *)popen, &popens);
-        steps_left = strstr(popens.dli_fname, "/libc.so") ? 20 : 10000000;
-        signal(SIGTRAP, on_trap);
-        given = environ;
-        if (sigsetjmp(place, 1) == 0) {
-                __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" ::: "memory", "cc");
-                popen("exit", "r");
-        }
-        for (char **variable = environ; *variable; variable++)
-                puts(*variable);
-        printf("%d\n", environ == given);
-        return 0;
-}
-END
-"$CC" -O1 -D_GNU_SOURCE -o opens opens.c
-same 0 env -i A=1 PATH="$PATH" ./opens
 for users in '' LD_PRELOAD=libm.so.6; do
         same 0 env -i A=1 PATH="$PATH" $users ./shells
         # env, shells, eight shells of its own, and in six of them one or more programs.
@@ -527,20 +476,6 @@ cp /lib64/ld-linux-x86-64.so.2 renamed
 "$CC" -O1 -fno-builtin -Wl,--dynamic-linker="$PWD/renamed" -o blocks blocks.c
 same 0 sh -c './blocks; exec ./blocks'
 [ "$(grep -c ' alloc malloc .* 0x13880$' events)" -eq 2000 ] || fail "renamed: blocks are missing"
-# One of a version before that which the tracker needs, by what it says of itself.
-python3 - <<'END'
-import struct
-old = open("renamed", "rb").read()
-new = old.replace(struct.pack("<I", 0x069691B5), struct.pack("<I", 0x069691B4))
-open("aged", "wb").write(new)
-raise SystemExit(old == new)
-END
-chmod +x aged
-"$CC" -O1 -fno-builtin -Wl,--dynamic-linker="$PWD/aged" -o blocks_aged blocks.c
-status=0
-./blocks_aged 2>/dev/null || status=$?
-same $status ./blocks_aged
-
 # Each program that cannot take the tracker is counted.
 refused()
 {
@@ -553,7 +488,6 @@ refused 0 ./blocks
 refused 0 ./shells
 refused 8 ./shells threads
 refused 1 ./static
-refused 1 ./blocks_aged
 refused 3 sh -c './static; ./blocks; ./foreign; exec ./foreign'
 if command -v musl-gcc >/dev/null; then
         musl-gcc -O1 -o musl static.c
@@ -581,16 +515,6 @@ END
 "$CC" -O1 -fsanitize=address -o sanitized sanitized.c
 same 5 env ASAN_OPTIONS=verify_asan_link_order=1 ./sanitized
 same 5 sh -c './sanitized || exit $?'
-# Whatever else it needs.
-libraries=
-for number in $(seq 80); do
-        echo "int used_$number;" | "$CC" -shared -fPIC -nostdlib -x c -o libneeded$number.so -
-        libraries="$libraries -lneeded$number"
-done
-"$CC" -O1 -fsanitize=address -o sanitized sanitized.c -L. -Wl,-rpath,"$PWD" \
-        -Wl,--no-as-needed $libraries
-same 5 ./sanitized
-
 # What a file says of itself does not keep those waiting who execute it: 65534 headers,
 # which the kernel refuses, to be searched for each of 2000 tables of strings, and four
 # million of those.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The heap under the simulated PMU: the target behaves as it does alone, sees the
 # environment that it was given, and its blocks are in the recording as it made them.
-set -eu
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 src=$SOURCE_DIR/tests/integration/heap
 : "${CC:=cc}" "${CXX:=c++}"
@@ -202,59 +202,6 @@ sqlite3 -readonly sites.db "
         WHERE l.function = 'main' AND o.kind = 'heap' ORDER BY 1" >got
 printf 'rows at sites.c:%d\nwords at words.rs:103\n' \
         "$(grep -n 'dbMallocRawNN(200)' sites.c | cut -d: -f1)" | diff -u - got
-
-# A constructor makes its vectors in one line: they are told apart by what they hold, and
-# what nobody reads counts with its like. A line with blocks of one type keeps its name.
-cat >vectors.cc <<'END'
-#include <vector>
-struct point { double x, y, z; };
-struct table {
-        std::vector<int> order;
-        std::vector<point> points;
-        __attribute__((noinline)) explicit table(int count)
-            : order(count), points(count)
-        {
-        }
-};
-__attribute__((noinline)) static double walk(const table &from, const std::vector<float> &by)
-{
-        double sum = 0;
-        for (int i : from.order)
-                sum += from.points[i].x;
-        for (float f : by)
-                sum += f;
-        return sum;
-}
-int main()
-{
-        table unused(1000), used(20000);
-        std::vector<float> factors(3000);
-        return walk(used, factors) + unused.order[0] != 0;
-}
-END
-for compiler in "$CXX" clang++; do
-        command -v "$compiler" >/dev/null || continue
-        "$compiler" -O2 -g -o vectors vectors.cc
-        "$MEMLAG" record $SIM --force --ldlat 1 --period 20 \
-                -o vectors.db -- ./vectors 2>err || { cat err >&2; exit 1; }
-        sqlite3 -readonly -separator ' ' vectors.db "
-                SELECT name, allocations, size_bytes, total_bytes,
-                       (SELECT count(*) FROM attribution AS a JOIN sample_view USING (sample_id)
-                        WHERE a.object_id = o.object_id AND op <> 'NA')
-                       = (SELECT sum(samples) FROM object_stack AS s
-                          WHERE s.object_id = o.object_id)
-                FROM data_object AS o WHERE alloc_file LIKE '%/vectors.cc' ORDER BY 1" >got
-        made=$(grep -n 'factors(3000)' vectors.cc | cut -d: -f1)
-        first=$(sed -n 's/^table::table at \(vectors.cc:[0-9]*\) (int) .*/\1/p' got)
-        printf '%s\n' "main at vectors.cc:$made 1 12000 12000 1" \
-                "table::table at $first (int) 2 84000 84000 1" \
-                "table::table at $first (point) 2 504000 504000 1" | diff -u - got
-        sqlite3 -readonly vectors.db "
-                SELECT DISTINCT object, type FROM sample_view
-                WHERE function = 'walk' AND object_kind = 'heap' ORDER BY 1" >got
-        printf '%s\n' "main at vectors.cc:$made|float" "table::table at $first (int)|int" \
-                "table::table at $first (point)|point" | diff -u - got
-done
 
 # Threads, signals, fork and dlopen at once: whoever waits for ever is killed.
 "$CC" -D_GNU_SOURCE -O1 -o stress "$src/stress.c" -pthread

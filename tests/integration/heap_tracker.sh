@@ -3,7 +3,7 @@
 # The heap tracker, apart from the simulated PMU: programs that say what they do are
 # run with a tracker whose events are written down, and with the real one; they behave
 # as they do alone, and the events are what they said.
-set -eu
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 src=$SOURCE_DIR/tests/integration/heap
 : "${CC:=cc}" "${CXX:=c++}"

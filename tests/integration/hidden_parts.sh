@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: MIT
 # A simulated program finds no descriptor of the recording, also as another user, and the
 # recording is whole.
-set -eu -o pipefail
-
-fail()
-{
-        echo "hidden_parts: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
+set -o pipefail
 
 # A copy: the program may do harm to its own file.
 program=$PWD/hidden_parts

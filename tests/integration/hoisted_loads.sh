@@ -3,13 +3,7 @@
 # A member of a union is read in each case of a switch, by one load that the compiler moves
 # before it, or for both sides of a choice: what one case does with the number tells nothing
 # of the others.
-set -eu
-
-fail()
-{
-        echo "hoisted_loads.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >hoisted.c <<'END'
 #include <stdint.h>
@@ -71,8 +65,7 @@ gcc -g -O2 -o hoisted hoisted.c
 # The load of all cases is there, and is of no number by itself.
 objdump -d --disassemble=step hoisted | grep -q 'mov  *0x8(%r..),%r..$' ||
         fail "gcc did not move the load: the test needs another program"
-"$MEMLAG" record --force -o hoisted.db $LOADS --period 37 -- ./hoisted >out 2>&1 ||
-        fail "$(cat out)"
+record hoisted $LOADS --period 37 -- ./hoisted
 said=$(sqlite3 -readonly hoisted.db "SELECT DISTINCT function, coalesce(field, 'open')
         FROM sample_view WHERE object_kind = 'heap' AND address_offset IS NOT NULL
         AND field LIKE 'u.%' ORDER BY 1, 2")

@@ -5,13 +5,16 @@ of what the calibration says. The way from a calibration to a preset was worked 
 first four machines; the others were made up afterwards, to see whether it holds for more.
 The caches are small, so that little data goes beyond them."""
 import json
+import os
 import pathlib
 import subprocess
 import sys
 
 import bench_each
 
-MEMLAG, HOST_PRESET, BENCH = sys.argv[1:]
+MEMLAG = os.environ["MEMLAG"]
+HOST_PRESET, BENCH = (f"{os.environ['BINARY_DIR']}/tests/integration/{name}"
+                      for name in ("host_preset", "bench_each"))
 KIB, MIB = 1 << 10, 1 << 20
 LATENCY, BANDWIDTH = 0.10, 0.06
 LINE_BYTES = 64

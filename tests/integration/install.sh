@@ -3,13 +3,8 @@
 # An installation as a packager makes it: every part is where it belongs, under DESTDIR
 # too, and the installed program records from any directory with nothing in its
 # environment, also after the whole prefix has moved.
-set -eu -o pipefail
-
-fail()
-{
-        echo "install: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
+set -o pipefail
 
 # A program whose one line misses the caches, built here: examples are not installed.
 "$CC" -O2 -g -o walk "$SOURCE_DIR/examples/chase/chase.c"

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The instructions of samples are in the database: their text is objdump's, and how much
 # they access what the program says beside each. They need no file any more.
-set -eu
-. "$SOURCE_DIR/tests/integration/synthetic.sh"
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # Behind each instruction that accesses memory, how many bytes.
 cat >wide.s <<'END'
@@ -100,42 +99,3 @@ cmp before after || fail "instructions without the file"
 expect "what is said without the file" "$(cat err)" ""
 "$MEMLAG" symbolize --drop-names wide.db 2>/dev/null
 expect "instructions of no file" "$(answer wide.db "SELECT count(instruction), count(access_bytes) FROM sample_view WHERE module LIKE '%/wide'")" "0|0"
-
-# Many places, which several threads read: half of them have texts of their own.
-cat >many.s <<'END'
-	.globl main
-	.text
-main:
-	.set number,0
-	.rept 5000
-	add $1,%eax
-	mov $number,%eax
-	.set number,number+1
-	.endr
-	ret
-	.section .note.GNU-stack,"",@progbits
-END
-"$CC" -nostdlib -Wl,-e,main many.s -o many
-objdump -d --no-show-raw-insn many >objdump.txt
-PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - <<'END' || fail "instructions of many places"
-import os, random, re, sqlite3, subprocess, sys
-
-source = os.environ["SOURCE_DIR"]
-sys.path.insert(0, source + "/tests/integration")
-import symbolize_db
-
-def plain(text):
-    return re.sub(r"\s+", " ", re.sub(r"\s*[#<].*", "", text)).strip()
-
-wanted = {int(m[1], 16): plain(m[2])
-          for m in re.finditer(r"^ *([0-9a-f]+):\t(.*)$", open("objdump.txt").read(), re.M)}
-assert len(wanted) == 10001, len(wanted)
-addresses = sorted(wanted)
-random.Random(1).shuffle(addresses)
-symbolize_db.make("many.db", source + "/profiler/db/schema.sql", os.path.realpath("many"),
-                  [(address, None) for address in addresses], 0)
-subprocess.run([os.environ["MEMLAG"], "symbolize", "many.db"], check=True)
-shown = {offset: plain(text) for offset, text in sqlite3.connect("many.db").execute(
-    "SELECT address_offset, text FROM location JOIN instruction USING (location_id)")}
-assert shown == wanted, [(hex(a), shown.get(a), wanted[a]) for a in wanted if shown.get(a) != wanted[a]][:3]
-END

@@ -4,13 +4,7 @@
 # reads more than the first by a pointer to that type: by pointers to a member, cast without
 # a variable, and from behind. And members of an array in an object, in a loop that a compiler
 # has unrolled, where the debug information has a pointer to the array's end.
-set -eu
-
-fail()
-{
-        echo "library_items.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >items.cc <<'END'
 #include <cstddef>
@@ -96,8 +90,7 @@ check()
         name=$1 compiler=$2
         shift 2
         "$compiler" -g -std=c++17 "$@" -o "$name" items.cc
-        "$MEMLAG" record --force -o "$name.db" $LOADS --ldlat 1 --period 37 -- "./$name" \
-                >"$name.out" 2>&1 || fail "$(cat "$name.out")"
+        record "$name" $LOADS --ldlat 1 --period 37 -- "./$name"
         said=$(sqlite3 -readonly "$name.db" "
                 WITH read (stack, said) AS (SELECT CASE
                         WHEN object LIKE 'make_tasks at%' THEN 'tasks'
@@ -121,8 +114,7 @@ check gcc g++ -O2
 if command -v clang++ >/dev/null; then
         check clang clang++ -O2
         check clang_unrolled clang++ -O3
-        . "$SOURCE_DIR/tests/integration/compilers.sh"
-        if find_libcxx; then
+                if find_libcxx; then
                 # shellcheck disable=SC2086 # a list of options
                 check libcxx clang++ -O2 $libcxx
         fi

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Line use and working sets of a program for which both are known by construction
 # (line_use.c), with and without prefetchers; the report and its advice.
-set -eu
-. "$SOURCE_DIR/tests/integration/synthetic.sh"
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O1 -g "$SOURCE_DIR/tests/integration/line_use.c" -o line_use
 

@@ -3,8 +3,7 @@
 # Hits of fill buffers that wait for longer than an idle cache takes, where nothing comes
 # from DRAM (lines_in_flight.c): they count for what the line was waited for. And loads
 # that wait for a buffer in bursts, shorter than an interval.
-set -eu
-. "$SOURCE_DIR/tests/integration/synthetic.sh"
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O1 -g -pthread "$SOURCE_DIR/tests/integration/lines_in_flight.c" -o lines
 "$MEMLAG" record $SIM --sim-cpu skylake-sp -o run.db -- ./lines >out 2>&1 ||

@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What the C library's memcpy and memcmp read, in blocks of which the allocation says
 # nothing: by the pointers that they are called with, and never what these are not to.
-set -eu
-
-fail()
-{
-        echo "memory_functions.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # Blocks are made in the function with the name of what is in them.
 cat >copies.c <<'END'
@@ -89,33 +83,6 @@ int main(void)
 }
 END
 
-# Strings that are too long to lie in the tree's nodes.
-cat >strings.cc <<'END'
-#include <map>
-#include <string>
-static volatile long sink;
-__attribute__((noinline)) static void fill(std::map<std::string, long> &map)
-{
-        for (int i = 0; i < 600; i++)
-                map[std::string(40, 'x') + std::to_string(i * 7919 % 600)] = i;
-}
-__attribute__((noinline)) static long find(const std::map<std::string, long> &map)
-{
-        long sum = 0;
-        std::string prefix(40, 'x');
-        for (int i = 0; i < 600; i++)
-                sum += map.find(prefix + std::to_string(i))->second;
-        return sum;
-}
-int main()
-{
-        std::map<std::string, long> map;
-        fill(map);
-        sink = find(map);
-        return 0;
-}
-END
-
 # types_in DB OBJECT: what is read by such functions in the blocks made in OBJECT
 types_in()
 {
@@ -157,23 +124,4 @@ for how in "gcc -O2" "gcc -O2 -fno-plt -no-pie" "clang -O2" "gcc -O0"; do
                 fail "$how: compared by pointers to bytes: $reasons"
         # Which of the two is copied is not known.
         expect_type copies.db pairs -
-done
-
-for how in "g++ -O2" "clang++ -O2" "g++ -O0"; do
-        command -v "${how%% *}" >/dev/null || continue
-        $how -g -o strings strings.cc
-        "$MEMLAG" record $LOADS --ldlat 1 --period 7 --force -o strings.db -- ./strings \
-                >out 2>&1 || fail "$how: $(cat out)"
-        sqlite3 -readonly strings.db "
-                SELECT CASE WHEN t.name = 'char' THEN 'right'
-                            WHEN a.field_id IS NULL THEN 'open' ELSE t.name END, count(*)
-                FROM attribution AS a JOIN location AS l USING (location_id)
-                     JOIN data_object AS o USING (object_id)
-                     LEFT JOIN type_field AS f ON f.field_id = a.field_id
-                     LEFT JOIN data_type AS t ON t.type_id = f.type_id
-                WHERE l.function LIKE '%memcmp%' AND o.kind = 'heap'
-                GROUP BY 1 ORDER BY 2 DESC" >got
-        awk -F'|' '{ n[$1] = $2; all += $2 }
-                END { exit !(n["right"] > 300 && n["right"] + n["open"] == all) }' got ||
-                fail "$how: strings are not char but: $(cat got)"
 done

@@ -3,13 +3,7 @@
 # Compilers make one call of two branches' allocations of one size. What it returns is one
 # type on one way and another on the other, or only one of them says what it has got: nothing
 # is known of the blocks, and what reads them by a pointer of a number's type is open.
-set -eu
-
-fail()
-{
-        echo "merged_allocations.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >blocks.h <<'END'
 #include <stdlib.h>
@@ -65,49 +59,6 @@ int main(void)
         read_all();
 }
 END
-cat >one.c <<'END'
-#include "blocks.h"
-int main(void)
-{
-        for (int i = 0; i < COUNT; i++) {
-                if (i & 1) {
-                        struct width *d = malloc(sizeof *d);
-                        d->width = i;
-                        note(i, d);
-                } else {
-                        note(i, malloc(sizeof(struct ticks)));
-                        plain[i][2] = i;
-                }
-        }
-        read_all();
-}
-END
-# Before the ways part, the debug information calls the pointer as one of them does.
-cat >before.c <<'END'
-#include "blocks.h"
-static struct width *widths[COUNT];
-static struct ticks *ticks[COUNT];
-__attribute__((noinline)) static void make(int i)
-{
-        if (i & 1) {
-                struct width *d = malloc(sizeof *d);
-                d->width = i;
-                widths[i] = d;
-        } else {
-                struct ticks *d = malloc(sizeof *d);
-                d->ticks = i;
-                ticks[i] = d;
-        }
-}
-int main(void)
-{
-        for (int i = 0; i < COUNT; i++) {
-                make(i);
-                note(i, i & 1 ? (void *)widths[i] : (void *)ticks[i]);
-        }
-        read_all();
-}
-END
 cat >ends.c <<'END'
 #include "blocks.h"
 __attribute__((noinline)) static void *make(int i)
@@ -129,65 +80,6 @@ int main(void)
         read_all();
 }
 END
-cat >tails.c <<'END'
-#include "blocks.h"
-__attribute__((noinline)) static void *make(int i)
-{
-        void *block;
-        if (i & 1) {
-                step = 7;
-                struct width *d = malloc(sizeof *d);
-                d->width = i;
-                block = d;
-        } else {
-                step = 9;
-                struct ticks *d = malloc(sizeof *d);
-                d->ticks = i;
-                block = d;
-        }
-        step = 1;
-        return block;
-}
-int main(void)
-{
-        for (int i = 0; i < COUNT; i++)
-                note(i, make(i));
-        read_all();
-}
-END
-cat >inlined.c <<'END'
-#include "blocks.h"
-static struct width *new_width(long i)
-{
-        struct width *d = malloc(sizeof *d);
-        d->width = i;
-        return d;
-}
-static struct ticks *new_ticks(long i)
-{
-        struct ticks *d = malloc(sizeof *d);
-        d->ticks = i;
-        return d;
-}
-__attribute__((noinline)) static void make(int i)
-{
-        void *block;
-        if (i & 1) {
-                step = 5;
-                block = new_width(i);
-        } else {
-                block = new_ticks(i);
-        }
-        note(i, block);
-}
-int main(void)
-{
-        for (int i = 0; i < COUNT; i++)
-                make(i);
-        read_all();
-}
-END
-
 # The other branch has but a pointer to void, or none.
 cat >untold.c <<'END'
 #include "blocks.h"
@@ -210,96 +102,6 @@ int main(void)
         read_all();
 }
 END
-cat >entered.c <<'END'
-#include "blocks.h"
-__attribute__((noinline)) static void *make(int i)
-{
-        void *block;
-        if (!(i & 1)) {
-                step = 9;
-                block = malloc(sizeof(struct ticks));
-        } else {
-                step = 7;
-                struct width *d = malloc(sizeof *d);
-                block = d;
-        }
-        step = 1;
-        return block;
-}
-int main(void)
-{
-        for (int i = 0; i < COUNT; i++)
-                note(i, make(i));
-        read_all();
-}
-END
-
-# A function that allocates is inlined on both ways: of one copy nothing is left but what it
-# does without memory, or after the call.
-cat >ways.h <<'END'
-__attribute__((noinline)) static void *make(int i)
-{
-        if (i & 1)
-                return new_width(i);
-        else
-                return new_ticks(i);
-}
-int main(void)
-{
-        for (int i = 0; i < COUNT; i++)
-                note(i, make(i));
-        read_all();
-}
-END
-for copy in bytes heads; do
-        kind=void
-        [ "$copy" = heads ] && kind="struct head"
-        cat >"$copy.c" <<END
-#include "blocks.h"
-static inline $kind *get(size_t bytes)
-{
-        $kind *block = malloc(bytes);
-        if (!block)
-                abort();
-        ((struct head *)block)->kind = 3;
-        return block;
-}
-static inline struct width *new_width(long i)
-{
-        struct width *d = (void *)get(sizeof *d);
-        d->width = i;
-        return d;
-}
-static inline struct ticks *new_ticks(long i)
-{
-        struct ticks *d = (void *)get(sizeof *d);
-        d->ticks = i;
-        return d;
-}
-#include "ways.h"
-END
-done
-cat >after.c <<'END'
-#include "blocks.h"
-static inline struct width *new_width(long i)
-{
-        struct width *d = malloc(sizeof *d);
-        if (!d)
-                abort();
-        d->width = i;
-        return d;
-}
-static inline void *new_ticks(long i)
-{
-        void *d = malloc(sizeof(struct ticks));
-        if (!d)
-                abort();
-        ((long *)d)[2] = i;
-        return d;
-}
-#include "ways.h"
-END
-
 # check PROGRAM COMPILER OPTION: where the calls are merged, what reads the blocks as numbers
 # has no type, and what reads them by a pointer to struct head has that.
 check()
@@ -308,8 +110,7 @@ check()
         "$2" -g "$3" -o "$name" "$1.c"
         [ "$(objdump -d --no-show-raw-insn "$name" | grep -c 'call.*<malloc@plt>')" -eq 1 ] ||
                 fail "$name: $2 has not merged the calls"
-        "$MEMLAG" record -o "$name.db" $LOADS --period 7 -- "./$name" >"$name.out" 2>&1 ||
-                fail "$name: $(cat "$name.out")"
+        record "$name" $LOADS --period 7 -- "./$name"
         said=$(sqlite3 -readonly "$name.db" "SELECT function, coalesce(type || '.' || field, 'open'),
                 count(*) > 100 FROM sample_view
                 WHERE function LIKE 'read_%' AND object_kind = 'heap' GROUP BY 1, 2")
@@ -320,14 +121,7 @@ read_widths|open|1" ] || fail "$name: the blocks are said to be $said"
 
 # What gcc merges keeps the line and the variables of one branch.
 check ends gcc -O2
-check tails gcc -Os
-check inlined gcc -Os
 check untold gcc -O2
-check entered gcc -Os
-check bytes gcc -O2
-check bytes gcc -Os
-check heads gcc -O2
-check after gcc -Os
 # Of the other branch's variable is left that it is nowhere, in code that leads to the call.
 cat >nowhere.cc <<'END'
 extern "C" {
@@ -354,8 +148,7 @@ END
 g++ -g -O2 -o nowhere nowhere.cc
 [ "$(objdump -d --no-show-raw-insn nowhere | grep -c 'call.*<_Znwm@plt>')" -eq 1 ] ||
         fail "g++ has not merged the calls"
-"$MEMLAG" record -o nowhere.db $LOADS --period 7 -- ./nowhere >nowhere.out 2>&1 ||
-        fail "nowhere: $(cat nowhere.out)"
+record nowhere $LOADS --period 7 -- ./nowhere
 said=$(sqlite3 -readonly nowhere.db "SELECT function, coalesce(type || '.' || field, 'open'),
         count(*) > 100 FROM sample_view
         WHERE function LIKE 'read_%' AND object_kind = 'heap' GROUP BY 1, 2")
@@ -368,5 +161,3 @@ if ! command -v clang >/dev/null; then
 fi
 # A call that LLVM merges has no line.
 check both clang -O2
-check one clang -O2
-check before clang -O2

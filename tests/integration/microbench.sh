@@ -2,22 +2,14 @@
 # SPDX-License-Identifier: MIT
 # memlag bench: what the kernels do is what they say, in their machine code and in the
 # simulated PMU's counters.
-set -eu
-
-fail()
-{
-        echo "$*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # ---- bench: usage ------------------------------------------------------------------
 refused() # refused TEXT ARGUMENT...
 {
         text=$1
         shift
-        status=0
-        "$MEMLAG" bench "$@" >out 2>err || status=$?
-        [ $status -eq 2 ] || fail "bench $*: status $status"
+        ends 2 "$MEMLAG" bench "$@" >out
         grep -q -- "$text" err || fail "bench $*: $(cat err)"
 }
 
@@ -48,9 +40,7 @@ refused "comes before" --size 5 chase
 refused "needs --threads 2" load --places
 refused "each needs one of its own" true-sharing --places --threads 60000
 
-status=0
-(ulimit -v 400000 && "$MEMLAG" bench chase --size 2G) >out 2>err || status=$?
-[ $status -eq 1 ] || fail "bench without memory: status $status"
+ends 1 sh -c 'ulimit -v 400000 && exec "$MEMLAG" bench chase --size 2G' >out
 [ "$(wc -l <err)" -eq 1 ] || fail "bench without memory: $(cat err)"
 
 # More than a cgroup allows is refused with the size that it does allow.
@@ -183,5 +173,5 @@ fi
 
 # ---- bench: the truth ----------------------------------------------------------------
 python3 "$SOURCE_DIR/tests/integration/kernel_code.py" "$BINARY_DIR/microbench/libmemlag_kernels.a"
-PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/integration/kernel_counts.py" \
+python3 "$SOURCE_DIR/tests/integration/kernel_counts.py" \
         "$BINARY_DIR/tests/integration/bench_each" "$MEMLAG"

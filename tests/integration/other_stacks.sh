@@ -2,19 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Arrays in the frames of main and of threads that other threads read, while their owner
 # waits or works (types/frames.c): the object is the variable, whoever reads it.
-set -eu
-. "$SOURCE_DIR/tests/integration/compilers.sh"
-
-fail()
-{
-        echo "other_stacks.sh: $*" >&2
-        exit 1
-}
-
-answer()
-{
-        sqlite3 -readonly "$1" "$2"
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # measure NAME OBJECTS COMPILER OPTION...: of the samples OBJECTS percent must have the object
 measure()
@@ -24,7 +12,7 @@ measure()
         "$@" -g -pthread -o "$name" "$SOURCE_DIR/tests/integration/types/frames.c"
         TRUTH=$name.truth "$MEMLAG" record -o "$name.db" $LOADS --ldlat 1 --period 53 \
                 -- "./$name" >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
-        PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/integration/types/check.py" \
+        python3 "$SOURCE_DIR/tests/integration/types/check.py" \
                 "$name.db" "$name.truth" --fields 97 --objects "$objects" ||
                 fail "$name: not as it is known to be"
         # Most loads of the arrays are another thread's.

@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Allocators that programs bring themselves: their blocks are followed as those of the C
 # library are.
-set -eu
-
-fail()
-{
-        echo "own_malloc.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >blocks.c <<'END'
 /* One array, 1000 blocks of which half are given another size, and others aligned; each

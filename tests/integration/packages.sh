@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # What quickstart.sh and run.sh do about missing packages, with stand-ins for dpkg-query,
 # apt-get, sudo and id that keep a record of what they were asked.
-set -eu -o pipefail
+. "$SOURCE_DIR/tests/integration/library.sh"
+set -o pipefail
 
 fail()
 {

@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The page of memlag report --format html, in Chromium: its figures are those of the other
 # reports, its parts lead to each other, nothing leaves it, and names stay text.
-set -eu
-
-fail()
-{
-        echo "page: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 for file in /usr/share/javascript/d3/d3.min.js /usr/share/javascript/jquery/jquery.min.js \
         /usr/share/javascript/jquery-datatables/jquery.dataTables.min.js; do

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Page faults of known number (page_faults.c): the model counts them by function, line and
 # object as the kernel does, prices them by the keys kernel.*, and they are the verdict.
-set -eu
-. "$SOURCE_DIR/tests/integration/synthetic.sh"
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O1 -g "$SOURCE_DIR/tests/integration/page_faults.c" -o page_faults
 head -c 8192000 /dev/urandom >page_faults.data
@@ -63,5 +62,4 @@ cheaper=$(answer free.db "SELECT CAST(sum(value) / 2100.0 / 6125 * 1000 AS INTEG
 [ "$cheaper" -ge 380 ] && [ "$cheaper" -le 520 ] || fail "zeroing takes $cheaper ns a page"
 
 "$MEMLAG" report -v plain.db | tr '\n' ' ' >prose
-grep -q "The kernel took [0-9.]*% of the cycles: [0-9.]*% for [0-9]* page faults" prose ||
-        fail "the summary does not say what the kernel took"
+says "The kernel took [0-9.]*% of the cycles: [0-9.]*% for [0-9]* page faults" prose

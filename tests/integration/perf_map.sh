@@ -1,13 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Code that is made while the program runs is called what its maker's list calls it.
-set -eu
-
-fail()
-{
-        echo "perf_map.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >jit.c <<'END_C'
 #define _GNU_SOURCE

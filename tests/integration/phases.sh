@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A program of known phases (phases.c): they are found in their order, with their bound, and
 # each sample of a function lies in its phase or at most one interval beside it.
-set -eu
-. "$SOURCE_DIR/tests/integration/synthetic.sh"
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O1 -g "$SOURCE_DIR/tests/integration/phases.c" -o phases
 "$MEMLAG" record $SIM --interval 1 -o run.db -- ./phases >out 2>&1 ||

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Patterns of addresses that are known by construction (prefetch.c), prefetches at the
 # distance that prefetch_view says, and the gain of huge pages beside a run with them.
-set -eu
-. "$SOURCE_DIR/tests/integration/synthetic.sh"
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O2 -g -fno-tree-vectorize "$SOURCE_DIR/tests/integration/prefetch.c" -o prefetch
 few_pages="--sim-set dtlb.entries=16 --sim-set dtlb.ways=16 --sim-set stlb.entries=96"

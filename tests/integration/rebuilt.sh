@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A program without a build-id that was built again since it was recorded: it is told by its
 # size and checksum, and gives no names.
-set -eu
-
-fail()
-{
-        echo "rebuilt.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 ask()
 {
@@ -98,17 +92,6 @@ again 0 ''
 rm program
 again 1 'program would be lost: it is not there; say where the recorded file is kept (--symfs) '
 
-# memlag's own modules are of the memlag that recorded: they cost nobody the other names.
-cp run.db whole.db
-sqlite3 run.db "UPDATE module SET path = '/gone/vgpreload_memlag-amd64-linux.so' WHERE path LIKE '%/program'"
-again 0 ''
-libc="SELECT count(*) FROM location JOIN module USING (module_id)
-        WHERE function IS NOT NULL AND path NOT LIKE '%/vgpreload_memlag%'"
-others=$(ask "$libc")
-[ "$others" -gt 0 ] && [ "$others" = "$(sqlite3 whole.db "$libc AND path NOT LIKE '%/program'")" ] ||
-        fail "without memlag's own modules $others places have names"
-mv whole.db run.db
-
 # Two builds of one size, both with the one time that images with normalised times have.
 normalised()
 {
@@ -132,53 +115,3 @@ again 1 "program would be lost: it was written since it was recorded"
 sqlite3 run.db 'DELETE FROM module_file; DELETE FROM name_source'
 again 0 ''
 [ "$(ask "$unverified")" != 0.0 ] || fail "the ledger does not count what cannot be compared"
-
-# The same of debug information that is looked for.
-strip -o bare program
-"$MEMLAG" record --force $SIM --ldlat 1 --period 7 -o run.db -- ./bare >out 2>&1 ||
-        fail "$(cat out)"
-"$MEMLAG" report -v run.db >report
-tr -s '\n ' '  ' <report | grep -q "For the lines of bare: install .*build-id, or without one be of the same build\." ||
-        fail "the report of a stripped file without build-id: $(cat report)"
-
-# Code of the kernel in a process, by the kernel that runs and then by another.
-python3 - "$SOURCE_DIR/profiler/db/schema.sql" <<'END_OF_PYTHON'
-import re, sqlite3, subprocess, sys
-bounds = re.search(r"(\w+)-(\w+) r-xp .*\[vdso\]", open("/proc/self/maps").read())
-begin, end = (int(bound, 16) for bound in bounds.groups())
-with open("/proc/self/mem", "rb") as memory:
-    memory.seek(begin)
-    open("vdso.so", "wb").write(memory.read(end - begin))
-tell = lambda *command: subprocess.run(command, capture_output=True, text=True).stdout
-build_id = re.search(r"Build ID: (\w+)", tell("readelf", "-n", "vdso.so"))[1]
-place = re.search(r"(\w+) .* __vdso_clock_gettime", tell("nm", "-D", "vdso.so"))[1]
-db = sqlite3.connect("vdso.db")
-db.executescript(open(sys.argv[1]).read())
-db.execute("INSERT INTO process VALUES (1, 100, NULL, 'p', 0, NULL)")
-db.execute("INSERT INTO thread VALUES (1, 1, 100, NULL, 0, NULL)")
-db.execute("INSERT INTO module VALUES (1, '[vdso]', ?)", (bytes.fromhex(build_id),))
-db.execute("INSERT INTO mapping VALUES (1, 1, 'vdso', ?, ?, 0, 1, 'r-x', NULL, 0, NULL)",
-           (begin, end - begin))
-db.execute("INSERT INTO sample (time_ns, thread_id, cpu, ip) VALUES (1, 1, 0, ?)",
-           (begin + int(place, 16),))
-db.commit()
-END_OF_PYTHON
-vdso()
-{
-        sqlite3 -readonly vdso.db 'SELECT function FROM location'
-}
-"$MEMLAG" symbolize vdso.db
-known=$(vdso)
-case $known in
-*clock_gettime) ;;
-*) fail "the kernel's code in a process is named '$known'" ;;
-esac
-sqlite3 vdso.db "UPDATE module SET build_id = x'00112233'"
-status=0
-"$MEMLAG" symbolize vdso.db 2>err || status=$?
-[ $status = 1 ] || fail "of another kernel's code in a process: $status, $(vdso)"
-grep -q '1 of \[vdso\] would be lost: that kernel does not run now; say where its code in processes is kept (--build-id-dir)' err ||
-        fail "of another kernel's code: $(cat err)"
-[ "$(vdso)" = "$known" ] || fail "the name is lost: $(vdso)"
-"$MEMLAG" symbolize --drop-names vdso.db
-[ "$(vdso)" = '[vdso]' ] || fail "of another kernel: $(vdso)"

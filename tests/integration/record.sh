@@ -2,31 +2,16 @@
 # SPDX-License-Identifier: MIT
 # memlag record from outside: the target's input, output and status pass through, and
 # each thing that can be wrong is one line on standard error with its status.
-set -eu
-
-fail()
-{
-        echo "record: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # expect STATUS COMMAND...: its status; standard error is kept in `err`.
-expect()
-{
-        wanted=$1
-        shift
-        status=0
-        "$@" >out 2>err || status=$?
-        [ "$status" -eq "$wanted" ] || fail "status $status, not $wanted: $*: $(cat err)"
-}
-
 # refused STATUS PATTERN OPTION...: memlag record says PATTERN in its only line, and
 # leaves no database.
 refused()
 {
         wanted=$1 pattern=$2
         shift 2
-        expect "$wanted" "$MEMLAG" record --source sim -o refused.db "$@"
+        ends "$wanted" "$MEMLAG" record --source sim -o refused.db "$@" >out
         grep -q -- "$pattern" err || fail "no '$pattern' in: $(cat err)"
         [ "$wanted" -eq 2 ] || [ "$(wc -l <err)" -eq 1 ] || fail "more than a line: $(cat err)"
         [ ! -e refused.db ] || fail "a database was left behind by: $*"
@@ -40,7 +25,7 @@ head -n 1 err | grep -q 'modelled, not measured' || fail "no word on the source:
 
 # The default model is this machine's, as far as its system reports it. Who names a model of
 # another machine has that noted in the recording.
-expect 0 "$MEMLAG" record --source sim -o default.db -- true
+ends 0 "$MEMLAG" record --source sim -o default.db -- true >out
 sqlite3 default.db "SELECT value FROM machine WHERE key = 'cores'" >cores
 nodes=$(lscpu -p=NODE | grep -v '^#' | sort -u | wc -l)
 [ "$(cat cores)" = "$(($(lscpu -p=CORE | grep -v '^#' | sort -u | wc -l) / nodes)).0" ] ||
@@ -51,11 +36,11 @@ nodes=$(lscpu -p=NODE | grep -v '^#' | sort -u | wc -l)
 [ -n "$(sqlite3 cat.db "SELECT value FROM run WHERE key = 'host_cpu'")" ]
 grep -q '^The model is skylake-sp' err && fail "the default model is said to be another's: $(cat err)"
 "$MEMLAG" record $SIM --sim-list | awk 'NR > 1 { print $1, "=", $2 }' >own.conf
-expect 0 "$MEMLAG" record $SIM --sim-cpu ./own.conf -o own.db -- true
+ends 0 "$MEMLAG" record $SIM --sim-cpu ./own.conf -o own.db -- true >out
 ! grep -q 'odel is' err || fail "a file of the user's is said to be another machine: $(cat err)"
 
-expect 7 "$MEMLAG" record $SIM -o exit.db -- sh -c 'exit 7'
-expect 143 "$MEMLAG" record $SIM -o term.db -- sh -c 'kill -TERM $$'
+ends 7 "$MEMLAG" record $SIM -o exit.db -- sh -c 'exit 7' >out
+ends 143 "$MEMLAG" record $SIM -o term.db -- sh -c 'kill -TERM $$' >out
 grep -qx 'memlag record: the command was ended by signal 15 (Terminated)' err ||
         fail "no word on the signal: $(cat err)"
 [ "$(sqlite3 exit.db "SELECT value FROM run WHERE key = 'exit_status'")" = 7 ]
@@ -178,9 +163,9 @@ int main(int argc, char **argv)
 END
 "$CC" -D_GNU_SOURCE -O1 -fno-builtin -o limits limits.c
 for steps in "" more; do
-        expect 3 ./limits $steps
+        ends 3 ./limits $steps >out
         mv out alone
-        expect 3 "$MEMLAG" record $SIM --force -o limits.db -- ./limits $steps
+        ends 3 "$MEMLAG" record $SIM --force -o limits.db -- ./limits $steps >out
         diff alone out || { cat err >&2; fail "limits are not as alone"; }
 done
 
@@ -218,14 +203,14 @@ int main(int argc, char **argv)
 }
 END
 "$CC" -D_GNU_SOURCE -O1 -o sandbox sandbox.c
-expect 0 ./sandbox
+ends 0 ./sandbox >out
 mv out alone
-expect 0 "$MEMLAG" record $SIM --force -o sandbox.db -- ./sandbox
+ends 0 "$MEMLAG" record $SIM --force -o sandbox.db -- ./sandbox >out
 diff alone out || { cat err >&2; fail "a sandbox is not what the program was told"; }
 [ "$(grep -c 'forbid itself system calls' err)" -eq 1 ] || fail "sandbox: $(cat err)"
 [ "$(sqlite3 -readonly sandbox.db "SELECT value FROM ledger WHERE kind = 'sandboxes refused'")" = 2 ] ||
         fail "sandbox: not in the ledger"
-expect 22 "$MEMLAG" record $SIM --force -o sandbox.db -- ./sandbox asks
+ends 22 "$MEMLAG" record $SIM --force -o sandbox.db -- ./sandbox asks >out
 ! grep -q 'forbid itself system calls' err || fail "sandbox: $(cat err)"
 
 # A standard descriptor that is closed stays so.
@@ -298,7 +283,7 @@ refused 2 "'a b .db' is not a whole number" --period "$(printf 'a\nb\033.db')" -
 
 # A name with control characters is a name; what is said of it is one line.
 odd=$(printf 'odd\nna\033me.db')
-expect 0 "$MEMLAG" record $SIM -o "$odd" -- true
+ends 0 "$MEMLAG" record $SIM -o "$odd" -- true >out
 [ "$(sqlite3 "$odd" 'PRAGMA integrity_check')" = ok ]
 grep -q '^memlag record: wrote odd na me.db (' err || fail "$(cat err)"
 
@@ -322,7 +307,7 @@ sed -i 's/^l2.ways = .*/l2.ways = many/' mine.conf
 refused 2 "mine.conf:[0-9]*: l2.ways: 'many' is not a number" --sim-cpu mine.conf -- true
 
 # By time: a walk against the rows does little but wait, and the samples stand for it.
-expect 0 "$MEMLAG" record $SIM --freq 20000 -o timed.db -- "$BINARY_DIR/examples/columns"
+ends 0 "$MEMLAG" record $SIM --freq 20000 -o timed.db -- "$BINARY_DIR/examples/columns" >out
 [ "$(sqlite3 timed.db "SELECT count(*) FROM sample WHERE latency_cycles IS NULL AND stall_ns > 0")" = \
         "$(sqlite3 timed.db 'SELECT count(*) FROM sample')" ]
 [ "$(sqlite3 timed.db "SELECT total(stall_ns) / (SELECT value FROM run WHERE key = 'duration_ns')
@@ -330,18 +315,18 @@ expect 0 "$MEMLAG" record $SIM --freq 20000 -o timed.db -- "$BINARY_DIR/examples
 refused 1 'record without --ldlat' --freq 100 --ldlat 30 -- true
 
 # ---- the output file ----
-expect 1 "$MEMLAG" record $SIM -o exit.db -- true
+ends 1 "$MEMLAG" record $SIM -o exit.db -- true >out
 grep -q 'exit.db exists' err || fail "$(cat err)"
 [ "$(sqlite3 exit.db "SELECT value FROM run WHERE key = 'exit_status'")" = 7 ]
-expect 0 "$MEMLAG" record $SIM --force -o exit.db -- true
-expect 1 "$MEMLAG" record $SIM --force -o bytes -- true
+ends 0 "$MEMLAG" record $SIM --force -o exit.db -- true >out
+ends 1 "$MEMLAG" record $SIM --force -o bytes -- true >out
 head -c 1000000 copied | cmp - bytes # what is no database is never replaced
 : >hollow # an empty file is replaced, too, but not without being told
-expect 1 "$MEMLAG" record $SIM -o hollow -- true
+ends 1 "$MEMLAG" record $SIM -o hollow -- true >out
 [ ! -s hollow ] || fail "an empty file is written without --force"
-expect 0 "$MEMLAG" record $SIM --force -o hollow -- true
+ends 0 "$MEMLAG" record $SIM --force -o hollow -- true >out
 [ "$(sqlite3 hollow "SELECT value FROM run WHERE key = 'command'")" = true ]
-expect 1 "$MEMLAG" record $SIM -o nowhere/run.db -- true
+ends 1 "$MEMLAG" record $SIM -o nowhere/run.db -- true >out
 
 # ---- an instruction that the engine does not know ----
 cat >evex.c <<'END'
@@ -355,7 +340,7 @@ int main(void)
 }
 END
 "$CC" -O1 -o evex evex.c
-expect 132 "$MEMLAG" record $SIM -o evex.db -- ./evex
+ends 132 "$MEMLAG" record $SIM -o evex.db -- ./evex >out
 grep -q ' vaddps (AVX512F_512) at .*/evex+0x' err || fail "$(cat err)"
 grep -qx before out
 # The same in memory that is of no file.
@@ -393,7 +378,7 @@ open(sys.argv[2], "wb").write(elf)
 END
 python3 spoil.py evex spoiled
 chmod +x spoiled
-expect 1 "$MEMLAG" record $SIM -o spoiled.db -- ./spoiled
+ends 1 "$MEMLAG" record $SIM -o spoiled.db -- ./spoiled >out
 grep -q '^memlag record: the simulated PMU failed: .*spoiled' err || fail "$(cat err)"
 
 # Debug information that the engine knows nothing of does not matter: DWARF 5 with split
@@ -405,7 +390,7 @@ int main(void) { puts("fine"); return (int)pair.a; }
 END
 for option in -gsplit-dwarf -fdebug-types-section; do
         "$CC" -O1 -g -gdwarf-5 $option -o fine fine.c
-        expect 0 "$MEMLAG" record $SIM --force -o fine.db -- ./fine
+        ends 0 "$MEMLAG" record $SIM --force -o fine.db -- ./fine >out
         grep -qx fine out || fail "$option: $(cat err)"
 done
 

@@ -2,23 +2,12 @@
 # SPDX-License-Identifier: MIT
 # No process is lost between its parent's fork and its place in the database, or between
 # two of its programs, however the machine schedules them: the ledger tells of it at least.
-set -eu
-
-fail()
-{
-        echo "record_children: $*" >&2
-        exit 1
-}
-
-ask()
-{
-        sqlite3 -readonly "$1" "$2"
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # ledger FILE: its lines of recording, "KIND|VALUE".
 ledger()
 {
-        ask "$1" "SELECT kind, value FROM ledger WHERE stage = 'record'"
+        answer "$1" "SELECT kind, value FROM ledger WHERE stage = 'record'"
 }
 
 "$CC" -O1 -o hold_process "$SOURCE_DIR/tests/integration/hold_process.c"
@@ -38,7 +27,7 @@ hold()
 mkfifo done
 "$MEMLAG" record $SIM -o left.db -- sh -c 'cat done >/dev/null & echo $! >left' 2>err
 kill -0 "$(cat left)" || fail "a process that the command left behind has ended"
-[ "$(ask left.db "SELECT sum(value) FROM ledger WHERE stage = 'record' AND kind IN
+[ "$(answer left.db "SELECT sum(value) FROM ledger WHERE stage = 'record' AND kind IN
                   ('processes left running', 'processes between two programs',
                    'processes without records')")" = 1 ] ||
         fail "a process that the command left behind: $(ledger left.db)"
@@ -47,7 +36,7 @@ echo >done
 # ---- a child that has not begun when its parent, and with it the recording, ends ----
 hold fork hold 1 "$MEMLAG" record $SIM -o fork.db -- sh -c 'sleep 0.1 & :'
 [ "$(ledger fork.db)" = "processes without records|1" ] || fail "fork: $(ledger fork.db)"
-[ "$(ask fork.db 'SELECT count(*) FROM process')" = 1 ] || fail "fork: processes"
+[ "$(answer fork.db 'SELECT count(*) FROM process')" = 1 ] || fail "fork: processes"
 grep -q '1 process without records' err || fail "fork: the report does not tell: $(cat err)"
 
 # ---- a daemon's: its parent has ended before the command did ----
@@ -65,7 +54,7 @@ EOF
 "$CC" -O1 -o daemon daemon.c
 hold fork hold 2 "$MEMLAG" record $SIM --no-heap -o daemon.db -- ./daemon
 [ "$(ledger daemon.db)" = "processes without records|1" ] || fail "daemon: $(ledger daemon.db)"
-[ "$(ask daemon.db 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL')" = 2 ] ||
+[ "$(answer daemon.db 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL')" = 2 ] ||
         fail "daemon: processes with an end"
 
 # ---- a child that is killed before it has begun, by vfork and by a clone without a signal ----
@@ -133,5 +122,5 @@ EOF
 "$CC" -O1 -o refused refused.c
 "$MEMLAG" record $SIM --no-heap -o refused.db -- ./refused 2>err || fail "refused: $(cat err)"
 [ -z "$(ledger refused.db)" ] || fail "refused: $(ledger refused.db)"
-[ "$(ask refused.db 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL')" = 2 ] ||
+[ "$(answer refused.db 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL')" = 2 ] ||
         fail "refused: processes with an end"

@@ -2,23 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Source clock: time goes to the line of the load that waited, with the object where the
 # address can be known; running processes and CPUs; the target is as without us.
-set -eu
-
-fail()
-{
-        echo "record_clock: $*" >&2
-        exit 1
-}
-
-expect()
-{
-        [ "$2" = "$3" ] || fail "$1: $2, not $3"
-}
-
-ask()
-{
-        sqlite3 -readonly "$1" "$2"
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # record DB ARGUMENT...: quietly, with the target's status.
 record()
@@ -55,47 +39,6 @@ has_run()
 if ! record probe.db -- true; then
         echo "SKIPPED: record_clock: $(cat err)"
         exit 77
-fi
-
-# A library that is gone before anybody looks at it is known by its build-id, which the kernel
-# tells since 5.12, and named from a copy.
-cat >gone_library.c <<'END'
-int spin(unsigned long *words, unsigned long count)
-{
-        unsigned long sum = 0;
-        for (unsigned long i = 0; i < count; i++)
-                sum += words[(i * 4097) & 0xfffff];
-        return (int)sum;
-}
-END
-cat >gone.c <<'END'
-#include <dlfcn.h>
-#include <stdlib.h>
-#include <unistd.h>
-int main(void)
-{
-        void *library = dlopen("./gone_library.so", RTLD_NOW);
-        if (!library || unlink("gone_library.so") != 0)
-                return 1;
-        int (*spin)(unsigned long *, unsigned long) =
-            (int (*)(unsigned long *, unsigned long))dlsym(library, "spin");
-        unsigned long *words = calloc(1 << 20, sizeof(*words));
-        return !spin || !words || spin(words, 60000000) == 1;
-}
-END
-cc -O1 -g -shared -fPIC -Wl,--build-id=sha1 -o gone_library.so gone_library.c
-cc -O1 -g -o gone gone.c
-cp gone_library.so copy.so
-build_id=$(readelf -n copy.so | sed -n 's/.*Build ID: //p')
-if [ "$(printf '%s\n' 5.12 "$(uname -r)" | sort -V | head -1)" = 5.12 ]; then
-        record gone.db -- ./gone || fail "a library that removes itself: $(cat err)"
-        expect "build-id of a library that is gone" "$(ask gone.db "
-                SELECT lower(hex(build_id)) FROM module WHERE path LIKE '%/gone_library.so%'")" "$build_id"
-        mkdir -p "cache/.build-id/$(echo "$build_id" | cut -c1-2)"
-        cp copy.so "cache/.build-id/$(echo "$build_id" | cut -c1-2)/$(echo "$build_id" | cut -c3-)"
-        "$MEMLAG" symbolize --build-id-dir cache gone.db 2>err || fail "$(cat err)"
-        expect "the function of a library that is gone" "$(ask gone.db "
-                SELECT count(*) > 0 FROM sample_view WHERE function = 'spin'")" 1
 fi
 
 cat >loads.c <<'END'
@@ -147,7 +90,7 @@ pick=$(grep -n 'the pick' loads.c | cut -d: -f1)
 record loads.db --call-graph none -- ./loads || fail "$(cat err)"
 in_function()
 {
-        ask loads.db "SELECT count(*) FROM sample JOIN sample_location USING (sample_id) JOIN
+        answer loads.db "SELECT count(*) FROM sample JOIN sample_location USING (sample_id) JOIN
                 location USING (location_id) WHERE function = '$1' $2"
 }
 # Nearly nothing but the load takes time in the chase: the interrupted instruction is the
@@ -161,10 +104,10 @@ all=$(in_function pick "AND stall_ns > 0")
 [ "$all" -gt 50 ] || fail "$all samples at loads in pick"
 expect "addresses of the pick" "$(in_function pick "AND stall_ns > 0 AND line = $pick
         AND addr IS NOT NULL")" "$all"
-expect "objects of the pick" "$(ask loads.db "SELECT group_concat(DISTINCT name) FROM
+expect "objects of the pick" "$(answer loads.db "SELECT group_concat(DISTINCT name) FROM
         sample JOIN attribution USING (sample_id) JOIN location USING (location_id)
         LEFT JOIN data_object USING (object_id) WHERE function = 'pick' AND stall_ns > 0")" table
-expect "latencies and levels" "$(ask loads.db "SELECT count(*) FROM sample_view
+expect "latencies and levels" "$(answer loads.db "SELECT count(*) FROM sample_view
         WHERE latency_cycles IS NOT NULL OR level <> 'NA'")" 0
 "$MEMLAG" report -v loads.db >report
 grep -q "^memlag: measured by clock" report || fail "the report's first line: $(head -1 report)"
@@ -184,12 +127,12 @@ done
         rows && NF == 0 { exit }
         rows { ms += $2; samples += $3 }
         END { printf "%d %.2f", samples, ms }' >sums
-expect "samples and stalled time of all intervals" "$(cat sums)" "$(ask loads.db "
+expect "samples and stalled time of all intervals" "$(cat sums)" "$(answer loads.db "
         SELECT printf('%d %.2f', count(*), sum(stall_ns) / 1e6) FROM sample WHERE stall_ns > 0")"
 expect "the same of rows for programs" "$("$MEMLAG" report --by interval --format csv --top 0 loads.db | awk -F, '
         NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
         { ns += $column["stall_ns"]; samples += $column["samples"]; share += $column["latency_share"] }
-        END { printf "%d %.0f %.3f", samples, ns, share }')" "$(ask loads.db "
+        END { printf "%d %.0f %.3f", samples, ns, share }')" "$(answer loads.db "
         SELECT printf('%d %d %.3f', sum(stall_ns > 0), sum(stall_ns), 1.0 * sum(stall_ns > 0) / count(*))
         FROM sample")"
 # Stores that the store buffer has no room for are what the program waits at.
@@ -215,9 +158,9 @@ END
 "$CC" -O1 -g -o stores stores.c
 record stores.db -- ./stores || fail "$(cat err)"
 store=$(grep -n 'the store' stores.c | cut -d: -f1)
-all=$(ask stores.db "SELECT count(*) FROM sample_view WHERE function = 'scatter'")
+all=$(answer stores.db "SELECT count(*) FROM sample_view WHERE function = 'scatter'")
 [ "$all" -gt 50 ] || fail "$all samples in scatter"
-waits=$(ask stores.db "SELECT count(*) FROM sample_view JOIN sample USING (sample_id)
+waits=$(answer stores.db "SELECT count(*) FROM sample_view JOIN sample USING (sample_id)
         WHERE function = 'scatter' AND line = $store AND sample_view.op = 'store'
         AND stall_ns > 0 AND object LIKE 'main at stores.c:%'")
 [ $((100 * waits)) -ge $((60 * all)) ] || fail "stores: $waits of $all at the store"
@@ -226,10 +169,10 @@ waits=$(ask stores.db "SELECT count(*) FROM sample_view JOIN sample USING (sampl
 for by in line function thread; do
         expect "the sum of shares by $by" "$("$MEMLAG" report --by $by --format json --top 0 loads.db | python3 -c '
 import json, sys
-print("%.3f" % sum(row["latency_share"] or 0 for row in json.load(sys.stdin)["rows"]))')" "$(ask loads.db "
+print("%.3f" % sum(row["latency_share"] or 0 for row in json.load(sys.stdin)["rows"]))')" "$(answer loads.db "
                 SELECT printf('%.3f', 1.0 * sum(stall_ns > 0) / count(*)) FROM sample")"
 done
-unplaced=$(ask loads.db "SELECT printf('%.1f', 100.0 * value / (SELECT count(*) FROM sample)) FROM ledger
+unplaced=$(answer loads.db "SELECT printf('%.1f', 100.0 * value / (SELECT count(*) FROM sample)) FROM ledger
         WHERE kind = 'timer samples on unknown instructions'")
 case $unplaced in
 ''|0.0) ;;
@@ -265,7 +208,7 @@ END
 # The functions from each sample in leaf outwards, and how many samples have them.
 stacks_of()
 {
-        ask "$1" "WITH RECURSIVE up (id, sample_id, depth) AS (
+        answer "$1" "WITH RECURSIVE up (id, sample_id, depth) AS (
                 SELECT stack_id, sample_id, 0 FROM sample JOIN sample_location USING (sample_id)
                 JOIN location USING (location_id) WHERE function = 'leaf'
                 UNION ALL SELECT parent_id, sample_id, depth + 1 FROM up
@@ -318,20 +261,12 @@ END
 in_workers="SELECT DISTINCT object_kind || ' ' || object FROM sample_view
         WHERE function = 'sum' AND object IS NOT NULL ORDER BY 1"
 record workers.db --call-graph dwarf -- ./workers || fail "$(cat err)"
-expect "objects of a caller's frame" "$(ask workers.db "$in_workers")" "stack run::rows"
+expect "objects of a caller's frame" "$(answer workers.db "$in_workers")" "stack run::rows"
 # Which frame it was is not known without the call stack, and no other's is named.
 record workers.db -- ./workers || fail "$(cat err)"
-expect "objects without call stacks" "$(ask workers.db "$in_workers")" \
-        "$(ask workers.db "SELECT 'stack stack of thread ' || tid FROM thread JOIN process
+expect "objects without call stacks" "$(answer workers.db "$in_workers")" \
+        "$(answer workers.db "SELECT 'stack stack of thread ' || tid FROM thread JOIN process
                 USING (process_id) WHERE executable LIKE '%/workers' ORDER BY 1")"
-
-# Losses come first in a report, with the remedy.
-"$MEMLAG" record --force -o lossy.db --source clock --mmap-pages 16 -- true 2>err || fail "$(cat err)"
-grep -q "^Lost:" err && fail "nothing can be lost: $(cat err)"
-sqlite3 lossy.db "INSERT INTO ledger VALUES ('record', 'records lost', 77, 'records')"
-"$MEMLAG" report -v lossy.db | sed -n 2,4p | tr '\n' ' ' >report
-grep -q "^Lost: 77 records.*larger rings than 16 pages a CPU (--mmap-pages=64)" report ||
-        fail "losses: $(cat report)"
 
 # ---- the heap tracker's own time ---------------------------------------------------------
 
@@ -350,29 +285,28 @@ END
 "$CC" -O1 -g -fno-builtin -o mallocs mallocs.c
 in_tracker()
 {
-        ask "$1" "SELECT coalesce(sum(value), 0) FROM ledger
+        answer "$1" "SELECT coalesce(sum(value), 0) FROM ledger
                 WHERE kind = 'samples in the heap tracker'"
 }
 for mode in none fp; do
         record mallocs.db --call-graph $mode -- ./mallocs || fail "$(cat err)"
         # Most of the time is the tracker's, and none of that is the program's.
-        [ "$(in_tracker mallocs.db)" -gt "$(ask mallocs.db "SELECT count(*) FROM sample")" ] ||
+        [ "$(in_tracker mallocs.db)" -gt "$(answer mallocs.db "SELECT count(*) FROM sample")" ] ||
                 fail "$mode: $(in_tracker mallocs.db) samples in the tracker"
         grep -q "samples in the heap tracker" err || "$MEMLAG" report -v mallocs.db |
                 grep -q "samples in the heap tracker" || fail "$mode: not reported"
         "$MEMLAG" report -v mallocs.db | sed '/^stalled /,$d' | tr '\n' ' ' >head.txt
-        grep -q "in memlag's own heap tracker .*'memlag record --no-heap'" head.txt ||
-                fail "$mode: no remedy above the table: $(cat head.txt)"
-        expect "$mode: places in the tracker" "$(ask mallocs.db "SELECT count(*)
+        says "in memlag's own heap tracker .*'memlag record --no-heap'" head.txt
+        expect "$mode: places in the tracker" "$(answer mallocs.db "SELECT count(*)
                 FROM location JOIN module USING (module_id) WHERE path LIKE '%vgpreload%'")" 0
         # Where the kernel trusts the time stamp counter, the tracker asks no clock.
         if grep -qx tsc /sys/devices/system/clocksource/clocksource0/current_clocksource; then
-                expect "$mode: modules" "$(ask mallocs.db "SELECT count(*) FROM sample_view
+                expect "$mode: modules" "$(answer mallocs.db "SELECT count(*) FROM sample_view
                         WHERE module = '[vdso]'")" 0
         else
                 echo "record_clock: no trusted time stamp counter: clock reads not checked"
         fi
-        [ "$(ask mallocs.db "SELECT count(*) FROM sample_view
+        [ "$(answer mallocs.db "SELECT count(*) FROM sample_view
                 WHERE function LIKE '%free' OR function LIKE '%malloc'")" -gt 0 ] ||
                 fail "$mode: nothing of the allocator's own time"
 done
@@ -383,9 +317,9 @@ expect "without the tracker" "$(in_tracker mallocs.db)" 0
 # Samples are of all the time on CPUs, at loads or not. Decimals are as near as they are
 # written: of two programs each may round a half to its own side.
 said=$(sed -n 's/.* \([0-9]*\) timer samples, which stand for \([0-9.]*\) s on CPUs.*; \([0-9]*\) of them (\([0-9]*\)%) at loads.*/\1 \3 \2 \4/p' head.txt)
-expect "samples in the report, and those at loads" "${said% * *}" "$(ask mallocs.db "
+expect "samples in the report, and those at loads" "${said% * *}" "$(answer mallocs.db "
         SELECT printf('%d %d', count(*), sum(stall_ns > 0)) FROM sample")"
-echo "$said $(ask mallocs.db "SELECT value FROM run WHERE key = 'frequency_hz'")" | awk '
+echo "$said $(answer mallocs.db "SELECT value FROM run WHERE key = 'frequency_hz'")" | awk '
         function near(said, value, half) { return said - value <= half && value - said <= half }
         { exit !(near($3, $1 / $5, 0.00050001) && near($4, 100 * $2 / $1, 0.50001)) }' ||
         fail "time on CPUs, or its share at loads: $(cat head.txt)"
@@ -406,21 +340,21 @@ END
 "$CC" -O1 -g -o clocks clocks.c
 record clocks.db -- ./clocks || fail "$(cat err)"
 in_vdso="SELECT count(*) FROM sample_view WHERE module = '[vdso]'"
-if [ "$(ask clocks.db "$in_vdso")" -lt 20 ]; then
+if [ "$(answer clocks.db "$in_vdso")" -lt 20 ]; then
         echo "record_clock: SKIPPED: names in the vdso: reading the clock is a system call here" >&2
 else
         # The one function of the vdso that the C library's is said to call: vdso(7). What
         # that calls in turn, as some clocks of virtual machines do, has no symbol.
-        expect "samples in the vdso of another name" "$(ask clocks.db "$in_vdso \
+        expect "samples in the vdso of another name" "$(answer clocks.db "$in_vdso \
                 AND coalesce(function, '') NOT IN ('__vdso_clock_gettime', '[vdso]')")" 0
-        named=$(ask clocks.db "$in_vdso AND function = '__vdso_clock_gettime'")
-        [ $((2 * named)) -gt "$(ask clocks.db "$in_vdso")" ] ||
+        named=$(answer clocks.db "$in_vdso AND function = '__vdso_clock_gettime'")
+        [ $((2 * named)) -gt "$(answer clocks.db "$in_vdso")" ] ||
                 fail "only $named samples in the vdso have the function's name"
         # Of another kernel's, or one that is not known, only that much is known.
         for id in NULL "x'00112233'"; do
                 sqlite3 clocks.db "UPDATE module SET build_id = $id WHERE path = '[vdso]'"
                 "$MEMLAG" symbolize --drop-names clocks.db
-                expect "samples in a vdso of build-id $id with a name" "$(ask clocks.db \
+                expect "samples in a vdso of build-id $id with a name" "$(answer clocks.db \
                         "$in_vdso AND function IS NOT '[vdso]'")" 0
         done
 fi
@@ -471,8 +405,8 @@ expect "lines of a command that went on after the duration" "$(wc -l <lived)" 2
 ! grep -q 'lives* on' err || fail "a command that ended after the duration lives on: $(cat err)"
 # Shorter than its command lived, which is two seconds or more.
 lived=$(($(tail -n 1 lived) - $(head -n 1 lived)))
-[ "$(ask target.db "SELECT value < $lived FROM run WHERE key = 'duration_ns'")" = 1 ] ||
-        fail "recorded for $(ask target.db "SELECT value FROM run WHERE key = 'duration_ns'") ns of $lived"
+[ "$(answer target.db "SELECT value < $lived FROM run WHERE key = 'duration_ns'")" = 1 ] ||
+        fail "recorded for $(answer target.db "SELECT value FROM run WHERE key = 'duration_ns'") ns of $lived"
 
 # ---- running processes, and CPUs ---------------------------------------------------------
 
@@ -491,14 +425,14 @@ kill -INT $recorder
 wait $recorder || fail "Ctrl-C: status $?: $(cat attached.err)"
 kill -0 $pid || fail "the program ended by being recorded"
 kill $pid
-expect "processes" "$(ask attached.db 'SELECT group_concat(pid) FROM process')" $pid
-expect "its table" "$(ask attached.db "SELECT count(DISTINCT name) FROM data_object
+expect "processes" "$(answer attached.db 'SELECT group_concat(pid) FROM process')" $pid
+expect "its table" "$(answer attached.db "SELECT count(DISTINCT name) FROM data_object
         WHERE name = 'table'")" 1
-[ "$(ask attached.db "SELECT count(*) > 100 FROM sample_view
+[ "$(answer attached.db "SELECT count(*) > 100 FROM sample_view
         WHERE function IN ('chase', 'pick')")" = 1 ] || fail "samples: $(cat err)"
-expect "what was recorded" "$(ask attached.db "SELECT value FROM run WHERE key = 'command'")" \
+expect "what was recorded" "$(answer attached.db "SELECT value FROM run WHERE key = 'command'")" \
         "process $pid"
-expect "no exit status" "$(ask attached.db "SELECT count(*) FROM run WHERE key = 'exit_status'")" 0
+expect "no exit status" "$(answer attached.db "SELECT count(*) FROM run WHERE key = 'exit_status'")" 0
 
 # Threads that are born while the recorder begins: each begins the next one, so that one
 # that is missed is the end of all that follow. Each then works for 50 ms.
@@ -559,9 +493,9 @@ await 120 $pid has_lines tids 101
 kill -USR1 $pid
 wait $recorder || fail "births: $(cat births.err)"
 sort -n tids >all
-ask births.db "SELECT DISTINCT tid FROM sample JOIN thread USING (thread_id)
+answer births.db "SELECT DISTINCT tid FROM sample JOIN thread USING (thread_id)
         ORDER BY tid" >sampled
-if [ -z "$(ask births.db "SELECT 1 FROM ledger WHERE kind LIKE 'threads born%'")" ]; then
+if [ -z "$(answer births.db "SELECT 1 FROM ledger WHERE kind LIKE 'threads born%'")" ]; then
         cmp all sampled || fail "$(comm -23 all sampled | wc -l) of 101 threads are missing"
 else
         fail "the threads never came to an end"
@@ -586,10 +520,10 @@ await 300 $pid has_run $pid $(($(cpu_ms $pid) + 100))
 kill -INT $recorder
 wait $recorder || fail "Ctrl-C: status $?: $(cat all.err)"
 kill $pid
-[ "$(ask all.db "SELECT count(*) > 10 FROM sample JOIN thread USING (thread_id)
+[ "$(answer all.db "SELECT count(*) > 10 FROM sample JOIN thread USING (thread_id)
         JOIN process USING (process_id) WHERE pid = $pid")" = 1 ] || fail "system-wide: $(cat all.err)"
-expect "complete" "$(ask all.db "SELECT value FROM run WHERE key = 'state'")" complete
-expect "CPUs" "$(ask one.db "SELECT group_concat(DISTINCT cpu) FROM sample")" 0
+expect "complete" "$(answer all.db "SELECT value FROM run WHERE key = 'state'")" complete
+expect "CPUs" "$(answer one.db "SELECT group_concat(DISTINCT cpu) FROM sample")" 0
 
 # A timer that never fired: the report is still that of a timer, not of latencies.
 "$MEMLAG" record --force -o none.db --source clock --freq 1 true 2>err || fail "$(cat err)"
@@ -604,6 +538,6 @@ for number in 1 2 3 4 5 6 7 8 9 10 11 12; do
         record short.db -- sh -c 'kill -TERM $$' || status=$?
         expect "status" $status 143
         ! grep -q "nothing was recorded" err || fail "run $number that ends itself: $(cat err)"
-        expect "its processes" "$(ask short.db 'SELECT count(*) FROM process')" 1
+        expect "its processes" "$(answer short.db 'SELECT count(*) FROM process')" 1
         rm short.db
 done

@@ -2,18 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A command that ends while processes of it live on: memlag says how many, or records them
 # to their end, under the simulated PMU and a timer.
-set -eu
-
-fail()
-{
-        echo "record_daemons: $*" >&2
-        exit 1
-}
-
-ask()
-{
-        sqlite3 -readonly "$1" "$2"
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # A daemon as servers make them: forked twice, in a session of its own, without any
 # descriptor. Its parent ends with 5. It works for a while, and at the end writes to DONE.
@@ -55,24 +44,14 @@ EOT
 mkfifo go
 
 # expect STATUS COMMAND...
-expect()
-{
-        wanted=$1
-        shift
-        status=0
-        "$@" 2>err || status=$?
-        [ "$status" -eq "$wanted" ] || fail "status $status, not $wanted: $*: $(cat err)"
-}
-
 for source in sim clock; do
         rounds=2000000
         [ $source = sim ] || rounds=40000000
         rm -f done
         # ---- without --wait: recording ends with the command, the daemon goes on ----
-        expect 5 "$MEMLAG" record --source $source -o $source-left.db -- ./daemon go done $rounds
-        grep -q '^memlag record: 1 process of the command lives on.*--wait' err ||
-                fail "$source: no word on the daemon: $(cat err)"
-        [ "$(ask $source-left.db "SELECT value FROM ledger WHERE stage = 'record'
+        ends 5 "$MEMLAG" record --source $source -o $source-left.db -- ./daemon go done $rounds
+        says '^memlag record: 1 process of the command lives on.*--wait'
+        [ "$(answer $source-left.db "SELECT value FROM ledger WHERE stage = 'record'
                                   AND kind = 'processes left running'")" = 1 ] ||
                 fail "$source: the ledger does not count the daemon"
         echo >go
@@ -81,15 +60,15 @@ for source in sim clock; do
         # ---- with it: until the daemon has ended, with its work ----
         rm -f done
         echo >go & # as soon as the daemon reads
-        expect 5 "$MEMLAG" record --wait --source $source -o $source.db -- ./daemon go done $rounds
+        ends 5 "$MEMLAG" record --wait --source $source -o $source.db -- ./daemon go done $rounds
         [ -e done ] || fail "$source: memlag did not wait"
         wait
         ! grep -q 'lives on' err || fail "$source: a daemon that has ended lives on: $(cat err)"
-        [ -z "$(ask $source.db "SELECT 1 FROM ledger WHERE kind = 'processes left running'")" ] ||
+        [ -z "$(answer $source.db "SELECT 1 FROM ledger WHERE kind = 'processes left running'")" ] ||
                 fail "$source: the ledger counts what has ended"
-        [ "$(ask $source.db "SELECT value FROM run WHERE key = 'exit_status'")" = 5 ]
-        [ "$(ask $source.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ]
-        [ "$(ask $source.db "SELECT count(*) > 50 FROM sample_view WHERE function = 'work'")" = 1 ] ||
+        [ "$(answer $source.db "SELECT value FROM run WHERE key = 'exit_status'")" = 5 ]
+        [ "$(answer $source.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ]
+        [ "$(answer $source.db "SELECT count(*) > 50 FROM sample_view WHERE function = 'work'")" = 1 ] ||
                 fail "$source: the daemon's work has no samples"
 
         # ---- a signal ends the waiting; the daemon is not its target ----
@@ -107,9 +86,9 @@ for source in sim clock; do
         until [ -e done ]; do sleep 0.1; done
 
         # ---- nothing is left: --wait changes nothing ----
-        expect 0 "$MEMLAG" record --wait --source $source -o $source-none.db -- sh -c 'true; true'
+        ends 0 "$MEMLAG" record --wait --source $source -o $source-none.db -- sh -c 'true; true'
         ! grep -q 'the command has ended' err || fail "$source: it waited for nothing: $(cat err)"
 done
 
-expect 2 "$MEMLAG" record --wait --source clock -p $$
-expect 2 "$MEMLAG" record --wait --source clock -a -- true
+ends 2 "$MEMLAG" record --wait --source clock -p $$
+ends 2 "$MEMLAG" record --wait --source clock -a -- true

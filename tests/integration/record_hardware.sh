@@ -3,13 +3,7 @@
 # The CPU's own samples, where this machine has them: a chain of loads from memory, of which
 # it is known what line waits and where its data is. Elsewhere the source is refused with
 # its reason, and nothing is run.
-set -eu
-
-fail()
-{
-        echo "record_hardware: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 "$MEMLAG" doctor --format json >doctor.json || true
 for source in pebs ibs; do

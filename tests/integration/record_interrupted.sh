@@ -2,18 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Recordings that do not go to their end: signals, a terminal's Ctrl-C, a killed
 # memlag, a full disk.
-set -eu
-
-fail()
-{
-        echo "record_interrupted: $*" >&2
-        exit 1
-}
-
-ask()
-{
-        sqlite3 -readonly "$1" "$2"
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # Loads from DRAM, says "ready", and goes on for as long as it may.
 cat >busy.c <<'END'
@@ -66,7 +55,7 @@ wait_for()
 # has_samples FILE MOST: whether there are more.
 has_samples()
 {
-        [ "$(ask "$1" 'SELECT count(*) FROM sample' 2>/dev/null || echo 0)" -gt "$2" ]
+        [ "$(answer "$1" 'SELECT count(*) FROM sample' 2>/dev/null || echo 0)" -gt "$2" ]
 }
 
 # ---- no file of the engine's can be left anywhere ----
@@ -118,9 +107,9 @@ kill -TERM $memlag
 status=0
 wait $memlag || status=$?
 [ $status -eq 143 ] || fail "SIGTERM: status $status"
-[ "$(ask term.db "SELECT value FROM run WHERE key = 'state'")" = complete ] ||
+[ "$(answer term.db "SELECT value FROM run WHERE key = 'state'")" = complete ] ||
         fail "SIGTERM: the recording is not complete"
-[ "$(ask term.db 'SELECT count(*) FROM sample')" -gt 100 ] || fail "SIGTERM: few samples"
+[ "$(answer term.db 'SELECT count(*) FROM sample')" -gt 100 ] || fail "SIGTERM: few samples"
 
 # ---- a report of a recording that still runs leaves the final one as it is ----
 "$MEMLAG" record $SIM -o live.db -- ./busy >live.out 2>err &
@@ -130,8 +119,8 @@ until_true has_samples live.db 0
 "$MEMLAG" report -v live.db >early.txt 2>early.err || fail "report while it runs: $(cat early.err)"
 kill -TERM $memlag
 wait $memlag || true
-samples=$(ask live.db 'SELECT count(*) FROM sample')
-named=$(ask live.db 'SELECT count(location_id) FROM sample_location')
+samples=$(answer live.db 'SELECT count(*) FROM sample')
+named=$(answer live.db 'SELECT count(location_id) FROM sample_location')
 [ "$samples" -eq "$named" ] || fail "$named of $samples samples have a place: $(cat err)"
 
 # ---- Ctrl-C on a terminal ----
@@ -156,12 +145,10 @@ while True:
 os.write(1, seen)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 END
-status=0
-python3 terminal.py "$MEMLAG" record $SIM -o tty.db -- ./busy >out 2>err || status=$?
-[ $status -eq 130 ] || fail "Ctrl-C: status $status: $(cat out err)"
-[ "$(ask tty.db "SELECT value FROM run WHERE key = 'signal'")" = 2 ] ||
+ends 130 python3 terminal.py "$MEMLAG" record $SIM -o tty.db -- ./busy >out
+[ "$(answer tty.db "SELECT value FROM run WHERE key = 'signal'")" = 2 ] ||
         fail "Ctrl-C: the signal is not kept"
-[ "$(ask tty.db "SELECT value FROM run WHERE key = 'state'")" = complete ] ||
+[ "$(answer tty.db "SELECT value FROM run WHERE key = 'state'")" = complete ] ||
         fail "Ctrl-C: the recording is not complete"
 grep -q 'busy\.c:' out || fail "no report after Ctrl-C: $(cat out)"
 
@@ -245,9 +232,9 @@ for delay in 0.001 0.003 0.005 0.007 0.01 0.013 0.016 0.02 0.03 0.05 0.08 0.12; 
         fi
         [ $status -eq 130 ] || fail "Ctrl-C after $delay s: status $status: $(cat out err)"
         if [ -e early.db ]; then
-                [ "$(ask early.db "SELECT value FROM run WHERE key = 'state'")" = complete ] ||
+                [ "$(answer early.db "SELECT value FROM run WHERE key = 'state'")" = complete ] ||
                         fail "Ctrl-C after $delay s: no whole database: $(cat out)"
-                [ "$(ask early.db 'SELECT count(*) FROM process')" -gt 0 ] ||
+                [ "$(answer early.db 'SELECT count(*) FROM process')" -gt 0 ] ||
                         fail "Ctrl-C after $delay s: an empty database: $(cat out)"
         else
                 [ "$(grep -c 'nothing was recorded' out)" -eq 1 ] ||
@@ -265,13 +252,13 @@ target=$(cat /proc/$memlag/task/$memlag/children)
 kill -KILL $memlag
 wait $memlag || true
 kill -0 $target || fail "the target ended with memlag"
-[ "$(ask killed.db 'PRAGMA integrity_check')" = ok ] || fail "killed: the database is damaged"
-[ "$(ask killed.db "SELECT value FROM run WHERE key = 'state'")" = recording ] ||
+[ "$(answer killed.db 'PRAGMA integrity_check')" = ok ] || fail "killed: the database is damaged"
+[ "$(answer killed.db "SELECT value FROM run WHERE key = 'state'")" = recording ] ||
         fail "killed: the state is not recording"
 "$MEMLAG" report -v killed.db >report 2>err || fail "report: $(cat err)"
 grep -q 'cut off' report || fail "no word on the cut in: $(cat report)"
 ! grep -q '0 records lost' report || fail "killed: what is not known is called none: $(cat report)"
-[ "$(ask killed.db "SELECT value IS NULL FROM run_info WHERE key = 'lost'")" = 1 ] ||
+[ "$(answer killed.db "SELECT value IS NULL FROM run_info WHERE key = 'lost'")" = 1 ] ||
         fail "killed: how much is lost is not unknown"
 while kill -0 $target 2>/dev/null; do sleep 0.1; done
 
@@ -279,29 +266,26 @@ while kill -0 $target 2>/dev/null; do sleep 0.1; done
 # Room for a slice of the simulated PMU (4 MB), not for the recording.
 (
         ulimit -S -f 2048 2>/dev/null || ulimit -f 12288
-        status=0
-        "$MEMLAG" record $SIM --period 2 -o full.db -- ./busy 3 >out 2>err || status=$?
-        [ $status -eq 1 ] || fail "full disk: status $status: $(cat err)"
+        ends 1 "$MEMLAG" record $SIM --period 2 -o full.db -- ./busy 3 >out
 )
 grep -qx ready out || fail "full disk: the target said: $(cat out)"
 # Beside what is said of the model at each start.
 [ "$(grep -vc -e 'all numbers are modelled' -e ': the model is ' err)" -eq 1 ] ||
         fail "not one line on the full disk: $(cat err)"
 grep -q 'goes on without being recorded' err || fail "$(cat err)"
-[ "$(ask full.db 'PRAGMA integrity_check')" = ok ] || fail "full disk: the database is damaged"
+[ "$(answer full.db 'PRAGMA integrity_check')" = ok ] || fail "full disk: the database is damaged"
 
 # why, in the database and in the report; and how the target ended all the same
 kept_reason()
 {
-        [ "$(ask "$1" "SELECT value FROM run WHERE key = 'state'")" = interrupted ] ||
-                fail "$1: state $(ask "$1" "SELECT value FROM run WHERE key = 'state'")"
-        [ "$(ask "$1" "SELECT value FROM run WHERE key = 'exit_status'")" = 0 ] ||
+        [ "$(answer "$1" "SELECT value FROM run WHERE key = 'state'")" = interrupted ] ||
+                fail "$1: state $(answer "$1" "SELECT value FROM run WHERE key = 'state'")"
+        [ "$(answer "$1" "SELECT value FROM run WHERE key = 'exit_status'")" = 0 ] ||
                 fail "$1: no exit status"
-        ask "$1" "SELECT value FROM run WHERE key = 'failure'" >reason
+        answer "$1" "SELECT value FROM run WHERE key = 'failure'" >reason
         grep -q "$2" reason || fail "$1: the reason is '$(cat reason)'"
         "$MEMLAG" report -v "$1" >report 2>report.err || fail "$1: $(cat report.err)"
-        grep -q '^A part of the run is missing: cannot write' report ||
-                fail "$1: no word on what is missing: $(cat report)"
+        says '^A part of the run is missing: cannot write' report
         grep -q '^Missing:$' report || fail "$1: nothing is missing: $(cat report)"
 }
 kept_reason full.db 'File too large'
@@ -323,11 +307,11 @@ if unshare -rm true 2>/dev/null; then
         kept_reason full.db 'no space left on the device'
         # What fits is kept, in the file itself; the last of it alone is lost, and counted.
         [ "$(cat files)" = full.db ] || fail "no room: beside the file: $(cat files)"
-        ask full.db 'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size' >bytes
+        answer full.db 'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size' >bytes
         [ "$(cat bytes)" -gt 1048576 ] || fail "no room: only $(cat bytes) bytes of 2 MiB were kept"
-        [ "$(ask full.db 'PRAGMA integrity_check')" = ok ] ||
+        [ "$(answer full.db 'PRAGMA integrity_check')" = ok ] ||
                 fail "no room: the database is damaged"
-        lost=$(ask full.db "SELECT value FROM ledger WHERE kind LIKE '%taken back%'")
+        lost=$(answer full.db "SELECT value FROM ledger WHERE kind LIKE '%taken back%'")
         [ "$lost" -gt 0 ] && [ "$lost" -lt 1000 ] || fail "no room: $lost samples were taken back"
 else
         echo "record_interrupted: SKIPPED a full file system: no mount namespace may be made" >&2

@@ -2,18 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Parallel jobs: each rank records a file of its own, by a launcher's variables and by a
 # job of MPI, which ends as it would without memlag.
-set -eu
-
-fail()
-{
-        echo "record_jobs: $*" >&2
-        exit 1
-}
-
-ask()
-{
-        sqlite3 -readonly "$1" "$2"
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 unset OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK SLURM_PROCID MV2_COMM_WORLD_RANK SLURM_STEP_NUM_TASKS
 
@@ -31,9 +20,7 @@ recorder=$!
 wait $recorder
 [ -e p$recorder.db ] || fail "no file by memlag's number: $(ls)"
 for pattern in '%r.db' '%x.db' 'a%'; do
-        status=0
-        "$MEMLAG" record --source sim -o "$pattern" -- touch ran 2>err || status=$?
-        [ $status -eq 2 ] || fail "$pattern: status $status: $(cat err)"
+        ends 2 "$MEMLAG" record --source sim -o "$pattern" -- touch ran
 done
 [ ! -e ran ] || fail "a command ran whose file has no name"
 
@@ -82,21 +69,19 @@ for source in sim clock; do
         mpi "$MEMLAG" record --source $source -- ./app $rounds 0 $long >out 2>err ||
                 fail "$source: the job failed: $(cat err)"
         for rank in 0 1; do
-                [ "$(ask memlag.$rank.db "SELECT value FROM run WHERE key = 'state'")" = complete ] ||
+                [ "$(answer memlag.$rank.db "SELECT value FROM run WHERE key = 'state'")" = complete ] ||
                         fail "$source: rank $rank has no whole recording: $(cat err)"
         done
-        [ "$(ask memlag.0.db "SELECT count(*) > 20 FROM sample_view WHERE function = 'work'")" = 1 ]
-        [ "$(ask memlag.1.db "SELECT count(*) FROM sample_view WHERE function = 'work'")" = 0 ]
+        [ "$(answer memlag.0.db "SELECT count(*) > 20 FROM sample_view WHERE function = 'work'")" = 1 ]
+        [ "$(answer memlag.1.db "SELECT count(*) FROM sample_view WHERE function = 'work'")" = 0 ]
         # Waiting is told as such where samples are of time.
         [ $source = sim ] ||
                 [ "$(for rank in 0 1; do
-                        ask memlag.$rank.db "SELECT total(sample_ratio) > 0.5 FROM library_view
+                        answer memlag.$rank.db "SELECT total(sample_ratio) > 0.5 FROM library_view
                                              WHERE library = 'MPI'"
                 done | tr -d '\n')" = 01 ] || fail "rank 1 does not wait, or rank 0 does"
         [ $source = sim ] || "$MEMLAG" report --summary memlag.1.db | grep -q 'libraries of MPI' ||
                 fail "the first lines do not tell of MPI"
-        status=0
-        mpi "$MEMLAG" record --source $source -o "$source.%r.db" -- ./app 10 3 >out 2>err || status=$?
-        [ $status -eq 3 ] || fail "$source: status $status of a job that ends with 3: $(cat err)"
+        ends 3 mpi "$MEMLAG" record --source $source -o "$source.%r.db" -- ./app 10 3 >out
         [ -e $source.0.db ] && [ -e $source.1.db ] || fail "$source: no file by -o: $(ls)"
 done

@@ -3,22 +3,16 @@
 # What becomes of record's messages, its file and its status where something is amiss with
 # them: a reader that goes, a long name, a file that is replaced or removed, an engine that
 # dies.
-set -eu -o pipefail
-
-fail()
-{
-        echo "record_output: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
+set -o pipefail
 
 record="$MEMLAG record --source sim --no-heap"
-ask() { sqlite3 "$1" "$2"; }
 
 # ---- who reads the messages goes: status and findings are there ----
 { $record -o piped.db -- sh -c 'exit 7' 2>&1 || echo $? >status; } | head -n 1 >/dev/null
 [ "$(cat status)" = 7 ] || fail "messages without a reader: status $(cat status)"
-[ "$(ask piped.db "SELECT value FROM run WHERE key = 'state'")" = complete ] || fail "piped.db is not whole"
-[ "$(ask piped.db 'SELECT count(*) > 0 FROM line_finding')" = 1 ] || fail "messages without a reader: no findings"
+[ "$(answer piped.db "SELECT value FROM run WHERE key = 'state'")" = complete ] || fail "piped.db is not whole"
+[ "$(answer piped.db 'SELECT count(*) > 0 FROM line_finding')" = 1 ] || fail "messages without a reader: no findings"
 
 # ---- a name for which SQLite has no room beside the database ----
 name=$(printf 'n%.0s' {1..250})

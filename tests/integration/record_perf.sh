@@ -3,23 +3,7 @@
 # What all sources share that use perf events, on the kernel's page faults and timer: each
 # touched page is one sample, with its address and in the right process and thread; and
 # perf record sees the same on the same program.
-set -eu
-
-fail()
-{
-        echo "record_perf: $*" >&2
-        exit 1
-}
-
-expect()
-{
-        [ "$2" = "$3" ] || fail "$1: $2, not $3"
-}
-
-ask()
-{
-        sqlite3 -readonly "$1" "$2"
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 perf=$(command -v perf || true)
 if ! perf_reason=$("$BINARY_DIR"/bin/fault_record probe.db 8 /bin/true 2>&1); then
@@ -98,7 +82,7 @@ END
 # Command, area and number of faults in it.
 counts_of()
 {
-        ask "$1" "SELECT name, (addr - 0x100000000000) / 0x1000000000 AS area, count(*)
+        answer "$1" "SELECT name, (addr - 0x100000000000) / 0x1000000000 AS area, count(*)
                 FROM sample JOIN thread USING (thread_id)
                 WHERE addr BETWEEN 0x100000000000 AND 0x10ffffffffff
                 GROUP BY name, area ORDER BY name" | tr '|' ' '
@@ -109,20 +93,20 @@ status=0
 expect "the target's status" $status 5
 counts_of faults.db >counts
 cmp -s counts expected || fail "faults by thread: $(cat counts)"
-expect "nothing missing" "$(ask faults.db 'SELECT count(*) FROM ledger')" 0
-expect "each address once a process" "$(ask faults.db "
+expect "nothing missing" "$(answer faults.db 'SELECT count(*) FROM ledger')" 0
+expect "each address once a process" "$(answer faults.db "
         SELECT count(*) FROM (SELECT 1 FROM sample JOIN thread USING (thread_id)
         WHERE addr BETWEEN 0x100000000000 AND 0x10ffffffffff
         GROUP BY process_id, addr / 4096 HAVING count(*) > 1)")" 0
-expect "images" "$(ask faults.db "SELECT group_concat(replace(executable,
+expect "images" "$(answer faults.db "SELECT group_concat(replace(executable,
         rtrim(executable, replace(executable, '/', '')), ''), ' ') FROM process")" \
         "family second"
-expect "the forked child's copy" "$(ask faults.db "SELECT count(*) FROM sample
+expect "the forked child's copy" "$(answer faults.db "SELECT count(*) FROM sample
         JOIN thread USING (thread_id) JOIN process AS child USING (process_id)
         WHERE child.executable IS NULL AND child.parent_process_id = 1
         AND addr BETWEEN 0x104000000000 AND 0x104fffffffff")" 50
 # Every sample is in a mapping that was in force: code of a file, data of any kind.
-expect "samples out of all mappings" "$(ask faults.db "SELECT count(*) FROM sample AS s
+expect "samples out of all mappings" "$(answer faults.db "SELECT count(*) FROM sample AS s
         JOIN thread AS t USING (thread_id) WHERE NOT EXISTS (SELECT 1 FROM mapping AS m
         WHERE m.process_id = t.process_id AND s.ip - m.start_addr BETWEEN 0
         AND m.length_bytes - 1 AND m.start_ns <= s.time_ns
@@ -137,7 +121,7 @@ if [ -n "$perf" ]; then
         # The same files at the same time: what perf's records say was mapped.
         "$perf" script -i faults.data --show-mmap-events 2>/dev/null |
                 sed -n 's/.*MMAP2.* \(\/[^ ]*\)$/\1/p' | grep -v '^//' | sort -u >files_by_perf
-        ask faults.db "SELECT DISTINCT path FROM module WHERE path LIKE '/%' ORDER BY path" \
+        answer faults.db "SELECT DISTINCT path FROM module WHERE path LIKE '/%' ORDER BY path" \
                 >files
         cmp -s files files_by_perf || fail "other files mapped: $(diff files files_by_perf)"
 else
@@ -146,9 +130,9 @@ fi
 
 # A ring that is much too small: what is stored and what is counted as lost make all.
 "$BINARY_DIR"/bin/fault_record small.db 1 ./family first 20000
-stored=$(ask small.db "SELECT count(*) FROM sample
+stored=$(answer small.db "SELECT count(*) FROM sample
         WHERE addr BETWEEN 0x104000000000 AND 0x104fffffffff")
-lost=$(ask small.db "SELECT coalesce(sum(value), 0) FROM ledger WHERE kind = 'records lost'")
+lost=$(answer small.db "SELECT coalesce(sum(value), 0) FROM ledger WHERE kind = 'records lost'")
 [ "$lost" -gt 0 ] || fail "a ring of one page lost nothing"
 [ $((stored + lost)) -ge 20000 ] || fail "stored $stored, lost $lost, of 20000"
 [ $((stored + lost)) -le 20200 ] || fail "stored $stored, lost $lost, more than there were"
@@ -189,13 +173,13 @@ cp busy other
 # Four threads of 0.3 s at 2000 Hz, two of each program; perf's way of counting is the
 # measure of what the machine gives.
 for program in busy other; do
-        expect "threads of $program" "$(ask timer.db "SELECT count(*) FROM thread WHERE
+        expect "threads of $program" "$(answer timer.db "SELECT count(*) FROM thread WHERE
                 name = '$program' AND thread_id IN (SELECT thread_id FROM sample)")" 2
 done
 if [ -n "$perf" ]; then
         "$perf" record -q -c 500000 -e cpu-clock:u -o timer.data ./busy >/dev/null 2>&1
         for program in busy other; do
-                ours=$(ask timer.db "SELECT count(*) FROM sample JOIN thread USING (thread_id)
+                ours=$(answer timer.db "SELECT count(*) FROM sample JOIN thread USING (thread_id)
                         WHERE name = '$program'")
                 theirs=$("$perf" script -i timer.data -F comm 2>/dev/null | grep -c "^ *$program")
                 awk -v a="$ours" -v b="$theirs" 'BEGIN { exit !(a > 0.8 * b && a < 1.25 * b) }' ||

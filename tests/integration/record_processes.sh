@@ -2,18 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Processes, threads and kinds of programs: the rows are what the program was written
 # to do.
-set -eu
-
-fail()
-{
-        echo "record_processes: $*" >&2
-        exit 1
-}
-
-ask()
-{
-        sqlite3 -readonly "$1" "$2"
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >family.c <<'END'
 /* THREADS threads at once walk over a block each of SIZE bytes; then CHILDREN forked
@@ -67,28 +56,28 @@ END
 for kind in pie fixed stripped static; do
         "$MEMLAG" record $LOADS --period 50 -o $kind.db -- ./$kind >out 2>err || fail "$kind: $(cat err)"
         # The program, three children, and the image that the last one became.
-        [ "$(ask $kind.db 'SELECT count(*) FROM process')" = 5 ] || fail "$kind: processes"
-        [ "$(ask $kind.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ] ||
+        [ "$(answer $kind.db 'SELECT count(*) FROM process')" = 5 ] || fail "$kind: processes"
+        [ "$(answer $kind.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ] ||
                 fail "$kind: processes without an end"
-        [ "$(ask $kind.db 'SELECT count(DISTINCT pid) FROM process')" = 4 ] ||
+        [ "$(answer $kind.db 'SELECT count(DISTINCT pid) FROM process')" = 4 ] ||
                 fail "$kind: numbers of processes"
-        [ "$(ask $kind.db "SELECT parent_process_id FROM process
+        [ "$(answer $kind.db "SELECT parent_process_id FROM process
                            WHERE executable LIKE '%/true'")" = 4 ] || fail "$kind: exec"
-        [ "$(ask $kind.db 'SELECT count(*) FROM process WHERE parent_process_id = 1')" = 3 ] ||
+        [ "$(answer $kind.db 'SELECT count(*) FROM process WHERE parent_process_id = 1')" = 3 ] ||
                 fail "$kind: children"
-        [ "$(ask $kind.db 'SELECT count(*) FROM thread WHERE process_id = 1')" = 6 ] ||
+        [ "$(answer $kind.db 'SELECT count(*) FROM thread WHERE process_id = 1')" = 6 ] ||
                 fail "$kind: threads of the program"
-        [ "$(ask $kind.db 'SELECT count(*) FROM thread WHERE process_id = 2')" = 1 ] ||
+        [ "$(answer $kind.db 'SELECT count(*) FROM thread WHERE process_id = 2')" = 1 ] ||
                 fail "$kind: threads of a child"
         # Each of the eight walks misses L2 with 49152 lines in each of its last three rounds
         # (in the first the kernel has just zeroed their pages), and one load of 50 is sampled:
         # 2949 of a thread. Others have next to none.
-        [ "$(ask $kind.db 'SELECT count(*) FROM (SELECT 1 FROM sample WHERE latency_cycles > 0 GROUP BY thread_id
+        [ "$(answer $kind.db 'SELECT count(*) FROM (SELECT 1 FROM sample WHERE latency_cycles > 0 GROUP BY thread_id
                            HAVING count(*) BETWEEN 2890 AND 3040)')" = 8 ] ||
-                fail "$kind: walking threads: $(ask $kind.db \
+                fail "$kind: walking threads: $(answer $kind.db \
                         'SELECT thread_id, count(*) FROM sample GROUP BY 1')"
         # Every sample's instruction is in a mapping of that time.
-        [ "$(ask $kind.db 'SELECT count(*) FROM sample JOIN thread USING (thread_id)
+        [ "$(answer $kind.db 'SELECT count(*) FROM sample JOIN thread USING (thread_id)
               WHERE NOT EXISTS (SELECT 1 FROM mapping
                     WHERE mapping.process_id = thread.process_id
                       AND ip BETWEEN start_addr AND start_addr + length_bytes - 1
@@ -96,85 +85,31 @@ for kind in pie fixed stripped static; do
                       AND (mapping.end_ns IS NULL OR time_ns <= mapping.end_ns))')" = 0 ] ||
                 fail "$kind: samples outside of mappings"
         # The build-id is the file's.
-        [ "$(ask $kind.db "SELECT lower(hex(build_id)) FROM module WHERE path LIKE '%/$kind'")" = \
+        [ "$(answer $kind.db "SELECT lower(hex(build_id)) FROM module WHERE path LIKE '%/$kind'")" = \
                 "$(readelf -n $kind | sed -n 's/.*Build ID: //p')" ] || fail "$kind: build-id"
 done
 
 # The walked blocks, and only they, are heap objects of their size, also of a static program.
 for kind in pie fixed stripped static; do
-        [ "$(ask $kind.db 'SELECT count(*) FROM allocation WHERE size_bytes = 3145728')" = 8 ] ||
+        [ "$(answer $kind.db 'SELECT count(*) FROM allocation WHERE size_bytes = 3145728')" = 8 ] ||
                 fail "$kind: blocks"
-        [ "$(ask $kind.db 'SELECT sum(allocations) FROM allocation_total
+        [ "$(answer $kind.db 'SELECT sum(allocations) FROM allocation_total
                            WHERE total_bytes = 3145728 * allocations')" = 8 ] ||
                 fail "$kind: allocations"
 done
 
-# What a parent has written is written back by the parent, whatever its children read; a
-# child writes back what it has written itself. The caches hold the parent's 8 MiB.
-cat >dirty.c <<'END'
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-enum { CHILDREN = 4, WRITTEN = 8 << 20, READ = 32 << 20 };
-static void touch(volatile char *block)
-{
-        for (size_t at = 0; at < WRITTEN; at += 64)
-                block[at] = 1;
-}
-int main(void)
-{
-        char *written = malloc(WRITTEN);
-        volatile char *read = malloc(READ);
-        touch(written);
-        for (int i = 0; i < CHILDREN; i++) {
-                if (fork() == 0) {
-                        if (i == 0)
-                                touch(written);
-                        for (size_t at = 0; at < READ; at += 64)
-                                (void)read[at];
-                        _exit(0);
-                }
-                wait(NULL);
-        }
-        return 0;
-}
-END
-"$CC" -O1 -o dirty dirty.c
-"$MEMLAG" record $LOADS --no-heap --sim-set l3.size_bytes=16777216 --sim-set l3.ways=16 \
-        -o dirty.db -- ./dirty 2>err ||
-        fail "dirty: $(cat err)"
-children=$(ask dirty.db "SELECT printf('%.1f', sum(value) / 1048576.0) FROM reading
-                         JOIN counter USING (counter_id) JOIN thread USING (thread_id)
-                         WHERE counter.name = 'dram.write_bytes' AND process_id > 1")
-case $children in
-8.[0-3]) ;;
-*) fail "dirty: children wrote $children MiB back" ;;
-esac
-
-# They run one after the other, also where other programs take their place; their parent
-# does nothing meanwhile, and writes a quarter of the lines that each of them reads.
-[ "$(ask dirty.db 'SELECT count(*) FROM process AS early JOIN process AS late
-                   ON early.process_id > 1 AND late.process_id > early.process_id
-                   WHERE late.start_ns >= early.end_ns')" = 6 ] ||
-        fail "dirty: children at $(ask dirty.db 'SELECT start_ns, end_ns FROM process')"
-[ "$(ask dirty.db 'SELECT (SELECT end_ns FROM process WHERE process_id = 1) >= max(end_ns)
-                   FROM process')" = 1 ] || fail "dirty: the parent ended before its children"
-[ "$(ask dirty.db "SELECT process_id FROM reading
-                   JOIN counter USING (counter_id) JOIN thread USING (thread_id)
-                   WHERE counter.name = 'cpu_clk_unhalted.thread'
-                   GROUP BY process_id ORDER BY sum(value) LIMIT 1")" = 1 ] ||
-        fail "dirty: the parent's waiting counts as work"
+# Programs that wait for each other run one after the other.
 "$MEMLAG" record $LOADS --no-heap -o turns.db -- \
         sh -c 'seq 20000 >/dev/null; seq 20000 >/dev/null; :' 2>err || fail "turns: $(cat err)"
-[ "$(ask turns.db "SELECT max(start_ns) >= min(end_ns) FROM process
+[ "$(answer turns.db "SELECT max(start_ns) >= min(end_ns) FROM process
                    WHERE executable LIKE '%/seq' HAVING count(*) = 2")" = 1 ] ||
-        fail "turns: $(ask turns.db 'SELECT start_ns, end_ns FROM process')"
+        fail "turns: $(answer turns.db 'SELECT start_ns, end_ns FROM process')"
 
 # Without the tracker there are none, and the ledger does not miss them.
 "$MEMLAG" record $LOADS --no-heap -o none.db -- ./pie 2>err
-[ "$(ask none.db 'SELECT count(*) FROM allocation')" = 0 ] ||
+[ "$(answer none.db 'SELECT count(*) FROM allocation')" = 0 ] ||
         fail "none: allocations without the tracker"
-[ "$(ask none.db "SELECT count(*) FROM ledger WHERE stage = 'record'")" = 0 ] ||
+[ "$(answer none.db "SELECT count(*) FROM ledger WHERE stage = 'record'")" = 0 ] ||
         fail "none: the ledger misses something"
 
 # A script is its interpreter; what it pipes together is recorded too.
@@ -182,7 +117,7 @@ printf '#!/bin/sh\nseq 1000 | sort -n | tail -n 1\n' >script
 chmod +x script
 [ "$("$MEMLAG" record $LOADS -o script.db -- ./script 2>err)" = 1000 ] ||
         fail "script: $(cat err)"
-[ "$(ask script.db "SELECT count(*) FROM process WHERE executable LIKE '%/sort'")" = 1 ] ||
+[ "$(answer script.db "SELECT count(*) FROM process WHERE executable LIKE '%/sort'")" = 1 ] ||
         fail "script: its sort was not recorded"
 
 # What the command leaves behind goes on, and is counted. (Where it has not begun when the
@@ -190,14 +125,14 @@ chmod +x script
 mkfifo done
 "$MEMLAG" record $LOADS -o left.db -- sh -c '{ echo >begun; cat done >/dev/null; } &
         echo $! >left; while [ ! -s begun ]; do :; done' 2>err
-[ "$(ask left.db "SELECT sum(value) FROM ledger WHERE kind IN
+[ "$(answer left.db "SELECT sum(value) FROM ledger WHERE kind IN
                   ('processes left running', 'processes between two programs')")" = 1 ] ||
         fail "left: the ledger does not count what goes on"
 kill -0 "$(cat left)" || fail "a process that the command left behind has ended"
 echo >done
 
 # A child inherits what its parent had at the fork, however late it runs: here a parent
-# that gives its blocks back at once shares one core with busy programs.
+# gives its blocks back at once.
 cat >late.c <<'END'
 #include <stdlib.h>
 #include <string.h>
@@ -225,19 +160,12 @@ int main(void)
 }
 END
 "$CC" -O1 -g -o late late.c
-core=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
-busy=
-for i in 1 2 3; do
-        taskset -c "$core" sh -c 'while :; do :; done' &
-        busy="$busy $!"
-done
-taskset -c "$core" "$MEMLAG" record $LOADS --period 50 -o late.db -- ./late 2>err || fail "late: $(cat err)"
-kill $busy
-[ "$(ask late.db 'SELECT count(DISTINCT process_id) FROM allocation
+record late $LOADS --period 50 -- ./late
+[ "$(answer late.db 'SELECT count(DISTINCT process_id) FROM allocation
                   WHERE process_id > 1 AND size_bytes = 1048576')" = 12 ] ||
-        fail "late: blocks of $(ask late.db 'SELECT count(DISTINCT process_id) FROM allocation
+        fail "late: blocks of $(answer late.db 'SELECT count(DISTINCT process_id) FROM allocation
                 WHERE process_id > 1') children of 12"
-[ "$(ask late.db "SELECT count(*) FROM ledger WHERE stage = 'record'")" = 0 ] ||
+[ "$(answer late.db "SELECT count(*) FROM ledger WHERE stage = 'record'")" = 0 ] ||
         fail "late: the ledger misses something"
 
 # Processes in a PID namespace of their own, where memlag has no number and other
@@ -246,18 +174,18 @@ if unshare -rpf --mount-proc true 2>/dev/null; then
         "$MEMLAG" record $LOADS --period 10 --ldlat 1 -o alone.db -- ./pie 2>err
         "$MEMLAG" record $LOADS --period 10 --ldlat 1 -o space.db -- unshare -rpf --mount-proc ./pie \
                 2>err || fail "PID namespace: $(cat err)"
-        wanted=$(ask alone.db 'SELECT count(*) FROM sample')
-        found=$(ask space.db "SELECT count(*) FROM sample JOIN thread USING (thread_id)
+        wanted=$(answer alone.db 'SELECT count(*) FROM sample')
+        found=$(answer space.db "SELECT count(*) FROM sample JOIN thread USING (thread_id)
                               JOIN process USING (process_id)
                               WHERE executable NOT LIKE '%/unshare'")
         [ "$found" -gt $((wanted - wanted / 100)) ] ||
                 fail "PID namespace: $found samples, $wanted outside"
-        [ "$(ask space.db "SELECT count(*) FROM process WHERE pid = 1")" -ge 1 ] ||
+        [ "$(answer space.db "SELECT count(*) FROM process WHERE pid = 1")" -ge 1 ] ||
                 fail "PID namespace: no process is the first"
-        [ "$(ask space.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ] ||
+        [ "$(answer space.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ] ||
                 fail "PID namespace: processes without an end"
         # unshare, its child, the program that becomes, and the four images that come of it.
-        [ "$(ask space.db 'SELECT count(*) FROM process')" = 7 ] || fail "PID namespace: processes"
+        [ "$(answer space.db 'SELECT count(*) FROM process')" = 7 ] || fail "PID namespace: processes"
 else
         echo "record_processes: SKIPPED: no PID namespaces here (unshare -rpf --mount-proc)" >&2
 fi
@@ -277,7 +205,7 @@ if chown 65534 rights 2>/dev/null && chmod u+s rights && ! ./rights && [ "$(id -
         wanted=0
         ./rights || wanted=$?
         [ "$status" -eq "$wanted" ] || fail "set-user-id: status $status, not $wanted: $(cat err)"
-        [ "$(ask rights.db "SELECT value FROM ledger
+        [ "$(answer rights.db "SELECT value FROM ledger
                             WHERE kind = 'programs that the simulated PMU cannot run'")" = 1 ] ||
                 fail "set-user-id: the ledger does not tell"
 else
@@ -298,11 +226,9 @@ END
 status=0
 unshare -r chroot root /inside >/dev/null 2>&1 || status=$?
 if [ "$status" -eq 4 ]; then
-        status=0
-        "$MEMLAG" record -o chroot.db -- unshare -r chroot root /inside >out 2>err || status=$?
-        [ "$status" -eq 4 ] || fail "chroot: status $status: $(cat err)"
+        ends 4 "$MEMLAG" record -o chroot.db -- unshare -r chroot root /inside >out
         grep -qx inside out || fail "chroot: $(cat out)"
-        [ "$(ask chroot.db "SELECT value FROM ledger
+        [ "$(answer chroot.db "SELECT value FROM ledger
                             WHERE kind = 'programs that the simulated PMU cannot run'")" = 1 ] ||
                 fail "chroot: the ledger does not tell"
         status=0
@@ -342,9 +268,7 @@ int main(void)
 }
 END
 "$CC" -D_GNU_SOURCE -O1 -o shares shares.c
-status=0
-"$MEMLAG" record $LOADS -o shares.db -- ./shares >out 2>err || status=$?
-[ "$status" -eq 1 ] || fail "shares: status $status"
+ends 1 "$MEMLAG" record $LOADS -o shares.db -- ./shares >out
 grep -q "^memlag record: .*clone(2).*cannot be simulated$" err || fail "shares: $(cat err)"
 
 # exec refuses an argument that is too long, and the program before goes on, as alone.
@@ -399,8 +323,8 @@ for way in /proc/self/exe /proc/thread-self/exe number vfork; do
         grep -v '^memlag' out | head -n 2 | cmp -s - alone || fail "again $way: $(cat out)"
         images=2
         [ "$way" != vfork ] || images=3 # its child is one before and one after
-        [ "$(ask again.db "SELECT count(*) FROM process WHERE executable LIKE '%/again'")" = $images ] ||
-                fail "again $way: $(ask again.db 'SELECT executable FROM process')"
+        [ "$(answer again.db "SELECT count(*) FROM process WHERE executable LIKE '%/again'")" = $images ] ||
+                fail "again $way: $(answer again.db 'SELECT executable FROM process')"
 done
 # Files that are executed by a descriptor: with a name or without one, as in memory or
 # removed, whether the descriptor closes at the exec or not, and by each way to it. The
@@ -517,9 +441,9 @@ for other in '' other.so; do
         id=$(readelf -n loaded.so | sed -n 's/.*Build ID: //p')
         "$MEMLAG" record $LOADS --force -o unloaded.db -- ./unloaded $other 2>err ||
                 fail "unloaded $other: $(cat err)"
-        [ "$(ask unloaded.db "SELECT DISTINCT lower(hex(build_id)) FROM mapping
+        [ "$(answer unloaded.db "SELECT DISTINCT lower(hex(build_id)) FROM mapping
                 JOIN module USING (module_id) WHERE path LIKE '%/loaded.so'")" = "$id" ] ||
-                fail "unloaded $other: $(ask unloaded.db 'SELECT hex(build_id), path FROM module')"
+                fail "unloaded $other: $(answer unloaded.db 'SELECT hex(build_id), path FROM module')"
 done
 
 # The main thread's stack is as large as its limit, which the program itself, or who executes
@@ -590,15 +514,9 @@ for users in A=1 LD_PRELOAD=libm.so LD_PRELOAD=; do
                 env -i $users B=2 "$MEMLAG" record $LOADS $heap --force -o variables.db -- \
                         ./variables_static $another ./variables >out 2>err && fail "variables: status 0"
                 head -n "$(wc -l <alone)" out | cmp -s - alone || fail "variables: $(cat alone out err)"
-                [ -n "$heap" ] || [ "$(ask variables.db "SELECT value FROM ledger
+                [ -n "$heap" ] || [ "$(answer variables.db "SELECT value FROM ledger
                         WHERE kind = 'processes without heap objects'")" = $untracked ] ||
                         fail "variables: the ledger does not tell: $(cat err)"
         done
 done
 
-printf '#!/bin/sh\nexec /proc/self/exe -c "echo again; exit 5"\n' >itself
-chmod +x itself
-status=0
-"$MEMLAG" record $LOADS -o itself.db -- ./itself >out 2>err || status=$?
-[ "$status" -eq 5 ] || fail "itself: status $status: $(cat err)"
-grep -qx again out || fail "itself: $(cat out)"

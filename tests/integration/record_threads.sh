@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A program with thousands of threads that are all ready at once ends in reasonable time,
 # and every thread is in the database.
-set -eu
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >crowd.c <<'EOF'
 #include <pthread.h>

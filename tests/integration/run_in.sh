@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run_in.sh DIR SCRIPT: run SCRIPT in an empty directory DIR, without what the user has
-# calibrated. $SIM has record's options for a simulated CPU that is the same on every
-# machine, and $LOADS those for tests of what loads access.
+# run_in.sh DIR SCRIPT: run SCRIPT, of the shell or of Python, in an empty directory DIR,
+# without what the user has calibrated. $SIM has record's options for a simulated CPU that is
+# the same on every machine, and $LOADS those for tests of what loads access.
 set -eu
 rm -rf "$1"
 mkdir -p "$1"
@@ -12,4 +12,7 @@ SIM="--source sim --sim-cpu skylake-sp --sim-prefetch off"
 LOADS="$SIM --loads-only"
 PYTHONDONTWRITEBYTECODE=1 # scripts import each other, and the sources may be read-only
 export XDG_DATA_HOME SIM LOADS PYTHONDONTWRITEBYTECODE
-exec "$2"
+case $2 in
+*.py) exec python3 "$2" ;;
+*) exec "$2" ;;
+esac

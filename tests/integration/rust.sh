@@ -3,13 +3,7 @@
 # Functions of optimised Rust that each read one field of what a vector holds: what is said
 # of a read is that field, and most is said. The parts of a vector that keep its memory are
 # compiled without the type of its items.
-set -eu
-
-fail()
-{
-        echo "rust.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # A rustc may be there that only stands for one that is not installed.
 rustc --version >/dev/null 2>&1 || {
@@ -111,8 +105,7 @@ check()
 for options in "-C opt-level=2" "-C opt-level=3 -C panic=abort -C symbol-mangling-version=v0"; do
         # shellcheck disable=SC2086
         rustc -g $options -o fields fields.rs
-        "$MEMLAG" record --force -o fields.db $LOADS --ldlat 1 --period 37 -- ./fields \
-                >fields.out 2>&1 || fail "fields: $(cat fields.out)"
+        record fields $LOADS --ldlat 1 --period 37 -- ./fields
         pointer=buf.inner.ptr.pointer.pointer
         check cells "f64" "alloc::vec::Vec<f64> $pointer" "alloc::vec::Vec<f64> len"
         check tags "u32" "fields::Row tags.$pointer" "fields::Row tags.len"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # doc/schema.md describes the columns of a recorded database: all of them, in their
 # order, and no others.
-set -eu
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 "$MEMLAG" record $SIM -o run.db -- true
 

@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Reports on some of a recording's processes or threads, or a part of its time: held against
 # sums over the samples themselves, made by sqlite3; all kinds of report agree.
-set -eu
-
-fail()
-{
-        echo "selection: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # ---- a script that runs two programs, one of them with a forked child and two threads ----
 cat >walk.c <<'EOT'
@@ -60,25 +54,17 @@ sum=$(cksum run.db)
 python3 "$SOURCE_DIR/tests/integration/selection.py" "$MEMLAG" run.db "$PWD"
 
 # ---- errors ----
-expect()
-{
-        wanted=$1
-        shift
-        status=0
-        "$@" >out 2>err || status=$?
-        [ "$status" -eq "$wanted" ] || fail "status $status, not $wanted: $*: $(cat err)"
-}
-expect 1 "$MEMLAG" report --process nobody run.db
+ends 1 "$MEMLAG" report --process nobody run.db >out
 [ "$(wc -l <err)" = 1 ] || fail "no such process: $(cat err)"
-expect 1 "$MEMLAG" report --phase 999999 run.db
+ends 1 "$MEMLAG" report --phase 999999 run.db >out
 [ "$(wc -l <err)" = 1 ] || fail "no such phase: $(cat err)"
-expect 2 "$MEMLAG" report --phase 0 run.db
-expect 2 "$MEMLAG" report --pid x run.db
-expect 2 "$MEMLAG" report --process '' run.db
-expect 2 "$MEMLAG" report --time 3-2 run.db
-expect 2 "$MEMLAG" report --time 3 run.db
+ends 2 "$MEMLAG" report --phase 0 run.db >out
+ends 2 "$MEMLAG" report --pid x run.db >out
+ends 2 "$MEMLAG" report --process '' run.db >out
+ends 2 "$MEMLAG" report --time 3-2 run.db >out
+ends 2 "$MEMLAG" report --time 3 run.db >out
 for kind in interval phase allocation; do
-        expect 2 "$MEMLAG" report --by $kind --thread 1 run.db
+        ends 2 "$MEMLAG" report --by $kind --thread 1 run.db >out
 done
 
 # ---- nothing is selected: no advice to record in another way ----

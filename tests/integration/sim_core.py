@@ -2,12 +2,14 @@
 """Counters per step of sim_core's kernels, beside what they have to be."""
 import functools
 import heapq
+import os
 import sqlite3
 import subprocess
 import sys
 
 STEPS = 50000
-MEMLAG, PROGRAM = sys.argv[1:3]
+MEMLAG, PROGRAM = os.environ["MEMLAG"], "./sim_core"
+subprocess.run([os.environ["CC"], "-O2", "-o", PROGRAM, __file__.replace(".py", ".c")], check=True)
 PRESET = {  # of the CPU that is simulated, set here so that the test knows them
     "l3.latency_cycles": 60,
     "page_walk.latency_cycles": 0,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The simulated PMU alone, against its protocol: programs of known behaviour run under
 # the tool, and simpmu_consume prints its records.
-set -eu
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 libexec=$BINARY_DIR/libexec/memlag/valgrind
 # LD_PRELOAD, in which the engine names its files, cannot say a space.
@@ -15,11 +15,6 @@ programs=$PWD/programs
 static=$PWD/programs_static
 "$CC" -O2 -pthread -o "$programs" "$SOURCE_DIR/tests/integration/simpmu_programs.c"
 "$CC" -O2 -pthread -static -o "$static" "$SOURCE_DIR/tests/integration/simpmu_programs.c"
-
-fail() {
-        echo "simpmu: $*" >&2
-        exit 1
-}
 
 # simulate OUTPUT [KEY=VALUE...] -- PROGRAM [ARGUMENT...]: records go to OUTPUT, what
 # the target says to stderr.txt, its status to $status

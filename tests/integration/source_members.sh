@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Members of a union that instructions do not tell apart: the source at their line and column
 # does, unless it has changed since, or the compiler made one access of two.
-set -eu
-
-fail()
-{
-        echo "source_members.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >members.c <<'END'
 #include <stdint.h>
@@ -148,78 +142,3 @@ for compiler in gcc clang; do
         fi
         ! grep -q wrong record.out || fail "$compiler: $(cat record.out)"
 done
-
-# clang's column of `ptr->i` in a member function is that of `ptr`, which is loaded there; and
-# what #line names has other columns than the code that was made of it.
-if command -v clang++ >/dev/null; then
-        cat >implicit.cc <<'END'
-#include <cstdlib>
-enum { RECORDS = 4096, READS = 20000 };
-static volatile long result;
-struct node { long pad, i, items[4]; };
-struct record {
-        long version;
-        union { node *ptr; long i; long items[1]; };
-        long rest[6];
-        __attribute__((always_inline)) long get() const { return ptr->i; }
-        __attribute__((always_inline)) long less() const { return i < ptr->i; }
-        __attribute__((always_inline)) long item() const { return ptr->items[1]; }
-};
-#define current (r->ptr)
-#define READ(name, expression) \
-        static __attribute__((noinline)) void name(const record *records) \
-        { \
-                long sum = 0; \
-                for (unsigned k = 0, at = 1; k < READS; k++, at = at * 5 + 3) { \
-                        const record *r = &records[at % RECORDS]; \
-                        sum += expression; \
-                } \
-                result = sum; \
-        }
-READ(get, r->get())
-READ(less, r->less())
-READ(item, r->item())
-static __attribute__((noinline)) void macro(const record *records)
-{
-        long sum = 0;
-        for (unsigned k = 0, at = 1; k < READS; k++, at = at * 5 + 3) {
-                const record *r = &records[at % RECORDS];
-                sum += current->i;
-        }
-        result = sum;
-}
-struct pair { union { long left; double other; long right; } u; };
-static __attribute__((noinline)) void generated(const pair *pairs)
-{
-        long sum = 0;
-        for (unsigned k = 0, at = 1; k < READS; k++, at = at * 5 + 3) {
-                const pair *r = &pairs[at % RECORDS];
-#line 1 "grammar.y"
-                long value = r->u.left;
-                sum += value * value;
-        }
-        result = sum;
-}
-int main()
-{
-        char *memory = (char *)calloc(RECORDS, sizeof(record));
-        record *records = (record *)memory;
-        node *nodes = (node *)calloc(RECORDS, sizeof(node));
-        for (int i = 0; i < RECORDS; i++)
-                records[i].ptr = nodes + i;
-        get(records);
-        less(records);
-        item(records);
-        macro(records);
-        generated((pair *)calloc(RECORDS, sizeof(pair)));
-}
-END
-        echo '                long value = r->u.right;' >grammar.y
-        clang++ -g -O2 -o implicit implicit.cc
-        "$MEMLAG" record --force -o implicit.db $LOADS --ldlat 1 --period 7 -- \
-                ./implicit >record.out 2>&1 || fail "clang++: $(cat record.out)"
-        said=$(sqlite3 -readonly implicit.db "SELECT DISTINCT function || ' ' || field
-                FROM sample_view WHERE object_kind = 'heap' AND
-                ((type = 'record' AND field IN ('i', 'items[]')) OR field = 'u.right')")
-        [ -z "$said" ] || fail "clang++: another member is named: $said"
-fi

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Stores and loads of one word (store_forwarding.c): a load of bytes of two stores waits for
 # both, across a call too, and has the verdict; no other does.
-set -eu
-. "$SOURCE_DIR/tests/integration/synthetic.sh"
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 source_file="$SOURCE_DIR/tests/integration/store_forwarding.c"
 cc -O1 -g "$source_file" -o store_forwarding

@@ -274,29 +274,6 @@ int main(void)
     return not bad and len(code) > 500
 
 
-def check_discarded_data():
-    """A variable that the linker discards keeps its entry with address 0, and would hold
-    what has no symbol: here a string, which is in .rodata and in no variable."""
-    with open("unnamed.c", "w", encoding="utf-8") as text:
-        text.write('long dead[1 << 16] = {1}; const char *volatile text = "in no variable";'
-                   'int main(void) { return text[0]; }')
-    path = os.path.abspath("unnamed")
-    subprocess.run([os.environ.get("CC", "cc"), "-g", "-pie", "-fPIE", "-fdata-sections",
-                    "-Wl,--gc-sections", "-o", path, "unnamed.c"], check=True)
-    if " dead" in symbolize_db.output("nm", path):
-        print("unnamed: SKIPPED: this linker discards nothing")
-        return True
-    with open(path, "rb") as program:  # .rodata is loaded where it is in the file
-        addr = program.read().index(b"in no variable")
-    os.remove("t.db")
-    symbolize_db.make("t.db", os.path.join(source, "profiler/db/schema.sql"), path, [(0, addr)],
-                      0x7F1234560000)
-    subprocess.run([os.environ["MEMLAG"], "symbolize", "t.db"], check=True)
-    names = sqlite3.connect("t.db").execute("SELECT name FROM data_object").fetchall()
-    print(f"a string with a discarded variable over it: {names}")
-    return names == [("[.rodata of unnamed]",)]
-
-
 def check_kernel_data():
     """The kernel's variables have addresses with the highest bit, in the one mapping that
     there is for it; here of a file that is linked as the kernel's is."""
@@ -423,8 +400,6 @@ def main():
 
     good &= check_amalgamation()
     good &= compare_discarded("discarded", "-gdwarf-5")
-    good &= compare_discarded("discarded-dwarf4", "-gdwarf-4")
-    good &= check_discarded_data()
     good &= check_kernel_data()
     # The program's headers are then loaded with its code, at address 0.
     good &= compare_discarded("discarded-one-segment", "-Wl,-z,noseparate-code")

@@ -41,18 +41,6 @@ long schedule(long *items, long n)
         return sum + _text(n);
 }
 """
-# As libstdc++ writes its transaction clones: names for linking that the source spells out;
-# one that no other file knows, in each of two.
-WRITTEN = """
-extern "C" long _ZN5shape4areaEl(long n) { return n * 7 / 3; }
-extern "C" long _ZN5shape4areaEd(double n) { return (long)(n * 7 / 3); }
-extern "C" long _ZGTtN5shape4sideEl(long n) { return n ^ 5; }
-"""
-WRITTEN_EACH = """
-extern "C" {
-static __attribute__((noinline, used)) long _ZN5shape5depthEl(long n) { return n ^ LINE; }
-}
-"""
 # The compiler makes functions of the loops, without a word on where they are declared.
 PARTS = """
 #include "parts.h"
@@ -74,13 +62,6 @@ static __attribute__((noinline)) long shared(long *items, long n)
         return sum;
 }
 """
-# What a signal's handler returns to, in C libraries without a symbol; and its system call
-# with another number.
-TRAMPOLINE = """
-__asm__(".text; .balign 64; nop; nop; mov $15,%rax; syscall; .balign 64; mov $16,%rax; syscall");
-"""
-# Linkers have tables whose sections' names begin as these do.
-SECTIONS = (".hash_table", ".dynconf", ".gotten", ".reload", ".plt_sizes")
 KERNEL_TEXT = 0xFFFFFFFF81000000
 SLIDE = 0x1E600000  # where a kernel with KASLR may lie
 
@@ -219,31 +200,6 @@ def names_at(path, addresses):
     return {address: answer[0] for address, answer in symbolize(database).items()}
 
 
-def check_written_names():
-    """Functions whose entries have no linkage name, as their own is one: as c++filt has them,
-    with parameters where the name alone would be that of two, and with the file where each
-    has its own. Of functions that one file knows, clang's entries have a linkage name that
-    their own is a part of."""
-    path = os.path.abspath("written.so")
-    sources = [write("written_one.cc", WRITTEN + WRITTEN_EACH.replace("LINE", "6")),
-               write("written_two.cc", WRITTEN_EACH.replace("LINE", "7"))]
-    subprocess.run([CC, "-O2", "-g", "-shared", "-fPIC", "-o", path, *sources], check=True)
-    entries = symbolize_db.output("readelf", "--debug-dump=info", path)
-    wanted = {}
-    for start, name in code_symbols(path):
-        if name.startswith("_Z"):
-            linked = re.search(rf"DW_AT_linkage_name.*: (_ZL\d+{name}\w*)\s", entries)
-            wanted[start] = symbolize_db.output(
-                "c++filt", *([] if "area" in name else ["-p"]),
-                linked[1] if linked else name).strip()
-            if "depth" in name:
-                wanted[start] += f" ({declared_in(path, start)})"
-    assert len(set(wanted.values())) == 5, wanted
-    found = names_at(path, wanted)
-    assert found == wanted, (found, wanted)
-    print(f"names for linking in the source: {len(found)} agree")
-
-
 def check_parts():
     """What gcc makes of OpenMP's loops, in functions that each of two files has for itself,
     and in one of a header."""
@@ -266,42 +222,6 @@ def check_parts():
         found = names_at(path, wanted)
         assert found == wanted, (found, wanted)
     print(f"parts of functions: {len(found)} agree in C and C++")
-
-
-def check_trampoline():
-    """Samples at its two instructions, and at what is none of it."""
-    path = compile_file("trampoline.so", TRAMPOLINE, "-shared", "-fPIC", "-nostdlib", "-s")
-    found = re.findall(r"([0-9a-f]+):\t(.*)", symbolize_db.output(
-        "objdump", "-d", "--no-show-raw-insn", path))
-    first = next(i for i, (_, text) in enumerate(found) if re.search(r"\$0xf,%rax", text))
-    other = next(i for i, (_, text) in enumerate(found) if re.search(r"\$0x10,%rax", text))
-    wanted = {int(found[i][0], 16): name for i, name in (
-        (first - 1, None), (first, "__restore_rt"), (first + 1, "__restore_rt"),
-        (other, None), (other + 1, None))}
-    assert names_at(path, wanted) == wanted, (names_at(path, wanted), wanted)
-    print(f"a signal's trampoline: {len(wanted)} addresses agree")
-
-
-def check_sections():
-    """Variables that only the debug information names, in sections of their own."""
-    names = [f"variable_{i}" for i in range(len(SECTIONS))]
-    path = compile_file("sections.so", "".join(
-        f'static volatile long {name}[9] __attribute__((section("{section}"))) = {{1}};\n'
-        f"long get_{name}(int n) {{ return {name}[n]; }}\n"
-        for name, section in zip(names, SECTIONS)), "-g", "-shared", "-fPIC")
-    starts = {line.split()[2]: int(line.split()[0], 16)
-              for line in symbolize_db.output("nm", path).splitlines() if line.split()[-1] in names}
-    code = functions(path)["get_" + names[0]].start
-    subprocess.run(["objcopy", *(f"--strip-symbol={name}" for name in names), path], check=True)
-    assert len(starts) == len(SECTIONS) and not starts.keys() & set(
-        symbolize_db.output("nm", path).split())
-    fresh("sections.db")
-    symbolize_db.make("sections.db", SCHEMA, path, [(code, starts[name] + 8) for name in names],
-                      0x7F1234560000)
-    symbolize("sections.db")
-    found = sorted(row[0] for row in query("sections.db", "SELECT name FROM data_object"))
-    assert found == names, found
-    print(f"sections of their own: {len(found)} variables agree")
 
 
 def kernel_database(addresses):
@@ -390,10 +310,7 @@ def check_vdso():
 
 def main():
     check_symbols()
-    check_written_names()
     check_parts()
-    check_trampoline()
-    check_sections()
     check_kernel_file()
     check_kernel_list()
     check_vdso()

@@ -3,14 +3,7 @@
 # Thread-local variables of shared libraries, linked and loaded late, in the first thread
 # and in others, by both ways of the ABI to reach them: each function of the library reads
 # one variable, of which its name tells.
-set -eu
-. "$SOURCE_DIR/tests/integration/compilers.sh"
-
-fail()
-{
-        echo "thread_locals.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >library.c <<'END'
 struct pair { long key; int value; int other; };
@@ -102,8 +95,7 @@ check()
 {
         name="$1, $3 $4" percent=$2
         shift 2
-        "$MEMLAG" record --force -o t.db $LOADS --ldlat 1 --period 7 -- "$@" >out 2>&1 ||
-                fail "$name: $(cat out)"
+        record t $LOADS --ldlat 1 --period 7 -- "$@"
         all=$(ask 'SELECT count(*) FROM said')
         [ "$all" -gt 1000 ] || fail "$name: $all samples"
         wrong=$(ask "SELECT * FROM said WHERE name NOT LIKE '[%' AND (kind, name) <>
@@ -135,54 +127,6 @@ gcc -g -O2 -fPIC -shared -mtls-dialect=gnu2 -o library.so library.c
 readelf -rW library.so | grep -q R_X86_64_TLSDESC || fail "no descriptors"
 check "gcc descriptors" 95 ./loader ./library.so
 check "gcc descriptors" 95 ./linked ''
-
-# What the dynamic linker allocates for other calls is no variables' memory, though it has
-# their size: of a library that never asks it for them. Here a library has its name.
-cat >ld-linux.c <<'END'
-#include <stdlib.h>
-void *in_linker(size_t bytes)
-{
-        void *block = calloc(1, bytes);
-        return block;
-}
-END
-cat >eager.c <<'END'
-#include <stddef.h>
-enum { BYTES = 4096 };
-void *in_linker(size_t bytes);
-static __thread volatile char own[BYTES];
-char *in_library(void)
-{
-        char *block = in_linker(BYTES);
-        own[1] = 1;
-        return block;
-}
-END
-cat >caller.c <<'END'
-char *in_library(void);
-__attribute__((noinline)) int read_block(volatile char *block)
-{
-        int sum = 0;
-        for (int i = 0; i < 400000; i++)
-                sum += block[i % 4096];
-        return sum;
-}
-int main(void)
-{
-        return read_block(in_library());
-}
-END
-for library in ld-linux eager; do
-        gcc -g -fPIC -shared -ftls-model=initial-exec -o lib$library.so $library.c
-done
-mv libld-linux.so ld-linux-like.so
-gcc -g -O1 -o caller caller.c ./libeager.so ./ld-linux-like.so
-"$MEMLAG" record --force -o t.db $LOADS --ldlat 1 --period 7 -- ./caller >out 2>&1 ||
-        fail "caller: $(cat out)"
-kinds=$(sqlite3 -readonly t.db "SELECT DISTINCT o.kind FROM attribution
-        JOIN location AS l USING (location_id) JOIN data_object AS o USING (object_id)
-        WHERE l.function = 'read_block' AND o.kind <> 'stack'")
-[ "$kinds" = heap ] || fail "a block that the dynamic linker allocated is: $kinds"
 
 # By sources without the thread pointer: the variables of a thread that was made lie at the
 # end of its stack, and none of them is the stack, nor a frame one of them. Each function
@@ -247,8 +191,7 @@ for compiler in gcc clang; do
         for second in '' -DSECOND; do
                 name="clock, $compiler $second"
                 "$compiler" -g -O2 -pthread $second -o ends ends.c
-                "$MEMLAG" record --force -o t.db --source clock -- ./ends >out 2>&1 ||
-                        fail "$name: $(cat out)"
+                record t --source clock -- ./ends
                 variables="l.function <> 'read_frame'"
                 [ "$(of % "$variables AND (o.kind, o.name) <> ('tls', substr(l.function, 6))
                         AND o.name NOT LIKE '[stack or thread-local memory of thread %]'")" = 0 ] ||

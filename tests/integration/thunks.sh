@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What g++ makes to turn a pointer to a base class into one to the object is named as that,
 # with the virtual function's file; of its accesses the reason why they have no type is told.
-set -eu
-
-fail()
-{
-        echo "thunks.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >thunks.cc <<'END'
 struct base { virtual long first(long) = 0; virtual ~base() {} long a = 1; };
@@ -45,8 +39,7 @@ int main()
 }
 END
 g++ -g -O2 -fno-devirtualize-speculatively -o thunks thunks.cc
-"$MEMLAG" record --force -o thunks.db $LOADS --ldlat 1 --period 37 -- ./thunks >thunks.out 2>&1 ||
-        fail "$(cat thunks.out)"
+record thunks $LOADS --ldlat 1 --period 37 -- ./thunks
 said=$(sqlite3 -readonly thunks.db "SELECT function, replace(file, rtrim(file, replace(file, '/', '')), ''),
         count(*) > 100 FROM sample_view WHERE function LIKE '%thunk to%'
         AND object_kind = 'heap' GROUP BY 1, 2")

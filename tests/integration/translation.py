@@ -4,6 +4,7 @@ the TLB that the test gives: counters and samples tell of each load what its N s
 load takes what the preset has for that, beside the same lines where none misses the DTLB.
 Where they do not all fit, each set has more than twice as many pages as ways, so that none
 stays until its next use."""
+import os
 import pathlib
 import sys
 
@@ -11,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "experim
 import bench_each  # noqa: E402
 import experiment  # noqa: E402
 
-MEMLAG, BENCH = sys.argv[1:]
+MEMLAG, BENCH = os.environ["MEMLAG"], os.environ["BINARY_DIR"] + "/tests/integration/bench_each"
 LINE_BYTES, PAGE_BYTES, MIB = 64, 4096, 1 << 20
 STLB_CYCLES, WALK_CYCLES = 9, 30
 TLB = {

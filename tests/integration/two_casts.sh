@@ -4,13 +4,7 @@
 # of either, and the debug information does not say of which. What lies before that, the
 # header whose pointer it was made of, is told; so is what a variable of an inner block, or
 # one that a constant is added for, leads to.
-set -eu
-
-fail()
-{
-        echo "two_casts.sh: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >casts.c <<'END'
 #include <stdlib.h>
@@ -85,8 +79,7 @@ END
 said()
 {
         "$1" -g -O2 -o "casts_$1" casts.c
-        "$MEMLAG" record --force -o casts.db $LOADS --ldlat 1 --period 37 -- \
-                "./casts_$1" >casts.out 2>&1 || fail "$1: $(cat casts.out)"
+        record casts $LOADS --ldlat 1 --period 37 -- "./casts_$1"
         sqlite3 -readonly casts.db "SELECT function,
                 iif(function = 'items' AND object_offset_bytes > 15,
                         (object_offset_bytes - 16) % 24 + 16, object_offset_bytes) AS at,
@@ -170,56 +163,11 @@ END
 for compiler in gcc clang; do
         command -v $compiler >/dev/null || continue
         $compiler -g -O2 -o derived derived.c
-        "$MEMLAG" record --force -o derived.db $LOADS --period 37 --ldlat 1 -- \
-                ./derived >derived.out 2>&1 || fail "$(cat derived.out)"
+        record derived $LOADS --period 37 --ldlat 1 -- ./derived
         said=$(sqlite3 -readonly derived.db "SELECT DISTINCT coalesce(type || '.' || field, 'open')
                 FROM sample_view WHERE function = 'derived' AND access_bytes = 8
                 AND object LIKE 'main%' AND instruction LIKE 'mov    0x18(%' ORDER BY 1")
         [ "$said" = 'struct list.items' ] || fail "$compiler: behind a base: $said"
-done
-
-# A header's own fields, while the debug information has what lies behind it, whose size is a
-# multiple of the header's, a constant away from its register.
-cat >header.c <<'END'
-#include <stdlib.h>
-struct head { struct head *next, *before; };
-struct object { long count; const long *kind; };
-enum { COUNT = 20000 };
-static volatile long result;
-__attribute__((noipa)) static void visit(struct object *object, void *with)
-{
-        result += object == with;
-}
-__attribute__((noinline)) static void walk(struct head *list)
-{
-        for (struct head *h = list->next; h != list; h = h->next) {
-                struct object *object = (struct object *)(h + 1);
-                visit(object, object);
-        }
-}
-int main(void)
-{
-        static struct head list;
-        char *pool = malloc(COUNT * 48);
-        struct head *last = &list;
-        for (int i = 0; i < COUNT; i++) {
-                struct head *h = (struct head *)(pool + 48 * (i * 7919L % COUNT));
-                h->next = last;
-                last = h;
-        }
-        list.next = last;
-        for (int round = 0; round < 10; round++)
-                walk(&list);
-}
-END
-for compiler in gcc clang; do
-        command -v $compiler >/dev/null || continue
-        $compiler -g -O2 -w -o header header.c
-        "$MEMLAG" record --force -o header.db $LOADS --period 37 --ldlat 1 -- \
-                ./header >header.out 2>&1 || fail "$(cat header.out)"
-        said=$(sqlite3 -readonly header.db "SELECT coalesce(type || '.' || field, 'open'), count(*) > 100
-                FROM sample_view WHERE function = 'walk' AND object_kind = 'heap' GROUP BY 1")
-        [ "$said" = 'struct head.next|1' ] || fail "$compiler: a header's own field: $said"
 done
 
 # What the inlined function itself reads behind the base need not be of that structure.
@@ -258,8 +206,7 @@ END
 for compiler in gcc clang; do
         command -v $compiler >/dev/null || continue
         $compiler -g -O2 -o inside inside.c
-        "$MEMLAG" record --force -o inside.db $LOADS --period 37 --ldlat 1 -- \
-                ./inside >inside.out 2>&1 || fail "$(cat inside.out)"
+        record inside $LOADS --period 37 --ldlat 1 -- ./inside
         said=$(sqlite3 -readonly inside.db "SELECT DISTINCT coalesce(type || '.' || field, 'open')
                 FROM sample_view WHERE function = 'w_of' AND object LIKE 'main%'
                 AND instruction LIKE '%0x20(%'")

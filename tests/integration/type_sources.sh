@@ -3,8 +3,7 @@
 # What told a sample's type is said: the variable, the pointer that took the block after its
 # allocation, or the pointer of the instruction, as the source has them. Each function here
 # can have its type from one of these only.
-set -eu
-. "$SOURCE_DIR/tests/integration/synthetic.sh"
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >sources.c <<'END'
 #include <stddef.h>
@@ -136,8 +135,7 @@ by_variable|key|variable|||"
 check()
 {
         "$1" -g "$2" -o "sources$2" sources.c
-        "$MEMLAG" record --force -o "$1$2.db" $LOADS --ldlat 20 --period 17 -- "./sources$2" >"$1.out" 2>&1 ||
-                fail "$(cat "$1.out")"
+        record "$1$2" $LOADS --ldlat 20 --period 17 -- "./sources$2"
         expect "sources by $1 $2" "$(answer "$1$2.db" "SELECT function, field, type_source, type_pointer, type_function,
                 type_line FROM sample_view WHERE function GLOB 'by_*' AND op = 'load' AND field = 'key'
                 GROUP BY 1, 2, 3, 4, 5, 6 HAVING count(*) > 20")" "$truth"

@@ -3,19 +3,7 @@
 # The object, type and field of each sample in programs whose every object is known by
 # construction (types/): optimised, with gcc and clang, in C and C++. What is said must be
 # right, and most must be said.
-set -eu
-. "$SOURCE_DIR/tests/integration/compilers.sh"
-
-fail()
-{
-        echo "types.sh: $*" >&2
-        exit 1
-}
-
-answer()
-{
-        sqlite3 -readonly "$1" "$2"
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 # check_reasons DB WHICH COUNTS: the samples of unresolved_view of WHICH are, by subject and
 # reason, those of COUNTS.
@@ -100,7 +88,7 @@ name_and_check()
 check()
 {
         name=$1
-        PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE_DIR/tests/integration/types/check.py" \
+        python3 "$SOURCE_DIR/tests/integration/types/check.py" \
                 "$name.db" "$name.truth" --fields "${2:-97}" || fail "$name: not as it is known to be"
         check_ledger "$name.db"
 }
@@ -128,35 +116,16 @@ measure cxx_gcc_O0
 # Members of virtual bases are where the table of virtual functions says.
 build containers_gcc g++ containers.cc -std=c++17
 measure containers_gcc 97
-# What programs lay out by hand, and what generic C++ does. Newer compilers keep fewer of the
+# What programs lay out by hand. Newer compilers keep fewer of the
 # variables that prove an index.
 build structures_gcc gcc structures.c
 measure structures_gcc "$(by_version gcc 12 95 90)"
-# A function of two ranges, with an array of pointers in its frame.
-objdump -d structures_gcc | grep -q '<sum_picked.cold>:' || fail "sum_picked is in one range"
-[ "$(answer structures_gcc.db "SELECT count(*) > 50, sum(field_id IS NULL) FROM attribution
-        JOIN location USING (location_id) JOIN data_object USING (object_id) WHERE kind = 'heap'
-        AND location.function = 'sum_picked'")" = '1|0' ] ||
-        fail "not every field behind a pointer in the frame is known"
 build structures_gcc_O0 gcc structures.c -O0
 measure structures_gcc_O0 95
-build generic_gcc g++ generic.cc -std=c++20
-measure generic_gcc
-# Vectors that are members of an object, whose pointers stay in registers over the calls of
-# functions that do not use these.
-build world_gcc g++ world.cc -std=c++17
-measure world_gcc
-objdump -d --disassemble=_ZN5world6forcesEv world_gcc | grep -q 'call.*pull' ||
-        fail "world::forces calls nothing"
-build store_gcc gcc store.c
-measure store_gcc 94
 # Blocks and functions of several types, of which some are known: what is said by one must not
 # be said of the other.
 build shared_gcc gcc shared.c
 measure shared_gcc 50
-# Lists and trees in memory of which only the pointers in the frame tell what it is.
-build walks_gcc gcc walks.c
-measure walks_gcc 96
 # Headers whose size divides that of their block say nothing of what lies behind them.
 build overlay_gcc gcc overlay.c
 measure overlay_gcc 36
@@ -179,13 +148,6 @@ measure shared_gcc_lto 50
         'struct left left,struct left next,struct right after,struct right right' ] ||
         fail "merged functions do not read both types"
 if command -v clang >/dev/null; then
-        # Open is mostly which of two children is read, as an index of 0 or 1 tells.
-        build walks_clang clang walks.c
-        measure walks_clang "$(by_version clang 14 80 74)"
-        [ "$(answer walks_clang.db "SELECT sum(field_id IS NULL) FROM attribution
-                JOIN location USING (location_id) JOIN data_object USING (object_id)
-                WHERE kind = 'heap' AND location.function = 'head_by_pointer'")" = 0 ] ||
-                fail "not every field of a local list is known"
         build shared_clang clang shared.c
         measure shared_clang 50
         build structures_clang clang structures.c
@@ -221,148 +183,8 @@ if command -v gfortran >/dev/null; then
         build arrays_gfortran_O0 gfortran arrays.f90 -O0
         measure arrays_gfortran_O0 99
 
-        # A common block has the members of the program unit that reads it.
-        cat >common.f90 <<'END'
-subroutine fill()
-  implicit none
-  real(8) :: left(4000), right(4000)
-  integer(8) :: counts(4000)
-  common /grid/ left, right, counts
-  left = 1
-  right = 2
-  counts = 3
-end subroutine
-subroutine sum_left(s)
-  implicit none
-  real(8) :: left(4000), right(4000), s
-  integer(8) :: counts(4000)
-  integer :: i
-  common /grid/ left, right, counts
-  do i = 1, 4000
-    s = s + left(mod(i*7, 4000) + 1)
-  end do
-end subroutine
-subroutine sum_counts(s)
-  implicit none
-  real(8) :: left(4000), right(4000), s
-  integer(8) :: counts(4000)
-  integer :: i
-  common /grid/ left, right, counts
-  do i = 1, 4000
-    s = s + counts(mod(i*7, 4000) + 1)
-  end do
-end subroutine
-subroutine sum_both(s)
-  implicit none
-  real(8) :: both(8000), s
-  integer(8) :: numbers(4000)
-  integer :: i
-  common /grid/ both, numbers
-  do i = 1, 4000
-    s = s + both(mod(i*7, 4000) + 4000)
-  end do
-end subroutine
-program commons
-  implicit none
-  real(8) :: s
-  integer :: i
-  s = 0
-  call fill()
-  do i = 1, 4
-    call sum_left(s)
-    call sum_counts(s)
-    call sum_both(s)
-  end do
-  print *, s
-end program
-END
-        for options in -O0 '-O2 -fno-inline' -O2; do
-                # shellcheck disable=SC2086
-                gfortran -g $options -o common common.f90
-                "$MEMLAG" record --force -o common.db $LOADS --ldlat 1 --period 53 -- ./common \
-                        >common.out 2>&1 || fail "common: $(cat common.out)"
-                held=$(answer common.db "SELECT group_concat(told) FROM (SELECT DISTINCT
-                        l.function || ' ' || o.name || '.' || f.name AS told
-                        FROM attribution JOIN location AS l USING (location_id)
-                        JOIN data_object AS o USING (object_id) JOIN type_field AS f USING (field_id)
-                        WHERE o.kind = 'global' AND l.function LIKE 'sum!_%' ESCAPE '!'
-                        ORDER BY 1)")
-                wanted='sum_both_ grid.both[],sum_counts_ grid.counts[],sum_left_ grid.left[]'
-                # Of a unit that is only inlined, and alone divides the block so, nothing is said.
-                [ "$options" != -O2 ] || wanted='sum_counts_ grid.counts[],sum_left_ grid.left[]'
-                [ "$held" = "$wanted" ] || fail "the common block by gfortran $options is $held"
-        done
 else
         echo "types.sh: SKIPPED with gfortran: it is not installed" >&2
-fi
-
-# dwz puts what several units hold alike into one without a language: bounds begin at 1 there
-# too.
-if command -v gfortran >/dev/null && command -v dwz >/dev/null; then
-        cat >shared.f90 <<'END'
-module shared
-  implicit none
-  type item
-    integer :: counts(10)
-    real(8) :: table(5, 3)
-    real(8) :: last
-  end type
-end module
-END
-        for unit in one two; do
-                cat >"$unit.f90" <<END
-real(8) function sum_$unit(items)
-  use shared
-  type(item), intent(in) :: items(:)
-  integer :: i
-  sum_$unit = 0
-  do i = 1, size(items)
-    sum_$unit = sum_$unit + items(i)%last
-  end do
-end function
-END
-        done
-        cat >main.f90 <<'END'
-program main
-  use shared
-  implicit none
-  interface
-    real(8) function sum_one(items)
-      import item
-      type(item), intent(in) :: items(:)
-    end function
-    real(8) function sum_two(items)
-      import item
-      type(item), intent(in) :: items(:)
-    end function
-  end interface
-  type(item), allocatable :: items(:)
-  real(8) :: total
-  integer :: i
-  allocate(items(1000))
-  items%last = 1
-  total = 0
-  do i = 1, 20
-    total = total + sum_one(items) + sum_two(items)
-  end do
-  if (total < 0) print *, total
-end program
-END
-        gfortran -g -O1 -o shared shared.f90 one.f90 two.f90 main.f90
-        dwz shared
-        readelf --debug-dump=info shared >entries
-        grep -q DW_TAG_partial_unit entries || fail "dwz moved nothing"
-        "$MEMLAG" record -o shared.db $LOADS --ldlat 1 --period 53 -- ./shared \
-                >shared.out 2>&1 || fail "shared: $(cat shared.out)"
-        # 10 integers of 4 bytes and 15 reals of 8 stand before it.
-        held=$(answer shared.db "SELECT count(*) > 100, group_concat(DISTINCT data_type.name
-                || '.' || type_field.name || ' at ' || offset_bytes) FROM attribution
-                JOIN location USING (location_id) JOIN data_object USING (object_id)
-                JOIN type_field USING (field_id) JOIN data_type USING (type_id)
-                WHERE kind = 'heap' AND location.function LIKE 'sum_%'")
-        [ "$held" = '1|item.last at 160' ] || fail "items in a unit by dwz are $held"
-else
-        echo "types.sh: SKIPPED Fortran by dwz: gfortran or dwz is not installed" >&2
 fi
 
 # Types in units of their own, and units in files of their own. The engine of the simulated
@@ -379,13 +201,6 @@ build cxx_split_units g++ program.cc -gsplit-dwarf -fdebug-types-section
 readelf -SW cxx_split_units-program.dwo | grep -c '\.debug_info\.dwo' >sections
 [ "$(cat sections)" -gt 1 ] || fail "no units of types in the split file"
 measure cxx_split_units
-# Before DWARF 5 the units of types were in a section of their own.
-build cxx_split_types g++ program.cc -gdwarf-4 -gsplit-dwarf -fdebug-types-section
-separate cxx_split_types
-readelf -SW cxx_split_types-program.dwo | grep -q '\.debug_types\.dwo' || fail "no .debug_types.dwo"
-record cxx_split_types
-name_and_check cxx_split_types
-
 # repack NAME TOOL: the split file in a package beside the program instead, by TOOL.
 repack()
 {
@@ -398,21 +213,6 @@ repack()
         name_and_check "$1"
 }
 repack cxx_split_units llvm-dwp
-repack cxx_split_types dwp
-# The package beside the separate debug file; without it, names are made again and say so.
-if [ -e cxx_split_types.dwp ]; then
-        id=$(readelf -n cxx_split_types | sed -n 's/.*Build ID: //p')
-        package=debug/.build-id/${id%"${id#??}"}/${id#??}.dwp
-        mv cxx_split_types.dwp "$package"
-        sqlite3 cxx_split_types.db "DELETE FROM name_source"
-        name_and_check cxx_split_types
-        mv "$package" elsewhere.dwp
-        sqlite3 cxx_split_types.db "DELETE FROM name_source"
-        "$MEMLAG" symbolize --debuginfo-path=debug cxx_split_types.db
-        [ "$(answer cxx_split_types.db "SELECT value FROM ledger
-                WHERE kind = 'split debug information not found'")" = 1 ] ||
-                fail "a package that is missing is not counted"
-fi
 
 # A type's fields in the order of their layout, also those without samples.
 "$MEMLAG" report --by type --format csv c_gcc.db >types.csv
@@ -520,40 +320,6 @@ for compiler in gcc clang; do
                         fail "it is not told once that it is $whole: $(cat padded_$compiler.db.report)"
         done
 done
-
-# Fields of one name in two bases, and virtual bases, which lie elsewhere in each class.
-cat >bases.cc <<'END'
-#include <cstdio>
-#include <vector>
-struct one { long x; };
-struct two { long x; };
-struct both : one, two { char own; };
-struct shared { long count; char flag; };
-struct sharing : virtual shared { char own; long last; };
-template <typename T> __attribute__((noinline)) long sum(const std::vector<T> &items)
-{
-        long result = 0;
-        for (int i = 0; i < 4; i++)
-                for (const T &item : items)
-                        result += item.own;
-        return result;
-}
-int main()
-{
-        std::vector<both> boths(4096);
-        std::vector<sharing> sharings(4096);
-        long result = sum(boths) + sum(sharings);
-        std::printf("own, then %zu bytes of padding\n", sizeof(both) - 2 * sizeof(long) - 1);
-        return result == 1;
-}
-END
-g++ -g -O1 -o bases bases.cc
-"$MEMLAG" record -o bases.db $LOADS --ldlat 1 --period 7 -- ./bases >bases.out 2>&1 ||
-        fail "bases: $(cat bases.out)"
-[ "$(paddings bases.db both --top 0)" = "$(grep padding bases.out)" ] ||
-        fail "padding beside bases is $(cat bases.db.report)"
-grep -q ' sharing ([0-9]* bytes) ' bases.db.report && [ -z "$(paddings bases.db sharing --top 0)" ] ||
-        fail "a class with a virtual base has padding: $(cat bases.db.report)"
 
 # Every load of a loop is a sample: each field has as many as the loop has steps, with their
 # own latency, on the cache line that its offset is on.
@@ -680,35 +446,6 @@ else
 fi
 check_ledger texts.db
 
-# What an allocator keeps before the block that it returns does not tell what is in that.
-cat >header.c <<'END'
-#include <stdlib.h>
-#include <string.h>
-enum { POINTS = 512, ROUNDS = 200 };
-struct point { double x, y; };
-struct point copy[POINTS];
-static __attribute__((noinline)) void *take(size_t bytes)
-{
-        long *block = malloc(bytes + sizeof(*block));
-        if (block)
-                *block++ = (long)bytes;
-        return block;
-}
-int main(void)
-{
-        struct point *volatile points = take(sizeof(copy));
-        for (int i = 0; i < ROUNDS; i++)
-                memcpy(copy, (void *)points, sizeof(copy) - (size_t)i);
-        return 0;
-}
-END
-gcc -O2 -g -fno-builtin -o header header.c
-"$MEMLAG" record -o header.db $LOADS --ldlat 1 --period 7 -- ./header >header.out 2>&1 ||
-        fail "header: $(cat header.out)"
-[ "$(answer header.db "SELECT count(*) > 100, count(field_id) FROM attribution
-        JOIN data_object USING (object_id) WHERE kind = 'heap' AND name LIKE 'take at %'")" = '1|0' ] ||
-        fail "a block is what its header is"
-
 # Samples without an address, and where nothing was mapped: each is counted under its reason.
 sqlite3 texts.db "DELETE FROM name_source;
         UPDATE sample SET addr = iif(sample_id % 2, NULL, 64) WHERE sample_id IN (
@@ -720,46 +457,6 @@ counted=$(answer texts.db "SELECT group_concat(samples, ' ') FROM resolution WHE
         AND outcome IN ('no data address', 'nothing mapped')")
 [ "$counted" = "$reasons" ] || fail "$counted samples of no object, not $reasons"
 check_ledger texts.db
-
-# A block that is allocated as a structure without members holds what is read from it.
-cat >empty.c <<'END'
-#include <stdlib.h>
-struct empty {};
-struct empty *make(void) { struct empty *block = malloc(64); return block; }
-END
-cat >full.c <<'END'
-enum { BLOCKS = 1000, ROUNDS = 20 };
-struct full { long items[7], last; };
-struct empty *make(void);
-struct full *blocks[BLOCKS];
-static __attribute__((noinline)) long sum_up(struct full **from)
-{
-        long sum = 0;
-        for (int i = 0; i < BLOCKS; i++)
-                sum += from[i]->last;
-        return sum;
-}
-int main(void)
-{
-        long sum = 0;
-        for (int i = 0; i < BLOCKS; i++) {
-                blocks[i] = (struct full *)make();
-                blocks[i]->last = 1;
-        }
-        for (int i = 0; i < ROUNDS; i++)
-                sum += sum_up(blocks);
-        return sum != (long)BLOCKS * ROUNDS;
-}
-END
-gcc -O1 -g -o empty empty.c full.c
-"$MEMLAG" record -o empty.db $LOADS --ldlat 1 --period 7 -- ./empty >empty.out 2>&1 ||
-        fail "empty: $(cat empty.out)"
-held=$(answer empty.db "SELECT count(*) > 100,
-        group_concat(DISTINCT data_type.name || '.' || type_field.name)
-        FROM attribution JOIN location USING (location_id) JOIN data_object USING (object_id)
-        LEFT JOIN type_field USING (field_id) LEFT JOIN data_type USING (type_id)
-        WHERE kind = 'heap' AND location.function = 'sum_up'")
-[ "$held" = '1|struct full.last' ] || fail "blocks allocated as nothing hold $held"
 
 # Names of wrappers that only hand memory on.
 echo 'make_*' >wrappers
@@ -823,37 +520,6 @@ sites=$(answer pools.db "SELECT count(DISTINCT alloc_function), min(alloc_functi
         WHERE kind = 'heap' AND samples > 20")
 [ "$sites" = '8|1' ] || fail "the blocks of pools belong to $(answer pools.db \
         "SELECT name FROM data_object WHERE kind = 'heap'")"
-
-# A program's own malloc is one by its name; others can be given, '*' for any characters.
-cat >wrapped.c <<'END'
-#include <stdlib.h>
-#define NOINLINE __attribute__((noinline))
-NOINLINE static void *zoo_malloc(size_t bytes) { return malloc(bytes); }
-NOINLINE static void *zoo_mallocz(size_t bytes) { return zoo_malloc(bytes); }
-NOINLINE static void *zoo_malloc64(size_t bytes) { return zoo_mallocz(bytes); }
-NOINLINE static long *animals_new(size_t count) { return zoo_malloc64(count * sizeof(long)); }
-NOINLINE static long feed(void)
-{
-        volatile long *animals = animals_new(4096);
-        long sum = 0;
-        for (int i = 0; i < 100000; i++)
-                sum += animals[i % 4096]++;
-        return sum;
-}
-int main(void) { return feed() == 1; }
-END
-gcc -O1 -g -o wrapped wrapped.c
-"$MEMLAG" record -o wrapped.db $LOADS --ldlat 1 --period 53 -- ./wrapped >wrapped.out 2>&1 ||
-        fail "wrapped: $(cat wrapped.out)"
-for site in animals_new feed; do
-        sites=$(answer wrapped.db "SELECT DISTINCT name FROM data_object WHERE kind = 'heap'
-                AND name LIKE '% at wrapped.c:%'")
-        case $sites in
-        "$site at wrapped.c:"*) ;;
-        *) fail "the block's site is '$sites', not in $site" ;;
-        esac
-        "$MEMLAG" symbolize --allocator='an*als*_n*w' wrapped.db
-done
 
 # What a named function calls to get the memory is its own, and a name without use is told.
 cat >helped.c <<'END'

@@ -3,7 +3,7 @@
 # Structures in unions in structures, arrays and bit-fields in them, members without a name, in
 # C and C++: of what moves without being counted with, the fields are named that lie where the
 # address is, and where they lie; a type's rows are charged with no sample of another place.
-set -eu
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >fields.c <<'END'
 #include <stddef.h>

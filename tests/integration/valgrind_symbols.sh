@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: MIT
 # What the simulated PMU uses of Valgrind beyond its tool interface is named in
 # profiler/simpmu/compat, and a Valgrind that lacks a symbol of it ends the configuration.
-set -eu -o pipefail
-
-fail()
-{
-        echo "valgrind_symbols: $*" >&2
-        exit 1
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
+set -o pipefail
 
 compat=$SOURCE_DIR/profiler/simpmu/compat
 tried=$(sed -n 's/^set(simpmu_valgrind_tried "\(.*\)")$/\1/p' "$compat/symbols.cmake")

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # memlag whatif with the program's data elsewhere in the model: as long as the rewritten program
 # takes; what is refused.
-set -eu
-. "$SOURCE_DIR/tests/integration/synthetic.sh"
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 SKYLAKE="--sim-cpu skylake-sp --sim-set numa.nodes=1"
 

@@ -1,18 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # record --with-clock: a first run under timer samples beside the simulated one.
-set -eu
-
-fail()
-{
-        echo "with_clock: $*" >&2
-        exit 1
-}
-
-expect()
-{
-        [ "$2" = "$3" ] || fail "$1: $2, not $3"
-}
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 ask()
 {

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Non-temporal stores (write_around.c): whole lines go to memory without being read, parts
 # of lines are read there, and the lines are in no cache afterwards.
-set -eu
-. "$SOURCE_DIR/tests/integration/synthetic.sh"
+. "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O2 -g "$SOURCE_DIR/tests/integration/write_around.c" -o write_around
 megabytes="SELECT CAST(round(sum(value) / 1048576.0) AS INTEGER) FROM counter JOIN reading

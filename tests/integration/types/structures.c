@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads memory as programs in C lay it out by hand: intrusive lists, tagged pointers,
  * bit-fields in unions, arrays of variable length, flexible members, arenas, hash tables
- * of columns, trees of nodes with unions, nodes linked by indexes. */
+ * of columns, trees of nodes with unions. */
 #include <stdint.h>
 #include <string.h>
 
@@ -403,40 +403,6 @@ NOINLINE static double look_up(const struct columns *columns, uint64_t key)
         return 0;
 }
 
-/* The same with structures in the table. */
-struct slot {
-        uint64_t key;
-        uint32_t value, distance;
-};
-
-struct slots {
-        struct slot *at;
-        uint32_t mask;
-};
-
-NOINLINE static void make_slots(struct slots *slots, uint32_t size)
-{
-        slots->at = calloc(size, sizeof(*slots->at));
-        slots->mask = size - 1;
-        for (uint32_t i = 0; i < COUNT; i++) {
-                uint32_t at = i * 2654435761u >> 20 & slots->mask;
-
-                while (slots->at[at].distance)
-                        at = (at + 1) & slots->mask;
-                slots->at[at] = (struct slot){i, i * 3, 1};
-        }
-}
-
-NOINLINE static uint32_t find_slot(const struct slots *slots, uint64_t key)
-{
-        uint32_t at = (uint32_t)key * 2654435761u >> 20 & slots->mask;
-
-        for (; slots->at[at].distance; at = (at + 1) & slots->mask)
-                if (slots->at[at].key == key)
-                        return slots->at[at].value;
-        return 0;
-}
-
 /* ---- nodes of a B-tree ---- */
 
 enum { ORDER = 8 };
@@ -485,43 +451,6 @@ NOINLINE static double search(const struct bnode *node, uint32_t key)
         }
 }
 
-/* ---- nodes linked by indexes ---- */
-
-struct item {
-        uint32_t next;
-        float score;
-        uint8_t name[12];
-};
-
-struct pool {
-        struct item *items;
-        uint32_t free, heads[64];
-};
-
-static struct pool pool;
-
-NOINLINE static void fill_pool(void)
-{
-        pool.items = malloc(sizeof(*pool.items) * COUNT);
-        for (uint32_t i = 0; i < 64; i++)
-                pool.heads[i] = UINT32_MAX;
-        for (uint32_t i = 0; i < COUNT; i++) {
-                uint32_t chain = i * 7 % 64;
-
-                pool.items[i] = (struct item){pool.heads[chain], (float)i, {1, 2, 3}};
-                pool.heads[chain] = i;
-        }
-}
-
-NOINLINE static float sum_chain(uint32_t chain)
-{
-        float sum = 0;
-
-        for (uint32_t at = pool.heads[chain]; at != UINT32_MAX; at = pool.items[at].next)
-                sum += pool.items[at].score + pool.items[at].name[2];
-        return sum;
-}
-
 /* ---- a graph in compressed rows ---- */
 
 struct graph {
@@ -555,43 +484,6 @@ NOINLINE static void spread(const struct graph *graph, const float *from, float 
                 for (int e = graph->starts[v]; e < graph->starts[v + 1]; e++)
                         sum += graph->weights[e] * from[graph->targets[e]];
                 to[v] = sum;
-        }
-}
-
-/* ---- structures copied by a repeated instruction ---- */
-
-struct parcel {
-        double weight;
-        long target;
-        int height, width;
-        double price;
-};
-
-NOINLINE static struct parcel *make_parcels(void)
-{
-        struct parcel *parcels = calloc(COUNT, sizeof(*parcels));
-
-        for (int i = 0; i < COUNT; i++)
-                parcels[i] = (struct parcel){i, i, i, i, i};
-        return parcels;
-}
-
-/* As gcc -Os does it. */
-NOINLINE static void copy_parcel(struct parcel *to, const struct parcel *from)
-{
-        size_t words = sizeof(*to) / 4;
-
-        __asm__ volatile("rep movsl" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
-}
-
-NOINLINE static void turn_parcels(struct parcel *parcels)
-{
-        static struct parcel other;
-
-        for (int i = 0; i < COUNT / 2; i++) {
-                copy_parcel(&other, &parcels[i]);
-                copy_parcel(&parcels[i], &parcels[COUNT - 1 - i]);
-                copy_parcel(&parcels[COUNT - 1 - i], &other);
         }
 }
 
@@ -685,50 +577,6 @@ NOINLINE static long ask_devices(struct device **devices, int which)
         return sum;
 }
 
-/* ---- vectors and complex numbers ---- */
-
-typedef float four __attribute__((vector_size(16)));
-
-struct particle {
-        four place, speed;
-        int cell;
-};
-
-NOINLINE static struct particle *make_particles(void)
-{
-        struct particle *particles = aligned_alloc(16, sizeof(*particles) * COUNT);
-
-        for (int i = 0; i < COUNT; i++)
-                particles[i] = (struct particle){{1, 2, 3, 4}, {5, 6, 7, 8}, i};
-        return particles;
-}
-
-NOINLINE static void move(struct particle *particles, int n)
-{
-        for (int i = 0; i < n; i++) {
-                particles[i].place += particles[i].speed;
-                particles[i].cell += (int)particles[i].place[0] & 1;
-        }
-}
-
-NOINLINE static _Complex double *make_waves(void)
-{
-        _Complex double *waves = malloc(sizeof(*waves) * COUNT);
-
-        for (int i = 0; i < COUNT; i++)
-                waves[i] = i + 1.0i * i;
-        return waves;
-}
-
-NOINLINE static double energy(const _Complex double *waves, int n)
-{
-        double sum = 0;
-
-        for (int i = 0; i < n; i++)
-                sum += __real__ waves[i] * __real__ waves[i] + __imag__ waves[i];
-        return sum;
-}
-
 /* ---- the truth ---- */
 
 static void say_fields(void)
@@ -780,11 +628,6 @@ static void say_fields(void)
         TRUTH_FIELD(columns, values);
         TRUTH_FIELD(columns, mask);
         TRUTH_FIELD(columns, used);
-        TRUTH_FIELD(slot, key);
-        TRUTH_FIELD(slot, value);
-        TRUTH_FIELD(slot, distance);
-        TRUTH_FIELD(slots, at);
-        TRUTH_FIELD(slots, mask);
         for (int leaf = 0; leaf < 2; leaf++) {
                 const char *type = leaf ? "leaf bnode" : "inner bnode";
 
@@ -795,12 +638,6 @@ static void say_fields(void)
                             leaf ? "struct~bnode:u.leaf.values[]"
                                  : "struct~bnode:u.children[]");
         }
-        TRUTH_FIELD(item, next);
-        TRUTH_FIELD(item, score);
-        truth_field("struct item", "name[]", offsetof(struct item, name), 12, "");
-        truth_field("struct pool", "items", 0, 8, "");
-        TRUTH_FIELD(pool, free);
-        truth_field("struct pool", "heads[]", offsetof(struct pool, heads), 256, "");
         TRUTH_FIELD(graph, vertices);
         TRUTH_FIELD(graph, starts);
         TRUTH_FIELD(graph, targets);
@@ -815,162 +652,6 @@ static void say_fields(void)
         truth_field("struct disk", "sectors[]", offsetof(struct disk, sectors), 128, "");
         TRUTH_FIELD(port, speed);
         TRUTH_FIELD(port, errors);
-        truth_field("struct particle", "place[]", 0, 16, "struct~particle:place");
-        truth_field("struct particle", "speed[]", 16, 16, "struct~particle:speed");
-        TRUTH_FIELD(particle, cell);
-        TRUTH_FIELD(parcel, weight);
-        TRUTH_FIELD(parcel, target);
-        TRUTH_FIELD(parcel, height);
-        TRUTH_FIELD(parcel, width);
-        TRUTH_FIELD(parcel, price);
-        truth_field("wave", "", 0, 16, "complex~double: _Complex~double: complex:");
-}
-
-/* ---- structures with arrays inside, in an array inside ---- */
-
-/* 56 and 40 bytes: compilers write such multiples as 8 * x - x and 4 * x + x. */
-struct sector {
-        double density;
-        double speed[3];
-        double flux[2];
-        long material;
-};
-
-struct zone {
-        double heat;
-        double face[3];
-        long kind;
-};
-
-struct mesh {
-        long used;
-        struct sector sectors[COUNT];
-        struct zone zones[COUNT];
-};
-
-NOINLINE static struct mesh *make_mesh(void)
-{
-        struct mesh *mesh = calloc(1, sizeof(*mesh));
-
-        mesh->used = COUNT;
-        for (int i = 0; i < COUNT; i++) {
-                mesh->sectors[i].material = i * 7 % COUNT;
-                mesh->zones[i].kind = i * 11 % COUNT;
-        }
-        return mesh;
-}
-
-NOINLINE static double sum_sectors(const struct mesh *mesh, long from)
-{
-        double sum = 0;
-        long at = from;
-
-        for (long i = 0; i < mesh->used; i++) {
-                sum += mesh->sectors[at].density + mesh->sectors[at].speed[1] +
-                       mesh->sectors[at].flux[1];
-                at = mesh->sectors[at].material;
-        }
-        return sum;
-}
-
-NOINLINE static double sum_zones(const struct mesh *mesh, long from)
-{
-        double sum = 0;
-        long at = from;
-
-        for (long i = 0; i < mesh->used; i++) {
-                sum += mesh->zones[at].heat + mesh->zones[at].face[2];
-                at = mesh->zones[at].kind;
-        }
-        return sum;
-}
-
-static void say_mesh(const struct mesh *mesh)
-{
-        const size_t sectors = offsetof(struct mesh, sectors);
-        const size_t zones = offsetof(struct mesh, zones);
-
-        truth_object("heap", "make_mesh at ", "struct mesh", mesh, sizeof(*mesh), 1, "*");
-        truth_field("struct mesh", "used", 0, 8, "");
-        for (size_t i = 0; i < COUNT; i++) {
-                size_t sector = sectors + i * sizeof(struct sector);
-                size_t zone = zones + i * sizeof(struct zone);
-
-                truth_field("struct mesh", "sectors[].density", sector, 8,
-                            "struct~sector:density");
-                truth_field("struct mesh", "sectors[].speed[]", sector + 8, 24,
-                            "struct~sector:speed[]");
-                truth_field("struct mesh", "sectors[].flux[]", sector + 32, 16,
-                            "struct~sector:flux[]");
-                truth_field("struct mesh", "sectors[].material", sector + 48, 8,
-                            "struct~sector:material");
-                truth_field("struct mesh", "zones[].heat", zone, 8, "struct~zone:heat");
-                truth_field("struct mesh", "zones[].face[]", zone + 8, 24,
-                            "struct~zone:face[]");
-                truth_field("struct mesh", "zones[].kind", zone + 32, 8,
-                            "struct~zone:kind");
-        }
-}
-
-/* The same by pointers into the block, of which the allocation says nothing. */
-NOINLINE static void *make_memory(size_t bytes)
-{
-        static char *left;
-        char *taken = left ? left : (left = malloc(COUNT * 96));
-
-        left += bytes;
-        return taken;
-}
-
-NOINLINE static double sum_zones_of(struct zone (*zones)[COUNT], long from)
-{
-        double sum = 0;
-        long at = from;
-
-        for (long i = 0; i < COUNT; i++) {
-                sum += (*zones)[at].heat + (*zones)[at].face[2];
-                at = (*zones)[at].kind;
-        }
-        return sum;
-}
-
-static struct zone (*make_zones(void))[COUNT]
-{
-        struct zone(*zones)[COUNT] = make_memory(sizeof(*zones));
-
-        memset(zones, 0, sizeof(*zones));
-        for (int i = 0; i < COUNT; i++)
-                (*zones)[i].kind = i * 11 % COUNT;
-        TRUTH_FIELD(zone, heat);
-        TRUTH_FIELD(zone, kind);
-        truth_field("struct zone", "face[]", offsetof(struct zone, face), 24, "");
-        truth_object("heap", "make_memory at ", "struct zone", zones, sizeof(struct zone),
-                     COUNT, "*");
-        return zones;
-}
-
-/* ---- a function of which a part is seldom run, elsewhere ---- */
-
-__attribute__((cold, noreturn, noinline)) static void
-give_up(const struct zone *const *picked)
-{
-        fprintf(stderr, "%ld\n", picked[0]->kind);
-        exit(4);
-}
-
-NOINLINE static long sum_picked(struct zone (*zones)[COUNT], long step)
-{
-        const struct zone *picked[16];
-        long sum = 0;
-
-        for (long i = 0; i < 16; i++)
-                picked[i] = &(*zones)[i * step % COUNT];
-        for (long i = 0; i < COUNT; i++) {
-                sum += picked[(i * step + sum) & 15]->kind;
-                if (sum < 0)
-                        give_up(picked);
-        }
-        return sum;
 }
 
 int main(void)
@@ -980,7 +661,6 @@ int main(void)
         static float from[COUNT], to[COUNT];
         static unsigned char text[COUNT];
         struct columns columns;
-        struct slots slots;
         struct arena arena = {0};
         struct message *messages = NULL;
         uintptr_t pairs = 1;
@@ -1016,17 +696,8 @@ int main(void)
                      sizeof(columns), 1, "put,look_up");
         for (uint64_t i = 0; i < COUNT; i++)
                 put(&columns, i * 3, (double)i);
-        make_slots(&slots, 512);
-        truth_object("stack", "main::slots", "struct slots", &slots, sizeof(slots), 1,
-                     "find_slot");
-        truth_object("heap", "make_slots at ", "struct slot", slots.at,
-                     sizeof(struct slot), 512, "*");
         struct bnode *tree = make_bnode(0, 64);
 
-        fill_pool();
-        truth_object("global", "pool", "struct pool", &pool, sizeof(pool), 1, "*");
-        truth_object("heap", "fill_pool at ", "struct item", pool.items,
-                     sizeof(struct item), COUNT, "*");
         struct graph *graph = make_graph(COUNT);
 
         truth_object("heap", "make_graph at ", "struct graph", graph, sizeof(*graph), 1,
@@ -1038,19 +709,7 @@ int main(void)
         truth_object("heap", "make_graph at ", "float", graph->weights, 4, COUNT * 4,
                      "*");
         truth_object("global", "main::from", "float", from, 4, COUNT, "*");
-        struct particle *particles = make_particles();
-        struct parcel *parcels = make_parcels();
-        _Complex double *waves = make_waves();
 
-        truth_object("heap", "make_particles at ", "struct particle", particles,
-                     sizeof(*particles), COUNT, "*");
-        truth_object("heap", "make_parcels at ", "struct parcel", parcels,
-                     sizeof(*parcels), COUNT, "*");
-        truth_object("heap", "make_waves at ", "wave", waves, 16, COUNT, "*");
-        struct mesh *mesh = make_mesh();
-        struct zone(*zones)[COUNT] = make_zones();
-
-        say_mesh(mesh);
         for (int i = 0; i < ROUNDS; i++) {
                 double sum =
                     (double)(sum_running() + next_deadline(i % 7) + sum_pairs(pairs) +
@@ -1058,19 +717,12 @@ int main(void)
                              checksum(messages) + sum_record(record) + sum_scopes(scope) +
                              ask_devices(devices, i % 16));
 
-                sum += sum_sectors(mesh, i) + sum_zones(mesh, i) +
-                       sum_zones_of(zones, i) + (double)sum_picked(zones, i + 1);
                 result += walk_table(table, (unsigned)i);
                 smooth(64, grid, smoothed);
                 for (uint64_t j = 0; j < COUNT; j++)
-                        sum += look_up(&columns, j * 3) + find_slot(&slots, j) +
-                               search(tree, (uint32_t)j);
-                for (uint32_t j = 0; j < 64; j++)
-                        sum += (double)sum_chain(j);
+                        sum += look_up(&columns, j * 3) + search(tree, (uint32_t)j);
                 spread(graph, from, to);
-                move(particles, COUNT);
-                turn_parcels(parcels);
-                sum += energy(waves, COUNT) + smoothed[100] + (double)to[3];
+                sum += smoothed[100] + (double)to[3];
                 result += (uint64_t)sum;
         }
         truth_close();

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+# Sourced by each script: it ends at the first command that fails.
+set -eu
+
+fail()
+{
+        echo "$(basename "$0" .sh): $*" >&2
+        exit 1
+}
+
+# What is missing here is told, and ctest counts the script as skipped.
+skip()
+{
+        echo "SKIPPED: $(basename "$0" .sh): $*"
+        exit 77
+}
+
+# expect WHAT IS MUST_BE
+expect()
+{
+        [ "$2" = "$3" ] || fail "$1: must be
+$3
+is
+$2"
+}
+
+# ends STATUS COMMAND...: it ends so. What it says on standard error is in the file err.
+ends()
+{
+        status_wanted=$1 status=0
+        shift
+        "$@" 2>err || status=$?
+        [ "$status" -eq "$status_wanted" ] || fail "status $status, not $status_wanted: $*: $(cat err)"
+}
+
+# says PATTERN [FILE]: it has a line with the pattern of grep. FILE is err where none is named.
+says()
+{
+        grep -q -e "$1" "${2:-err}" || fail "no '$1' in: $(cat "${2:-err}")"
+}
+
+# record NAME OPTION... -- COMMAND...: what it simulates is in NAME.db, and what it prints in out.
+record()
+{
+        recorded=$1
+        shift
+        "$MEMLAG" record --force -o "$recorded.db" "$@" >out 2>&1 || fail "$recorded: $(cat out)"
+}
+
+# The answer of plain sqlite3, apart from the program under test.
+answer()
+{
+        sqlite3 -bail -readonly "$1" "$2"
+}
+
+# A database whose truth is known (synthetic.sql).
+synthetic_database()
+{
+        rm -f "$1" "$1"-*
+        sqlite3 -bail "$1" ".read '$SOURCE_DIR/profiler/db/schema.sql'" \
+                ".read '$SOURCE_DIR/tests/integration/synthetic.sql'"
+}
+
+# by_version COMPILER VERSION OLD NEW: prints OLD where COMPILER is of VERSION or an earlier
+# one, else NEW: later ones were seen to say less of where values are.
+by_version()
+{
+        major=$("$1" -dumpversion)
+        [ "${major%%.*}" -le "$2" ] && echo "$3" || echo "$4"
+}
+
+# Sets libcxx to the options with which clang++ compiles for libc++, from
+# the system or from where tests/run.sh unpacked its headers. False: there is none.
+find_libcxx()
+{
+        printf '#include <vector>\nint main() {}\n' >headers.cc
+        unpacked="-nostdinc++ -isystem $BINARY_DIR/libc++/usr/include/c++/v1"
+        unpacked="$unpacked -nostdlib++ -l:libc++.so.1 -l:libc++abi.so.1"
+        for libcxx in -stdlib=libc++ "-stdlib=libc++ $unpacked"; do
+                # shellcheck disable=SC2086 # a list of options
+                clang++ headers.cc $libcxx -o headers 2>headers.log && return 0
+        done
+        return 1
+}
