@@ -98,8 +98,7 @@ check gcc -O2 50
 check gcc -O3 50
 check_files gcc -O2
 if ! command -v clang >/dev/null; then
-        echo "arrays_behind.sh: SKIPPED: clang is not installed" >&2
-        exit 77
+        skip "clang is not installed"
 fi
 check clang -O2 "$(by_version clang 14 50 45)"
 check_files clang -O1

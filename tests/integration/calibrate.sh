@@ -75,8 +75,7 @@ for attempt in 1 2 3; do
         [ -s judged ] || break
 done
 if [ -s judged ] && awk -v cpus="$(nproc)" '{ exit !($1 > 3 * cpus) }' /proc/loadavg; then
-        echo "SKIPPED: calibrate: the machine is too busy (load $(cat /proc/loadavg)): $(cat judged)"
-        exit 77
+        skip "the machine is too busy (load $(cat /proc/loadavg)): $(cat judged)"
 fi
 [ ! -s judged ] || fail "$(cat judged quick.txt)"
 grep -q "^note: no-host: " quick.txt || grep -q "this machine can be simulated: .*--sim-cpu host" ended ||

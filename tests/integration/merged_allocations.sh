@@ -156,8 +156,7 @@ said=$(sqlite3 -readonly nowhere.db "SELECT function, coalesce(type || '.' || fi
 read_ticks|open|1
 read_widths|open|1" ] || fail "nowhere: the blocks are said to be $said"
 if ! command -v clang >/dev/null; then
-        echo "merged_allocations.sh: SKIPPED: clang is not installed" >&2
-        exit 77
+        skip "clang is not installed"
 fi
 # A call that LLVM merges has no line.
 check both clang -O2

@@ -37,8 +37,7 @@ has_run()
 }
 
 if ! record probe.db -- true; then
-        echo "SKIPPED: record_clock: $(cat err)"
-        exit 77
+        skip "$(cat err)"
 fi
 
 cat >loads.c <<'END'

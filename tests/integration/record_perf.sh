@@ -7,8 +7,7 @@
 
 perf=$(command -v perf || true)
 if ! perf_reason=$("$BINARY_DIR"/bin/fault_record probe.db 8 /bin/true 2>&1); then
-        echo "SKIPPED: record_perf: $perf_reason"
-        exit 77
+        skip "$perf_reason"
 fi
 
 cat >family.c <<'END'

@@ -7,8 +7,7 @@
 
 # A rustc may be there that only stands for one that is not installed.
 rustc --version >/dev/null 2>&1 || {
-        echo "rust.sh: SKIPPED: rustc is not installed" >&2
-        exit 77
+        skip "rustc is not installed"
 }
 
 cat >fields.rs <<'END_OF_RUST'

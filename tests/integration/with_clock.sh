@@ -14,8 +14,7 @@ record()
 }
 
 if ! "$MEMLAG" record --force -o probe.db --source clock -- true 2>err </dev/null; then
-        echo "SKIPPED: with_clock: $(cat err)"
-        exit 77
+        skip "$(cat err)"
 fi
 
 # The measured shares are those that the program reads from the kernel's clock.
