@@ -129,7 +129,7 @@ fields="INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 'struct nod
                 VALUES (9, 800, 0, 0.9, 'cache', 800);
         DELETE FROM line_object_finding; INSERT INTO line_object_finding (line_id, samples, mean_latency_cycles)
                 SELECT line_id, 60, 10 FROM line_finding WHERE line = 10"
-note "$fields" "--by type' shows which fields"
+note "$cached; $fields" "--by type' shows which fields"
 note "$fields" '10.0% of the whole has no type, most of it at stream\.c:10: fields without samples may' '' --by type
 note "$fields; UPDATE field_finding SET latency_share = 0.995" struct 'of the whole has no type' --by type
 
@@ -450,7 +450,7 @@ sqlite3 stripped.db "UPDATE line_finding SET file = NULL, line = NULL, module = 
         INSERT OR REPLACE INTO ledger (stage, kind, value, unit)
         VALUES ('symbolize', 'samples with no line', 800, 'samples')"
 "$MEMLAG" report -v stripped.db | tr '\n' ' ' >prose
-says "For the lines of worker (build-id 0abc12): 'memlag symbolize --debuginfod', .*-dbgsym.* --debuginfo-path DIR where.*build-id" prose
+says "For the lines of worker (build-id 0abc12): 'memlag symbolize --debuginfod', .*-dbgsym.*(--debuginfo-path DIR where.*build-id" prose
 sqlite3 stripped.db "INSERT INTO ledger (stage, kind, value, unit)
         VALUES ('symbolize', 'debug files not delivered by servers', 1, 'files')"
 ! "$MEMLAG" report -v stripped.db | grep -q -e --debuginfod || fail "servers that did not deliver are to be asked again"
