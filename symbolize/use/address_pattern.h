@@ -4,7 +4,7 @@
 #ifndef MEMLAG_SYMBOLIZE_ADDRESS_PATTERN_H
 #define MEMLAG_SYMBOLIZE_ADDRESS_PATTERN_H
 
-#include "loop_body.h"
+#include "loop_definitions.h"
 
 enum pattern_kind {
         PATTERN_UNKNOWN,
@@ -27,23 +27,9 @@ struct address_pattern {
 /* The name in the database; NULL: unknown. */
 const char *address_pattern_name(enum pattern_kind kind);
 
-/* The loop that was looked at last. Begin with zeros. */
-struct pattern_loop {
-        bool known;
-        size_t block;
-        struct loop_body body;
-        struct instruction_values *values; /* of the steps of the body, in order */
-        size_t *first;                     /* of each block of the code, in VALUES */
-        size_t *before; /* blocks of the body that lead to each, one after another */
-        size_t *before_first; /* of each block of the code, in BEFORE */
-        uint64_t written;     /* registers */
-        uint64_t work;        /* in the whole function */
-};
-
 /* Finds the pattern of STEP's memory operand. CODE: a function that begins with block
  * ENTRY, the same for all uses of LOOP. 0 or -ENOMEM. */
 int address_pattern_find(struct pattern_loop *loop, const struct flow_code *code,
                          size_t entry, size_t step, struct address_pattern *pattern);
-void pattern_loop_free(struct pattern_loop *loop);
 
 #endif

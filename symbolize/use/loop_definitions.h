@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Which instructions of a loop define a register (reaching definitions). Memory at an
+ * address that the loop does not change counts as a register: unoptimised code has its
+ * variables there. */
+#ifndef MEMLAG_SYMBOLIZE_LOOP_DEFINITIONS_H
+#define MEMLAG_SYMBOLIZE_LOOP_DEFINITIONS_H
+
+#include "instruction_values.h"
+#include "loop_body.h"
+
+/* The loop that was looked at last. Begin with zeros. */
+struct pattern_loop {
+        bool known;
+        size_t block;
+        struct loop_body body;
+        struct instruction_values *values; /* of the steps of the body, in order; NULL: no
+                                              loop, or too large */
+        size_t *first;                     /* of each block of the code, in VALUES */
+        size_t *before; /* blocks of the body that lead to each, one after another */
+        size_t *before_first; /* of each block of the code, in BEFORE */
+        uint64_t written;     /* registers */
+        uint64_t work;        /* in the whole function */
+};
+
+/* Makes LOOP the innermost loop around BLOCK of CODE, a function that begins with block
+ * ENTRY. 0, or an error of loop_body_find; freed by pattern_loop_free. */
+int pattern_loop_enter(struct pattern_loop *loop, const struct flow_code *code,
+                       size_t entry, size_t block);
+void pattern_loop_free(struct pattern_loop *loop);
+
+/* The values of STEP, which is in LOOP. */
+const struct instruction_values *loop_values_at(const struct pattern_loop *loop,
+                                                size_t step);
+
+/* Whether STEP accesses memory at an address that the loop does not change. */
+bool loop_is_slot(const struct pattern_loop *loop, size_t step);
+
+/* What may be defined: a register, or the memory operand of STEP. */
+struct loop_subject {
+        uint8_t value;
+        size_t step;
+};
+
+/* The instructions of the loop that define a subject. Of an iteration: the one that the
+ * use is in, or the one before. */
+struct loop_definitions {
+        size_t step; /* SIZE_MAX: none */
+        bool before; /* it is of the iteration before */
+        bool mixed;  /* several, or on some paths only */
+};
+
+struct loop_search {
+        struct pattern_loop *loop;
+        size_t *blocks; /* to look through */
+        size_t count;
+        bool *seen; /* blocks */
+        struct loop_subject subject;
+        bool reached_top;
+        uint64_t work_left; /* instructions to look at */
+};
+
+/* Begins a search in LOOP, which has values, that looks at WORK instructions at most. 0
+ * or -ENOMEM; loop_search_end in any case. */
+int loop_search_begin(struct loop_search *search, struct pattern_loop *loop,
+                      uint64_t work);
+void loop_search_end(struct loop_search *search);
+
+/* Finds what defines SUBJECT before STEP. */
+struct loop_definitions loop_definitions_of(struct loop_search *search,
+                                            struct loop_subject subject, size_t step);
+
+#endif
