@@ -107,6 +107,8 @@ static enum gain_fix queue_fix(const struct sample_facts *sample,
 {
         if (level_is_dram(level_of(sample)) && sample->bandwidth_short == ANSWER_YES)
                 return GAIN_DRAM_BANDWIDTH;
+        if (sample->set_conflict)
+                return GAIN_SETS;
         if (sample->interval_path_full)
                 return GAIN_L3_PATH;
         return waits_for_walkers(sample, machine) ? GAIN_TRANSLATION : GAIN_BUFFERS;
@@ -142,8 +144,7 @@ static void find_savings(const struct sample_facts *sample,
                     stages->service - (sample->hit_modified ? l1 : l3);
         if (sample->level == LEVEL_LFB && short_of_bandwidth)
                 saved[GAIN_DRAM_BANDWIDTH] = (double)sample->latency_cycles;
-        else if (!sample->set_conflict &&
-                 (!level_is_dram(level) || sample->bandwidth_short != ANSWER_UNKNOWN))
+        else if (!level_is_dram(level) || sample->bandwidth_short != ANSWER_UNKNOWN)
                 saved[queue_fix(sample, machine)] += stages->queue;
         if (!short_of_bandwidth && !is_shared(sample))
                 saved[GAIN_IN_TIME] = saved[GAIN_MEMORY];
@@ -171,9 +172,10 @@ struct gain_parts gain_of_sample(const struct sample_facts *sample,
         const double queued = fmin(1, stages.queue / (double)sample->latency_cycles);
         find_savings(sample, machine, &stages, saved);
         const enum gain_fix queues = queue_fix(sample, machine);
-        const bool by_path = queues == GAIN_L3_PATH && stages.queue > busy;
+        const bool one_by_one =
+            (queues == GAIN_L3_PATH || queues == GAIN_SETS) && stages.queue > busy;
         for (int fix = 0; fix < GAIN_COUNT; fix++) {
-                if (by_path && fix != GAIN_L3_PATH && fix != GAIN_MEMORY)
+                if (one_by_one && fix != (int)queues && fix != GAIN_MEMORY)
                         continue;
                 const bool all = fix == GAIN_MEMORY || fix == GAIN_IN_TIME;
                 const double alone = fmin(held, fmax(0, saved[fix]));

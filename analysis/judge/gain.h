@@ -17,6 +17,7 @@
         X(L3_LATENCY, "l3-latency")                                                      \
         X(L3_PATH, "l3-path")                                                            \
         X(L2, "l2")                                                                      \
+        X(SETS, "cache-sets")                                                            \
         X(BUFFERS, "buffers")                                                            \
         X(TRANSLATION, "translation")                                                    \
         X(SHARING, "sharing")                                                            \
@@ -43,7 +44,7 @@ struct gain_parts {
  * data earlier saves as many cycles of the stall time, at most all. If requests queued
  * for buffers, the time shrinks in proportion instead (Little's law). DRAM latency does
  * not count while DRAM's bandwidth was short. No latency counts if most was queueing for
- * the path from L3: lines would arrive no faster. */
+ * the path from L3 or for a set of L1: lines would arrive no faster. */
 struct gain_parts gain_of_sample(const struct sample_facts *sample,
                                  const struct machine_facts *machine);
 

@@ -19,6 +19,7 @@ const char *report_fix_condition(const char *fix)
             {"l3-latency", "L3 were as near as L2"},
             {"l3-path", "the path from L3 were unlimited"},
             {"l2", "L2 were as near as L1"},
+            {"cache-sets", "L1 and L2 spread lines over all sets"},
             {"buffers", "the core's buffers were unlimited"},
             {"translation", "address translation took no time"},
             {"sharing", "lines of other cores were as near as L1"},

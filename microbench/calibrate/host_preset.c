@@ -245,7 +245,9 @@ static void print_set_intervals(FILE *out, const json_t *calibration)
                 "l1d.alias4k_cycles = 7 # assumed\n"
                 "l1d.alias4k_repeats = 0 # assumed\n"
                 "l1d.set_interval_l2_cycles = %.1f%s\n"
-                "l1d.set_interval_l3_cycles = %.1f%s\n",
+                "l1d.set_interval_l3_cycles = %.1f%s\n"
+                "l1d.hashed_sets = 0 # assumed\n"
+                "l2.hashed_sets = 0 # assumed\n",
                 l2_or_none, isnan(l2) ? " # assumed" : "",
                 isnan(l3) ? l2_or_none : fmax(l3, l2_or_none),
                 isnan(l3) ? " # assumed" : "");

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 25u
+#define SIMPMU_VERSION 26u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_PLAN_BYTES         (1u << 20) /* behind it: struct simpmu_plan */
@@ -91,11 +91,13 @@
         X(alias_repeats, "l1d.alias4k_repeats", "loads", 0, 1)                           \
         X(set_interval_l2_cycles, "l1d.set_interval_l2_cycles", "cycles/line", 0, 1000)  \
         X(set_interval_l3_cycles, "l1d.set_interval_l3_cycles", "cycles/line", 0, 1000)  \
+        X(l1d_hashed, "l1d.hashed_sets", "0 or 1", 0, 1)                                 \
         X(l2_bytes, "l2.size_bytes", "bytes", 4096, 67108864)                            \
         X(l2_ways, "l2.ways", "ways", 1, 32)                                             \
         X(l2_latency_cycles, "l2.latency_cycles", "cycles", 1, 1000)                     \
         X(l2_bytes_per_cycle, "l2.bytes_per_cycle", "bytes/cycle", 0.1, 1024)            \
         X(l2_queue_entries, "l2.queue_entries", "lines", 1, 256)                         \
+        X(l2_hashed, "l2.hashed_sets", "0 or 1", 0, 1)                                   \
         X(l3_bytes, "l3.size_bytes", "bytes", 65536, 1073741824)                         \
         X(l3_ways, "l3.ways", "ways", 1, 32)                                             \
         X(l3_latency_cycles, "l3.latency_cycles", "cycles", 1, 1000)                     \

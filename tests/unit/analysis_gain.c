@@ -107,13 +107,16 @@ TEST(queued_loads_gain_in_proportion)
         assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
 }
 
-/* More buffers do not make a set of L1 take its lines sooner. */
-TEST(buffers_gain_nothing_where_lines_wait_for_their_set)
+/* Neither more buffers nor an earlier request make a set of L1 take its lines sooner. */
+TEST(lines_that_wait_for_their_set_gain_by_other_sets)
 {
         struct sample_facts sample = load(LEVEL_L2, 200, 190);
         assert_true(gain(&sample, GAIN_BUFFERS) > 0);
         sample.set_conflict = true;
         assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
+        assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
+        assert_near(gain(&sample, GAIN_L2), 0, 0);
+        assert_near(gain(&sample, GAIN_SETS), 186, 0.01); /* all but the time from L2 */
 }
 
 TEST(other_cores_and_nodes_have_fixes_of_their_own)

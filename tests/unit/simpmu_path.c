@@ -190,6 +190,30 @@ TEST(columns_use_few_sets)
         assert_int_equal(sets_of_column(64 * 9), 0);
 }
 
+/* L1 misses of the loads of 256 lines that are 4 KiB apart, for the second time. */
+static uint64_t second_misses(bool hashed)
+{
+        struct simpmu_params params = without_pages();
+        uint64_t first[SIMPMU_COUNTER_COUNT] = {0}, all[SIMPMU_COUNTER_COUNT];
+
+        params.l1d_hashed = params.l2_hashed = hashed;
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        for (int pass = 0; pass < 2; pass++) {
+                counters(rig, 0, first);
+                for (uint64_t row = 0; row < 256; row++)
+                        touch(rig, ACCESS_LOAD, row * 4096, 4);
+        }
+        counters(rig, 0, all);
+        return all[SIMPMU_L1_MISS] - first[SIMPMU_L1_MISS];
+}
+
+/* Half as many lines as L1 has fit into all of its sets, but not into one. */
+TEST(hashed_sets_hold_a_column)
+{
+        assert_int_equal(second_misses(false), 256);
+        assert_int_equal(second_misses(true), 0);
+}
+
 /* Cycles from line to line, as L1 misses them, of loads in turns from LINES lines in one
  * set of L1 or in all of them. */
 static double set_cycles(const struct simpmu_params *params, uint64_t lines, bool one_set)
@@ -237,7 +261,7 @@ TEST(a_line_to_come_leaves_the_set_to_earlier_ones)
 {
         struct l1d l1d;
 
-        l1d_init(&l1d, 512, 8, allocate);
+        l1d_init(&l1d, 512, 8, false, allocate);
         assert_int_equal(l1d_take_turn(&l1d, 0, 5000, 10), 5000);
         assert_int_equal(l1d_take_turn(&l1d, 64, 100, 10), 100);
         assert_int_equal(l1d_take_turn(&l1d, 128, 4995, 10), 5010);

@@ -21,8 +21,8 @@ static inline enum access_mode access_mode_of(const struct machine *machine)
         const struct simpmu_params *params = &machine->params;
 
         if (params->l1d_bytes != L1D_COMMON_SETS * L1D_COMMON_WAYS * LINE_BYTES ||
-            params->l1d_ways != L1D_COMMON_WAYS || machine->prefetch != 0 ||
-            machine->code != NULL || machine->samples_stalls)
+            params->l1d_ways != L1D_COMMON_WAYS || params->l1d_hashed > 0 ||
+            machine->prefetch != 0 || machine->code != NULL || machine->samples_stalls)
                 return ACCESS_IN_GENERAL;
         return machine->one_load_waits ? ACCESS_OF_CACHES : ACCESS_IN_COMMON;
 }

@@ -2,9 +2,10 @@
 /* The cold half of l1d.h. */
 #include "l1d.h"
 
-void l1d_init(struct l1d *l1d, uint64_t lines, uint32_t ways, sim_allocate allocate)
+void l1d_init(struct l1d *l1d, uint64_t lines, uint32_t ways, bool hashed,
+              sim_allocate allocate)
 {
-        cache_init(&l1d->cache, lines, ways, false, allocate);
+        cache_init(&l1d->cache, lines, ways, hashed, allocate);
         l1d->ways = allocate((uint64_t)l1d->cache.set_count * l1d->cache.tag_count *
                              sizeof(*l1d->ways));
         l1d->turns = allocate(l1d->cache.set_count * sizeof(*l1d->turns));

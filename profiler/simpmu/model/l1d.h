@@ -48,7 +48,9 @@ static inline uint32_t l1d_from_beyond(uint32_t bit)
         return bit << L1D_UPPER_HALF;
 }
 
-void l1d_init(struct l1d *l1d, uint64_t lines, uint32_t ways, sim_allocate allocate);
+/* HASHED as for cache_init. */
+void l1d_init(struct l1d *l1d, uint64_t lines, uint32_t ways, bool hashed,
+              sim_allocate allocate);
 
 /* Another thread, with another clock, comes to the core: all lines have arrived. */
 void l1d_settle(struct l1d *l1d);

@@ -173,9 +173,9 @@ static struct core *core_new(struct machine *machine, uint32_t number)
         for (uint32_t i = 0; i < STREAMS; i++)
                 core->streams[i].page = UINT64_MAX;
         l1d_init(&core->l1d, (uint64_t)params->l1d_bytes / LINE_BYTES,
-                 (uint32_t)params->l1d_ways, machine->allocate);
+                 (uint32_t)params->l1d_ways, params->l1d_hashed > 0, machine->allocate);
         cache_init(&core->l2, (uint64_t)params->l2_bytes / LINE_BYTES,
-                   (uint32_t)params->l2_ways, false, machine->allocate);
+                   (uint32_t)params->l2_ways, params->l2_hashed > 0, machine->allocate);
         tlb_init(&core->tlb, params, machine->allocate);
         fetch_init_core(machine, core);
         return core;
