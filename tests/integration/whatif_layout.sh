@@ -41,6 +41,8 @@ like_rewritten()
 like_rewritten "type:node=reorder(key,next)" experiments/layouts.c -DLIST -DREWRITTEN 0.1 $SKYLAKE
 "$MEMLAG" report before.db | grep -q 'If key,next came first in node: ' || fail "$("$MEMLAG" report before.db)"
 like_rewritten "type:row=pad(64)" experiments/layouts.c -DCOLUMNS -DREWRITTEN 1 $SKYLAKE
+# The rows crowd in one set no more, with the same layout.
+like_rewritten cache-sets experiments/layouts.c -DCOLUMNS -DREWRITTEN 2 $SKYLAKE
 # A static array; each access to a member of a struct of its own.
 like_rewritten "type:struct item=soa" experiments/layouts.c -DFLAGS -DREWRITTEN 5 $SKYLAKE
 
