@@ -144,6 +144,8 @@ static void find_savings(const struct sample_facts *sample,
                     stages->service - (sample->hit_modified ? l1 : l3);
         if (sample->level == LEVEL_LFB && short_of_bandwidth)
                 saved[GAIN_DRAM_BANDWIDTH] = (double)sample->latency_cycles;
+        else if (sample->level == LEVEL_LFB && sample->set_conflict)
+                saved[GAIN_SETS] = (double)sample->latency_cycles;
         else if (!level_is_dram(level) || sample->bandwidth_short != ANSWER_UNKNOWN)
                 saved[queue_fix(sample, machine)] += stages->queue;
         if (!short_of_bandwidth && !is_shared(sample))
@@ -156,6 +158,16 @@ static bool waits_for_a_store(const struct sample_facts *sample)
 {
         return sample->unforwarded ||
                (sample->level == LEVEL_L1 && !sample->tlb_missed && !sample->tlb_second);
+}
+
+/* The load waited mostly for a path or a set that takes one line after another. */
+static bool lines_come_one_by_one(const struct sample_facts *sample, enum gain_fix queues,
+                                  const struct stages *stages)
+{
+        if (queues == GAIN_SETS && sample->level == LEVEL_LFB)
+                return true;
+        return (queues == GAIN_L3_PATH || queues == GAIN_SETS) &&
+               stages->queue > stages->walk + stages->service;
 }
 
 struct gain_parts gain_of_sample(const struct sample_facts *sample,
@@ -172,8 +184,7 @@ struct gain_parts gain_of_sample(const struct sample_facts *sample,
         const double queued = fmin(1, stages.queue / (double)sample->latency_cycles);
         find_savings(sample, machine, &stages, saved);
         const enum gain_fix queues = queue_fix(sample, machine);
-        const bool one_by_one =
-            (queues == GAIN_L3_PATH || queues == GAIN_SETS) && stages.queue > busy;
+        const bool one_by_one = lines_come_one_by_one(sample, queues, &stages);
         for (int fix = 0; fix < GAIN_COUNT; fix++) {
                 if (one_by_one && fix != (int)queues && fix != GAIN_MEMORY)
                         continue;

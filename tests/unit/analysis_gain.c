@@ -117,6 +117,9 @@ TEST(lines_that_wait_for_their_set_gain_by_other_sets)
         assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
         assert_near(gain(&sample, GAIN_L2), 0, 0);
         assert_near(gain(&sample, GAIN_SETS), 186, 0.01); /* all but the time from L2 */
+        sample.level = LEVEL_LFB;
+        assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
+        assert_near(gain(&sample, GAIN_SETS), 190, 0.01);
 }
 
 TEST(other_cores_and_nodes_have_fixes_of_their_own)

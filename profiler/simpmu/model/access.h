@@ -329,22 +329,43 @@ HOT_PATH struct retirement retirement_of(const struct machine *machine,
         return (struct retirement){before, later(before, found->ready - instruction)};
 }
 
-/* The number of sets of the last L1 misses, if these sets have fewer ways than there
- * were misses; else 0. */
+/* How many of the last L1 misses were of the set of miss I; 0: so were earlier ones. */
+static inline uint32_t misses_of_set(const struct core *core, uint32_t i)
+{
+        uint32_t misses = 0;
+
+        for (uint32_t k = 0; k < MISSED_SETS; k++)
+                if (core->missed_sets[k] == core->missed_sets[i]) {
+                        if (k < i)
+                                return 0;
+                        misses++;
+                }
+        return misses;
+}
+
+/* The number of sets with several of the last L1 misses, if these sets have fewer ways
+ * than there were such misses; else 0. */
 static inline uint32_t few_sets_of(const struct core *core)
 {
         const uint32_t ways = (uint32_t)__builtin_popcount(core->l1d.cache.all_ways);
-        uint32_t sets = 0;
+        uint64_t once = 0, again = 0; /* a bit for each 64th set */
+        uint32_t sets = 0, misses = 0;
 
         if (core->misses < MISSED_SETS)
                 return 0;
-        for (uint32_t i = 0; i < MISSED_SETS && sets * ways < MISSED_SETS; i++) {
-                uint32_t earlier = 0;
-                while (earlier < i && core->missed_sets[earlier] != core->missed_sets[i])
-                        earlier++;
-                sets += earlier == i;
+        for (uint32_t i = 0; i < MISSED_SETS; i++) {
+                const uint64_t bit = 1ull << core->missed_sets[i] % 64;
+                again |= once & bit;
+                once |= bit;
         }
-        return sets * ways < MISSED_SETS ? sets : 0;
+        if (again == 0 || (uint32_t)__builtin_popcountll(again) * ways >= MISSED_SETS)
+                return 0;
+        for (uint32_t i = 0; i < MISSED_SETS; i++) {
+                const uint32_t of_set = misses_of_set(core, i);
+                sets += of_set > 1;
+                misses += of_set > 1 ? of_set : 0;
+        }
+        return sets * ways < misses ? sets : 0;
 }
 
 HOT_PATH void take_sample_of(struct machine *machine, struct core *core,
@@ -362,7 +383,7 @@ HOT_PATH void take_sample_of(struct machine *machine, struct core *core,
             .translation = found->translation,
             .unforwarded = found->unforwarded,
             .aliased = found->aliased,
-            .few_sets = found->level > SIMPMU_LEVEL_LFB ? few_sets_of(core) : 0,
+            .few_sets = found->level > SIMPMU_LEVEL_L1 ? few_sets_of(core) : 0,
             .watch = watch_sample(&machine->watch, core, access->address,
                                   access_used_bytes(access->site), found->fill),
         };
