@@ -119,7 +119,7 @@ measure containers_gcc 97
 # What programs lay out by hand. Newer compilers keep fewer of the
 # variables that prove an index.
 build structures_gcc gcc structures.c
-measure structures_gcc "$(by_version gcc 12 94 88)"
+measure structures_gcc "$(by_version gcc 12 93 87)"
 build structures_gcc_O0 gcc structures.c -O0
 measure structures_gcc_O0 94
 # Blocks and functions of several types, of which some are known: what is said by one must not
@@ -151,7 +151,7 @@ if command -v clang >/dev/null; then
         build shared_clang clang shared.c
         measure shared_clang 50
         build structures_clang clang structures.c
-        measure structures_clang "$(by_version clang 14 96 92)"
+        measure structures_clang "$(by_version clang 14 95 91)"
         # The lines of a split unit, which tell the copies of an unrolled loop's load, are in
         # the program.
         build c_split_clang clang program.c -gsplit-dwarf
