@@ -424,52 +424,6 @@ TEST(truncated_file_is_damaged)
         assert_refused("a.db", DB_READ_ONLY, -EINVAL, "not a memlag database");
 }
 
-/* Whatever the bytes are, opening and reading ends in an answer or an error. */
-TEST(hostile_bytes_are_survived)
-{
-        struct db *db = create_db("good.db");
-        for (int i = 0; i < 200; i++) {
-                char key[32];
-                snprintf(key, sizeof(key), "key %d", i);
-                assert_int_equal(db_run_set_int(db, key, i, NULL), 0);
-        }
-        db_close(db);
-        struct stat status;
-        assert_int_equal(stat("good.db", &status), 0);
-        size_t size = (size_t)status.st_size;
-        uint8_t *bytes = malloc(size);
-        assert_non_null(bytes);
-
-        int refused = 0;
-        srand(1);
-        for (int round = 0; round < 300; round++) {
-                FILE *file = fopen("good.db", "r");
-                assert_int_equal(fread(bytes, 1, size, file), size);
-                fclose(file);
-                /* Mostly the header and the schema, where SQLite looks first. */
-                for (int i = 0; i < 8; i++)
-                        bytes[(size_t)rand() % (i < 4 ? 4096 : size)] = (uint8_t)rand();
-                file = fopen("bad.db", "w");
-                assert_int_equal(fwrite(bytes, 1, size, file), size);
-                fclose(file);
-                enum db_access access = round % 2 ? DB_READ_ONLY : DB_READ_WRITE;
-                struct diag diag = {""};
-                if (db_open("bad.db", access, &db, &diag)) {
-                        assert_null(db);
-                        assert_true(diag.text[0] != '\0');
-                        refused++;
-                } else {
-                        free(db_run_text(db, "key 150"));
-                        db_close(db);
-                }
-                unlink("bad.db-wal");
-                unlink("bad.db-shm");
-                unlink("bad.db-journal");
-        }
-        assert_true(refused > 10);
-        free(bytes);
-}
-
 /* SQLite takes such names for something other than a file. */
 TEST(names_are_only_names)
 {

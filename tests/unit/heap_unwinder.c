@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The tracker's unwinder beside the C library's (backtrace, which is libgcc's), in frames
- * of every kind that compilers make; and rules out of bytes that make no sense. */
-#include <dlfcn.h>
+ * of every kind that compilers make. */
 #include <execinfo.h>
 #include <pthread.h>
-#include <sys/mman.h>
 
 #include "calls.h"
 #include "unit_test.h"
@@ -238,46 +236,3 @@ TEST(a_number_is_of_the_frames_up_to_the_limit)
         assert_int_equal(numbers[all], numbers[FRAMES - 1]);
 }
 
-/* A sanitizer knows gaps between this program's objects; the section is no object. */
-__attribute__((no_sanitize_address)) static void copy_any(char *to, const void *from,
-                                                          size_t length)
-{
-        const volatile char *bytes = from;
-        for (size_t i = 0; i < length; i++)
-                to[i] = bytes[i];
-}
-
-/* This program's own section, copied beside a page that must not be read, cut off at each
- * length and with each byte changed. */
-TEST(damaged_sections_do_no_harm)
-{
-        struct dl_find_object object;
-        uintptr_t pc = (uintptr_t)recursive;
-        assert_int_equal(_dl_find_object((void *)pc, &object), 0);
-        size_t size =
-            (size_t)((char *)object.dlfo_map_end - (char *)object.dlfo_eh_frame);
-        if (size > 65536)
-                size = 65536;
-        size_t pages = (size + 8191) / 4096 * 4096;
-        char *copy =
-            mmap(NULL, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        assert_true(copy != MAP_FAILED);
-        mprotect(copy + pages - 4096, 4096, PROT_NONE);
-        char *end = copy + pages - 4096;
-        srand(5);
-        for (size_t length = 1; length < size; length += 1 + length / 64) {
-                copy_any(end - length, object.dlfo_eh_frame, length);
-                unwind_rule_find(pc, end - length, end - length, end);
-        }
-        char *start = end - size;
-        for (int round = 0; round < 20000; round++) {
-                copy_any(start, object.dlfo_eh_frame, size < 4096 ? size : 4096);
-                for (int i = 0; i < 3; i++)
-                        start[(size_t)rand() % (size < 4096 ? size : 4096)] =
-                            (char)rand();
-                uintptr_t near =
-                    (uintptr_t)start + (pc - (uintptr_t)object.dlfo_eh_frame);
-                unwind_rule_find(near, start, start, end);
-        }
-        munmap(copy, pages);
-}

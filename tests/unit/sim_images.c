@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -493,14 +492,6 @@ TEST(first_records_that_begin_no_process_are_refused)
 
 /* ---- hostile bytes ---- */
 
-static struct simpmu_slice *anonymous_slice(void)
-{
-        void *slice = mmap(NULL, SIMPMU_SLICE_BYTES, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        assert_true(slice != MAP_FAILED);
-        return slice;
-}
-
 TEST_WITH(records_that_do_not_fit_their_size_are_told, NULL, NULL)
 {
         uint64_t space[64] = {0};
@@ -529,39 +520,4 @@ TEST_WITH(records_that_do_not_fit_their_size_are_told, NULL, NULL)
         ((struct simpmu_map *)record)->build_id_bytes = 20;
         memset(((struct simpmu_map *)record)->path, 'x', 8);
         assert_non_null(sim_record_fault(record, sizeof(struct simpmu_map) + 8));
-}
-
-/* Sizes and heads of every kind: an answer each time, and never a read outside. */
-TEST_WITH(random_rings_do_no_harm, NULL, NULL)
-{
-        static uint64_t buffer[SIM_RECORD_MAX_BYTES / 8];
-        struct simpmu_slice *slice = anonymous_slice();
-        char *ring = (char *)slice + SIMPMU_SLICE_HEADER_BYTES;
-        srand(7);
-        for (int round = 0; round < 20000; round++) {
-                struct sim_ring consumer = {.slice = slice};
-                consumer.tail = (uint64_t)rand() % 4 * (SIMPMU_RING_BYTES - 64) / 8 * 8;
-                slice->tail = consumer.tail;
-                slice->head = consumer.tail + (uint64_t)(rand() % 5000);
-                if (rand() % 16 == 0)
-                        slice->head = (uint64_t)rand() << 33;
-                for (uint64_t at = consumer.tail; at < consumer.tail + 256; at += 4) {
-                        uint32_t word =
-                            rand() % 3 ? (uint32_t)rand() % 300 * 8 : (uint32_t)rand();
-                        memcpy(ring + at % SIMPMU_RING_BYTES / 4 * 4, &word,
-                               sizeof(word));
-                }
-                const char *fault = NULL;
-                for (int i = 0; i < 100; i++) {
-                        int rc = sim_ring_peek(&consumer, buffer, &fault);
-                        if (rc <= 0) {
-                                assert_true(rc == 0 || fault);
-                                break;
-                        }
-                        sim_ring_pop(&consumer, buffer);
-                }
-                sim_ring_discard(&consumer);
-                assert_int_equal(slice->tail, slice->head);
-        }
-        munmap(slice, SIMPMU_SLICE_BYTES);
 }

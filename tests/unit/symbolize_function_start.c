@@ -149,27 +149,6 @@ TEST(an_extended_length_is_one)
         }
 }
 
-/* Cut off at every byte: nothing behind the end is read (as the sanitizers tell). */
-TEST(a_table_may_end_anywhere)
-{
-        uint8_t bytes[256];
-        struct table table = {.bytes = bytes};
-        size_t common = put_common(&table, POINTER_TO_PC_32, 0);
-
-        for (int i = 0; i < 4; i++)
-                put_function(&table, common, POINTER_TO_PC_32, 0x1000, 0x40);
-        for (size_t size = 0; size <= table.size; size++) {
-                uint8_t *part = malloc(size ? size : 1);
-                struct function_start start = {.vaddr = 0x1010};
-
-                assert_non_null(part);
-                memcpy(part, bytes, size);
-                function_starts_in(part, size, VADDR, &start, 1);
-                assert_true(!start.found || start.start == 0x1000);
-                free(part);
-        }
-}
-
 /* Functions that have one of two long common parts in turn, and that all hold all
  * questions: read each time, this would be 40 GB. */
 TEST(a_hostile_table_costs_little)

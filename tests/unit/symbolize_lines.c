@@ -409,36 +409,6 @@ TEST(does_not_look_for_the_ends_of_texts)
         munmap(texts, 2 * page);
 }
 
-/* Whatever is cut off: no fault, and no line that was not there. */
-TEST(bears_cut_tables)
-{
-        struct bytes whole = {0};
-
-        begin_table(&whole, 4, 1);
-        set_address(&whole, 0x1000);
-        add_row(&whole, 0, 10);
-        add_row(&whole, 4, 1);
-        end_sequence(&whole);
-        end_table(&whole);
-        for (size_t cut = 0; cut < whole.count; cut++) {
-                struct line_answer answer = {.vaddr = 0x1001};
-                struct line_table table;
-                uint8_t *copy = malloc(cut + 1);
-                const struct line_sections sections = {.lines = copy,
-                                                       .lines_end = copy + cut};
-                uint64_t budget = 100000;
-
-                assert_non_null(copy);
-                memcpy(copy, whole.items, cut);
-                if (line_table_read(&table, &sections, 0, &budget) == 0)
-                        assert_int_equal(line_program_run(&table, &answer, 1, &budget),
-                                         0);
-                assert_true(!answer.found || answer.line == 11);
-                line_table_free(&table);
-                free(copy);
-        }
-}
-
 /* Sequences without end over all that is asked cost no more than the budget. */
 TEST(stops_when_the_budget_is_spent)
 {
