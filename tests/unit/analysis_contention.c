@@ -56,15 +56,6 @@ static enum answer judge(const struct interval *interval, const bool known[CONCE
                                   &thresholds);
 }
 
-/* H20's kernel: one load of each line, no fill buffer hits. */
-TEST(one_load_a_line)
-{
-        struct interval idle = stream(lines_of(90), IDLE, 0, 0);
-        struct interval slow = stream(lines_of(90), 1.5 * IDLE, 0, 0);
-        assert_int_equal(judge(&idle, all_known), ANSWER_NO);
-        assert_int_equal(judge(&slow, all_known), ANSWER_YES);
-}
-
 /* From three quarters of the peak on, more requests at a time would soon be short of
  * bandwidth; a latency that has not begun to rise says that other work hides them. */
 TEST(near_the_limit_nothing_is_known)
@@ -483,15 +474,5 @@ TEST(quiet_intervals_give_the_baseline)
         assert_near(lmrl, 200, 0); /* the median of those up to 25 GB/s */
         /* Four quiet intervals are too few. */
         assert_int_equal(quiet_lmrl(m + 1, 6, &lmrl, &peak), 0);
-        assert_true(isnan(lmrl));
-}
-
-TEST(a_run_without_quiet_intervals_has_no_baseline)
-{
-        struct interval_metrics m[50];
-        for (size_t i = 0; i < 50; i++)
-                m[i] = moving(90, 400);
-        double lmrl, peak;
-        assert_int_equal(quiet_lmrl(m, 50, &lmrl, &peak), 0);
         assert_true(isnan(lmrl));
 }

@@ -164,19 +164,6 @@ static uint64_t run_readers(struct dram *dram, struct reader *readers, size_t co
         return lines;
 }
 
-/* Nobody waits for a write, but each takes its time: beside stores reads that ask for
- * more than the bandwidth get what the writes leave. */
-TEST(no_write_is_forgotten)
-{
-        const uint64_t end = 4000000;
-        struct dram dram = memory(4, 0, 1);
-        struct reader reader;
-
-        reader_init(&reader, 64, true);
-        assert_near((double)run_readers(&dram, &reader, 1, end, 0) * LINE_NS, (double)end,
-                    0.01);
-}
-
 /* By Little's law reads under way and the writes with them are the bandwidth times the
  * latency. One load beside threads that store waits no longer than all that is under way
  * takes. A thread that stores and comes last in a turn waits little more than twice as
