@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Hostile ELF files: whatever is in them, the stage comes back with an answer, in time
- * and without touching memory that is not its own (this test is also run under the
- * sanitizers). PROGRAM is a small program with types of every kind and with
- * hostile_entries.c. tests/fuzz/elf.c damages other files anywhere. */
+/* Damaged and hostile ELF files: whatever is in them, the stage comes back with an
+ * answer, in time and without touching memory that is not its own (this test is also run
+ * under the sanitizers). PROGRAM is a small program with types of every kind and with
+ * hostile_entries.c. */
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 #include "type_list.h"
 #include "unit_test.h"
 
-enum { QUESTIONS = 200 };
+enum { QUESTIONS = 200, MUTATIONS = 60 };
 
 /* ---- asking ---- */
 
@@ -148,6 +148,28 @@ static uint64_t find_symbol(const char *name)
         return 0;
 }
 
+/* Changes a few bytes between OFFSET and OFFSET + BYTES and asks, many times. */
+static void mutate(size_t offset, size_t bytes)
+{
+        static const unsigned char nasty[] = {0x00, 0xff, 0x7f, 0x80, 0x01};
+        char *copy = malloc(program_bytes);
+
+        assert_non_null(copy);
+        for (unsigned round = 0; round < MUTATIONS; round++) {
+                srand(round);
+                memcpy(copy, program, program_bytes);
+                for (int i = rand() % 8; i >= 0; i--) {
+                        size_t at = offset + (size_t)rand() % bytes;
+
+                        copy[at] = (char)(rand() % 2 ? rand() : nasty[rand() % 5]);
+                }
+                write_file("mutant", copy, program_bytes);
+                ask_everything("mutant");
+        }
+        free(copy);
+        unlink("mutant");
+}
+
 /* ---- tests ---- */
 
 TEST(references_in_circles_end)
@@ -194,6 +216,25 @@ TEST(truncated_files_are_survived)
                 ask_everything("short");
         }
         unlink("short");
+}
+
+/* What is larger than an input of tests/fuzz/elf.c, by section. */
+TEST(damaged_sections_are_survived)
+{
+        static const char *const sections[] = {
+            ".debug_info", ".debug_abbrev",     ".debug_line",     ".debug_str",
+            ".text",       ".debug_loclists",   ".debug_rnglists", ".symtab",
+            ".strtab",     ".note.gnu.build-id"};
+        const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)program;
+
+        mutate(0, sizeof(*ehdr) + ehdr->e_phnum * sizeof(Elf64_Phdr));
+        mutate(ehdr->e_shoff, ehdr->e_shnum * sizeof(Elf64_Shdr));
+        for (size_t i = 0; i < LENGTH(sections); i++) {
+                size_t offset = 0, bytes = 1;
+
+                find_section(sections[i], &offset, &bytes);
+                mutate(offset, bytes);
+        }
 }
 
 /* The program with HEADERS more, all of the same section of relocations, ENTRIES of which
