@@ -83,7 +83,7 @@ def programs(examples, text):
         ("lua", ["lua", text + ".lua"]),
         ("qjs", ["qjs", text + ".js"]),
         ("mawk", ["mawk", AWK, text + ".large"]),
-        ("tcc", ["tcc", "-c", "-o", "/dev/null", text + ".c"]),
+        ("tcc", ["tcc", "-c", "-o", text + ".o", text + ".c"]),
         ("xz", ["xz", "-1c", "-T1", text + ".small"]),
         ("perl", ["perl", "-e", PERL, text + ".large"]),
         ("sort", ["sort", "--parallel=1", text + ".large"]),
