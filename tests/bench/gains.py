@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Gains predicted from programs before a change, beside the gains of the changed programs: each
 pair of pairs.c whose change is like a fix of 'memlag whatif'. The prediction sees the program
-before the change only. A gain is the part of the time that goes: cycles of the model, CPU seconds
-of real runs (the median; from 'pairs.py --save').
+before the change only. A gain is the part of the time that goes, of the work without its setup:
+cycles of the model, whose setup runs by itself and is subtracted; CPU seconds of real runs, which
+the program measures (the median; from 'pairs.py --save').
 
     gains.py MEMLAG PAIRS [--real FILE] [--csv FILE] [PAIR...]
 
@@ -25,75 +26,110 @@ NEAR_RATIO, NEAR_POINTS = 0.3, 0.03
 NO_GAIN = 0.03
 # The line that stalls longest has its data in time; the change removes all of its stalls.
 IN_TIME, STALLS = "line=in-time", "stalls"
-# The fix that was chosen first, from the change alone, and where it was far off a second one.
+# The change brings lines before their use: in-time. It uses all of a line at once: memory.
+# It ends the crowding of lines in few sets: cache-sets.
 FIXES = {
-    "huge-pages": ("object:map=hugepages",),
-    "reuse-memory": ("page-faults",),
-    "packed-records": ("translation", "translation+page-faults"),
-    "loop-order": (IN_TIME, "memory"),
-    "multiply-order": (IN_TIME, "memory"),
-    "blocking": (IN_TIME, "memory"),
-    "padding": ("l2", "memory"),
-    "sorted-indices": (IN_TIME, "memory"),
-    "fused-loops": (IN_TIME,),
-    "columns-layout": ("type:record=soa",),
-    "hot-cold": ("type:mixed=soa",),
+    "huge-pages": "object:map=hugepages",
+    "huge-pages-chain": "object:map=hugepages",
+    "reuse-memory": "page-faults",
+    "packed-records": "translation",
+    "loop-order": "memory",
+    "multiply-order": "memory",
+    "blocking": "cache-sets",
+    "padding": "cache-sets",
+    "sorted-indices": "memory",
+    "columns-layout": "type:record=soa",
+    "hot-cold": "type:mixed=soa",
+    "fields-together": "type:apart=reorder(first,last)",
+    "aligned-records": "type:crossing=align(64)",
     # 8 MiB fit into L3.
-    "bits-for-bytes": ("dram-latency",),
-    "list-in-order": (IN_TIME, "memory"),
+    "bits-for-bytes": "dram-latency",
+    "list-in-order": IN_TIME,
     # 256 KiB fit into L2.
-    "list-in-cache": ("l3-latency",),
-    "four-chains": (IN_TIME,),
-    "software-prefetch": (IN_TIME,),
-    "nontemporal": ("object:map=nontemporal",),
-    "store-forwarding": (STALLS,),
-    "false-sharing": ("sharing",),
+    "list-in-cache": "l3-latency",
+    "four-chains": IN_TIME,
+    "software-prefetch": IN_TIME,
+    "indexed-prefetch": IN_TIME,
+    "jump-pointers": IN_TIME,
+    "nontemporal": "object:map=nontemporal",
+    "store-forwarding": STALLS,
+    "false-sharing": "sharing",
 }
 CYCLES = ("SELECT total(value) FROM reading JOIN counter USING (counter_id)"
           " WHERE name = 'cpu_clk_unhalted.thread'")
 # Without page faults.
 HOTTEST = ("SELECT line_id, file, line, stalled_ratio - coalesce(fault_ratio, 0) AS stalled"
            " FROM line_view WHERE line IS NOT NULL ORDER BY stalled DESC LIMIT 1")
-HEADER = ["pair", "choice", "fix", "estimate", "predicted", "changed", "real", "near_changed", "near_real"]
+HEADER = ["pair", "fix", "estimate", "predicted", "changed", "real", "near_changed", "near_real"]
 
 
 def run(options, command, name, variant, path):
+    """The database of a run; None: it has no samples that the fix would change."""
     done = subprocess.run(
         [options.memlag, *command, *options.option, "--force", "-o", path, "--", options.pairs,
-         name, variant],
+         name, *variant],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         check=False)
     if done.returncode:
+        if command[0] == "whatif" and "setup" in variant:
+            return None
         sys.exit(f"{name} {variant}: status {done.returncode}\n{done.stderr}")
     return contextlib.closing(sqlite3.connect(path))
 
 
-def estimate(database, fix, line):
-    """What the samples of the run before say; None: nothing."""
-    if fix == IN_TIME:
-        rows = database.execute("SELECT gain_ratio FROM line_gain_view WHERE kind = 'estimate'"
-                                " AND fix = 'in-time' AND line_id = ?", (line,))
-    else:
-        rows = database.execute("SELECT gain_ratio FROM gain_view WHERE kind = 'estimate'"
-                                " AND fix = ?", (fix,))
-    return next(iter(rows), (None,))[0]
+def recorded_cycles(options, name, variant, path):
+    with run(options, ["record", "--source", "sim"], name, variant, path) as database:
+        return database.execute(CYCLES).fetchone()[0]
 
 
-def predict(options, name, fix, path):
-    """The fix, its estimate, its gain in another run, and the cycles without it."""
-    with run(options, ["record", "--source", "sim"], name, "before", path) as database:
+def cycles_with_fix(options, name, variant, fix, path):
+    """The cycles without and with FIX, and its estimate; None: the fix changes nothing."""
+    database = run(options, ["whatif", "--fix", fix], name, variant, path)
+    if not database:
+        return None
+    with database as open_database:
+        before, = open_database.execute(CYCLES).fetchone()
+        after, = open_database.execute("SELECT cycles FROM whatif_run").fetchone()
+        guess = open_database.execute("SELECT gain_ratio FROM gain_view WHERE kind = 'estimate'"
+                                      " AND fix = ?", (fix,)).fetchone()
+    return before, after, guess and guess[0]
+
+
+def hottest_line(options, name, path):
+    """The line that stalls longest as FILE:LINE, its stalls, the estimate for its data in time,
+    and the run's cycles."""
+    with run(options, ["record", "--source", "sim"], name, ["before"], path) as database:
         line, file, number, stalled = database.execute(HOTTEST).fetchone()
-        guess = estimate(database, fix, line)
-        before, = database.execute(CYCLES).fetchone()
-    if fix == STALLS:
-        return fix, stalled, stalled, before
-    if fix == IN_TIME:
-        fix = f"line:{os.path.basename(file)}:{number}=in-time"
-    with run(options, ["whatif", "--fix", fix], name, "before", path) as database:
-        gain, = database.execute(
-            "SELECT gain_ratio FROM gain_view WHERE kind = 'recorded'").fetchone()
-        before, = database.execute(CYCLES).fetchone()
-    return fix, guess, gain, before
+        guess = database.execute("SELECT gain_ratio FROM line_gain_view WHERE kind = 'estimate'"
+                                 " AND fix = 'in-time' AND line_id = ?", (line,)).fetchone()
+        cycles, = database.execute(CYCLES).fetchone()
+    return f"{os.path.basename(file)}:{number}", stalled, guess and guess[0], cycles
+
+
+def predict(options, name, path):
+    """The fix, and of the work: its estimate, its gain in another run, the cycles without it."""
+    fix, guess = FIXES[name], None
+    if fix in (IN_TIME, STALLS):
+        # The line of the work is none of the setup's.
+        setup = recorded_cycles(options, name, ["before", "setup"], path)
+        line, stalled, guess, cycles = hottest_line(options, name, path)
+        if fix == STALLS:
+            gain = stalled * cycles / (cycles - setup)
+            return fix, gain, gain, cycles - setup
+        fix = f"line:{line}=in-time"
+        setups = setup, setup, None
+    else:
+        setups = cycles_with_fix(options, name, ["before", "setup"], fix, path)
+        if not setups:
+            setup = recorded_cycles(options, name, ["before", "setup"], path)
+            setups = setup, setup, None
+    before, after, whole = cycles_with_fix(options, name, ["before"], fix, path)
+    guess = whole if guess is None else guess
+    without, fixed, guess_setup = setups
+    work = before - without
+    if guess is not None:
+        guess = (guess * before - (guess_setup or 0) * without) / work
+    return fix, guess, 1 - (after - fixed) / work, work
 
 
 def near(gain, truth):
@@ -105,25 +141,26 @@ def sign(gain):
 
 
 def compare(options, name, times, path):
-    """A row for each fix."""
-    with run(options, ["record", "--source", "sim"], name, "after", path) as database:
-        after, = database.execute(CYCLES).fetchone()
+    """The pair's row."""
+    after, setup = (recorded_cycles(options, name, variant, path)
+                    for variant in (["after"], ["after", "setup"]))
     real = None
     if name in times:
         real = 1 - (statistics.median(times[name]["after"])
                     / statistics.median(times[name]["before"]))
-    for choice, wanted in enumerate(FIXES[name], 1):
-        fix, guess, gain, before = predict(options, name, wanted, path)
-        changed = 1 - after / before
-        figures = [None if figure is None else f"{figure:.3f}"
-                   for figure in (guess, gain, changed, real)]
-        yield [name, choice, fix, *figures, word(gain, changed), word(gain, real)]
+    fix, guess, gain, before = predict(options, name, path)
+    changed = 1 - (after - setup) / before
+    figures = [None if figure is None else f"{figure:.3f}"
+               for figure in (guess, gain, changed, real)]
+    return [name, fix, *figures, word(gain, changed), word(gain, real)]
 
 
 def word(gain, truth):
     if truth is None:
         return ""
-    return "near" if near(gain, truth) else "right direction" if sign(gain) == sign(truth) else "miss"
+    if sign(gain) != sign(truth):
+        return "miss"
+    return "near" if near(gain, truth) else "right direction"
 
 
 def main():
@@ -136,18 +173,17 @@ def main():
                         help="one more option for memlag, such as --sim-cpu=host")
     parser.add_argument("--real", type=pathlib.Path, help="real times, of pairs.py --save")
     parser.add_argument("--csv", type=pathlib.Path, help="write the gains to this file")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     times = json.loads(options.real.read_text()) if options.real else {}
     rows = []
     with tempfile.TemporaryDirectory(prefix="memlag-gains-") as directory:
         for name in options.names or FIXES:
-            for row in compare(options, name, times, os.path.join(directory, "run.db")):
-                rows.append(row)
-                print(*row, sep="\t", flush=True)
+            rows.append(compare(options, name, times, os.path.join(directory, "run.db")))
+            print(*rows[-1], sep="\t", flush=True)
     for column, truth in (("near_changed", "the changed program"), ("near_real", "real runs")):
-        words = [row[HEADER.index(column)] for row in rows if row[1] == 1]
+        words = [row[HEADER.index(column)] for row in rows]
         known = [each for each in words if each]
-        print(f"{truth}, first choices: {known.count('near')} of {len(known)} near,"
+        print(f"{truth}: {known.count('near')} of {len(known)} near,"
               f" direction right in {len(known) - known.count('miss')}")
     if options.csv:
         with open(options.csv, "w", encoding="ascii", newline="") as file:

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs of a program before and after a change that programmers make against memory
- * latency: pairs NAME before|after, or pairs list. Run by tests/bench/pairs.py. */
+ * latency: pairs NAME before|after [setup], or pairs list. Prints a sum and the CPU
+ * nanoseconds of the work. The work begins after the first touches of its memory; with
+ * setup the program ends there. Run by tests/bench/pairs.py. */
 #include <emmintrin.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -8,8 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #define MIB ((size_t)1 << 20)
+
+static int setup_only;
+static long long work_began; /* CPU nanoseconds of the process */
+
+static long long cpu_ns(void)
+{
+        struct timespec now;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+        return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+static void begin_work(void)
+{
+        if (setup_only)
+                exit(0);
+        work_began = cpu_ns();
+}
 
 static void *map(size_t bytes, int advice)
 {
@@ -26,6 +46,15 @@ static void *map(size_t bytes, int advice)
 static void *small_pages(size_t bytes)
 {
         return map(bytes, MADV_NOHUGEPAGE);
+}
+
+/* Exactly COUNT elements of SIZE bytes, on small pages, as layout fixes need them. */
+static void *elements(size_t count, size_t size)
+{
+        void *memory = aligned_alloc(64, count * size);
+        if (!memory)
+                exit(1);
+        return memory;
 }
 
 /* A full-period congruence modulo a power of two, COUNT. */
@@ -60,7 +89,24 @@ static uint64_t huge_pages(int after)
             map(COUNT * sizeof(*data), after ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
         for (uint32_t i = 0; i < COUNT; i++)
                 data[i] = i;
+        begin_work();
         return gather(data, COUNT, 12000000);
+}
+
+/* 16 MiB fit into L3, their page tables do not fit into the TLB. */
+static uint64_t huge_pages_chain(int after)
+{
+        enum { COUNT = 1 << 18, STEPS = 4000000 };
+        struct line {
+                uint32_t next, other[15];
+        } *lines = map(COUNT * sizeof(*lines), after ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+        uint32_t at = 0;
+        for (uint32_t i = 0; i < COUNT; i++)
+                lines[i].next = next_of(i, COUNT);
+        begin_work();
+        for (int i = 0; i < STEPS; i++)
+                at = lines[at].next;
+        return at;
 }
 
 static uint64_t reuse_memory(int after)
@@ -68,6 +114,7 @@ static uint64_t reuse_memory(int after)
         enum { BYTES = 1 << 20, TIMES = 400 };
         uint64_t sum = 0;
         char *kept = small_pages(BYTES);
+        begin_work();
         for (int i = 0; i < TIMES; i++) {
                 char *buffer = after ? kept : small_pages(BYTES);
                 for (size_t at = 0; at < BYTES; at += 64)
@@ -79,16 +126,29 @@ static uint64_t reuse_memory(int after)
         return sum;
 }
 
-/* 2048 records, each on a page of its own or all beside each other. */
+/* 2048 records of 4160 bytes with one hot byte, or these records' hot lines in a row. */
 static uint64_t packed_records(int after)
 {
         enum { RECORDS = 2048, ROUNDS = 6000 };
-        size_t stride = after ? 64 : 4096 + 64;
-        char *data = small_pages(RECORDS * (size_t)(4096 + 64));
+        struct hot {
+                char value, other[63];
+        } *packed = elements(RECORDS, sizeof(*packed));
+        struct spread {
+                struct hot hot;
+                char cold[4096];
+        } *spread = elements(RECORDS, sizeof(*spread));
         uint64_t sum = 0;
+        for (size_t i = 0; i < RECORDS; i++)
+                if (after)
+                        packed[i].value = 0;
+                else
+                        spread[i].hot.value = 0;
+        begin_work();
         for (int round = 0; round < ROUNDS; round++)
                 for (size_t i = 0; i < RECORDS; i++)
-                        sum += (uint64_t)++data[i * stride] & 1;
+                        sum += (uint64_t)(after ? ++packed[i].value
+                                                : ++spread[i].hot.value) &
+                               1;
         return sum;
 }
 
@@ -101,6 +161,7 @@ static uint64_t loop_order(int after)
         uint64_t *matrix = small_pages((size_t)SIDE * SIDE * sizeof(*matrix)), sum = 0;
         for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
                 matrix[i] = i;
+        begin_work();
         for (int pass = 0; pass < 3; pass++)
                 for (size_t i = 0; i < SIDE; i++)
                         for (size_t j = 0; j < SIDE; j++)
@@ -116,6 +177,7 @@ static uint64_t multiply_order(int after)
         for (int i = 0; i < N; i++)
                 for (int j = 0; j < N; j++)
                         a[i][j] = b[j][i] = i ^ j;
+        begin_work();
         if (after) {
                 for (int i = 0; i < N; i++)
                         for (int k = 0; k < N; k++)
@@ -136,7 +198,8 @@ static uint64_t blocking(int after)
         uint64_t *from = small_pages((size_t)SIDE * SIDE * sizeof(*from));
         uint64_t *to = small_pages((size_t)SIDE * SIDE * sizeof(*to));
         for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
-                from[i] = i;
+                from[i] = to[i] = i;
+        begin_work();
         for (int pass = 0; pass < 3; pass++)
                 for (size_t i = 0; i < SIDE; i += block)
                         for (size_t j = 0; j < SIDE; j += block)
@@ -153,6 +216,7 @@ static uint64_t padding(int after)
         char *data = map(ROWS * (size_t)8192, MADV_HUGEPAGE);
         uint64_t sum = 0;
         memset(data, 1, ROWS * stride);
+        begin_work();
         for (int pass = 0; pass < PASSES; pass++)
                 for (size_t i = 0; i < ROWS; i++)
                         sum += (uint64_t)data[i * stride];
@@ -169,29 +233,11 @@ static uint64_t sorted_indices(int after)
                 at = next_of(at, COUNT);
                 index[i] = after ? i : at;
         }
+        begin_work();
         for (int pass = 0; pass < 3; pass++)
                 for (uint32_t i = 0; i < COUNT; i++)
                         sum += data[index[i]];
         return sum;
-}
-
-/* Two passes over an array, or one that does both works. */
-static uint64_t fused_loops(int after)
-{
-        enum { COUNT = 1 << 22 };
-        uint64_t *data = small_pages(COUNT * sizeof(*data)), sum = 0, most = 0;
-        for (uint32_t i = 0; i < COUNT; i++)
-                data[i] = i * 2654435761u % COUNT;
-        for (int pass = 0; pass < 10; pass++) {
-                for (uint32_t i = 0; i < COUNT; i++) {
-                        sum += data[i];
-                        if (after)
-                                most = data[i] > most ? data[i] : most;
-                }
-                for (uint32_t i = 0; !after && i < COUNT; i++)
-                        most = data[i] > most ? data[i] : most;
-        }
-        return sum + most;
 }
 
 /* ---- layout ---- */
@@ -209,6 +255,7 @@ static uint64_t columns_layout(int after)
                         values[i] = i;
                 else
                         records[i].value = i;
+        begin_work();
         for (int pass = 0; pass < 10; pass++)
                 for (size_t i = 0; i < RECORDS; i++)
                         sum += after ? values[i] : records[i].value;
@@ -227,10 +274,64 @@ static uint64_t hot_cold(int after)
                         values[i] = i;
                 else
                         records[i].hot = i;
+        begin_work();
         for (uint32_t i = 0, at = 1; i < 15000000; i++) {
                 at = next_of(at, 1u << 31);
                 uint32_t index = scatter(at, RECORDS);
                 sum += after ? values[index] : records[index].hot;
+        }
+        return sum;
+}
+
+/* Two fields of random records: on two lines each, or side by side on one. */
+static uint64_t fields_together(int after)
+{
+        enum { COUNT = 1 << 18 };
+        struct apart {
+                uint64_t first, cold[14], last;
+        } *apart = small_pages(COUNT * sizeof(*apart));
+        struct together {
+                uint64_t first, last, cold[14];
+        } *together = small_pages(COUNT * sizeof(*together));
+        uint64_t sum = 0;
+        for (uint32_t i = 0; i < COUNT; i++)
+                if (after)
+                        together[i].first = together[i].last = i;
+                else
+                        apart[i].first = apart[i].last = i;
+        begin_work();
+        for (uint32_t i = 0, at = 1; i < 8000000; i++) {
+                at = next_of(at, 1u << 31);
+                uint32_t index = scatter(at, COUNT);
+                sum += after ? together[index].first + together[index].last
+                             : apart[index].first + apart[index].last;
+        }
+        return sum;
+}
+
+/* Random records of 48 bytes, half of them across a line border, or one on each line. */
+static uint64_t aligned_records(int after)
+{
+        enum { COUNT = 1 << 19 };
+        struct crossing {
+                uint64_t words[6];
+        } *crossing = elements(COUNT, sizeof(*crossing));
+        struct aligned {
+                _Alignas(64) uint64_t words[6];
+        } *aligned = elements(COUNT, sizeof(*aligned));
+        uint64_t sum = 0;
+        for (uint32_t i = 0; i < COUNT; i++)
+                for (int word = 0; word < 6; word++)
+                        if (after)
+                                aligned[i].words[word] = i;
+                        else
+                                crossing[i].words[word] = i;
+        begin_work();
+        for (uint32_t i = 0, at = 1; i < 8000000; i++) {
+                at = next_of(at, 1u << 31);
+                uint32_t index = scatter(at, COUNT);
+                sum += after ? aligned[index].words[0] + aligned[index].words[5]
+                             : crossing[index].words[0] + crossing[index].words[5];
         }
         return sum;
 }
@@ -246,6 +347,7 @@ static uint64_t smaller_type(int after)
                 else
                         wide[i] = i;
         }
+        begin_work();
         for (uint32_t i = 0, at = 1; i < 10000000; i++) {
                 at = next_of(at, 1u << 31);
                 uint32_t index = scatter(at, COUNT);
@@ -261,6 +363,7 @@ static uint64_t bits_for_bytes(int after)
         uint64_t sum = 0;
         for (uint32_t i = 0; i < COUNT; i += 64)
                 set[after ? i >> 3 : i] = 1;
+        begin_work();
         for (uint32_t i = 0, at = 1; i < 15000000; i++) {
                 at = next_of(at, 1u << 31);
                 uint32_t index = scatter(at, COUNT);
@@ -291,6 +394,7 @@ static struct node *list(uint32_t count, int in_order)
 static uint64_t walk(const struct node *node, uint32_t steps)
 {
         uint64_t sum = 0;
+        begin_work();
         for (uint32_t i = 0; i < steps; i++) {
                 sum += node->value;
                 node = node->next;
@@ -317,6 +421,7 @@ static uint64_t four_chains(int after)
         uint64_t sum = 0;
         if (!after)
                 return walk(nodes, STEPS) & 1;
+        begin_work();
         for (int k = 0; k < 4; k++)
                 at[k] = &nodes[k * NODES / 4 + 13 * k];
         for (uint32_t i = 0; i < STEPS / 4; i++)
@@ -344,6 +449,7 @@ static uint64_t software_prefetch(int after)
                         table[i] = &nodes[i];
         }
         memset(keys, 0, sizeof(keys));
+        begin_work();
         for (uint32_t i = 0; i < LOOKUPS; i++) {
                 uint32_t key = keys[i % AHEAD];
                 at = next_of(at, 1u << 31);
@@ -356,12 +462,65 @@ static uint64_t software_prefetch(int after)
         return sum;
 }
 
+/* A gather by an index array with 40 dependent multiplications for each element, and the
+ * same with a prefetch 16 elements ahead. */
+static uint64_t indexed_prefetch(int after)
+{
+        enum { COUNT = 1 << 22, AHEAD = 16 };
+        uint64_t *data = small_pages(COUNT * sizeof(*data)), sum = 0;
+        uint32_t *index = small_pages((COUNT + AHEAD) * sizeof(*index));
+        for (uint32_t i = 0; i < COUNT; i++) {
+                data[i] = i;
+                index[i] = scatter(next_of(i, COUNT), COUNT);
+        }
+        begin_work();
+        for (uint32_t i = 0; i < COUNT; i++) {
+                if (after)
+                        __builtin_prefetch(&data[index[i + AHEAD]]);
+                sum ^= data[index[i]];
+                for (int k = 0; k < 40; k++)
+                        sum *= 6364136223846793005u;
+        }
+        return sum;
+}
+
+/* A list whose nodes also point 8 nodes ahead; the work at a node takes 100 cycles. */
+static uint64_t jump_pointers(int after)
+{
+        enum { COUNT = 1 << 20, AHEAD = 8 };
+        struct jumping {
+                struct jumping *next, *ahead;
+                uint64_t value, other[5];
+        } *nodes = small_pages(COUNT * sizeof(*nodes));
+        uint64_t sum = 0;
+        for (uint32_t i = 0, ahead = 0; i < COUNT; i++) {
+                ahead = i;
+                for (int k = 0; k < AHEAD; k++)
+                        ahead = next_of(ahead, COUNT);
+                nodes[i] = (struct jumping){.next = &nodes[next_of(i, COUNT)],
+                                            .ahead = &nodes[ahead],
+                                            .value = i};
+        }
+        begin_work();
+        for (const struct jumping *node = nodes, *end = node + 1; node != end;
+             node = node->next) {
+                if (after)
+                        __builtin_prefetch(node->ahead);
+                sum ^= node->value;
+                for (int k = 0; k < 33; k++)
+                        sum *= 6364136223846793005u;
+        }
+        return sum;
+}
+
 /* ---- stores and sharing ---- */
 
 static uint64_t nontemporal(int after)
 {
         enum { BYTES = 32 << 20 };
         char *data = small_pages(BYTES);
+        memset(data, 1, BYTES);
+        begin_work();
         for (int pass = 0; pass < 12; pass++) {
                 __m128i value = _mm_set1_epi8((char)pass);
                 for (size_t i = 0; i < BYTES; i += 16) {
@@ -383,6 +542,7 @@ static uint64_t store_forwarding(int after)
                 uint32_t half[2];
         } word = {0};
         uint64_t sum = 0;
+        begin_work();
         for (uint32_t i = 0; i < 12000000; i++) {
                 if (after) {
                         word.whole = (uint64_t)i << 32 | (uint32_t)sum;
@@ -413,6 +573,7 @@ static uint64_t false_sharing(int after)
         static _Alignas(128) volatile uint64_t counters[32];
         pthread_t threads[2];
         struct counting counting[2];
+        begin_work();
         for (int i = 0; i < 2; i++) {
                 counting[i] =
                     (struct counting){&counters[i * (after ? 16 : 1)], 100000000};
@@ -431,22 +592,26 @@ static const struct {
         uint64_t (*run)(int after);
 } pairs[] = {
     {"huge-pages", "huge pages for a random gather of 64 MiB", huge_pages},
+    {"huge-pages-chain", "huge pages for a chain in 16 MiB", huge_pages_chain},
     {"reuse-memory", "one buffer in place of a new mapping each time", reuse_memory},
-    {"packed-records", "2048 records on 32 pages, not on 2048", packed_records},
+    {"packed-records", "2048 hot lines on 32 pages, not on 2048", packed_records},
     {"loop-order", "a matrix by rows, not by columns", loop_order},
     {"multiply-order", "a product of matrices in order ikj, not ijk", multiply_order},
     {"blocking", "a transposition in blocks of 16", blocking},
     {"padding", "rows 4160 bytes apart, not 4096", padding},
     {"sorted-indices", "a gather by ascending indices", sorted_indices},
-    {"fused-loops", "one pass over 32 MiB, not two", fused_loops},
     {"columns-layout", "a field of its own array, not of records", columns_layout},
     {"hot-cold", "8 hot bytes apart from records of 128 bytes", hot_cold},
+    {"fields-together", "two hot fields side by side, not on two lines", fields_together},
+    {"aligned-records", "records of 48 bytes on a line each", aligned_records},
     {"smaller-type", "4 bytes an element, not 8", smaller_type},
     {"bits-for-bytes", "a set of bits, not of bytes", bits_for_bytes},
     {"list-in-order", "a list in the order of addresses", list_in_order},
     {"list-in-cache", "a list of 256 KiB, not 2 MiB", list_in_cache},
     {"four-chains", "four lists at a time", four_chains},
     {"software-prefetch", "a prefetch 8 lookups ahead", software_prefetch},
+    {"indexed-prefetch", "a prefetch 16 elements ahead", indexed_prefetch},
+    {"jump-pointers", "a prefetch 8 nodes ahead", jump_pointers},
     {"nontemporal", "non-temporal stores to 32 MiB", nontemporal},
     {"store-forwarding", "one store of 8 bytes, not two of 4", store_forwarding},
     {"false-sharing", "counters of two threads on lines of their own", false_sharing},
@@ -454,15 +619,22 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-        if (argc == 2 && strcmp(argv[1], "list") == 0)
-                for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        const size_t count = sizeof(pairs) / sizeof(pairs[0]);
+        if (argc == 2 && strcmp(argv[1], "list") == 0) {
+                for (size_t i = 0; i < count; i++)
                         printf("%s\t%s\n", pairs[i].name, pairs[i].change);
-        else if (argc != 3)
-                return fprintf(stderr, "usage: pairs list | pairs NAME before|after\n"),
+                return 0;
+        }
+        if (argc < 3)
+                return fprintf(stderr, "usage: pairs list | pairs NAME before|after"
+                                       " [setup]\n"),
                        2;
-        for (size_t i = 0; argc == 3 && i < sizeof(pairs) / sizeof(pairs[0]); i++)
-                if (strcmp(argv[1], pairs[i].name) == 0)
-                        printf("%llu\n", (unsigned long long)pairs[i].run(
-                                             strcmp(argv[2], "after") == 0));
+        setup_only = argc > 3;
+        for (size_t i = 0; i < count; i++)
+                if (strcmp(argv[1], pairs[i].name) == 0) {
+                        uint64_t sum = pairs[i].run(strcmp(argv[2], "after") == 0);
+                        printf("%llu %lld\n", (unsigned long long)sum,
+                               cpu_ns() - work_began);
+                }
         return 0;
 }

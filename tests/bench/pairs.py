@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """What the default model claims of real changes, beside what they gain: each pair of pairs.c
 runs as it is, before and after in turns, and once each under 'memlag record' with default
-options. A gain is time before over time after: CPU time of real runs (the median), virtual
-time of the model's. Prints a Markdown table: whether the direction is right and the sizes are
+options. A gain is time before over time after, of the work without its setup: CPU time of real
+runs (the median), virtual time of the model's. Prints a Markdown table: whether the direction is right and the sizes are
 within 30 %. The figures are this machine's; nothing here fails.
 
 Real runs want a quiet machine and the model does not care: --save FILE only runs the former and
@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import pathlib
-import resource
 import sqlite3
 import statistics
 import subprocess
@@ -24,31 +23,37 @@ NO_GAIN = 0.05
 VARIANTS = ("before", "after")
 
 
-def cpu_seconds(command):
-    start = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-    end = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
+def work_seconds(command):
+    """CPU seconds of the work, which the program itself measures."""
+    done = subprocess.run(command, capture_output=True, check=True)
+    return int(done.stdout.split()[1]) * 1e-9
 
 
 def real(pairs, name, rounds):
-    """CPU seconds of each run, by variant, in turns."""
+    """CPU seconds of each run's work, by variant, in turns."""
     times = {variant: [] for variant in VARIANTS}
     for _ in range(rounds):
         for variant in VARIANTS:
-            times[variant].append(cpu_seconds([pairs, name, variant]))
+            times[variant].append(work_seconds([pairs, name, variant]))
     return times
 
 
-def modelled(memlag, options, pairs, name, variant, directory):
+def modelled(memlag, options, command, database):
     """Virtual seconds of a recording."""
-    database = directory / f"{name}-{variant}.db"
     subprocess.run([memlag, "record", "--source", "sim", *options, "--force", "-o", database,
-                    "--", pairs, name, variant], stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, check=True)
+                    "--", *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   check=True)
     with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
         (value,), = db.execute("SELECT value FROM run_info WHERE key = 'duration_ns'")
     return int(value) * 1e-9
+
+
+def modelled_work(options, name, variant, directory):
+    """Virtual seconds of the work: of the run without its setup."""
+    command = [options.pairs, name, variant]
+    whole, setup = (modelled(options.memlag, options.option, each, directory / f"{name}-{what}.db")
+                    for what, each in ((variant, command), (f"{variant}-setup", command + ["setup"])))
+    return whole - setup
 
 
 def direction(gain):
@@ -76,8 +81,7 @@ def compare(options, names, changes, times):
             before, after = (times[name][variant] for variant in VARIANTS)
             gain = statistics.median(before) / statistics.median(after)
             gains = [one / other for one, other in zip(before, after)]
-            model = [modelled(options.memlag, options.option, options.pairs, name, variant,
-                              directory) for variant in VARIANTS]
+            model = [modelled_work(options, name, variant, directory) for variant in VARIANTS]
             claim = model[0] / model[1]
             same = direction(gain) == direction(claim)
             within = abs(claim / gain - 1) <= LIMIT
@@ -100,7 +104,7 @@ def main():
     parser.add_argument("--save", type=pathlib.Path, help="write the real times here, and end")
     parser.add_argument("--real", type=pathlib.Path, help="take the real times from this file")
     parser.add_argument("--keep", type=pathlib.Path, help="keep the recordings in this directory")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     listed = subprocess.run([options.pairs, "list"], capture_output=True, text=True, check=True)
     changes = dict(line.split("\t") for line in listed.stdout.splitlines())
     names = options.names or list(changes)
