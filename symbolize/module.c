@@ -151,11 +151,9 @@ static void forget_answers(const struct module_questions *questions,
                 *questions->code[i] =
                     (struct code_place){.vaddr = questions->code[i]->vaddr,
                                         .sampled = questions->code[i]->sampled};
-        for (size_t i = 0; i < questions->data_count; i++) {
-                data_place_clear(questions->data[i]);
+        for (size_t i = 0; i < questions->data_count; i++)
                 *questions->data[i] = (struct data_place){
                     .vaddr = questions->data[i]->vaddr, .type = TYPE_NONE};
-        }
         for (size_t i = 0; i < questions->access_count; i++) {
                 questions->accesses[i]->asked = false;
                 questions->accesses[i]->flow = (struct flow_answer){0};

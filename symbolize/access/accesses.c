@@ -251,8 +251,6 @@ static int name_thread_variables(struct type_reader *reader, const struct elf_fi
                         take_variable(reader->types, file,
                                       thread_slots_none(&linkage->threads), &data[i],
                                       &accesses[i]->flow);
-        for (size_t i = 0; data && i < count; i++)
-                data_place_clear(&data[i]);
         free(data);
         free(list);
         return error;

@@ -4,12 +4,8 @@
  * without the build-id is not used. */
 #include "debuginfod.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <fnmatch.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +13,6 @@
 #include <unistd.h>
 
 #include "array.h"
-#include "own_module.h"
 
 /* The signatures of elfutils' debuginfod.h. */
 typedef void *begin_function(void);
@@ -59,73 +54,6 @@ struct debuginfod {
         struct timespec drawn_at;
 };
 
-/* ---- Ctrl-C while the library waits ---- */
-
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
-enum { ENDING_SIGNALS = sizeof(ending_signals) / sizeof(*ending_signals) };
-
-/* The signal that came; 0: none. */
-static volatile sig_atomic_t stopped_by;
-
-static void note_signal(int signal)
-{
-        stopped_by = signal;
-}
-
-/* Records signals that would end the process; BEFORE gets their former actions. */
-static void note_signals(struct sigaction before[ENDING_SIGNALS])
-{
-        struct sigaction note = {.sa_handler = note_signal};
-
-        for (size_t i = 0; i < ENDING_SIGNALS; i++) {
-                sigaction(ending_signals[i], NULL, &before[i]);
-                if (before[i].sa_handler == SIG_DFL)
-                        sigaction(ending_signals[i], &note, NULL);
-        }
-}
-
-static void restore_signals(const struct sigaction before[ENDING_SIGNALS])
-{
-        for (size_t i = 0; i < ENDING_SIGNALS; i++)
-                sigaction(ending_signals[i], &before[i], NULL);
-        if (stopped_by)
-                raise(stopped_by);
-}
-
-/* Removes the partial file for WANTED: the library's open "ID/debuginfo.XXXXXX", which
- * the library itself would never remove. */
-static void remove_part(const struct elf_wanted *wanted)
-{
-        static const char name[] = "/debuginfo.";
-        char end[ELF_BUILD_ID_HEX + sizeof(name)], path[PATH_MAX];
-        DIR *files = opendir("/proc/self/fd");
-        const struct dirent *file;
-
-        elf_build_id_hex(wanted->build_id, wanted->build_id_bytes, end);
-        strcat(end, name);
-        while (files && (file = readdir(files))) {
-                ssize_t bytes =
-                    readlinkat(dirfd(files), file->d_name, path, sizeof(path) - 1);
-
-                path[bytes > 0 ? bytes : 0] = '\0';
-                if (strstr(path, end))
-                        unlink(path);
-        }
-        if (files)
-                closedir(files);
-}
-
-/* Ends the process as the signal would have. If the library gave up by itself, its cache
- * would know for ten minutes that no server has the file. */
-static void stop(const struct debuginfod *client)
-{
-        remove_part(client->wanted);
-        if (client->drawn)
-                fputs("\r\033[K", stderr);
-        signal(stopped_by, SIG_DFL);
-        raise(stopped_by);
-}
-
 /* ---- messages ---- */
 
 static const char *path_of(const struct elf_wanted *wanted)
@@ -149,12 +77,6 @@ static bool is_time(struct debuginfod *client)
         return true;
 }
 
-/* The number of decimals to show BYTES with, in MB. */
-static int decimals(uint64_t bytes)
-{
-        return bytes < 100000 ? 3 : 1;
-}
-
 /* Called for as long as the library waits. ALL is the size of the file once that comes;
  * before it is 0, and DONE no number of bytes. */
 static int show_progress(void *handle, long done, long all)
@@ -164,13 +86,11 @@ static int show_progress(void *handle, long done, long all)
         struct diag line;
 
         client->begun |= all > 0;
-        if (stopped_by)
-                stop(client);
         if (!client->on_terminal || !is_time(client))
                 return 0;
         if (all > 0)
-                diag_set(&line, 0, "%s: %.*f of %.*f MB", path, decimals((uint64_t)all),
-                         (double)done / 1e6, decimals((uint64_t)all), (double)all / 1e6);
+                diag_set(&line, 0, "%s: %.3f of %.3f MB", path, (double)done / 1e6,
+                         (double)all / 1e6);
         else
                 diag_set(&line, 0, "%s: waiting for the debuginfod servers", path);
         fprintf(stderr, "\r\033[Kmemlag symbolize: %s", line.text);
@@ -193,8 +113,8 @@ static void say_fetched(const struct debuginfod *client, uint64_t bytes)
 
         if (url)
                 diag_printf("symbolize",
-                            "%s: fetched debug information, %.*f MB, from %.*s",
-                            path_of(client->wanted), decimals(bytes), (double)bytes / 1e6,
+                            "%s: fetched debug information, %.3f MB, from %.*s",
+                            path_of(client->wanted), (double)bytes / 1e6,
                             server_length(url), url);
 }
 
@@ -246,26 +166,6 @@ static bool was_refused(const struct debuginfod *client, const struct elf_wanted
         return false;
 }
 
-/* Whether the file belongs to memlag or Valgrind: no server has it. */
-static bool is_own(const struct elf_wanted *wanted)
-{
-        static const char *const patterns[] = {MEMLAG_MODULE_PRELOADED,
-                                               MEMLAG_MODULE_CORE, MEMLAG_MODULE_TOOL};
-
-        for (size_t i = 0; wanted->path && i < sizeof(patterns) / sizeof(*patterns); i++)
-                if (fnmatch(patterns[i], wanted->path, 0) == 0)
-                        return true;
-        return false;
-}
-
-/* Whether FILE is cut off: the table of its sections, which is at the end, is missing. */
-static bool is_part(const struct elf_file *file)
-{
-        size_t sections;
-
-        return elf_getshdrnum(file->elf, &sections) != 0 || sections == 0;
-}
-
 /* -ENOENT, or -ENOMEM when there is no room to remember it. */
 static int refuse(struct debuginfod *client)
 {
@@ -296,11 +196,10 @@ static int open_answer(struct debuginfod *client, int fd, const char *path,
 {
         const struct elf_wanted *wanted = client->wanted;
         int error = elf_file_open_fd(file, fd);
-        bool part = !error && is_part(file);
 
         if (error == -ENOMEM)
                 return error;
-        if (!error && !part && file->build_id_bytes == wanted->build_id_bytes &&
+        if (!error && file->build_id_bytes == wanted->build_id_bytes &&
             memcmp(file->build_id, wanted->build_id, wanted->build_id_bytes) == 0) {
                 say_fetched(client, file->file_bytes);
                 return 0;
@@ -311,10 +210,7 @@ static int open_answer(struct debuginfod *client, int fd, const char *path,
         diag_printf("symbolize",
                     "%s: what the debuginfod servers have for it is %s and is not used; "
                     "remove %s to ask again",
-                    path_of(wanted),
-                    error  ? "no sound ELF file"
-                    : part ? "only a part of the file"
-                           : "another file",
+                    path_of(wanted), error ? "no sound ELF file" : "another file",
                     path ? path : "it from the cache");
         return refuse(client);
 }
@@ -323,22 +219,19 @@ int debuginfod_fetch(void *context, const struct elf_wanted *wanted,
                      struct elf_file *file)
 {
         struct debuginfod *client = context;
-        struct sigaction before[ENDING_SIGNALS];
         char *path = NULL;
 
         if (client->unreachable || wanted->build_id_bytes == 0 ||
             wanted->build_id_bytes > sizeof(client->refusals->build_id) ||
-            is_own(wanted) || was_refused(client, wanted))
+            was_refused(client, wanted))
                 return -ENOENT;
         client->wanted = wanted;
         client->begun = client->drawn = false;
-        note_signals(before);
         int fd = client->find(client->handle, wanted->build_id,
                               (int)wanted->build_id_bytes, &path);
 
         if (client->drawn)
                 fputs("\r\033[K", stderr);
-        restore_signals(before);
         int error = fd < 0 ? failed(client, fd) : open_answer(client, fd, path, file);
 
         free(path);

@@ -127,7 +127,7 @@ static bool object_type(const struct sample_types *finder,
                 return false;
         const struct data_place *data = &finder->sweep->variables[target->index].data;
 
-        *type = data_type_for(data, finder->sweep->places[location->place].code.function);
+        *type = data->type;
         *offset = target->offset_bytes - data->start;
         return *type != TYPE_NONE;
 }
@@ -144,7 +144,7 @@ static struct sample_type by_section(struct sample_types *finder,
         const struct data_place *data =
             &finder->sweep->variables[location->target.index].data;
 
-        if (data->views_left_out)
+        if (data->divided)
                 return type_left_open(UNTYPED_SEVERAL);
         switch (data->unnamed) {
         case DATA_CONSTANT:

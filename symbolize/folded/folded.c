@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The traces of a folded function: its symbol at the other's address; its entry without
- * an address, with the address of no code, or with the other's. A second name from the
- * source has no entry. */
+ * an address, or with the other's. A second name from the source has no entry. A compiler's
+ * copy of a folded function has no trace: any function without code may be the other. */
 #include "folded.h"
 
-#include <stdbool.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
+#include "die_walk.h"
 #include "mangled_name.h"
-#include "signature.h"
 
 /* Only a hostile file asks for more. */
 enum { LOOKED_AT_LIMIT = 100000000 };
@@ -17,73 +18,22 @@ enum { LOOKED_AT_LIMIT = 100000000 };
 /* More names of one function are not looked at. */
 enum { OTHERS_LIMIT = 16 };
 
-/* The function that is asked for. */
-struct function {
-        Dwarf_Die *die;
-        Dwarf_Addr entry;
-        const char *others[OTHERS_LIMIT]; /* symbols of other functions there */
-        size_t other_count;
-        bool unnamed;    /* no symbol is there */
-        bool copied;     /* a symbol there names a compiler's copy */
-        const char *own; /* the function's symbol there; NULL: none */
-        bool twins; /* another symbol is a function of the same name in another file */
+struct unit_function {
+        Dwarf_Die die;
+        Dwarf_Addr vaddr; /* where it is entered, if it HAS_CODE */
+        bool has_code;
+        bool codeless; /* the compiler left no code, though it is not inline */
 };
 
-/* ---- suffixes of copied functions' names ---- */
-
-/* Whether SYMBOL names a copy. */
-static bool copied_name(const char *symbol)
-{
-        return strstr(symbol, ".constprop.") || strstr(symbol, ".isra.") ||
-               strstr(symbol, ".part.");
-}
-
-static bool is_number(const char *text, size_t length)
-{
-        return length > 0 && strspn(text, "0123456789") >= length;
-}
-
-/* The part of SYMBOL that a linker or compiler tells functions of one name in several
- * files by, which it may end with; and how many characters it has. */
-static size_t file_part(const char *symbol, const char **part)
-{
-        static const char *const words[] = {".lto_priv", ".llvm"};
-        const char *at = symbol + strcspn(symbol, ".@");
-
-        *part = at;
-        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-                if (strncmp(at, words[i], strlen(words[i])) == 0)
-                        at += strlen(words[i]);
-        size_t digits = *at == '.' ? strcspn(at + 1, ".@") : 0;
-
-        return *at == '.' && is_number(at + 1, digits) ? (size_t)(at - *part) + 1 + digits
-                                                       : 0;
-}
-
-/* Whether A and B, names of one function but for that, are of two files. */
-static bool copied_names_differ(const char *a, const char *b)
-{
-        const char *part_a, *part_b;
-        size_t length = file_part(a, &part_a);
-
-        return file_part(b, &part_b) != length || strncmp(part_a, part_b, length) != 0;
-}
-
-/* ---- symbols ---- */
-
-static bool symbol_is_below(const void *item, const void *key)
-{
-        const struct symbol *symbol = item;
-
-        return symbol->vaddr < *(const uint64_t *)key;
-}
-
-/* The first symbol at VADDR or behind. */
-static size_t first_symbol(const struct symbol_table *symbols, uint64_t vaddr)
-{
-        return array_count_before(symbols->symbols, symbols->count,
-                                  sizeof(*symbols->symbols), symbol_is_below, &vaddr);
-}
+/* The symbols at the entry of the function that is asked for. */
+struct entry_symbols {
+        Dwarf_Addr entry;
+        const struct symbol *first;       /* NULL: none is there */
+        const char *others[OTHERS_LIMIT]; /* names of other functions */
+        size_t other_count;
+        bool copied; /* one names a compiler's copy */
+        bool twins;  /* two are of functions that one file knows, and no copies */
+};
 
 /* LLD and mold say in the comment which they are. That is often removed from a program,
  * but not from its debug information. GNU ld, which folds nothing, says nothing: where
@@ -107,132 +57,179 @@ bool folded_by_linker(const struct elf_file *file, const struct elf_file *debug)
         return !commented;
 }
 
-/* ---- the units' functions ---- */
+/* ---- symbols ---- */
 
-/* Whether so many more items may not be looked at. */
-static bool too_many(struct folded *search, const struct unit_range *unit)
+static bool symbol_is_below(const void *item, const void *key)
 {
-        search->looked_at += unit->end - unit->first;
-        return search->looked_at > LOOKED_AT_LIMIT;
+        return ((const struct symbol *)item)->vaddr < *(const uint64_t *)key;
 }
 
-/* Whether UNIT defines a function with the name SYMBOL, and no code except at ENTRY. Also
- * true if there are too many functions to know. */
-static bool defines(struct folded *search, const struct unit_range *unit,
-                    const char *symbol, Dwarf_Addr entry)
+static bool names_copy(const char *symbol)
 {
-        if (too_many(search, unit))
-                return true;
-        for (size_t i = unit->first; i < unit->end; i++) {
-                struct unit_function *item = &search->functions.items[i];
+        return strstr(symbol, ".constprop.") || strstr(symbol, ".isra.") ||
+               strstr(symbol, ".part.");
+}
 
-                if ((!item->has_code || item->vaddr == entry) &&
-                    unit_function_is_called(search->functions.dwarf, item, symbol))
-                        return true;
+/* Whether SYMBOL names the function NAME, a copy or a version. */
+static bool is_called(const char *symbol, const char *name)
+{
+        size_t length = name ? strcspn(name, ".@") : 0;
+
+        return length > 0 && strncmp(symbol, name, length) == 0 &&
+               (symbol[length] == '\0' || strchr(".@", symbol[length]));
+}
+
+/* Whether A and B, at one address, are of one function: versions, or the name that gcc
+ * gives to calls within a library ("init.localalias"). */
+static bool are_one(const struct symbol *a, const struct symbol *b)
+{
+        return mangled_same_constructor(a->name, b->name) ||
+               (is_called(a->name, b->name) &&
+                (!a->local || !b->local || strstr(a->name, ".localalias") ||
+                 strstr(b->name, ".localalias")));
+}
+
+static void look_at_symbols(const struct symbol_table *symbols, struct entry_symbols *at)
+{
+        size_t i = array_count_before(symbols->symbols, symbols->count,
+                                      sizeof(*symbols->symbols), symbol_is_below,
+                                      &at->entry);
+
+        for (; i < symbols->count && symbols->symbols[i].vaddr == at->entry; i++) {
+                const struct symbol *symbol = &symbols->symbols[i];
+
+                if (!symbol->function || symbol->stub || symbol->name[0] == '.')
+                        continue;
+                at->copied |= names_copy(symbol->name);
+                if (!at->first)
+                        at->first = symbol;
+                else if (are_one(at->first, symbol))
+                        continue;
+                else if (at->first->local && symbol->local)
+                        at->twins = true;
+                if (at->other_count < OTHERS_LIMIT)
+                        at->others[at->other_count++] = symbol->name;
         }
-        return false;
 }
 
-/* Whether A and B, in two units, are two functions with one name: each is local to its
- * file, and no common header has it. */
-static bool are_two(struct folded *search, Dwarf_Die *a, Dwarf_Die *b)
+/* ---- the functions of the unit ---- */
+
+static bool has_attribute(struct dwarf_file *dwarf, Dwarf_Die *die, unsigned name)
 {
         Dwarf_Attribute attribute;
-        uint64_t line_a = 0, line_b = 0;
 
-        die_number(search->functions.dwarf, a, DW_AT_decl_line, &line_a);
-        die_number(search->functions.dwarf, b, DW_AT_decl_line, &line_b);
-        return line_a != line_b &&
-               !die_attribute(search->functions.dwarf, b, DW_AT_external, &attribute) &&
-               !die_attribute(search->functions.dwarf, b, DW_AT_specification,
-                              &attribute) &&
-               !die_attribute(search->functions.dwarf, b, DW_AT_abstract_origin,
-                              &attribute);
+        return die_attribute(dwarf, die, name, &attribute);
 }
 
-/* Whether UNIT has a second function at FUNCTION's entry, or may. */
-static bool has_second(struct folded *search, const struct unit_range *unit,
-                       const struct function *function)
+static bool find_entry(const struct unit_functions *functions, Dwarf_Die *function,
+                       Dwarf_Addr *entry)
 {
-        const char *name = die_name(search->functions.dwarf, function->die);
+        return die_entry_address(functions->dwarf, function, entry) &&
+               elf_file_has_code(functions->file, *entry);
+}
 
-        if (too_many(search, unit))
-                return true;
-        for (size_t i = unit->first; i < unit->end && name; i++) {
-                struct unit_function *item = &search->functions.items[i];
+static int add(struct unit_functions *functions, Dwarf_Die *die)
+{
+        struct dwarf_file *dwarf = functions->dwarf;
+        struct unit_function function = {.die = *die};
+        uint64_t value;
 
-                if (!item->has_code || item->vaddr != function->entry)
-                        continue;
-                const char *other = die_name(search->functions.dwarf, &item->die);
+        if ((die_number(dwarf, die, DW_AT_inline, &value) &&
+             value != DW_INL_not_inlined) ||
+            has_attribute(dwarf, die, DW_AT_declaration))
+                return 0;
+        function.has_code = find_entry(functions, die, &function.vaddr);
+        function.codeless = !function.has_code &&
+                            !has_attribute(dwarf, die, DW_AT_low_pc) &&
+                            !has_attribute(dwarf, die, DW_AT_ranges) &&
+                            !has_attribute(dwarf, die, DW_AT_abstract_origin);
+        if (array_reserve(&functions->items, &functions->capacity, functions->count,
+                          sizeof(*functions->items)) < 0)
+                return -ENOMEM;
+        functions->items[functions->count++] = function;
+        return 0;
+}
 
-                if (other && (strcmp(name, other) != 0
-                                  ? !mangled_same_constructor(name, other)
-                                  : are_two(search, function->die, &item->die)))
-                        return true;
+static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
+{
+        (void)parent;
+        (void)value;
+        if (entry->tag == DW_TAG_subprogram)
+                return add(context, &entry->die);
+        return entry->tag == DW_TAG_namespace || entry->tag == DW_TAG_module;
+}
+
+static int read_unit(struct unit_functions *functions, Dwarf_Die *unit)
+{
+        if (functions->unit == unit->addr)
+                return 0;
+        functions->unit = unit->addr;
+        functions->count = 0;
+        return die_walk(functions->dwarf, unit, visit, functions) == -ENOMEM ? -ENOMEM
+                                                                             : 0;
+}
+
+static int count_parameter(void *context, struct die_entry *entry, uint32_t parent,
+                           uint32_t *value)
+{
+        (void)parent;
+        (void)value;
+        *(size_t *)context += entry->tag == DW_TAG_formal_parameter;
+        return 0;
+}
+
+static size_t parameter_count(struct dwarf_file *dwarf, const Dwarf_Die *function)
+{
+        size_t count = 0;
+
+        die_walk(dwarf, function, count_parameter, &count);
+        return count;
+}
+
+/* Whether ITEM is a second function at the entry that the symbols AT are of. */
+static bool is_second(struct dwarf_file *dwarf, struct unit_function *item,
+                      const char *name, const struct entry_symbols *at)
+{
+        const char *other;
+
+        if (item->has_code && item->vaddr == at->entry) {
+                other = die_name(dwarf, &item->die);
+                return !name || !other || !mangled_same_constructor(name, other);
         }
+        if (item->has_code || at->other_count < 2)
+                return false;
+        other = die_name(dwarf, &item->die);
+        for (size_t i = 0; other && i < at->other_count; i++)
+                if (is_called(at->others[i], other) ||
+                    mangled_same_constructor(at->others[i], other))
+                        return true;
         return false;
 }
 
-/* Whether others than FUNCTION's unit, which is OWN, have a second function at its entry,
- * or may. That a file knows alone is one of each. */
-static int look_in_others(struct folded *search, const void *own,
-                          const struct function *function, bool *found)
+/* Whether the unit of FUNCTION, which is read, has a second one at its entry. COPIED: so
+ * counts each function without code that has as many parameters. */
+static bool has_second(struct folded *search, Dwarf_Die *function,
+                       const struct entry_symbols *at, bool copied)
 {
-        const struct unit_starts *starts = search->starts;
-        struct unit_range unit;
-        Dwarf_Die die, entries;
-        int error = 0;
+        struct unit_functions *functions = &search->functions;
+        const char *name = die_name(functions->dwarf, function);
+        Dwarf_Die whole = *function, origin;
 
-        for (size_t i = starts ? unit_starts_from(starts, function->entry) : 0;
-             starts && i < starts->count && starts->items[i].vaddr == function->entry &&
-             !*found && !error;
-             i++) {
-                if (!die_open_unit(search->functions.dwarf, starts->items[i].unit, &die,
-                                   &entries))
-                        continue;
-                error = unit_functions_read(&search->functions, &entries, &unit);
-                *found =
-                    !error && unit.addr != own && has_second(search, &unit, function);
-        }
-        return error;
-}
-
-/* Whether a function that takes and returns what WHOLE does is nowhere in a program
- * optimised as a whole, or may be. */
-static int look_in_lost(struct folded *search, const Dwarf_Die *whole, bool *found)
-{
-        int error = lost_functions_read(&search->lost, &search->functions);
-        struct signature own = signature_of(search->functions.dwarf, whole);
-
-        search->looked_at += search->lost.count;
-        *found = !error && (search->looked_at > LOOKED_AT_LIMIT ||
-                            lost_functions_have(&search->lost, &own));
-        return error;
-}
-
-/* Whether UNIT, which FUNCTION is in, has a function without code that takes and returns
- * the same, or may: gcc has merged them before it made the copy that is left. */
-static bool has_codeless(struct folded *search, const struct unit_range *unit,
-                         const struct function *function)
-{
-        Dwarf_Die whole = *function->die, origin;
-
-        if (too_many(search, unit))
+        search->looked_at += functions->count;
+        if (search->looked_at > LOOKED_AT_LIMIT)
                 return true;
-        if (die_origin(search->functions.dwarf, &whole, &origin))
+        if (die_origin(functions->dwarf, &whole, &origin))
                 whole = origin;
-        struct signature own = {0};
+        size_t parameters = copied ? parameter_count(functions->dwarf, &whole) : 0;
 
-        for (size_t i = unit->first, known = 0; i < unit->end; i++) {
-                if (!search->functions.items[i].codeless ||
-                    search->functions.items[i].die.addr == whole.addr)
+        for (size_t i = 0; i < functions->count; i++) {
+                struct unit_function *item = &functions->items[i];
+
+                if (item->die.addr == whole.addr || item->die.addr == function->addr)
                         continue;
-                if (known++ == 0)
-                        own = signature_of(search->functions.dwarf, &whole);
-                struct signature other = signature_of(search->functions.dwarf,
-                                                      &search->functions.items[i].die);
-
-                if (signature_same(&own, &other))
+                if (is_second(functions->dwarf, item, name, at) ||
+                    (copied && item->codeless &&
+                     parameter_count(functions->dwarf, &item->die) == parameters))
                         return true;
         }
         return false;
@@ -240,120 +237,57 @@ static bool has_codeless(struct folded *search, const struct unit_range *unit,
 
 /* ---- the function that is asked for ---- */
 
-/* Whether SYMBOL may be OWN's by all that is known, which g++ gave no name for linking.
- */
-static bool may_be_own(const struct unit_function *own, const char *symbol)
+/* Whether several units begin code where FUNCTION does, though no other file knows it: of
+ * functions that files share each has an entry. */
+static bool starts_units(const struct folded *search, const struct entry_symbols *at)
 {
-        return !own->linkage && strncmp(symbol, "_Z", strlen("_Z")) == 0;
-}
+        const struct unit_starts *starts = search->starts;
+        size_t i = starts ? unit_starts_from(starts, at->entry) : 0;
 
-/* Whether A and B, symbols of what g++ gave no name for linking, are of two functions. */
-static bool are_unlike(const char *a, const char *b)
-{
-        size_t length = strcspn(a, ".@");
-
-        return (strcspn(b, ".@") != length || strncmp(a, b, length) != 0) &&
-               !mangled_same_constructor(a, b);
-}
-
-/* Finds the symbols at FUNCTION's entry that are of others. */
-static void look_at_symbols(struct folded *search, struct function *function)
-{
-        const struct symbol_table *symbols = search->symbols;
-        struct unit_function own = {.die = *function->die};
-
-        for (size_t i = first_symbol(symbols, function->entry);
-             i < symbols->count && symbols->symbols[i].vaddr == function->entry; i++) {
-                const struct symbol *symbol = &symbols->symbols[i];
-
-                if (!symbol->function || symbol->stub)
-                        continue;
-                function->unnamed = false;
-                function->copied |= copied_name(symbol->name);
-                bool unlinked =
-                    !unit_function_is_called(search->functions.dwarf, &own, symbol->name);
-
-                if (!unlinked || may_be_own(&own, symbol->name)) {
-                        function->twins |=
-                            function->own &&
-                            (copied_names_differ(function->own, symbol->name) ||
-                             (unlinked && are_unlike(function->own, symbol->name)));
-                        function->own = symbol->name;
-                } else if (function->other_count < OTHERS_LIMIT) {
-                        function->others[function->other_count++] = symbol->name;
-                }
-        }
-}
-
-/* Whether UNIT defines what another of the symbols is of. */
-static bool defines_other(struct folded *search, const struct unit_range *unit,
-                          const struct function *function)
-{
-        for (size_t i = 0; i < function->other_count; i++)
-                if (defines(search, unit, function->others[i], function->entry))
-                        return true;
-        return false;
+        return starts && i < starts->count && starts->items[i].vaddr == at->entry &&
+               (!at->first || at->first->local);
 }
 
 /* Nobody gives a function of Rust a second name. */
-static bool is_of_rust(struct folded *search, Dwarf_Die *die)
+static bool is_of_rust(struct dwarf_file *dwarf, Dwarf_Die *unit)
 {
-        Dwarf_Die unit;
         uint64_t language;
 
-        return dwarf_diecu(die, &unit, NULL, NULL) &&
-               die_number(search->functions.dwarf, &unit, DW_AT_language, &language) &&
+        return die_number(dwarf, unit, DW_AT_language, &language) &&
                language == DW_LANG_Rust;
-}
-
-/* Searches the units for functions with FUNCTION's code. */
-static int look_in_units(struct folded *search, const struct function *function,
-                         bool *folded)
-{
-        bool may_be_copied = function->copied || function->unnamed;
-        struct unit_range unit;
-        Dwarf_Die origin;
-        int error = unit_functions_read(&search->functions, function->die, &unit);
-
-        if (error)
-                return error;
-        *folded = has_second(search, &unit, function) ||
-                  defines_other(search, &unit, function) ||
-                  (may_be_copied && has_codeless(search, &unit, function));
-        if (!*folded && search->by_linker)
-                error = look_in_others(search, unit.addr, function, folded);
-        if (error || *folded || !(function->other_count > 0 || may_be_copied) ||
-            !die_origin(search->functions.dwarf, function->die, &origin) ||
-            origin.cu == function->die->cu)
-                return error;
-        /* The unit it was in before programs were optimised as a whole. */
-        error = unit_functions_read(&search->functions, &origin, &unit);
-        *folded = !error && defines_other(search, &unit, function);
-        if (error || *folded || !may_be_copied)
-                return error;
-        return look_in_lost(search, &origin, folded);
 }
 
 int folded_function(struct folded *search, Dwarf_Die *die, bool *folded)
 {
-        struct function function = {.die = die, .unnamed = true};
-        bool others;
+        struct dwarf_file *dwarf = search->functions.dwarf;
+        struct entry_symbols at = {0};
+        Dwarf_Die unit, origin;
 
         *folded = false;
-        if (!unit_functions_entry(&search->functions, die, &function.entry))
+        if (!find_entry(&search->functions, die, &at.entry) ||
+            !dwarf_diecu(die, &unit, NULL, NULL))
                 return 0;
-        look_at_symbols(search, &function);
-        others = function.other_count > 0;
-        *folded =
-            function.twins || (others && (search->by_linker || is_of_rust(search, die)));
-        return *folded || !(search->by_linker || others || function.copied ||
-                            function.unnamed)
-                   ? 0
-                   : look_in_units(search, &function, folded);
+        look_at_symbols(search->symbols, &at);
+        bool others = at.other_count > 1, copied = at.copied || !at.first;
+
+        *folded = at.twins || (search->by_linker && (others || starts_units(search, &at))) ||
+                  (others && is_of_rust(dwarf, &unit));
+        if (*folded || !(search->by_linker || others || copied))
+                return 0;
+        /* A program optimised as a whole has the entries of other functions anywhere. */
+        *folded = (others || copied) &&
+                  die_reference(dwarf, die, DW_AT_abstract_origin, &origin) &&
+                  origin.cu != die->cu && dwarf_diecu(&origin, &origin, NULL, NULL) &&
+                  dwarf_tag(&origin) == DW_TAG_compile_unit;
+        if (*folded)
+                return 0;
+        int error = read_unit(&search->functions, &unit);
+
+        *folded = !error && has_second(search, die, &at, copied);
+        return error;
 }
 
 void folded_free(struct folded *search)
 {
-        unit_functions_free(&search->functions);
-        lost_functions_free(&search->lost);
+        free(search->functions.items);
 }

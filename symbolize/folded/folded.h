@@ -5,10 +5,21 @@
 #ifndef MEMLAG_SYMBOLIZE_FOLDED_H
 #define MEMLAG_SYMBOLIZE_FOLDED_H
 
-#include "lost_functions.h"
+#include "die.h"
 #include "symbol_table.h"
-#include "unit_functions.h"
 #include "unit_starts.h"
+
+struct unit_function;
+
+/* The functions that one unit defines, which is read again only after another one. */
+struct unit_functions {
+        struct dwarf_file *dwarf;
+        const struct elf_file *file;
+        const void *unit; /* address of its entry; NULL: none yet */
+        struct unit_function *items;
+        size_t count;
+        size_t capacity;
+};
 
 struct folded {
         struct unit_functions functions;
@@ -16,14 +27,13 @@ struct folded {
         const struct unit_starts *starts; /* of its debug information; NULL: not known */
         bool by_linker;                   /* it may have folded functions of any units */
         uint64_t looked_at;               /* of FUNCTIONS */
-        struct lost_functions lost;
 };
 
 /* Whether the linker of FILE, whose debug information is from DEBUG, may have folded
  * functions. */
 bool folded_by_linker(const struct elf_file *file, const struct elf_file *debug);
 
-/* *FOLDED: whether FUNCTION, an entry with code of FILE, is. 0 or -ENOMEM. */
+/* *FOLDED: whether FUNCTION, an entry with code of FILE, is, or may be. 0 or -ENOMEM. */
 int folded_function(struct folded *search, Dwarf_Die *function, bool *folded);
 void folded_free(struct folded *search);
 

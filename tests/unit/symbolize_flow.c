@@ -6,7 +6,6 @@
 
 #include "accesses.h"
 #include "flow_walk.h"
-#include "folded.h"
 #include "rival_variables.h"
 
 /* Functions of known size: instructions of one byte that do nothing. */
@@ -522,38 +521,6 @@ TEST(names_pointers_without_going_back_often)
         elf_file_close(&file);
 }
 
-/* Functions of two units, as if one of a linker that folds. */
-TEST(reads_units_once_to_find_folded_functions)
-{
-        const char *const functions[] = {"small", "folded_free", "hops_on",
-                                         "folded_free"};
-        uint64_t work[4];
-        const struct symbol_table symbols = {0};
-        struct dwarf_file dwarf;
-        struct elf_file file;
-
-        open_own_dwarf(&file, &dwarf);
-        struct folded search = {.functions = {.dwarf = &dwarf, .file = &file},
-                                .symbols = &symbols,
-                                .by_linker = true};
-
-        for (size_t i = 0; i < 4; i++) {
-                struct code_place place = beginning_of(&dwarf, functions[i]);
-                uint64_t before = dwarf.budget;
-                bool folded;
-
-                assert_int_equal(folded_function(&search, &place.function_die, &folded),
-                                 0);
-                assert_false(folded);
-                work[i] = before - dwarf.budget;
-        }
-        assert_true(work[2] < work[0] / 4);
-        assert_true(work[3] < work[1] / 4);
-        folded_free(&search);
-        dwarf_file_close(&dwarf);
-        elf_file_close(&file);
-}
-
 /* Of more pairs than are compared, any that was not may be of two types. */
 TEST(leaves_open_what_was_not_compared)
 {
@@ -571,4 +538,21 @@ TEST(leaves_open_what_was_not_compared)
         assert_true(variable_has_rival(&values[TOGETHER - 2], TOGETHER - 2));
         assert_true(variable_has_rival(&values[TOGETHER - 1], 999));
         assert_false(variable_has_rival(&values[ALONE], 999));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(goes_on_in_a_block),
+            cmocka_unit_test(follows_a_function_as_a_whole),
+            cmocka_unit_test(does_not_follow_a_part_of_a_function),
+            cmocka_unit_test(does_not_follow_what_it_cannot_decode),
+            cmocka_unit_test(knows_how_addresses_follow),
+            cmocka_unit_test(knows_what_a_number_is_used_as),
+            cmocka_unit_test(knows_what_is_done_to_integers_only),
+            cmocka_unit_test(names_pointers_without_going_back_often),
+            cmocka_unit_test(leaves_open_what_was_not_compared),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,8 +84,6 @@ static void ask_everything(const char *path)
                 assert_false(module.no_memory);
                 look_at_types(&types, names);
         }
-        for (size_t i = 0; i < QUESTIONS; i++)
-                data_place_clear(&data[i]);
         types_free(&types);
         code_frames_free(&frames);
         string_pool_free(names);
