@@ -32,8 +32,6 @@ struct module {
         bool debug_of_others;   /* its separate debug files are other builds' */
         bool damaged;           /* its debug information; there is no other */
         bool too_costly;        /* it: not all of it was read */
-        size_t units_refused;   /* of it, for their cost */
-        size_t units_misplaced; /* of it: where their code is, is damaged */
         bool no_memory;         /* for it: what names there are come from symbols */
         bool alt_missing;       /* what dwz moved out of it is gone or damaged */
         size_t splits_missing;  /* units in files that are gone or are others */

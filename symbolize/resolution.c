@@ -182,16 +182,13 @@ static int write_untyped(const struct resolution *resolution, struct db *db,
  * costly to read to its end. */
 static int write_elsewhere(const struct raw *raw, struct db *db, struct diag *diag)
 {
-        int64_t missing = 0, too_many = 0, alternates = 0, costly = 0, refused = 0,
-                others = 0, misplaced = 0;
+        int64_t missing = 0, too_many = 0, alternates = 0, costly = 0, others = 0;
 
         for (size_t i = 0; i < raw->module_count; i++) {
                 missing += (int64_t)raw->modules[i].splits_missing;
                 too_many += (int64_t)raw->modules[i].splits_too_many;
                 alternates += raw->modules[i].alt_missing;
                 costly += raw->modules[i].too_costly;
-                refused += (int64_t)raw->modules[i].units_refused;
-                misplaced += (int64_t)raw->modules[i].units_misplaced;
                 others += raw->modules[i].debug_of_others;
         }
         const struct {
@@ -203,8 +200,6 @@ static int write_elsewhere(const struct raw *raw, struct db *db, struct diag *di
             {"split debug information left out", too_many, "units"},
             {"dwz files not found or damaged", alternates, "binaries"},
             {"debug information read in part", costly, "binaries"},
-            {"debug information too costly for its size", refused, "units"},
-            {"debug information with damaged ranges", misplaced, "units"},
             {"separate debug files of other builds", others, "binaries"},
         };
         int error = 0;

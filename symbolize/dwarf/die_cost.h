@@ -9,10 +9,7 @@
 
 /* Checks the memory that the units of DWARF take. 0: it is at most half of this
  * machine's memory, and not far more than sound units of their size take. Otherwise
- * some units are smaller, or have longer tables, than any compiler makes. They lose
- * their tables in DWARF's memory, which hides their entries; *REFUSED is their number.
- * -EFBIG if all units are refused, if there are too many units, or if REFUSED is NULL
- * because the memory is shared. */
-int die_check_cost(Dwarf *dwarf, size_t *refused);
+ * -EFBIG. */
+int die_check_cost(Dwarf *dwarf);
 
 #endif

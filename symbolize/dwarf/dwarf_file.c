@@ -69,11 +69,10 @@ static void end_strings(struct dwarf_bytes bytes)
                 *((char *)(uintptr_t)bytes.end - 1) = '\0';
 }
 
-/* Opens the DWARF of FILE, unpacked into IMAGE where it is packed; *REFUSED of its units
- * are not read. */
+/* Opens the DWARF of FILE, unpacked into IMAGE where it is packed. */
 static int open_unpacked(const struct elf_file *file, bool with_locations,
                          struct debug_image *image, Dwarf **dwarf,
-                         struct dwarf_bytes *strings, size_t *refused)
+                         struct dwarf_bytes *strings)
 {
         int error = debug_image_open(image, file, with_locations);
 
@@ -83,12 +82,11 @@ static int open_unpacked(const struct elf_file *file, bool with_locations,
         end_strings(strings[0]);
         end_strings(strings[1]);
         *dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
-        return *dwarf ? die_check_cost(*dwarf, image->made ? refused : NULL) : -ENOENT;
+        return *dwarf ? die_check_cost(*dwarf) : -ENOENT;
 }
 
-/* Whether units, each beginning with the entry of one, fill all of the section; of
- * REFUSED no entry can be read. */
-static bool all_units(Dwarf *dwarf, const struct dwarf_bytes *section, size_t refused)
+/* Whether units, each beginning with the entry of one, fill all of the section. */
+static bool all_units(Dwarf *dwarf, const struct dwarf_bytes *section)
 {
         Dwarf_Off offset = 0, next;
         size_t header_bytes;
@@ -101,27 +99,24 @@ static bool all_units(Dwarf *dwarf, const struct dwarf_bytes *section, size_t re
                               ? dwarf_tag(&die)
                               : DW_TAG_invalid;
 
-                if (tag == DW_TAG_invalid && refused > 0)
-                        refused--;
-                else if (tag != DW_TAG_partial_unit && tag != DW_TAG_compile_unit)
+                if (tag != DW_TAG_partial_unit && tag != DW_TAG_compile_unit)
                         return false;
                 offset = next;
         }
         return offset == (Dwarf_Off)(section->end - section->start);
 }
 
-/* Opens the file ALT that dwz made. An unreadable file counts as missing, which the
- * caller sees in DWARF. */
+/* Opens the file ALT that dwz made. An unreadable file, or one that is too costly to
+ * read, counts as missing, which the caller sees in DWARF. */
 static int open_alt(struct dwarf_file *dwarf, const struct elf_file *alt,
                     bool with_locations)
 {
         int error = open_unpacked(alt, with_locations, &dwarf->alt_image, &dwarf->alt,
-                                  dwarf->strings + 4, &dwarf->alt_units_refused);
+                                  dwarf->strings + 4);
 
-        if (error || all_units(dwarf->alt, &dwarf->strings[4 + INFO_STRINGS],
-                               dwarf->alt_units_refused))
+        if (error == -ENOMEM ||
+            (!error && all_units(dwarf->alt, &dwarf->strings[4 + INFO_STRINGS])))
                 return error;
-        dwarf->alt_units_refused = 0;
         memset(dwarf->strings + 4, 0, 4 * sizeof(dwarf->strings[0]));
         dwarf_end(dwarf->alt);
         dwarf->alt = NULL;
@@ -135,7 +130,7 @@ int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
 
         *dwarf = (struct dwarf_file){.source = file};
         error = open_unpacked(file, with_locations, &dwarf->image, &dwarf->dwarf,
-                              dwarf->strings, &dwarf->units_refused);
+                              dwarf->strings);
         if (!error && alt)
                 error = open_alt(dwarf, alt, with_locations);
         if (error == -ENOMEM || error == -EFBIG || !dwarf->dwarf) {

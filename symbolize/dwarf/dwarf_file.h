@@ -59,9 +59,6 @@ struct dwarf_file {
         struct dwarf_bytes lines;      /* .debug_line */
         struct dwarf_unit *units;
         size_t unit_count;
-        size_t units_refused;      /* they are too costly to read */
-        size_t alt_units_refused;  /* the same for the alternate file */
-        size_t units_misplaced;    /* their lists of ranges are damaged */
         uint64_t units_end;        /* where in the section the last one ends */
         struct range_map unit_map; /* code.c's: the number of the unit with an address */
         bool units_mapped;

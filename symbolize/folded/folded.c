@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The traces of a folded function: its symbol at the other's address; its entry without
- * an address, or with the other's. A second name from the source has no entry. A compiler's
- * copy of a folded function has no trace: any function without code may be the other. */
+ * an address, or with the other's. A second name from the source has no entry. A
+ * compiler's copy of a folded function has no trace: any function without code may be the
+ * other. */
 #include "folded.h"
 
 #include <errno.h>
@@ -91,9 +92,9 @@ static bool are_one(const struct symbol *a, const struct symbol *b)
 
 static void look_at_symbols(const struct symbol_table *symbols, struct entry_symbols *at)
 {
-        size_t i = array_count_before(symbols->symbols, symbols->count,
-                                      sizeof(*symbols->symbols), symbol_is_below,
-                                      &at->entry);
+        size_t i =
+            array_count_before(symbols->symbols, symbols->count,
+                               sizeof(*symbols->symbols), symbol_is_below, &at->entry);
 
         for (; i < symbols->count && symbols->symbols[i].vaddr == at->entry; i++) {
                 const struct symbol *symbol = &symbols->symbols[i];
@@ -270,7 +271,8 @@ int folded_function(struct folded *search, Dwarf_Die *die, bool *folded)
         look_at_symbols(search->symbols, &at);
         bool others = at.other_count > 1, copied = at.copied || !at.first;
 
-        *folded = at.twins || (search->by_linker && (others || starts_units(search, &at))) ||
+        *folded = at.twins ||
+                  (search->by_linker && (others || starts_units(search, &at))) ||
                   (others && is_of_rust(dwarf, &unit));
         if (*folded || !(search->by_linker || others || copied))
                 return 0;

@@ -22,14 +22,6 @@ enum {
 
 /* ---- the units ---- */
 
-/* Whether the unit's address ranges cannot be read. Split units are not checked. */
-static bool is_misplaced(Dwarf_Die *unit)
-{
-        Dwarf_Addr base, low, high;
-
-        return dwarf_ranges(unit, 0, &base, &low, &high) < 0;
-}
-
 /* Units may have copies of an inline function. The linker keeps the first copy and
  * gives its address to all. The first unit is added last, so a lookup finds it. */
 int code_map_units(struct dwarf_file *dwarf, const struct elf_file *file)
@@ -43,10 +35,8 @@ int code_map_units(struct dwarf_file *dwarf, const struct elf_file *file)
                 Dwarf_Die die;
 
                 ranges.value = (uint32_t)i;
-                if (!dwarf_offdie(dwarf->dwarf, dwarf->units[i].die_offset, &die))
-                        continue;
-                error = die_ranges(dwarf, &die, code_ranges_add, &ranges);
-                dwarf->units_misplaced += is_misplaced(&die);
+                if (dwarf_offdie(dwarf->dwarf, dwarf->units[i].die_offset, &die))
+                        error = die_ranges(dwarf, &die, code_ranges_add, &ranges);
         }
         if (error != -ENOMEM)
                 error = range_map_build(&dwarf->unit_map);
@@ -347,8 +337,7 @@ static int find_in_dwarf(const struct code_reader *reader, struct code_place **p
 
         if (!error) {
                 size_t listed =
-                    list_asked(&reader->dwarf->unit_map,
-                               reader->dwarf->budget > 0 && !reader->dwarf->units_refused,
+                    list_asked(&reader->dwarf->unit_map, reader->dwarf->budget > 0,
                                places, count, asked);
 
                 if (dwarf_file_shareable(reader->dwarf))

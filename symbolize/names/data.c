@@ -167,7 +167,8 @@ static int visit_variable(void *context, struct die_entry *entry, uint32_t paren
                 if (parent == IN_COMMON_BLOCK) /* none lies in another */
                         return 0;
                 *value = IN_COMMON_BLOCK;
-                name = put_name(search, die_string(search->dwarf, &entry->die, DW_AT_name));
+                name =
+                    put_name(search, die_string(search->dwarf, &entry->die, DW_AT_name));
                 return common_blocks_begin(&search->blocks, name) < 0 ? -ENOMEM : 1;
         case DW_TAG_subprogram:
                 if (search->function_count >= IN_COMMON_BLOCK - 1 ||

@@ -118,7 +118,7 @@ int split_unit_make(struct split_unit *unit, unsigned version,
                 return error;
         unit->elf = elf_memory(image.bytes, image.size);
         unit->dwarf = unit->elf ? dwarf_begin_elf(unit->elf, DWARF_C_READ, NULL) : NULL;
-        return unit->dwarf ? die_check_cost(unit->dwarf, NULL) : -ENOENT;
+        return unit->dwarf ? die_check_cost(unit->dwarf) : -ENOENT;
 }
 
 /* With the program's own parts. */

@@ -358,31 +358,6 @@ ends 0 "$MEMLAG" symbolize packed.db >out
         WHERE kind = 'samples in binary with damaged debug information'")" = 4 ] ||
         fail "the ledger does not say that it is damaged: $(sqlite3 packed.db 'SELECT * FROM ledger')"
 
-# Two sections of code, so that the unit has a list of ranges, which is then overwritten.
-cat >ranges.c <<'END'
-__attribute__((section(".text.other"))) int other(int n) { return 5 * n; }
-int work(int n) { return n * 3 + 1; }
-int main(int argc, char **argv) { return work(argc) + other(argc) + !argv; }
-END
-gcc -gdwarf-5 -O1 -Wl,--build-id -o ranges ranges.c
-make_db ranges.db ranges
-ends 0 "$MEMLAG" symbolize ranges.db >out
-misplaced="SELECT total(value) FROM ledger WHERE kind = 'debug information with damaged ranges'"
-[ "$(sqlite3 ranges.db "$misplaced")" = 0.0 ] || fail "sound ranges are called damaged"
-python3 - <<'END'
-import re, subprocess
-text = subprocess.run(["readelf", "-SW", "ranges"], capture_output=True, text=True).stdout
-offset, size = (int(number, 16) for number in re.search(
-    r"\.debug_rnglists +PROGBITS +0+ ([0-9a-f]+) ([0-9a-f]+)", text).groups())
-with open("ranges", "r+b") as program:
-    program.seek(offset)
-    program.write(b"\xa5" * size)
-END
-ends 0 "$MEMLAG" symbolize --drop-names ranges.db >out
-[ "$(sqlite3 ranges.db "$misplaced")" = 1.0 ] ||
-        fail "the ledger does not say that ranges are damaged: $(sqlite3 ranges.db 'SELECT * FROM ledger')"
-[ "$(sqlite3 ranges.db 'SELECT DISTINCT function FROM location')" = work ] ||
-        fail "no functions of symbols where ranges are damaged"
 
 # Damage in the middle of a file: one line with its name and the remedy.
 page=$(sqlite3 memlag.db "SELECT rootpage FROM sqlite_schema WHERE name = 'module'")
