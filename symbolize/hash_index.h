@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "append.h"
+
 #define HASH_INDEX_NONE UINT32_MAX
 
 struct hash_slot {
@@ -30,6 +32,13 @@ uint32_t hash_index_find(const struct hash_index *index, uint32_t hash,
 
 /* Stores POSITION under HASH; the key must not be there yet. 0 or -ENOMEM. */
 int hash_index_add(struct hash_index *index, uint32_t hash, uint32_t position);
+
+/* Adds the item that is the last argument, with HASH, to ITEMS that INDEX is of, of which
+ * there are COUNT. 0 or -ENOMEM. */
+#define HASH_APPEND(index, hash, items, count, capacity, ...)                            \
+        ((count) >= HASH_INDEX_NONE || APPEND(items, count, capacity, __VA_ARGS__) < 0   \
+             ? -ENOMEM                                                                   \
+             : hash_index_add(index, hash, (uint32_t)(count)-1))
 
 void hash_index_free(struct hash_index *index);
 

@@ -13,7 +13,6 @@
 
 #include "own_module.h"
 #include "perf_map.h"
-#include "vdso.h"
 
 /* What is named: places with a function, with a line, calls inlined there, and variables.
  * All that is not known of the kernel's code in a process is called [vdso], and of code
@@ -90,36 +89,6 @@ static char *reason_without_file(const struct module_identity *identity)
                       "(--debuginfo-path)");
 }
 
-/* Another file is in the place of the recorded one. */
-static char *reason_of_change(const struct module_identity *identity,
-                              const struct module_search *files)
-{
-        static const char remedy[] =
-            "; say where the recorded file is kept (--symfs, --build-id-dir)";
-        char recorded[ELF_BUILD_ID_HEX], present[ELF_BUILD_ID_HEX];
-        struct elf_file file;
-        char *path = NULL, *reason = NULL;
-
-        if (identity->build_id_bytes == 0)
-                return strdup("it was written since it was recorded; say where the "
-                              "recorded file is kept (--symfs)");
-        if (asprintf(&path, "%s%s", files->symfs ? files->symfs : "", identity->path) < 0)
-                return NULL;
-        elf_build_id_hex(identity->build_id, identity->build_id_bytes, recorded);
-        int error = elf_file_open(&file, path);
-
-        free(path);
-        if (!error) {
-                elf_build_id_hex(file.build_id, file.build_id_bytes, present);
-                if (asprintf(&reason, "it has %s%s now, and %s was recorded%s",
-                             file.build_id_bytes > 0 ? "build-id " : "no build-id",
-                             present, recorded, remedy) < 0)
-                        reason = NULL;
-                elf_file_close(&file);
-        }
-        return reason;
-}
-
 static const char *reason_of_error(int error, const struct module_identity *identity)
 {
         if (error == -ENOEXEC)
@@ -147,7 +116,11 @@ static char *find_reason(const struct module_identity *identity,
                         : -EINVAL;
 
         if (error == -ESTALE)
-                return reason_of_change(identity, files);
+                return strdup(identity->build_id_bytes > 0
+                                  ? "another file is there now; say where the recorded "
+                                    "file is kept (--symfs, --build-id-dir)"
+                                  : "it was written since it was recorded; say where the "
+                                    "recorded file is kept (--symfs)");
         if (error == -ENOENT || error == -ENOEXEC)
                 return strdup(reason_of_error(error, identity));
         if (!error)

@@ -49,12 +49,13 @@ static int put_file(struct finding *finding, int64_t module_id, const char *role
         return put(finding->sources, module_id, role, file->path, &status);
 }
 
-/* Which file it is that is not there. */
+/* Which file it is that is not there. A server may deliver it later. */
 static int put_missing_alt(struct finding *finding, int64_t module_id,
                            const struct elf_file *file)
 {
         char *wanted;
-        int error = debug_file_alt_wanted(file, &wanted);
+        int error =
+            finding->options->debuginfod ? -ENOENT : debug_file_alt_wanted(file, &wanted);
 
         if (error)
                 return error == -ENOMEM ? error : 0;
@@ -258,25 +259,6 @@ int name_sources_same(const struct name_sources *sources, struct db *db,
         if (rc != SQLITE_DONE && rc != SQLITE_ROW)
                 return db_error(db, "read", diag);
         return rc == SQLITE_DONE && at >= sources->count;
-}
-
-void name_sources_drop_delivered(struct name_sources *sources,
-                                 bool (*was_delivered)(const void *context,
-                                                       int64_t module_id),
-                                 const void *context)
-{
-        size_t kept = 0;
-
-        for (size_t i = 0; i < sources->count; i++) {
-                const struct name_source *source = &sources->items[i];
-
-                if (strcmp(source->role, "dwz") == 0 && source->size_bytes == 0 &&
-                    was_delivered(context, source->module_id))
-                        free(source->path);
-                else
-                        sources->items[kept++] = *source;
-        }
-        sources->count = kept;
 }
 
 static int insert_source(sqlite3_stmt *insert, const struct name_source *source)

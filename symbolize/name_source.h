@@ -38,13 +38,6 @@ int name_sources_find(struct name_sources *sources, struct db *db,
 int name_sources_same(const struct name_sources *sources, struct db *db,
                       struct diag *diag);
 
-/* Drops the files made by dwz that were not found here and of which WAS_DELIVERED says
- * that a server has delivered them to the module: they are not missing. */
-void name_sources_drop_delivered(struct name_sources *sources,
-                                 bool (*was_delivered)(const void *context,
-                                                       int64_t module_id),
-                                 const void *context);
-
 /* Replaces what DB says of them, and of the files that were LOOKED_FOR besides, inside
  * the caller's transaction. */
 int name_sources_write(const struct name_sources *sources,

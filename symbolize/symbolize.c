@@ -15,7 +15,6 @@
 #include "result.h"
 #include "site.h"
 #include "sweep.h"
-#include "vdso.h"
 
 struct stage {
         struct raw raw;
@@ -471,16 +470,6 @@ static int find_names(struct stage *stage, struct diag *diag)
                      : 0;
 }
 
-static bool dwz_was_delivered(const void *context, int64_t module_id)
-{
-        const struct stage *stage = context;
-
-        for (size_t i = 0; i < stage->raw.module_count; i++)
-                if (stage->raw.modules[i].module_id == module_id)
-                        return !stage->raw.modules[i].alt_missing;
-        return false;
-}
-
 static int write_names(struct stage *stage, struct db *db, struct diag *diag)
 {
         const struct object_sources from = {&stage->sweep,     &stage->frames,
@@ -499,8 +488,6 @@ static int write_names(struct stage *stage, struct db *db, struct diag *diag)
                 error = db_ledger_set(
                     db, "symbolize", "debug files not delivered by servers",
                     (int64_t)debuginfod_failures(stage->debuginfod), "files", diag);
-        if (stage->debuginfod)
-                name_sources_drop_delivered(&stage->sources, dwz_was_delivered, stage);
         if (!error)
                 error = name_sources_write(&stage->sources, &stage->looked_for, db, diag);
         return error;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "abbreviation_step.h"
-#include "array.h"
+#include "append.h"
 
 bool abbreviation_step_of(const struct unit_layout *layout, uint64_t form,
                           struct abbreviation_step *step)
@@ -140,10 +140,8 @@ static int add_step(struct abbreviations *table, struct abbreviation *abbreviati
                 return 0;
         }
         if (table->step_count >= UINT32_MAX ||
-            array_reserve(&table->steps, &table->step_capacity, table->step_count,
-                          sizeof(*table->steps)) < 0)
+            APPEND(table->steps, table->step_count, table->step_capacity, *step) < 0)
                 return -ENOMEM;
-        table->steps[table->step_count++] = *step;
         abbreviation->step_count++;
         return 0;
 }
@@ -230,11 +228,7 @@ static int read_abbreviation(struct abbreviations *table,
                                 (!abbreviation.has_children || holds_no_code(tag) ||
                                  (tag == DW_TAG_subprogram && declares));
         fix_size(table, &abbreviation);
-        if (array_reserve(&table->items, &table->capacity, table->count,
-                          sizeof(*table->items)) < 0)
-                return -ENOMEM;
-        table->items[table->count++] = abbreviation;
-        return 0;
+        return PUSH(table, abbreviation);
 }
 
 static int compare_codes(const void *left, const void *right)

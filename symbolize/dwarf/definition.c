@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
 #include "die_walk.h"
 
 struct definition {
@@ -50,12 +49,8 @@ static int put(struct definitions *definitions, const struct definition *definit
                                     first->line != definition->line;
                 return 0;
         }
-        if (definitions->count >= UINT32_MAX - 1 ||
-            array_reserve(&definitions->items, &definitions->capacity, definitions->count,
-                          sizeof(*definitions->items)) < 0)
-                return -ENOMEM;
-        definitions->items[definitions->count] = *definition;
-        return hash_index_add(&definitions->index, hash, (uint32_t)definitions->count++);
+        return HASH_APPEND(&definitions->index, hash, definitions->items,
+                           definitions->count, definitions->capacity, *definition);
 }
 
 /* OUTER is "" or ends in "::". */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "die_split.h"
 
 enum { CHAIN_LIMIT = 16 };
@@ -171,11 +171,6 @@ bool die_open_unit(struct dwarf_file *file, size_t unit, Dwarf_Die *die,
         return true;
 }
 
-static bool unit_is_below(const void *item, const void *key)
-{
-        return ((const struct dwarf_unit *)item)->die_offset < *(const uint64_t *)key;
-}
-
 bool die_lines_unit(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *unit,
                     size_t *number)
 {
@@ -192,8 +187,8 @@ bool die_lines_unit(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *unit,
                 return false;
         uint64_t offset = dwarf_dieoffset(unit);
 
-        *number = array_count_before(file->units, file->unit_count, sizeof(*file->units),
-                                     unit_is_below, &offset);
+        *number =
+            number_from(file->units, file->unit_count, sizeof(*file->units), offset);
         return *number < file->unit_count && file->units[*number].die_offset == offset;
 }
 

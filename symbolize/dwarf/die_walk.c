@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "byte_cursor.h"
 
 enum { DEPTH_LIMIT = 512 };
@@ -119,11 +119,7 @@ static bool skip_children(struct walk *walk, const struct entry_place *entry)
 
 static int push(struct walk *walk, uint32_t value)
 {
-        if (array_reserve(&walk->values, &walk->capacity, walk->depth,
-                          sizeof(*walk->values)) < 0)
-                return -ENOMEM;
-        walk->values[walk->depth++] = value;
-        return 0;
+        return APPEND(walk->values, walk->depth, walk->capacity, value);
 }
 
 /* Visits the children of an entry that was stepped over. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "die_cost.h"
 
 enum { INFO_STRINGS = 2 };
@@ -29,11 +29,9 @@ static int read_units(struct dwarf_file *file)
         while (dwarf_next_unit(file->dwarf, offset, &next, &header_bytes, NULL, NULL,
                                NULL, NULL, NULL, NULL) == 0 &&
                next > offset) {
-                if (array_reserve(&file->units, &capacity, file->unit_count,
-                                  sizeof(*file->units)) < 0)
+                if (APPEND(file->units, file->unit_count, capacity,
+                           (struct dwarf_unit){.die_offset = offset + header_bytes}) < 0)
                         return -ENOMEM;
-                file->units[file->unit_count++] =
-                    (struct dwarf_unit){.die_offset = offset + header_bytes};
                 offset = next;
         }
         file->units_end = offset;

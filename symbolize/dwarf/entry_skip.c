@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "abbreviation_step.h"
+#include "append.h"
 
 static uint64_t read_number(const uint8_t *at, unsigned bytes, bool swapped)
 {
@@ -27,18 +28,10 @@ static uint64_t read_number(const uint8_t *at, unsigned bytes, bool swapped)
 
 static const struct abbreviation *find(const struct abbreviations *table, uint64_t code)
 {
-        size_t low = 0, high = table->count;
+        size_t at = number_from(table->items, table->count, sizeof(*table->items), code);
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (table->items[middle].code < code)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < table->count && table->items[low].code == code ? &table->items[low]
-                                                                    : NULL;
+        return at < table->count && table->items[at].code == code ? &table->items[at]
+                                                                  : NULL;
 }
 
 /* As abbreviations_next(): fast where the code has one byte, as most codes have. */

@@ -6,7 +6,7 @@
 #include <dwarf.h>
 #include <errno.h>
 
-#include "array.h"
+#include "append.h"
 
 struct run {
         struct line_table *table;
@@ -36,17 +36,9 @@ struct run {
         } specials[UINT8_MAX + 1]; /* advance of special opcodes */
 };
 
-static bool answer_is_below(const void *item, const void *key)
-{
-        const struct line_answer *answer = item;
-
-        return answer->vaddr < *(const uint64_t *)key;
-}
-
 static size_t first_from(const struct run *run, uint64_t vaddr)
 {
-        return array_count_before(run->answers, run->count, sizeof(*run->answers),
-                                  answer_is_below, &vaddr);
+        return number_from(run->answers, run->count, sizeof(*run->answers), vaddr);
 }
 
 static void go_to_answer(struct run *run, size_t next)

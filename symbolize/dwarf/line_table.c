@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 
 struct header {
         struct line_table *table;
@@ -16,26 +16,17 @@ struct header {
 
 static int add_directory(struct line_table *table, const char *name)
 {
-        if (array_reserve(&table->directories, &table->directory_capacity,
-                          table->directory_count, sizeof(*table->directories)) < 0)
-                return -ENOMEM;
-        table->directories[table->directory_count++] = name;
-        return 0;
+        return APPEND(table->directories, table->directory_count,
+                      table->directory_capacity, name);
 }
 
 static int add_file(struct line_table *table, const char *name, uint64_t directory)
 {
-        if (array_reserve(&table->files, &table->file_capacity, table->file_count,
-                          sizeof(*table->files)) < 0)
-                return -ENOMEM;
-        struct line_file *file = &table->files[table->file_count++];
+        bool known = directory < table->directory_count;
 
-        *file = (struct line_file){.name = name};
-        if (directory < table->directory_count)
-                file->directory = table->directories[directory];
-        else
-                file->name = NULL;
-        return 0;
+        return APPEND(table->files, table->file_count, table->file_capacity,
+                      (struct line_file){known ? name : NULL,
+                                         known ? table->directories[directory] : NULL});
 }
 
 int line_table_define_file(struct line_table *table, struct byte_cursor *cursor,

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 
 struct reading {
         struct unit_starts *starts;
@@ -20,11 +20,7 @@ static int add(void *context, uint64_t low, uint64_t high)
 
         if (low >= high || !elf_file_has_code(reading->file, low))
                 return 0;
-        if (array_reserve(&starts->items, &starts->capacity, starts->count,
-                          sizeof(*starts->items)) < 0)
-                return -ENOMEM;
-        starts->items[starts->count++] = (struct unit_start){low, reading->unit};
-        return 0;
+        return PUSH(starts, (struct unit_start){low, reading->unit});
 }
 
 static int compare(const void *left, const void *right)
@@ -77,17 +73,9 @@ int unit_starts_read(struct unit_starts *starts, struct dwarf_file *dwarf,
         return 0;
 }
 
-static bool start_is_below(const void *item, const void *key)
-{
-        const struct unit_start *start = item;
-
-        return start->vaddr < *(const uint64_t *)key;
-}
-
 size_t unit_starts_from(const struct unit_starts *starts, uint64_t vaddr)
 {
-        return array_count_before(starts->items, starts->count, sizeof(*starts->items),
-                                  start_is_below, &vaddr);
+        return number_from(starts->items, starts->count, sizeof(*starts->items), vaddr);
 }
 
 void unit_starts_free(struct unit_starts *starts)

@@ -5,8 +5,20 @@
 #ifndef MEMLAG_SYMBOLIZE_DEBUG_FILE_H
 #define MEMLAG_SYMBOLIZE_DEBUG_FILE_H
 
-#include "elf_fetch.h"
+#include "elf_file.h"
 #include "looked_for.h"
+
+/* A request: the debug information of the file with BUILD_ID. */
+struct elf_wanted {
+        const char *path; /* of the program or library, for messages; or NULL */
+        const uint8_t *build_id;
+        size_t build_id_bytes;
+};
+
+/* Opens it in FILE, which has the build-id: 0, -ENOENT when it is not to be had, -ENOMEM.
+ */
+typedef int elf_fetch(void *context, const struct elf_wanted *wanted,
+                      struct elf_file *file);
 
 struct debug_search {
         const char *const *directories; /* NULL-terminated; /usr/lib/debug comes last */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "array.h"
+#include "append.h"
 #include "elf_image.h"
 #include "file_pages.h"
 #include "parallel.h"
@@ -155,14 +155,11 @@ static int add_part(struct unpacking *unpacking, const struct elf_file *file,
             ((old || (shdr->sh_flags & SHF_COMPRESSED)) &&
              !read_header(file, old, &part)))
                 return -EINVAL;
-        if (array_reserve(&unpacking->parts, &unpacking->part_capacity,
-                          unpacking->part_count, sizeof(*unpacking->parts)) < 0)
-                return -ENOMEM;
         unpacking->names |= UINT32_C(1) << named;
         unpacking->several |= another;
         unpacking->packed |= part.packing != PACKING_NONE;
-        unpacking->parts[unpacking->part_count++] = part;
-        return 0;
+        return APPEND(unpacking->parts, unpacking->part_count, unpacking->part_capacity,
+                      part);
 }
 
 static int find_parts(struct unpacking *unpacking, const struct elf_file *file)

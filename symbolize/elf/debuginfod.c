@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "array.h"
-
 /* The signatures of elfutils' debuginfod.h. */
 typedef void *begin_function(void);
 typedef void end_function(void *handle);
@@ -28,12 +26,6 @@ typedef const char *url_function(void *handle);
 /* Global, because the library's callbacks bring only the handle. */
 static get_data_function *get_data;
 
-/* A failed request. */
-struct refusal {
-        uint8_t build_id[ELF_BUILD_ID_BYTES];
-        size_t build_id_bytes;
-};
-
 struct debuginfod {
         void *library;
         void *handle;
@@ -42,8 +34,6 @@ struct debuginfod {
         set_progress_function *set_progress;
         set_data_function *set_data;
         url_function *url;
-        struct refusal *refusals;
-        size_t refusal_count, refusal_capacity;
         size_t failures;
         bool unreachable; /* all servers */
         bool on_terminal;
@@ -153,41 +143,14 @@ static void say_failed(const struct debuginfod *client, int error)
 
 /* ---- questions ---- */
 
-static bool was_refused(const struct debuginfod *client, const struct elf_wanted *wanted)
-{
-        for (size_t i = 0; i < client->refusal_count; i++) {
-                const struct refusal *refusal = &client->refusals[i];
-
-                if (refusal->build_id_bytes == wanted->build_id_bytes &&
-                    memcmp(refusal->build_id, wanted->build_id, wanted->build_id_bytes) ==
-                        0)
-                        return true;
-        }
-        return false;
-}
-
-/* -ENOENT, or -ENOMEM when there is no room to remember it. */
-static int refuse(struct debuginfod *client)
-{
-        const struct elf_wanted *wanted = client->wanted;
-        struct refusal refusal = {.build_id_bytes = wanted->build_id_bytes};
-
-        memcpy(refusal.build_id, wanted->build_id, wanted->build_id_bytes);
-        if (array_reserve(&client->refusals, &client->refusal_capacity,
-                          client->refusal_count, sizeof(refusal)) < 0)
-                return -ENOMEM;
-        client->refusals[client->refusal_count++] = refusal;
-        return -ENOENT;
-}
-
 static int failed(struct debuginfod *client, int error)
 {
         if (error == -ENOENT && !client->begun) /* no server knows the file */
-                return refuse(client);
+                return -ENOENT;
         client->unreachable = !client->begun && means_unreachable(error);
         client->failures++;
         say_failed(client, error);
-        return refuse(client);
+        return -ENOENT;
 }
 
 /* Takes over FD, the library's copy of the wanted file, at PATH. */
@@ -212,7 +175,7 @@ static int open_answer(struct debuginfod *client, int fd, const char *path,
                     "remove %s to ask again",
                     path_of(wanted), error ? "no sound ELF file" : "another file",
                     path ? path : "it from the cache");
-        return refuse(client);
+        return -ENOENT;
 }
 
 int debuginfod_fetch(void *context, const struct elf_wanted *wanted,
@@ -221,9 +184,7 @@ int debuginfod_fetch(void *context, const struct elf_wanted *wanted,
         struct debuginfod *client = context;
         char *path = NULL;
 
-        if (client->unreachable || wanted->build_id_bytes == 0 ||
-            wanted->build_id_bytes > sizeof(client->refusals->build_id) ||
-            was_refused(client, wanted))
+        if (client->unreachable || wanted->build_id_bytes == 0)
                 return -ENOENT;
         client->wanted = wanted;
         client->begun = client->drawn = false;
@@ -302,6 +263,5 @@ void debuginfod_close(struct debuginfod *client)
         if (client->handle)
                 client->end(client->handle);
         dlclose(client->library);
-        free(client->refusals);
         free(client);
 }

@@ -3,8 +3,8 @@
 #ifndef MEMLAG_SYMBOLIZE_DEBUGINFOD_H
 #define MEMLAG_SYMBOLIZE_DEBUGINFOD_H
 
+#include "debug_file.h"
 #include "diag.h"
-#include "elf_fetch.h"
 
 struct debuginfod;
 
@@ -15,8 +15,7 @@ void debuginfod_close(struct debuginfod *client);
 
 /* Asks the servers, or the cache of their answers; CLIENT is the context of an
  * elf_fetch. Prints on stderr the files that came and the failures, and the progress
- * if that is a terminal. It does not repeat a failed request. If no server can be
- * reached, it sends no more requests. */
+ * if that is a terminal. If no server can be reached, it sends no more requests. */
 int debuginfod_fetch(void *client, const struct elf_wanted *wanted,
                      struct elf_file *file);
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "array.h"
+#include "append.h"
 #include "cgroup.h"
 
 #define PAGE_MASK UINT64_C(4095)
@@ -44,15 +44,13 @@ static int read_segments(struct elf_file *file)
                     phdr.p_vaddr + phdr.p_memsz < phdr.p_vaddr ||
                     phdr.p_offset + phdr.p_filesz < phdr.p_offset)
                         continue;
-                if (array_reserve(&file->segments, &capacity, file->segment_count,
-                                  sizeof(*file->segments)) < 0)
+                if (APPEND(file->segments, file->segment_count, capacity,
+                           (struct elf_segment){.offset_bytes = phdr.p_offset,
+                                                .vaddr = phdr.p_vaddr,
+                                                .file_bytes = phdr.p_filesz,
+                                                .memory_bytes = phdr.p_memsz,
+                                                .flags = phdr.p_flags}) < 0)
                         return -ENOMEM;
-                file->segments[file->segment_count++] =
-                    (struct elf_segment){.offset_bytes = phdr.p_offset,
-                                         .vaddr = phdr.p_vaddr,
-                                         .file_bytes = phdr.p_filesz,
-                                         .memory_bytes = phdr.p_memsz,
-                                         .flags = phdr.p_flags};
         }
         return 0;
 }
@@ -70,14 +68,13 @@ static int read_sections(struct elf_file *file)
                     (shdr.sh_flags & SHF_TLS) ||
                     shdr.sh_addr + shdr.sh_size < shdr.sh_addr)
                         continue;
-                if (array_reserve(&file->sections, &capacity, file->section_count,
-                                  sizeof(*file->sections)) < 0)
+                if (APPEND(file->sections, file->section_count, capacity,
+                           (struct elf_section){
+                               .vaddr = shdr.sh_addr,
+                               .size_bytes = shdr.sh_size,
+                               .executable = shdr.sh_flags & SHF_EXECINSTR,
+                               .name = elf_strptr(file->elf, names, shdr.sh_name)}) < 0)
                         return -ENOMEM;
-                file->sections[file->section_count++] = (struct elf_section){
-                    .vaddr = shdr.sh_addr,
-                    .size_bytes = shdr.sh_size,
-                    .executable = shdr.sh_flags & SHF_EXECINSTR,
-                    .name = elf_strptr(file->elf, names, shdr.sh_name)};
                 if (range_map_add(&file->section_map, shdr.sh_addr,
                                   shdr.sh_addr + shdr.sh_size,
                                   (uint32_t)file->section_count - 1) < 0)

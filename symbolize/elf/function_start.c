@@ -2,7 +2,7 @@
 /* One pass over the table's entries: there are few questions, and many functions. */
 #include "function_start.h"
 
-#include "array.h"
+#include "append.h"
 #include "frame_entry.h"
 
 struct walk {
@@ -25,24 +25,11 @@ static bool spend(struct walk *walk, uint64_t cost)
         return enough;
 }
 
-static bool start_is_below(const void *item, const void *key)
-{
-        const struct function_start *start = item;
-
-        return start->vaddr < *(const uint64_t *)key;
-}
-
-/* The first question at LOW or later. */
-static size_t first_from(const struct walk *walk, uint64_t low)
-{
-        return array_count_before(walk->starts, walk->count, sizeof(*walk->starts),
-                                  start_is_below, &low);
-}
-
 /* Of overlapping functions, the function that begins last counts. */
 static void answer(struct walk *walk, uint64_t low, uint64_t bytes)
 {
-        for (size_t i = first_from(walk, low);
+        for (size_t i =
+                 number_from(walk->starts, walk->count, sizeof(*walk->starts), low);
              i < walk->count && walk->starts[i].vaddr - low < bytes && spend(walk, 1);
              i++) {
                 struct function_start *start = &walk->starts[i];

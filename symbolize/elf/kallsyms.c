@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "byte_cursor.h"
 
 const char kallsyms_running[] = "/proc/kallsyms";
@@ -50,13 +50,11 @@ static int read_lines(struct kallsyms *kallsyms, FILE *in, struct string_pool *n
         while (!error && kallsyms->count < UINT32_MAX && getline(&line, &size, in) > 0) {
                 if (!parse(line, &addr, &name) || addr == 0)
                         continue;
-                error = array_reserve(&kallsyms->symbols, &kallsyms->capacity,
-                                      kallsyms->count, sizeof(*kallsyms->symbols));
-                if (error)
-                        break;
-                kallsyms->symbols[kallsyms->count] = (struct kallsyms_symbol){
-                    addr, string_pool_put(names, name), (uint32_t)kallsyms->count};
-                kallsyms->count++;
+                const struct kallsyms_symbol symbol = {addr, string_pool_put(names, name),
+                                                       (uint32_t)kallsyms->count};
+
+                error = APPEND(kallsyms->symbols, kallsyms->count, kallsyms->capacity,
+                               symbol);
         }
         free(line);
         return error ? error : string_pool_failed(names);
@@ -94,17 +92,9 @@ void kallsyms_free(struct kallsyms *kallsyms)
 /* How many symbols begin at ADDR or before. */
 static size_t count_until(const struct kallsyms *kallsyms, uint64_t addr)
 {
-        size_t low = 0, high = kallsyms->count;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (kallsyms->symbols[middle].addr <= addr)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return addr == UINT64_MAX ? kallsyms->count
+                                  : number_from(kallsyms->symbols, kallsyms->count,
+                                                sizeof(*kallsyms->symbols), addr + 1);
 }
 
 uint32_t kallsyms_find(const struct kallsyms *kallsyms, uint64_t addr)

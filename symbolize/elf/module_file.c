@@ -7,17 +7,52 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "vdso.h"
+#include "own_vdso.h"
 
 const char kernel_module[] = "[kernel.kallsyms]";
+const char vdso_module[] = "[vdso]";
+
+/* In memory, because ELF files are read from descriptors here. */
+static int open_copy(struct elf_file *file, const uint8_t *image, size_t bytes)
+{
+        /* Always the same time: names made from it stay while the kernel does. */
+        static const struct timespec times[2];
+        int fd = memfd_create("memlag-vdso", MFD_CLOEXEC);
+
+        if (fd < 0)
+                return -ENOENT;
+        if (write(fd, image, bytes) != (ssize_t)bytes || futimens(fd, times) != 0) {
+                close(fd);
+                return -ENOENT;
+        }
+        return elf_file_open_fd(file, fd);
+}
+
+/* Opens a copy of this process's own: of the kernel that runs. 0; -ENOENT when it has
+ * none; -ENOMEM. */
+static int open_own_vdso(struct elf_file *file)
+{
+        size_t bytes;
+        const uint8_t *image = own_vdso_bytes(&bytes);
+        int error = image ? open_copy(file, image, bytes) : -ENOENT;
+
+        if (error)
+                return error == -ENOMEM ? error : -ENOENT;
+        file->path = strdup(vdso_module);
+        if (!file->path)
+                elf_file_close(file);
+        return file->fd < 0 ? -ENOMEM : 0;
+}
 
 /* The running kernel's vDSO, if it is the recorded one: without a build-id it may be
  * any kernel's. */
 static int open_vdso(const struct module_identity *identity, struct elf_file *file)
 {
-        int error = identity->build_id_bytes > 0 ? vdso_open(file) : -ENOENT;
+        int error = identity->build_id_bytes > 0 ? open_own_vdso(file) : -ENOENT;
 
         if (error || module_identity_is(identity, file))
                 return error;

@@ -12,6 +12,8 @@
 
 /* How perf names the kernel where it names the files that are mapped. */
 extern const char kernel_module[];
+/* The name of the mappings of the file that the kernel maps into every 64-bit process. */
+extern const char vdso_module[];
 
 struct module_search {
         const char *symfs; /* the directory that is the machine's root; NULL: / */

@@ -2,10 +2,10 @@
 /* The directory is open to everybody: a list may be anybody's, and anything. */
 #include "perf_map.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,71 +13,36 @@
 
 enum { LIST_MAX_BYTES = 256 << 20 };
 
-/* A hexadecimal number at *AT, before END; *AT moves behind it. */
-static bool take_number(const char **at, const char *end, uint64_t *number)
-{
-        const char *start = *at;
-
-        *number = 0;
-        if (end - *at > 2 && start[0] == '0' && (start[1] == 'x' || start[1] == 'X'))
-                start = *at += 2;
-        for (; *at < end && *at - start < 16; ++*at) {
-                char c = **at;
-                int digit = c >= '0' && c <= '9'   ? c - '0'
-                            : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                            : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                                   : -1;
-
-                if (digit < 0)
-                        break;
-                *number = *number << 4 | (uint64_t)digit;
-        }
-        return *at > start;
-}
-
-static int take_line(const char *line, const char *end, struct interval_map *map,
-                     struct string_pool *names)
+static int take_line(char *line, struct interval_map *map, struct string_pool *names)
 {
         uint64_t start, bytes;
 
-        if (!take_number(&line, end, &start) || line == end || *line++ != ' ' ||
-            !take_number(&line, end, &bytes) || line == end || *line++ != ' ' ||
-            line == end || bytes == 0 || start + bytes < start)
+        if (!isxdigit((unsigned char)*line))
                 return 0;
-        char *name = strndup(line, (size_t)(end - line));
-        int error = name ? interval_map_put(map, start, start + bytes,
-                                            string_pool_put(names, name))
-                         : -ENOMEM;
-
-        free(name);
-        return error;
+        start = strtoull(line, &line, 16);
+        if (*line++ != ' ' || !isxdigit((unsigned char)*line))
+                return 0;
+        bytes = strtoull(line, &line, 16);
+        if (*line++ != ' ' || !*line || bytes == 0 || start + bytes < start)
+                return 0;
+        line[strcspn(line, "\n")] = '\0';
+        return interval_map_put(map, start, start + bytes, string_pool_put(names, line));
 }
 
-int perf_map_parse(const char *text, size_t bytes, struct interval_map *map,
-                   struct string_pool *names)
+int perf_map_parse(FILE *list, struct interval_map *map, struct string_pool *names)
 {
-        const char *end = text + bytes;
+        char *line = NULL;
+        size_t capacity = 0;
+        int64_t left = LIST_MAX_BYTES;
+        ssize_t bytes;
         int error = 0;
 
-        for (const char *next; text < end && !error; text = next + 1) {
-                next = memchr(text, '\n', (size_t)(end - text));
-                if (!next)
-                        next = end;
-                error = take_line(text, next, map, names);
+        while (!error && left > 0 && (bytes = getline(&line, &capacity, list)) > 0) {
+                error = take_line(line, map, names);
+                left -= bytes;
         }
+        free(line);
         return error;
-}
-
-/* At most the first BYTES bytes of FD; the caller frees the text. */
-static char *read_all(int fd, size_t bytes, size_t *got)
-{
-        char *text = malloc(bytes + 1);
-        ssize_t part = 1;
-
-        *got = 0;
-        while (text && *got < bytes && (part = read(fd, text + *got, bytes - *got)) > 0)
-                *got += (size_t)part;
-        return text;
 }
 
 static bool believed(const struct stat *status)
@@ -101,7 +66,6 @@ int perf_map_read(const struct perf_map_process *process, struct interval_map *m
 {
         char path[64];
         struct stat status;
-        size_t bytes;
 
         snprintf(path, sizeof(path), "/tmp/perf-%" PRId64 ".map", process->pid);
         int error = looked_for_add(looked_for, path);
@@ -117,12 +81,13 @@ int perf_map_read(const struct perf_map_process *process, struct interval_map *m
 
         if (is_list)
                 *owner = owner_of(process, &status);
-        if (is_list && *owner == PERF_MAP_OWN) {
-                char *text = read_all(fd, (size_t)status.st_size, &bytes);
+        FILE *list = is_list && *owner == PERF_MAP_OWN ? fdopen(fd, "r") : NULL;
 
-                error = text ? perf_map_parse(text, bytes, map, names) : -ENOMEM;
-                free(text);
+        if (!list) {
+                close(fd);
+                return 0;
         }
-        close(fd);
+        error = perf_map_parse(list, map, names);
+        fclose(list);
         return error;
 }

@@ -5,16 +5,16 @@
 #define MEMLAG_SYMBOLIZE_PERF_MAP_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "interval_map.h"
 #include "looked_for.h"
 #include "string_pool.h"
 
-/* Reads the list in TEXT into MAP, whose ids are numbers of NAMES; lines that are no
+/* Reads LIST into MAP, whose ids are numbers of NAMES; lines that are no
  * functions are left out. Compilers add to the list while they run: where two overlap,
  * the memory of the earlier has been used again for the later. 0 or -ENOMEM. */
-int perf_map_parse(const char *text, size_t bytes, struct interval_map *map,
-                   struct string_pool *names);
+int perf_map_parse(FILE *list, struct interval_map *map, struct string_pool *names);
 
 /* A process, and when it ran, in seconds since 1970. */
 struct perf_map_process {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "relocations.h"
 
 enum {
@@ -35,26 +35,16 @@ static int take_slot(void *context, const struct relocation *relocation)
              relocation->type != R_X86_64_GLOB_DAT) ||
             !relocation->name || !*relocation->name)
                 return 0;
-        if (array_reserve(&slots->items, &slots->capacity, slots->count,
-                          sizeof(*slots->items)) < 0)
-                return -ENOMEM;
-        slots->items[slots->count++] = (struct slot){relocation->vaddr, relocation->name};
-        return 0;
-}
-
-static int compare(const void *left, const void *right)
-{
-        const struct slot *a = left, *b = right;
-
-        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+        return PUSH(slots, (struct slot){relocation->vaddr, relocation->name});
 }
 
 static const char *function_of(const struct slots *slots, uint64_t vaddr)
 {
         const struct slot key = {.vaddr = vaddr};
         const struct slot *found =
-            slots->count ? bsearch(&key, slots->items, slots->count, sizeof(key), compare)
-                         : NULL;
+            slots->count
+                ? bsearch(&key, slots->items, slots->count, sizeof(key), number_order)
+                : NULL;
 
         return found ? found->function : NULL;
 }
@@ -79,11 +69,8 @@ static int add_stub(struct plt *plt, size_t first, uint64_t vaddr, const char *f
 
         if (plt->count > first && vaddr - last->vaddr < last->size_bytes)
                 last->size_bytes = vaddr - last->vaddr;
-        if (array_reserve(&plt->stubs, &plt->capacity, plt->count, sizeof(*plt->stubs)) <
-            0)
-                return -ENOMEM;
-        plt->stubs[plt->count++] = (struct plt_stub){vaddr, STUB_BYTES, function};
-        return 0;
+        return APPEND(plt->stubs, plt->count, plt->capacity,
+                      (struct plt_stub){vaddr, STUB_BYTES, function});
 }
 
 static int read_table(struct plt *plt, const struct slots *slots, uint64_t start,
@@ -124,7 +111,7 @@ int plt_read(struct plt *plt, const struct elf_file *file)
         int error = relocations_each(file, take_slot, &slots);
 
         if (slots.count > 1)
-                qsort(slots.items, slots.count, sizeof(*slots.items), compare);
+                qsort(slots.items, slots.count, sizeof(*slots.items), number_order);
         for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !error; i++) {
                 Elf_Scn *scn = elf_file_section(file, tables[i]);
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "file_path.h"
 #include "mini_debug.h"
 #include "plt.h"
@@ -112,19 +112,18 @@ static int read_table(struct symbol_table *table, const struct elf_file *file, E
                                 source = source_file(name);
                         if (!wanted(file, &sym, name, &function) || marks_end(from, &sym))
                                 continue;
-                        if (array_reserve(&table->symbols, &table->capacity, table->count,
-                                          sizeof(*table->symbols)) < 0)
+                        const struct symbol symbol = {.vaddr = place_of(&sym),
+                                                      .size_bytes = sym.st_size,
+                                                      .name = name,
+                                                      .rank = rank_of(&sym, name),
+                                                      .function = function,
+                                                      .local = local,
+                                                      .file = local ? source : NULL,
+                                                      .order = (uint32_t)table->count};
+
+                        if (APPEND(table->symbols, table->count, table->capacity,
+                                   symbol) < 0)
                                 return -ENOMEM;
-                        table->symbols[table->count] =
-                            (struct symbol){.vaddr = place_of(&sym),
-                                            .size_bytes = sym.st_size,
-                                            .name = name,
-                                            .rank = rank_of(&sym, name),
-                                            .function = function,
-                                            .local = local,
-                                            .file = local ? source : NULL,
-                                            .order = (uint32_t)table->count};
-                        table->count++;
                 }
         }
         return 0;
@@ -136,17 +135,13 @@ static int add_stubs(struct symbol_table *table, const struct elf_file *file)
         int error = plt_read(&plt, file);
 
         for (size_t i = 0; i < plt.count && !error; i++) {
-                const struct plt_stub *stub = &plt.stubs[i];
+                const struct symbol symbol = {.vaddr = plt.stubs[i].vaddr,
+                                              .size_bytes = plt.stubs[i].size_bytes,
+                                              .name = plt.stubs[i].function,
+                                              .function = true,
+                                              .stub = true};
 
-                error = array_reserve(&table->symbols, &table->capacity, table->count,
-                                      sizeof(*table->symbols));
-                if (!error)
-                        table->symbols[table->count++] =
-                            (struct symbol){.vaddr = stub->vaddr,
-                                            .size_bytes = stub->size_bytes,
-                                            .name = stub->function,
-                                            .function = true,
-                                            .stub = true};
+                error = APPEND(table->symbols, table->count, table->capacity, symbol);
         }
         plt_free(&plt);
         return error;

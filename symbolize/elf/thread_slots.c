@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "relocations.h"
 
 static int add(struct thread_slots *slots, uint64_t vaddr, uint64_t offset,
@@ -14,11 +14,7 @@ static int add(struct thread_slots *slots, uint64_t vaddr, uint64_t offset,
 {
         if (offset >= ELF_THREAD_LIMIT)
                 return 0;
-        if (array_reserve(&slots->items, &slots->capacity, slots->count,
-                          sizeof(*slots->items)) < 0)
-                return -ENOMEM;
-        slots->items[slots->count++] = (struct thread_slot){vaddr, offset, kind};
-        return 0;
+        return PUSH(slots, (struct thread_slot){vaddr, offset, kind});
 }
 
 /* Whether RELOCATION belongs to a variable of this file, and the variable's offset. */
@@ -85,20 +81,13 @@ static int take(void *context, const struct relocation *relocation)
         }
 }
 
-static int compare(const void *left, const void *right)
-{
-        const struct thread_slot *a = left, *b = right;
-
-        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
-}
-
 int thread_slots_read(struct thread_slots *slots, const struct elf_file *file)
 {
         struct search search = {slots, file};
         int error = file->thread_bytes > 0 ? relocations_each(file, take, &search) : 0;
 
         if (slots->count > 1)
-                qsort(slots->items, slots->count, sizeof(*slots->items), compare);
+                qsort(slots->items, slots->count, sizeof(*slots->items), number_order);
         return error;
 }
 
@@ -113,8 +102,9 @@ const struct thread_slot *thread_slots_find(const struct thread_slots *slots,
 {
         const struct thread_slot key = {.vaddr = vaddr};
         const struct thread_slot *found =
-            slots->count ? bsearch(&key, slots->items, slots->count, sizeof(key), compare)
-                         : NULL;
+            slots->count
+                ? bsearch(&key, slots->items, slots->count, sizeof(key), number_order)
+                : NULL;
 
         return found && found->kind == kind ? found : NULL;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "die_walk.h"
 #include "mangled_name.h"
 
@@ -60,11 +60,6 @@ bool folded_by_linker(const struct elf_file *file, const struct elf_file *debug)
 
 /* ---- symbols ---- */
 
-static bool symbol_is_below(const void *item, const void *key)
-{
-        return ((const struct symbol *)item)->vaddr < *(const uint64_t *)key;
-}
-
 static bool names_copy(const char *symbol)
 {
         return strstr(symbol, ".constprop.") || strstr(symbol, ".isra.") ||
@@ -92,9 +87,8 @@ static bool are_one(const struct symbol *a, const struct symbol *b)
 
 static void look_at_symbols(const struct symbol_table *symbols, struct entry_symbols *at)
 {
-        size_t i =
-            array_count_before(symbols->symbols, symbols->count,
-                               sizeof(*symbols->symbols), symbol_is_below, &at->entry);
+        size_t i = number_from(symbols->symbols, symbols->count,
+                               sizeof(*symbols->symbols), at->entry);
 
         for (; i < symbols->count && symbols->symbols[i].vaddr == at->entry; i++) {
                 const struct symbol *symbol = &symbols->symbols[i];
@@ -144,11 +138,7 @@ static int add(struct unit_functions *functions, Dwarf_Die *die)
                             !has_attribute(dwarf, die, DW_AT_low_pc) &&
                             !has_attribute(dwarf, die, DW_AT_ranges) &&
                             !has_attribute(dwarf, die, DW_AT_abstract_origin);
-        if (array_reserve(&functions->items, &functions->capacity, functions->count,
-                          sizeof(*functions->items)) < 0)
-                return -ENOMEM;
-        functions->items[functions->count++] = function;
-        return 0;
+        return PUSH(functions, function);
 }
 
 static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)

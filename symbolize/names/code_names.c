@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 #include "code_instruction.h"
 #include "code_unit.h"
 #include "function_start.h"
@@ -147,13 +147,11 @@ static int take_frames(const struct parts *parts, const struct part *part,
         for (size_t i = 0; i < part->frames.count; i++) {
                 struct code_frame frame = part->frames.items[i];
 
-                if (array_reserve(&frames->items, &frames->capacity, frames->count,
-                                  sizeof(*frames->items)) < 0)
-                        return -ENOMEM;
                 frame.function = common_name(parts, worker, frame.function);
                 frame.call_file = common_name(parts, worker, frame.call_file);
                 frame.number += frame.number ? worker->first_function : 0;
-                frames->items[frames->count++] = frame;
+                if (PUSH(frames, frame) < 0)
+                        return -ENOMEM;
         }
         return 0;
 }
@@ -318,8 +316,8 @@ static size_t list_asked(const struct range_map *units, bool all_units,
                 const struct range *unit = range_map_find(units, places[i]->vaddr);
 
                 if (unit)
-                        asked[listed++] = (struct code_question){
-                            places[i], places[i]->vaddr, unit->value};
+                        asked[listed++] = (struct code_question){places[i]->vaddr,
+                                                                 places[i], unit->value};
                 else
                         places[i]->unread = !all_units;
         }
@@ -354,13 +352,6 @@ static bool is_unnamed(const struct code_place *place)
         return !place->function && place->frame_count == 0;
 }
 
-static int compare_starts(const void *left, const void *right)
-{
-        const struct function_start *a = left, *b = right;
-
-        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
-}
-
 /* Where functions begin that no symbol or entry names. */
 static int find_starts(const struct elf_file *file, struct code_place **places,
                        size_t count)
@@ -378,14 +369,14 @@ static int find_starts(const struct elf_file *file, struct code_place **places,
         for (size_t i = 0; i < count; i++)
                 if (is_unnamed(places[i]))
                         starts[asked++].vaddr = places[i]->vaddr;
-        qsort(starts, unnamed, sizeof(*starts), compare_starts);
+        qsort(starts, unnamed, sizeof(*starts), number_order);
         function_starts_find(file, starts, unnamed);
         for (size_t i = 0; i < count; i++) {
                 const struct function_start key = {.vaddr = places[i]->vaddr}, *found;
 
                 if (!is_unnamed(places[i]))
                         continue;
-                found = bsearch(&key, starts, unnamed, sizeof(key), compare_starts);
+                found = bsearch(&key, starts, unnamed, sizeof(key), number_order);
                 places[i]->has_start = found->found;
                 places[i]->start = found->start;
         }

@@ -4,16 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 #include "die_walk.h"
 
 int code_scopes_note(struct code_scopes *scopes, const Dwarf_Die *die)
 {
-        if (array_reserve(&scopes->noted, &scopes->noted_capacity, scopes->noted_count,
-                          sizeof(*scopes->noted)) < 0)
-                return -ENOMEM;
-        scopes->noted[scopes->noted_count++] = die->addr;
-        return 0;
+        return APPEND(scopes->noted, scopes->noted_count, scopes->noted_capacity,
+                      die->addr);
 }
 
 /* The innermost namespace around AT, among the namespace SPACE and its outer
@@ -55,10 +52,8 @@ static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
         case DW_TAG_union_type:
         case DW_TAG_namespace:
                 if (scopes->count >= UINT32_MAX ||
-                    array_reserve(&scopes->items, &scopes->capacity, scopes->count,
-                                  sizeof(*scopes->items)) < 0)
+                    PUSH(scopes, (struct code_scope){entry->die, parent}) < 0)
                         return -ENOMEM;
-                scopes->items[scopes->count++] = (struct code_scope){entry->die, parent};
                 *value = (uint32_t)scopes->count;
                 return 1;
         case DW_TAG_lexical_block:
@@ -68,38 +63,6 @@ static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
         default:
                 return 0;
         }
-}
-
-/* How many of the noted entries begin at AT or before. */
-static size_t noted_up_to(const struct code_scopes *scopes, const char *at)
-{
-        size_t from = 0, to = scopes->noted_count;
-
-        while (from < to) {
-                size_t middle = from + (to - from) / 2;
-
-                if (scopes->noted[middle] <= at)
-                        from = middle + 1;
-                else
-                        to = middle;
-        }
-        return from;
-}
-
-/* The last namespace that begins before AT, index + 1; 0: none does. */
-static uint32_t space_before(const struct code_scopes *scopes, const char *at)
-{
-        size_t from = 0, to = scopes->space_count;
-
-        while (from < to) {
-                size_t middle = from + (to - from) / 2;
-
-                if (scopes->spaces[middle].start < at)
-                        from = middle + 1;
-                else
-                        to = middle;
-        }
-        return (uint32_t)from;
 }
 
 static bool starts_at(const void *context, const void *start, uint32_t position)
@@ -139,19 +102,15 @@ static const struct code_scope *outer_in_part(const struct code_scopes *scopes,
                                               const struct code_part *part,
                                               const char *at)
 {
-        for (size_t from = part->first, to = part->end; from < to;) {
-                size_t middle = from + (to - from) / 2;
-                const struct code_scope *scope = &scopes->items[middle];
+        size_t i = part->first;
 
-                if (scope->die.addr == at)
-                        return scope->parent > 0 ? &scopes->items[scope->parent - 1]
-                                                 : NULL;
-                if ((const char *)scope->die.addr < at)
-                        from = middle + 1;
-                else
-                        to = middle;
-        }
-        return NULL;
+        if (part->end > i) /* entries begin with their addresses */
+                i += number_from(&scopes->items[i], part->end - i, sizeof(*scopes->items),
+                                 (uintptr_t)at);
+        return i < part->end && scopes->items[i].die.addr == at &&
+                       scopes->items[i].parent > 0
+                   ? &scopes->items[scopes->items[i].parent - 1]
+                   : NULL;
 }
 
 /* Where the sibling of the entry at START of ROOT's unit begins; NULL: not said. */
@@ -170,7 +129,8 @@ static const char *sibling_of(struct dwarf_file *dwarf, const Dwarf_Die *root,
 static int find_part(struct code_scopes *scopes, struct dwarf_file *dwarf,
                      const Dwarf_Die *root, const char *at, struct code_part *part)
 {
-        size_t next = noted_up_to(scopes, at);
+        size_t next = number_from(scopes->noted, scopes->noted_count,
+                                  sizeof(*scopes->noted), (uintptr_t)at + 1);
         const char *until = next < scopes->noted_count ? scopes->noted[next] : NULL;
 
         *part = (struct code_part){0};
@@ -205,8 +165,10 @@ int code_scopes_outer(struct code_scopes *scopes, struct dwarf_file *dwarf,
                 *outer = scope->die;
                 return 0;
         }
-        uint32_t space =
-            own ? space_around(scopes, space_before(scopes, die->addr), die->addr) : 0;
+        uint32_t before =
+            (uint32_t)number_from(scopes->spaces, scopes->space_count,
+                                  sizeof(*scopes->spaces), (uintptr_t)die->addr);
+        uint32_t space = own ? space_around(scopes, before, die->addr) : 0;
 
         if (space > 0)
                 *outer = (Dwarf_Die){

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "declared.h"
 #include "die_walk.h"
 #include "file_path.h"
@@ -59,18 +59,11 @@ struct asked_ranges {
         const struct unit *unit;
 };
 
-static bool question_is_below(const void *item, const void *key)
-{
-        const struct code_question *question = item;
-
-        return question->vaddr < *(const uint64_t *)key;
-}
-
 /* Whether any of the unit's addresses is from LOW up to HIGH. */
 static bool is_asked(const struct unit *unit, uint64_t low, uint64_t high)
 {
-        size_t from = array_count_before(unit->asked, unit->asked_count,
-                                         sizeof(*unit->asked), question_is_below, &low);
+        size_t from =
+            number_from(unit->asked, unit->asked_count, sizeof(*unit->asked), low);
 
         return from < unit->asked_count && unit->asked[from].vaddr < high;
 }
@@ -333,10 +326,6 @@ static int add_frame(struct unit *unit, struct code_place *place, uint32_t index
         struct code_name name = node->name;
         struct code_frame frame = {0};
 
-        if (array_reserve(&unit->with->frames->items, &unit->with->frames->capacity,
-                          unit->with->frames->count,
-                          sizeof(*unit->with->frames->items)) < 0)
-                return -ENOMEM;
         if (node->outer) {
                 frame = *node_call(unit, node);
         } else {
@@ -346,9 +335,8 @@ static int add_frame(struct unit *unit, struct code_place *place, uint32_t index
         }
         frame.function = name.name;
         frame.number = name.number;
-        unit->with->frames->items[unit->with->frames->count++] = frame;
         place->frame_count++;
-        return 0;
+        return PUSH(unit->with->frames, frame);
 }
 
 /* Whether the name of NODE, inlined, is in dwz's file, which is missing. */

@@ -7,8 +7,8 @@
 #include "range_map.h"
 
 struct code_question {
-        struct code_place *place;
         uint64_t vaddr; /* the place's */
+        struct code_place *place;
         uint32_t unit;  /* the number of the unit in READER->dwarf that has the address */
 };
 

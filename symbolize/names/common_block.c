@@ -4,27 +4,22 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 
 /* Only a hostile file has more places in more blocks. */
 enum { STEPS_LIMIT = 100000000 };
 
 int common_blocks_begin(struct common_blocks *blocks, uint32_t name)
 {
-        if (array_reserve(&blocks->items, &blocks->capacity, blocks->count,
-                          sizeof(*blocks->items)) < 0)
-                return -ENOMEM;
-        blocks->items[blocks->count++] =
-            (struct common_block){.name = name, .first_member = blocks->member_count};
-        return 0;
+        return PUSH(blocks, (struct common_block){.name = name,
+                                                  .first_member = blocks->member_count});
 }
 
 int common_blocks_add(struct common_blocks *blocks, const struct common_member *member)
 {
-        if (array_reserve(&blocks->members, &blocks->member_capacity,
-                          blocks->member_count, sizeof(*blocks->members)) < 0)
+        if (APPEND(blocks->members, blocks->member_count, blocks->member_capacity,
+                   *member) < 0)
                 return -ENOMEM;
-        blocks->members[blocks->member_count++] = *member;
         blocks->items[blocks->count - 1].member_count++;
         return 0;
 }

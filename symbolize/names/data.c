@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "common_block.h"
 #include "die_walk.h"
 #include "file_path.h"
@@ -172,10 +172,9 @@ static int visit_variable(void *context, struct die_entry *entry, uint32_t paren
                 return common_blocks_begin(&search->blocks, name) < 0 ? -ENOMEM : 1;
         case DW_TAG_subprogram:
                 if (search->function_count >= IN_COMMON_BLOCK - 1 ||
-                    array_reserve(&search->functions, &search->function_capacity,
-                                  search->function_count, sizeof(*search->functions)) < 0)
+                    APPEND(search->functions, search->function_count,
+                           search->function_capacity, entry->die) < 0)
                         return -ENOMEM;
-                search->functions[search->function_count++] = entry->die;
                 *value = (uint32_t)search->function_count;
                 return 1;
         case DW_TAG_namespace:
@@ -286,46 +285,29 @@ static int compare_places(const void *left, const void *right)
         return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-/* Moves the places that can be the first of a variable to the front, in their order.
- * Returns their number. */
-static size_t variables_first(const struct elf_file *file, struct data_place **places,
-                              size_t count, struct data_place **others)
+/* No variable begins in linkers' own data. */
+static bool may_be_variable(const struct elf_file *file, const struct data_place *place)
 {
-        size_t first = 0, other = 0;
+        const struct elf_section *section =
+            place->variable || elf_thread_local(place->vaddr)
+                ? NULL
+                : elf_file_section_at(file, place->vaddr);
 
-        for (size_t i = 0; i < count; i++) {
-                const struct elf_section *section =
-                    places[i]->variable || elf_thread_local(places[i]->vaddr)
-                        ? NULL
-                        : elf_file_section_at(file, places[i]->vaddr);
-
-                if (section && section->name && is_linkage(section))
-                        others[other++] = places[i];
-                else
-                        places[first++] = places[i];
-        }
-        if (other > 0)
-                memcpy(places + first, others, other * sizeof(*places));
-        return first;
+        return !section || !section->name || !is_linkage(section);
 }
 
 static int find_variables(struct type_reader *reader, const struct elf_file *file,
                           struct data_place **places, size_t count,
                           struct string_pool *names)
 {
-        struct data_place **others = malloc(count * sizeof(*others));
-
-        if (!others)
-                return -ENOMEM;
-        size_t wanted = variables_first(file, places, count, others);
         struct search search = {.dwarf = reader->dwarf,
                                 .reader = reader,
                                 .names = names,
                                 .wanted = places,
-                                .wanted_count = wanted,
-                                .typeless = wanted};
+                                .wanted_count = count};
 
-        free(others);
+        for (size_t i = 0; i < count; i++)
+                search.typeless += may_be_variable(file, places[i]);
         return search_dwarf(&search);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "demangle.h"
 #include "file_path.h"
 #include "name.h"
@@ -31,11 +31,8 @@ struct source {
 int named_functions_add(struct named_functions *functions,
                         const struct named_function *function, uint32_t *number)
 {
-        if (functions->count >= UINT32_MAX ||
-            array_reserve(&functions->items, &functions->capacity, functions->count,
-                          sizeof(*functions->items)) < 0)
+        if (functions->count >= UINT32_MAX || PUSH(functions, *function) < 0)
                 return -ENOMEM;
-        functions->items[functions->count++] = *function;
         *number = (uint32_t)functions->count;
         return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The Itanium C++ ABI, 5.1. The parser only distinguishes forms that determine where a
- * part ends. */
+/* The Itanium C++ ABI, 5.1. Only the ends of groups are looked for: a group begins with
+ * one of a few capital letters, and ends with E. */
 #include "mangled_name.h"
 
 #include <string.h>
@@ -10,10 +10,7 @@ enum { DEPTH_LIMIT = 64 };
 struct text {
         const char *at;
         const char *end;
-        int depth;
 };
-
-static bool skip_item(struct text *text);
 
 static bool is_digit(char c)
 {
@@ -25,17 +22,17 @@ static bool is_small(char c)
         return c >= 'a' && c <= 'z';
 }
 
-static bool take(struct text *text, char c)
-{
-        bool there = text->at < text->end && *text->at == c;
-
-        text->at += there;
-        return there;
-}
-
 static char peek(const struct text *text)
 {
         return text->at < text->end ? *text->at : '\0';
+}
+
+static bool take(struct text *text, char c)
+{
+        bool there = peek(text) == c;
+
+        text->at += there;
+        return there;
 }
 
 static bool skip_characters(struct text *text, size_t count)
@@ -44,6 +41,19 @@ static bool skip_characters(struct text *text, size_t count)
                 return false;
         text->at += count;
         return true;
+}
+
+static void skip_all(struct text *text, const char *characters)
+{
+        while (peek(text) && strchr(characters, peek(text)))
+                text->at++;
+}
+
+/* "_", "0_", "1A_". */
+static bool skip_number(struct text *text)
+{
+        skip_all(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        return take(text, '_');
 }
 
 static bool skip_identifier(struct text *text)
@@ -60,187 +70,160 @@ static bool skip_identifier(struct text *text)
         return skip_characters(text, length);
 }
 
-/* Skips past the E that ends the current group. */
-static bool skip_to_end(struct text *text)
+/* ---- groups ---- */
+
+enum group {
+        GROUP_SCOPES = 'N',
+        GROUP_TYPES = 'F', /* or what a local name is in */
+        GROUP_ARGUMENTS = 'I',
+        GROUP_LITERAL = 'L',
+        GROUP_LAMBDA = 'U'
+};
+
+struct groups {
+        char open[DEPTH_LIMIT];
+        size_t depth;
+};
+
+static bool open_group(struct groups *groups, enum group group)
 {
-        while (!take(text, 'E'))
-                if (!skip_item(text))
-                        return false;
+        if (groups->depth >= DEPTH_LIMIT)
+                return false;
+        groups->open[groups->depth++] = (char)group;
         return true;
 }
 
-/* "_", "0_", "1A_". */
-static bool skip_number(struct text *text)
+/* Behind an L: a template's argument that is a number or an address, with its type;
+ * before a name it only says that one file knows that. */
+static bool open_literal(struct text *text, struct groups *groups)
 {
-        while (is_digit(peek(text)) || (peek(text) >= 'A' && peek(text) <= 'Z'))
-                text->at++;
-        return take(text, '_');
+        if (groups->open[groups->depth - 1] != GROUP_ARGUMENTS)
+                return true;
+        if (take(text, '_'))
+                return take(text, 'Z') && open_group(groups, GROUP_TYPES);
+        if (!open_group(groups, GROUP_LITERAL))
+                return false;
+        if (is_digit(peek(text)))
+                return skip_identifier(text);
+        return take(text, 'N') ? open_group(groups, GROUP_SCOPES)
+                               : skip_characters(text, 1);
 }
 
-/* A template's argument that is a number or an address, behind its L. */
-static bool skip_literal(struct text *text)
+/* The value of a literal, in decimal or hexadecimal digits. */
+static void skip_value(struct text *text, const struct groups *groups)
 {
-        if (take(text, '_'))
-                return take(text, 'Z') && skip_to_end(text);
-        if (!skip_item(text))
-                return false;
-        while (peek(text) == 'n' || is_digit(peek(text)) ||
-               (peek(text) >= 'a' && peek(text) <= 'f'))
-                text->at++;
-        return take(text, 'E');
+        if (groups->depth > 0 && groups->open[groups->depth - 1] == GROUP_LITERAL)
+                skip_all(text, "n0123456789abcdef");
 }
+
+static bool close_group(struct text *text, struct groups *groups)
+{
+        return groups->open[--groups->depth] != GROUP_LAMBDA || skip_number(text);
+}
+
+/* Skips the second letter of an operator that begins with C, and of a conversion the
+ * letters of the type. */
+static bool skip_operator(struct text *text, char c)
+{
+        char second = peek(text);
+
+        if (!skip_characters(text, 1))
+                return false;
+        if (c == 'c' && second == 'v') {
+                skip_all(text, "PROKVrG");
+                text->at += is_small(peek(text));
+        }
+        return true;
+}
+
+/* Skips a token that is no identifier. Types of small letters have one letter, operators,
+ * which stand among scopes, have two. */
+static bool skip_token(struct text *text, struct groups *groups)
+{
+        char c = *text->at++;
+
+        switch (c) {
+        case 'E':
+                return close_group(text, groups);
+        case 'N':
+                return open_group(groups, GROUP_SCOPES);
+        case 'F':
+        case 'Z':
+                return open_group(groups, GROUP_TYPES);
+        case 'I':
+        case 'J':
+                return open_group(groups, GROUP_ARGUMENTS);
+        case 'L':
+                return open_literal(text, groups);
+        case 'X': /* of expressions only an address */
+                return take(text, 'a') && take(text, 'd') &&
+                       open_group(groups, GROUP_TYPES);
+        case 'U': /* a lambda or another type without a name */
+                if (take(text, 'l'))
+                        return open_group(groups, GROUP_LAMBDA);
+                return !take(text, 't') || skip_number(text);
+        case 'S':
+                return is_small(peek(text)) ? skip_characters(text, 1)
+                                            : skip_number(text);
+        case 'T':
+        case 'A':
+                return skip_number(text);
+        case 'C': /* a constructor, or before a type: complex */
+                text->at += peek(text) >= '1' && peek(text) <= '5';
+                return true;
+        case 'D': /* a destructor, or a type: not of an expression, nor a vector */
+                return peek(text) && strchr("pnacisufdehoO0125", peek(text)) &&
+                       skip_characters(text, 1);
+        case '_': /* before the number of a name local to a function */
+                skip_all(text, "0123456789");
+                return true;
+        default:
+                if (is_small(c) && groups->open[groups->depth - 1] == GROUP_SCOPES)
+                        return skip_operator(text, c);
+                return is_small(c) || strchr("PROKVGMB", c);
+        }
+}
+
+/* Skips the tokens of a group, up to behind its E. *LAST: where the last item on the
+ * group's own level begins. UNTIL: stops before an item there that begins at that place;
+ * NULL: none does. */
+static bool skip_group(struct text *text, enum group group, const char *until,
+                       const char **last)
+{
+        struct groups groups = {.open = {(char)group}, .depth = 1};
+
+        *last = text->at;
+        while (groups.depth > 0 && text->at < text->end) {
+                if (groups.depth == 1 && text->at == until)
+                        return true;
+                if (groups.depth == 1 && *text->at != 'E')
+                        *last = text->at;
+                if (!(is_digit(*text->at) ? skip_identifier(text)
+                                          : skip_token(text, &groups)))
+                        return false;
+                skip_value(text, &groups);
+        }
+        return groups.depth == 0 && !until;
+}
+
+static bool skip_to_end(struct text *text, enum group group)
+{
+        const char *last;
+
+        return skip_group(text, group, NULL, &last);
+}
+
+/* ---- names ---- */
 
 /* The discriminator of names local to a function. */
 static void skip_discriminator(struct text *text)
 {
-        if (peek(text) != '_')
+        if (!take(text, '_'))
                 return;
-        text->at++;
         if (take(text, '_'))
                 skip_number(text);
         else if (is_digit(peek(text)))
                 text->at++;
-}
-
-/* A name local to a function, behind its Z. */
-static bool skip_local(struct text *text)
-{
-        if (!skip_to_end(text))
-                return false;
-        if (!take(text, 's') && !skip_item(text))
-                return false;
-        skip_discriminator(text);
-        return true;
-}
-
-/* A lambda or another type without a name, behind its U. */
-static bool skip_unnamed(struct text *text)
-{
-        if (take(text, 'l'))
-                return skip_to_end(text) && skip_number(text);
-        if (take(text, 't'))
-                return skip_number(text);
-        return skip_identifier(text);
-}
-
-static bool skip_substitution(struct text *text)
-{
-        char c = peek(text);
-
-        if (c >= 'a' && c <= 'z')
-                return skip_characters(text, 1);
-        return skip_number(text);
-}
-
-/* Types that begin with D, and destructors. */
-static bool skip_d(struct text *text)
-{
-        static const bool known[128] = {
-            ['p'] = true, ['n'] = true, ['a'] = true, ['c'] = true, ['i'] = true,
-            ['s'] = true, ['u'] = true, ['f'] = true, ['d'] = true, ['e'] = true,
-            ['h'] = true, ['o'] = true, ['O'] = true, ['0'] = true, ['1'] = true,
-            ['2'] = true, ['5'] = true,
-        };
-        unsigned char c = (unsigned char)peek(text);
-
-        return c < sizeof(known) && known[c] && skip_characters(text, 1);
-}
-
-/* Of expressions only an address, behind the X. */
-static bool skip_address(struct text *text)
-{
-        return take(text, 'a') && take(text, 'd') && skip_item(text) && take(text, 'E');
-}
-
-static bool skip_array(struct text *text)
-{
-        while (is_digit(peek(text)))
-                text->at++;
-        return take(text, '_');
-}
-
-static bool skip_any(struct text *text)
-{
-        char c = peek(text);
-
-        if (is_digit(c))
-                return skip_identifier(text);
-        if (text->at == text->end)
-                return false;
-        text->at++;
-        switch (c) {
-        case 'N':
-        case 'I':
-        case 'J':
-        case 'F':
-                return skip_to_end(text);
-        case 'L':
-                return skip_literal(text);
-        case 'Z':
-                return skip_local(text);
-        case 'U':
-                return skip_unnamed(text);
-        case 'S':
-                return skip_substitution(text);
-        case 'T':
-                return skip_number(text);
-        case 'D':
-                return skip_d(text);
-        case 'X':
-                return skip_address(text);
-        case 'A':
-                return skip_array(text);
-        case 'B':
-                return skip_identifier(text);
-        case 'C': /* a constructor, or before a type: complex */
-                text->at += peek(text) >= '1' && peek(text) <= '5';
-                return true;
-        case 'M':
-        case 'P':
-        case 'R':
-        case 'O':
-        case 'K':
-        case 'V':
-        case 'G':
-                return true;
-        default: /* fundamental types, operators */
-                return is_small(c);
-        }
-}
-
-/* A name, a type or a prefix. Every form with nested forms calls this for them, so all
- * levels are counted. */
-static bool skip_item(struct text *text)
-{
-        if (text->depth >= DEPTH_LIMIT)
-                return false;
-        text->depth++;
-        bool whole = skip_any(text);
-
-        text->depth--;
-        return whole;
-}
-
-/* The type that an operator converts to. */
-static bool skip_converted(struct text *text)
-{
-        while (peek(text) && strchr("PROKVrG", peek(text)))
-                text->at++;
-        return skip_item(text);
-}
-
-/* One of names in scopes: as an item, but for L, which only says that one file knows it,
- * and operators, which have two letters. */
-static bool skip_name(struct text *text)
-{
-        if (peek(text) == 'L')
-                text->at++;
-        if (!is_small(peek(text)))
-                return skip_item(text);
-        const char *name = text->at;
-
-        return skip_characters(text, 2) &&
-               (strncmp(name, "cv", 2) != 0 || skip_converted(text));
 }
 
 /* Scopes and the name behind N and the qualifiers, up to behind the E. Constructors of
@@ -250,17 +233,15 @@ static bool take_nested(struct text *text, struct mangled *parts)
 {
         const char *last;
 
-        parts->scoped = last = text->at;
-        while (peek(text) != 'E') {
-                last = text->at;
-                if (!skip_name(text))
-                        return false;
-        }
-        parts->scoped_length = (size_t)(text->at - parts->scoped);
-        if (parts->scoped_length > 0 && (*last == 'C' || *last == 'D') &&
-            text->at - last == 2 && is_digit(last[1]))
-                parts->scoped_length--;
-        return take(text, 'E') && parts->scoped_length > 0;
+        parts->scoped = text->at;
+        if (!skip_group(text, GROUP_SCOPES, NULL, &last))
+                return false;
+        const char *end = text->at - 1;
+
+        if ((*last == 'C' || *last == 'D') && end - last == 2 && is_digit(last[1]))
+                end--;
+        parts->scoped_length = (size_t)(end - parts->scoped);
+        return parts->scoped_length > 0;
 }
 
 /* Allocation functions share a label for all parameters. */
@@ -289,10 +270,10 @@ static bool take_unscoped(struct text *text, struct mangled *parts)
         } else {
                 return false;
         }
-        while (peek(text) == 'B')
-                if (!skip_item(text))
+        while (take(text, 'B'))
+                if (!skip_identifier(text))
                         return false;
-        if (take(text, 'I') && !skip_to_end(text))
+        if (take(text, 'I') && !skip_to_end(text, GROUP_ARGUMENTS))
                 return false;
         parts->scoped_length = (size_t)(text->at - parts->scoped);
         return true;
@@ -303,8 +284,7 @@ static bool take_name(struct text *text, struct mangled *parts)
         if (!take(text, 'N'))
                 return take_unscoped(text, parts);
         parts->qualifiers = text->at;
-        while (peek(text) && strchr("rVKRO", peek(text)))
-                text->at++;
+        skip_all(text, "rVKRO");
         parts->qualifiers_length = (size_t)(text->at - parts->qualifiers);
         return take_nested(text, parts);
 }
@@ -318,7 +298,7 @@ bool mangled_take_apart(const char *link, size_t length, struct mangled *parts)
                 return false;
         parts->around = text.at;
         if (take(&text, 'Z')) {
-                if (!skip_to_end(&text))
+                if (!skip_to_end(&text, GROUP_TYPES))
                         return false;
                 parts->around_length = (size_t)(text.at - parts->around);
         }
@@ -335,19 +315,14 @@ bool mangled_take_apart(const char *link, size_t length, struct mangled *parts)
 static bool is_constructor_at(const char *name, size_t at)
 {
         struct text text = {.at = name, .end = name + strlen(name)};
+        const char *last;
 
-        if (!take(&text, '_') || !take(&text, 'Z'))
+        if (!take(&text, '_') || !take(&text, 'Z') ||
+            (take(&text, 'Z') && !skip_to_end(&text, GROUP_TYPES)) || !take(&text, 'N'))
                 return false;
-        if (take(&text, 'Z') && !skip_to_end(&text))
-                return false;
-        if (!take(&text, 'N'))
-                return false;
-        while (peek(&text) && strchr("rVKRO", peek(&text)))
-                text.at++;
-        while (text.at < name + at)
-                if (peek(&text) == 'E' || !skip_name(&text))
-                        return false;
-        return text.at == name + at && (peek(&text) == 'C' || peek(&text) == 'D');
+        skip_all(&text, "rVKRO");
+        return skip_group(&text, GROUP_SCOPES, name + at, &last) &&
+               (peek(&text) == 'C' || peek(&text) == 'D');
 }
 
 bool mangled_same_constructor(const char *a, const char *b)

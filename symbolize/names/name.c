@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "demangle.h"
 
 uint32_t name_put_linkage(struct string_pool *names, const char *linkage_name)
@@ -40,12 +39,8 @@ const struct linked_name *linked_names_find(const struct linked_names *known,
 
 void linked_names_add(struct linked_names *known, const struct linked_name *name)
 {
-        if (known->count < HASH_INDEX_NONE &&
-            array_reserve(&known->items, &known->capacity, known->count,
-                          sizeof(*known->items)) == 0 &&
-            hash_index_add(&known->index, hash_place(name->from),
-                           (uint32_t)known->count) == 0)
-                known->items[known->count++] = *name;
+        (void)HASH_APPEND(&known->index, hash_place(name->from), known->items,
+                          known->count, known->capacity, *name);
 }
 
 uint32_t linked_names_put(struct linked_names *known, struct string_pool *names,

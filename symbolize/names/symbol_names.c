@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "mangled_name.h"
 #include "name.h"
 
@@ -79,15 +78,10 @@ static int add_overload(struct symbol_names *names, const char *link)
                 known->several |= !same_signature(&known->first, &parts);
                 return 0;
         }
-        if (names->overload_count >= HASH_INDEX_NONE ||
-            array_reserve(&names->overloads, &names->overload_capacity,
-                          names->overload_count, sizeof(*names->overloads)) < 0 ||
-            hash_index_add(&names->overload_index,
+        return HASH_APPEND(&names->overload_index,
                            hash_bytes(parts.scoped, parts.scoped_length),
-                           (uint32_t)names->overload_count) < 0)
-                return -ENOMEM;
-        names->overloads[names->overload_count++] = (struct overloads){.first = parts};
-        return 0;
+                           names->overloads, names->overload_count,
+                           names->overload_capacity, (struct overloads){.first = parts});
 }
 
 bool symbol_names_overloaded(const struct symbol_names *names, const char *link)
@@ -147,13 +141,8 @@ static int add_file(struct symbol_names *names, const char *file)
             (names->file_count > 0 && names->files[names->file_count - 1] == file) ||
             has_file(names, file))
                 return 0;
-        if (array_reserve(&names->files, &names->file_capacity, names->file_count,
-                          sizeof(*names->files)) < 0 ||
-            hash_index_add(&names->file_index, hash_bytes(file, strlen(file)),
-                           (uint32_t)names->file_count) < 0)
-                return -ENOMEM;
-        names->files[names->file_count++] = file;
-        return 0;
+        return HASH_APPEND(&names->file_index, hash_bytes(file, strlen(file)),
+                           names->files, names->file_count, names->file_capacity, file);
 }
 
 /* Copies and parts of a function have separate addresses in its file. */
@@ -194,13 +183,8 @@ int symbol_names_add(struct symbol_names *names, const char *name, uint64_t vadd
                 join(known, &added);
                 return 0;
         }
-        if (names->count >= HASH_INDEX_NONE ||
-            array_reserve(&names->items, &names->capacity, names->count,
-                          sizeof(*names->items)) < 0 ||
-            hash_index_add(&names->index, hash_name(name), (uint32_t)names->count) < 0)
-                return -ENOMEM;
-        names->items[names->count++] = added;
-        return 0;
+        return HASH_APPEND(&names->index, hash_name(name), names->items, names->count,
+                           names->capacity, added);
 }
 
 void symbol_names_free(struct symbol_names *names)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 
 enum { PAGE_BYTES = 4096 };
 
@@ -44,11 +44,7 @@ static int add_mapping(struct spans *spans, const struct raw_mapping *mapping)
                 return 0;
         if (!mapping->writable && span.end - span.start > arena_bytes)
                 span.end = span.start + arena_bytes;
-        if (array_reserve(&spans->items, &spans->capacity, spans->count,
-                          sizeof(*spans->items)) < 0)
-                return -ENOMEM;
-        spans->items[spans->count++] = span;
-        return 0;
+        return PUSH(spans, span);
 }
 
 static int compare_spans(const void *left, const void *right)

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "file_path.h"
 #include "thread_memory.h"
 
@@ -44,13 +43,9 @@ static int put_object(struct objects *objects, const struct object *object,
         *index = find_object(objects, object);
         if (*index != HASH_INDEX_NONE)
                 return 0;
-        if (objects->count >= RAW_NONE ||
-            array_reserve(&objects->items, &objects->capacity, objects->count,
-                          sizeof(*objects->items)) < 0)
-                return -ENOMEM;
-        *index = (uint32_t)objects->count++;
-        objects->items[*index] = *object;
-        return hash_index_add(&objects->index, object_hash(object), *index);
+        *index = (uint32_t)objects->count;
+        return HASH_APPEND(&objects->index, object_hash(object), objects->items,
+                           objects->count, objects->capacity, *object);
 }
 
 /* ---- blocks ---- */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "number_text.h"
 #include "stack_pack.h"
 
@@ -84,12 +84,11 @@ static int put_codes(struct raw *raw, size_t *capacity, struct list list,
         int64_t ip;
 
         while (next(&list, &ip)) {
+                const struct raw_code code = {(uint64_t)ip - to_address, process};
+
                 if (raw->code_count >= RAW_NONE ||
-                    array_reserve(&raw->codes, capacity, raw->code_count,
-                                  sizeof(*raw->codes)) < 0)
+                    APPEND(raw->codes, raw->code_count, *capacity, code) < 0)
                         return -ENOMEM;
-                raw->codes[raw->code_count++] =
-                    (struct raw_code){(uint64_t)ip - to_address, process};
         }
         return 0;
 }
@@ -136,13 +135,11 @@ int pack_read_totals(struct raw *raw, size_t *capacity, sqlite3_stmt *row, int c
         int64_t stack;
 
         while (next(&stacks, &stack)) {
-                if (array_reserve(&raw->totals, capacity, raw->total_count,
-                                  sizeof(*raw->totals)) < 0)
-                        return -ENOMEM;
-                struct raw_total *total = &raw->totals[raw->total_count++];
+                struct raw_total total = *each;
 
-                *total = *each;
-                total->stack = raw_index(stack, raw->stack_ids, raw->stack_count);
+                total.stack = raw_index(stack, raw->stack_ids, raw->stack_count);
+                if (APPEND(raw->totals, raw->total_count, *capacity, total) < 0)
+                        return -ENOMEM;
         }
         return 0;
 }

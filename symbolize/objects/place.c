@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "file_path.h"
 
 /* ---- places in code ---- */
@@ -31,23 +30,20 @@ static int put_place(struct sweep *sweep, const struct place_key *key, uint32_t 
         *index = hash_index_find(&sweep->place_index, hash, same_place, sweep, key);
         if (*index != HASH_INDEX_NONE)
                 return 0;
+        size_t keys = sweep->place_count, samples = sweep->place_count;
+        const struct place place = {.code = {.vaddr = key->vaddr},
+                                    .module = key->module,
+                                    .process = key->process,
+                                    .vdso = key->vdso,
+                                    .mapped = key->mapped,
+                                    .in_image = key->in_image};
+
+        *index = (uint32_t)sweep->place_count;
         if (sweep->place_count >= PLACES_MOST ||
-            array_reserve(&sweep->places, &sweep->place_capacity, sweep->place_count,
-                          sizeof(*sweep->places)) < 0 ||
-            array_reserve(&sweep->place_keys, &sweep->place_key_capacity,
-                          sweep->place_count, sizeof(*sweep->place_keys)) < 0 ||
-            array_reserve(&sweep->place_samples, &sweep->place_sample_capacity,
-                          sweep->place_count, sizeof(*sweep->place_samples)) < 0)
+            APPEND(sweep->place_keys, keys, sweep->place_key_capacity, *key) < 0 ||
+            APPEND(sweep->place_samples, samples, sweep->place_sample_capacity, 0) < 0 ||
+            APPEND(sweep->places, sweep->place_count, sweep->place_capacity, place) < 0)
                 return -ENOMEM;
-        *index = (uint32_t)sweep->place_count++;
-        sweep->place_keys[*index] = *key;
-        sweep->place_samples[*index] = 0;
-        sweep->places[*index] = (struct place){.code = {.vaddr = key->vaddr},
-                                               .module = key->module,
-                                               .process = key->process,
-                                               .vdso = key->vdso,
-                                               .mapped = key->mapped,
-                                               .in_image = key->in_image};
         if (key->in_image && sweep->module_met)
                 sweep->module_met(sweep->context, key->module);
         return hash_index_add(&sweep->place_index, hash, *index);
@@ -163,13 +159,9 @@ static int put_ip(struct sweep *sweep, const struct ip_place *ip, bool *usual)
                 *usual = sweep->ips[index].place == ip->place;
                 return 0;
         }
-        if (sweep->ip_count >= RAW_NONE ||
-            array_reserve(&sweep->ips, &sweep->ip_capacity, sweep->ip_count,
-                          sizeof(*sweep->ips)) < 0)
-                return -ENOMEM;
         *usual = true;
-        sweep->ips[sweep->ip_count] = *ip;
-        return hash_index_add(&sweep->ip_index, hash, (uint32_t)sweep->ip_count++);
+        return HASH_APPEND(&sweep->ip_index, hash, sweep->ips, sweep->ip_count,
+                           sweep->ip_capacity, *ip);
 }
 
 int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t process,
@@ -238,15 +230,11 @@ static uint32_t look_up_variable(const struct sweep *sweep,
 static int add_variable(struct sweep *sweep, const struct variable *variable,
                         uint32_t *index)
 {
-        if (sweep->variable_count >= RAW_NONE ||
-            array_reserve(&sweep->variables, &sweep->variable_capacity,
-                          sweep->variable_count, sizeof(*sweep->variables)) < 0)
-                return -ENOMEM;
-        *index = (uint32_t)sweep->variable_count++;
-        sweep->variables[*index] = *variable;
+        *index = (uint32_t)sweep->variable_count;
         sweep->module_data[variable->module].asked++;
-        return hash_index_add(&sweep->variable_index,
-                              hash_number(variable->module, variable->key), *index);
+        return HASH_APPEND(&sweep->variable_index,
+                           hash_number(variable->module, variable->key), sweep->variables,
+                           sweep->variable_count, sweep->variable_capacity, *variable);
 }
 
 static int put_variable(struct sweep *sweep, uint64_t vaddr, uint32_t module,
@@ -450,11 +438,7 @@ int place_of_frame(struct sweep *sweep, uint32_t place, int64_t cfa_offset_bytes
         *index = hash_index_find(&sweep->frame_index, hash, same_frame, sweep, &frame);
         if (*index != HASH_INDEX_NONE)
                 return 0;
-        if (sweep->frame_count >= RAW_NONE ||
-            array_reserve(&sweep->frames, &sweep->frame_capacity, sweep->frame_count,
-                          sizeof(*sweep->frames)) < 0)
-                return -ENOMEM;
-        *index = (uint32_t)sweep->frame_count++;
-        sweep->frames[*index] = frame;
-        return hash_index_add(&sweep->frame_index, hash, *index);
+        *index = (uint32_t)sweep->frame_count;
+        return HASH_APPEND(&sweep->frame_index, hash, sweep->frames, sweep->frame_count,
+                           sweep->frame_capacity, frame);
 }

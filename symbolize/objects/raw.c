@@ -98,16 +98,25 @@ static int put_id(struct reader *reader, int64_t **ids, size_t index, sqlite3_st
         return 0;
 }
 
+/* Makes room for row number COUNT of ITEMS, a pointer to the array, and notes its id. */
+static int add_row(struct reader *reader, sqlite3_stmt *row, int64_t **ids, void *items,
+                   size_t item_bytes, size_t count)
+{
+        int error = put_id(reader, ids, count, row);
+
+        if (!error && array_reserve(items, &reader->capacity, count, item_bytes) < 0)
+                error = no_memory(reader);
+        return error;
+}
+
 static int read_process(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
-        int error = put_id(reader, &raw->process_ids, raw->process_count, row);
+        int error = add_row(reader, row, &raw->process_ids, &raw->processes,
+                            sizeof(*raw->processes), raw->process_count);
 
         if (error)
                 return error;
-        if (array_reserve(&raw->processes, &reader->capacity, raw->process_count,
-                          sizeof(*raw->processes)) < 0)
-                return no_memory(reader);
         bool begun = sqlite3_column_type(row, 2) != SQLITE_NULL;
         bool ended = sqlite3_column_type(row, 3) != SQLITE_NULL;
 
@@ -121,13 +130,11 @@ static int read_process(struct reader *reader, sqlite3_stmt *row)
 static int read_thread(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
-        int error = put_id(reader, &raw->thread_ids, raw->thread_count, row);
+        int error = add_row(reader, row, &raw->thread_ids, &raw->threads,
+                            sizeof(*raw->threads), raw->thread_count);
 
         if (error)
                 return error;
-        if (array_reserve(&raw->threads, &reader->capacity, raw->thread_count,
-                          sizeof(*raw->threads)) < 0)
-                return no_memory(reader);
         raw->threads[raw->thread_count++] = (struct raw_thread){
             .process = column_index(row, 1, raw->process_ids, raw->process_count),
             .tid = sqlite3_column_int64(row, 2),
@@ -138,15 +145,13 @@ static int read_thread(struct reader *reader, sqlite3_stmt *row)
 static int read_module(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
-        int error = put_id(reader, &raw->module_ids, raw->module_count, row);
+        int error = add_row(reader, row, &raw->module_ids, &raw->modules,
+                            sizeof(*raw->modules), raw->module_count);
         const struct module_identity identity = module_identity_of_row(row, 1);
         size_t bytes = identity.build_id_bytes;
 
         if (error)
                 return error;
-        if (array_reserve(&raw->modules, &reader->capacity, raw->module_count,
-                          sizeof(*raw->modules)) < 0)
-                return no_memory(reader);
         struct module *module = &raw->modules[raw->module_count++];
 
         *module = (struct module){.module_id = sqlite3_column_int64(row, 0),
@@ -335,13 +340,11 @@ static int read_no_access(struct reader *reader, sqlite3_stmt *row)
 static int read_clock(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
-        int error = put_id(reader, &raw->clock_ids, raw->clock_count, row);
+        int error = add_row(reader, row, &raw->clock_ids, &raw->clocks,
+                            sizeof(*raw->clocks), raw->clock_count);
 
         if (error)
                 return error;
-        if (array_reserve(&raw->clocks, &reader->capacity, raw->clock_count,
-                          sizeof(*raw->clocks)) < 0)
-                return no_memory(reader);
         raw->clocks[raw->clock_count++] = (struct raw_clock){
             .module = column_index(row, 1, raw->module_ids, raw->module_count),
             .file_offset_bytes = (uint64_t)sqlite3_column_int64(row, 2),

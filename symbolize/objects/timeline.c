@@ -6,21 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 
 static int add_item(struct timeline *timeline, enum layer layer, uint64_t start,
                     uint64_t end, struct raw_period period, size_t index)
 {
-        if (array_reserve(&timeline->starts, &timeline->capacity, timeline->count,
-                          sizeof(*timeline->starts)) < 0)
-                return -ENOMEM;
-        timeline->starts[timeline->count++] =
-            (struct timeline_item){.start = start,
-                                   .end = end,
-                                   .period = period,
-                                   .index = (uint32_t)index,
-                                   .layer = layer};
-        return 0;
+        return APPEND(timeline->starts, timeline->count, timeline->capacity,
+                      (struct timeline_item){.start = start,
+                                             .end = end,
+                                             .period = period,
+                                             .index = (uint32_t)index,
+                                             .layer = layer});
 }
 
 /* A file is loaded where its code is mapped; its image is all of its segments. */

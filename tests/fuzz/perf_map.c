@@ -19,8 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
         struct interval_map map = {0};
         struct string_pool *names = string_pool_new();
+        FILE *list = size > 0 ? fmemopen((void *)(uintptr_t)bytes, size, "r") : NULL;
 
-        if (names && perf_map_parse((const char *)bytes, size, &map, names) == 0) {
+        if (names && list && perf_map_parse(list, &map, names) == 0) {
                 for (uint64_t addr = 0; addr < 4096; addr++)
                         look_up(&map, names, addr);
                 for (size_t i = 0; i + sizeof(uint64_t) <= size; i++) {
@@ -30,6 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                         look_up(&map, names, addr);
                 }
         }
+        if (list)
+                fclose(list);
         interval_map_free(&map);
         string_pool_free(names);
         return 0;
