@@ -21,10 +21,8 @@ static int prepare(struct bulk_insert *insert, int row_count, sqlite3_stmt **row
 {
         sqlite3_str *sql = sqlite3_str_new(db_sqlite(insert->db));
 
-        sqlite3_str_appendf(sql, "INSERT OR FAIL INTO %s (", insert->table);
-        for (int i = 0; i < insert->column_count; i++)
-                sqlite3_str_appendf(sql, i > 0 ? ", %s" : "%s", insert->columns[i]);
-        sqlite3_str_appendall(sql, ") VALUES ");
+        sqlite3_str_appendf(sql, "INSERT OR FAIL INTO %s (%s) VALUES ", insert->table,
+                            insert->columns);
         for (int row = 0; row < row_count; row++)
                 for (int i = 0; i < insert->column_count; i++)
                         sqlite3_str_appendall(sql, i > 0     ? ", ?"
@@ -41,17 +39,22 @@ static int prepare(struct bulk_insert *insert, int row_count, sqlite3_stmt **row
         return rc == SQLITE_OK ? 0 : sqlite_error(insert);
 }
 
-int bulk_insert_open(struct bulk_insert *insert, const char *table,
-                     const char *const *columns, struct db *db, struct diag *diag)
+void bulk_insert_open(struct bulk_insert *insert, const char *table, const char *columns,
+                      struct db *db, struct diag *diag)
 {
-        *insert = (struct bulk_insert){
-            .db = db, .diag = diag, .table = table, .columns = columns};
-        while (columns[insert->column_count])
+        *insert = (struct bulk_insert){.db = db,
+                                       .diag = diag,
+                                       .table = table,
+                                       .columns = columns,
+                                       .column_count = 1};
+        while ((columns = strchr(columns, ',')) != NULL) {
                 insert->column_count++;
+                columns++;
+        }
         insert->values =
             calloc((size_t)(BATCH_ROWS * insert->column_count), sizeof(*insert->values));
-        return insert->values ? prepare(insert, BATCH_ROWS, &insert->batch)
-                              : diag_no_memory(diag);
+        insert->error = insert->values ? prepare(insert, BATCH_ROWS, &insert->batch)
+                                       : diag_no_memory(diag);
 }
 
 static struct bulk_value *value_at(const struct bulk_insert *insert, int column)
@@ -61,12 +64,14 @@ static struct bulk_value *value_at(const struct bulk_insert *insert, int column)
 
 void bulk_insert_int(struct bulk_insert *insert, int column, int64_t value)
 {
-        *value_at(insert, column) = (struct bulk_value){.number = value, .set = true};
+        if (!insert->error)
+                *value_at(insert, column) =
+                    (struct bulk_value){.number = value, .set = true};
 }
 
 void bulk_insert_text(struct bulk_insert *insert, int column, const char *text)
 {
-        if (text)
+        if (text && !insert->error)
                 *value_at(insert, column) =
                     (struct bulk_value){.text = text, .set = true};
 }
@@ -94,14 +99,17 @@ static int write_rows(struct bulk_insert *insert, sqlite3_stmt *rows)
 
 int bulk_insert_row(struct bulk_insert *insert)
 {
-        insert->row_count++;
-        return insert->row_count < BATCH_ROWS ? 0 : write_rows(insert, insert->batch);
+        if (!insert->error && ++insert->row_count == BATCH_ROWS)
+                insert->error = write_rows(insert, insert->batch);
+        return insert->error;
 }
 
 int bulk_insert_close(struct bulk_insert *insert, int error)
 {
         sqlite3_stmt *rest = NULL;
 
+        if (!error)
+                error = insert->error;
         if (!error && insert->row_count > 0) {
                 error = prepare(insert, insert->row_count, &rest);
                 if (!error)

@@ -19,22 +19,23 @@ struct bulk_insert {
         struct db *db;
         struct diag *diag;
         const char *table;
-        const char *const *columns;
+        const char *columns; /* as in SQL */
         int column_count;
         int row_count; /* that wait, without the one in work */
         struct bulk_value *values;
         struct sqlite3_stmt *batch;
+        int error; /* the first: rows behind it count for nothing */
 };
 
-/* Begins to fill TABLE, whose COLUMNS end with NULL; both must stay. 0 or a negative
- * errno value; to be closed in any case. */
-int bulk_insert_open(struct bulk_insert *insert, const char *table,
-                     const char *const *columns, struct db *db, struct diag *diag);
+/* Begins to fill the COLUMNS, with commas between, of TABLE; both must stay. To be closed
+ * in any case. */
+void bulk_insert_open(struct bulk_insert *insert, const char *table, const char *columns,
+                      struct db *db, struct diag *diag);
 /* Sets column number COLUMN, from 0 on, of the row in work; those not set are NULL. TEXT
  * must stay until the close; NULL leaves the column as it is. */
 void bulk_insert_int(struct bulk_insert *insert, int column, int64_t value);
 void bulk_insert_text(struct bulk_insert *insert, int column, const char *text);
-/* Ends the row. 0 or a negative errno value. */
+/* Ends the row. 0 or a negative errno value, which the close gives too. */
 int bulk_insert_row(struct bulk_insert *insert);
 /* After the last row, when there was no ERROR, writes what is left; frees in any case.
  * ERROR, or 0, or a negative errno value. */

@@ -20,20 +20,19 @@ struct writing {
         bool *named;               /* of the pool's names: some place in code has it */
 };
 
-static int begin(struct writing *writing, const char *table, const char *const *columns)
+static void begin(struct writing *writing, const char *table, const char *columns)
 {
-        return bulk_insert_open(&writing->insert, table, columns, writing->db,
-                                writing->diag);
+        bulk_insert_open(&writing->insert, table, columns, writing->db, writing->diag);
 }
 
-static int end(struct writing *writing, int error)
+static int end(struct writing *writing)
 {
-        return bulk_insert_close(&writing->insert, error);
+        return bulk_insert_close(&writing->insert, 0);
 }
 
-static int end_row(struct writing *writing)
+static void end_row(struct writing *writing)
 {
-        return bulk_insert_row(&writing->insert);
+        bulk_insert_row(&writing->insert);
 }
 
 static void put_int(struct writing *writing, int column, uint64_t value)
@@ -68,13 +67,12 @@ static void put_module(struct writing *writing, int column, uint32_t module)
 
 static int write_locations(struct writing *writing)
 {
-        static const char *const columns[] = {
-            "location_id", "module_id", "address_offset", "function_id", "file_id",
-            "line",        NULL};
         const struct sweep *sweep = writing->from->sweep;
-        int error = begin(writing, "code_location", columns);
 
-        for (size_t i = 0; i < sweep->place_count && !error; i++) {
+        begin(writing, "code_location",
+              "location_id, module_id, address_offset, function_id, file_id, line");
+
+        for (size_t i = 0; i < sweep->place_count; i++) {
                 const struct place *place = &sweep->places[i];
 
                 put_int(writing, 0, i + 1);
@@ -85,38 +83,37 @@ static int write_locations(struct writing *writing)
                                        place->code.number));
                 put_name_id(writing, 4, place->code.file);
                 put_nonzero(writing, 5, place->code.line);
-                error = end_row(writing);
+                end_row(writing);
         }
-        return end(writing, error);
+        return end(writing);
 }
 
 static int write_function_starts(struct writing *writing)
 {
-        static const char *const columns[] = {"location_id", "function_offset", NULL};
         const struct sweep *sweep = writing->from->sweep;
-        int error = begin(writing, "function_start", columns);
 
-        for (size_t i = 0; i < sweep->place_count && !error; i++) {
+        begin(writing, "function_start", "location_id, function_offset");
+
+        for (size_t i = 0; i < sweep->place_count; i++) {
                 const struct code_place *code = &sweep->places[i].code;
 
                 if (!code->has_start)
                         continue;
                 put_int(writing, 0, i + 1);
                 put_int(writing, 1, code->start);
-                error = end_row(writing);
+                end_row(writing);
         }
-        return end(writing, error);
+        return end(writing);
 }
 
 /* Of the places that samples were at. */
 static int write_instructions(struct writing *writing)
 {
-        static const char *const columns[] = {"location_id", "text", "access_bytes",
-                                              NULL};
         const struct sweep *sweep = writing->from->sweep;
-        int error = begin(writing, "instruction", columns);
 
-        for (size_t i = 0; i < sweep->place_count && !error; i++) {
+        begin(writing, "instruction", "location_id, text, access_bytes");
+
+        for (size_t i = 0; i < sweep->place_count; i++) {
                 const struct code_place *code = &sweep->places[i].code;
 
                 if (!code->instruction)
@@ -124,20 +121,20 @@ static int write_instructions(struct writing *writing)
                 put_int(writing, 0, i + 1);
                 put_name(writing, 1, code->instruction);
                 put_nonzero(writing, 2, code->access_bytes);
-                error = end_row(writing);
+                end_row(writing);
         }
-        return end(writing, error);
+        return end(writing);
 }
 
 /* Of the accesses that samples were at, where their function was followed. */
 static int write_access_patterns(struct writing *writing)
 {
-        static const char *const columns[] = {"location_id", "pattern", "stride_bytes",
-                                              "iteration_instructions", NULL};
         const struct sweep *sweep = writing->from->sweep;
-        int error = begin(writing, "access_pattern", columns);
 
-        for (size_t i = 0; i < sweep->place_count && !error; i++) {
+        begin(writing, "access_pattern",
+              "location_id, pattern, stride_bytes, iteration_instructions");
+
+        for (size_t i = 0; i < sweep->place_count; i++) {
                 const struct access *access = &place_asks(&sweep->places[i])->access;
                 const struct address_pattern *pattern = &access->flow.pattern;
 
@@ -149,20 +146,19 @@ static int write_access_patterns(struct writing *writing)
                 if (pattern->kind == PATTERN_STRIDE)
                         bulk_insert_int(&writing->insert, 2, pattern->stride_bytes);
                 put_nonzero(writing, 3, pattern->instructions);
-                error = end_row(writing);
+                end_row(writing);
         }
-        return end(writing, error);
+        return end(writing);
 }
 
 /* Why places have no line or function: most have both, and no row. */
 static int write_unnamed(struct writing *writing)
 {
-        static const char *const columns[] = {"location_id", "line_reason",
-                                              "function_reason", NULL};
         const struct sweep *sweep = writing->from->sweep;
-        int error = begin(writing, "unnamed", columns);
 
-        for (size_t i = 0; i < sweep->place_count && !error; i++) {
+        begin(writing, "unnamed", "location_id, line_reason, function_reason");
+
+        for (size_t i = 0; i < sweep->place_count; i++) {
                 const struct place *place = &sweep->places[i];
                 const char *line = unnamed_line_reason(sweep->raw, place);
                 const char *function = unnamed_function_reason(sweep->raw, place);
@@ -172,13 +168,13 @@ static int write_unnamed(struct writing *writing)
                 put_int(writing, 0, i + 1);
                 bulk_insert_text(&writing->insert, 1, line);
                 bulk_insert_text(&writing->insert, 2, function);
-                error = end_row(writing);
+                end_row(writing);
         }
-        return end(writing, error);
+        return end(writing);
 }
 
-static int write_frame(struct writing *writing, size_t location, uint32_t depth,
-                       const struct code_frame *frame)
+static void put_frame(struct writing *writing, size_t location, uint32_t depth,
+                      const struct code_frame *frame)
 {
         put_int(writing, 0, location + 1);
         put_int(writing, 1, depth);
@@ -186,106 +182,84 @@ static int write_frame(struct writing *writing, size_t location, uint32_t depth,
                     code_label(writing->from->frames, frame->function, frame->number));
         put_name_id(writing, 3, frame->call_file);
         put_nonzero(writing, 4, frame->call_line);
-        return end_row(writing);
+        end_row(writing);
 }
 
 static int write_inline_frames(struct writing *writing)
 {
-        static const char *const columns[] = {"location_id",  "depth",     "function_id",
-                                              "call_file_id", "call_line", NULL};
         const struct sweep *sweep = writing->from->sweep;
-        int error = begin(writing, "code_frame", columns);
 
-        for (size_t i = 0; i < sweep->place_count && !error; i++) {
+        begin(writing, "code_frame",
+              "location_id, depth, function_id, call_file_id, call_line");
+
+        for (size_t i = 0; i < sweep->place_count; i++) {
                 const struct code_place *code = &sweep->places[i].code;
 
-                for (uint32_t depth = 0; depth < code->frame_count && !error; depth++)
-                        error = write_frame(
+                for (uint32_t depth = 0; depth < code->frame_count; depth++)
+                        put_frame(
                             writing, i, depth,
                             &writing->from->frames->items[code->first_frame + depth]);
         }
-        return end(writing, error);
+        return end(writing);
 }
 
 /* Those of places in code, with their numbers in the pool. */
 static int write_names(struct writing *writing)
 {
-        static const char *const columns[] = {"name_id", "text", NULL};
         size_t count = string_pool_count(writing->from->names);
-        int error = begin(writing, "name", columns);
 
-        for (uint32_t name = 1; name <= count && !error; name++) {
+        begin(writing, "name", "name_id, text");
+
+        for (uint32_t name = 1; name <= count; name++) {
                 if (!writing->named[name])
                         continue;
                 put_int(writing, 0, name);
                 put_name(writing, 1, name);
-                error = end_row(writing);
+                end_row(writing);
         }
-        return end(writing, error);
+        return end(writing);
 }
 
 /* Where the instructions of clock_sample are, or those of instruction_sample. */
-static int write_clock_locations(struct writing *writing, bool executed)
+static int write_clocks(struct writing *writing, bool executed)
 {
-        const char *const columns[] = {
-            executed ? "instruction_sample_id" : "clock_sample_id", "location_id", NULL};
         const struct sweep *sweep = writing->from->sweep;
-        int error =
-            begin(writing, executed ? "instruction_sample_location" : "clock_location",
-                  columns);
 
-        for (size_t i = 0; i < sweep->raw->clock_count && !error; i++) {
+        if (executed)
+                begin(writing, "instruction_sample_location",
+                      "instruction_sample_id, location_id");
+        else
+                begin(writing, "clock_location", "clock_sample_id, location_id");
+        for (size_t i = 0; i < sweep->raw->clock_count; i++) {
                 if (sweep->raw->clocks[i].executed != executed)
                         continue;
                 bulk_insert_int(&writing->insert, 0, sweep->raw->clock_ids[i]);
                 put_int(writing, 1, sweep->clock_places[i] + UINT64_C(1));
-                error = end_row(writing);
+                end_row(writing);
         }
-        return end(writing, error);
+        return end(writing);
 }
 
-static int write_code(struct writing *writing)
+static int write_clock_locations(struct writing *writing)
 {
-        writing->named =
-            calloc(string_pool_count(writing->from->names) + 1, sizeof(*writing->named));
-        int error =
-            writing->named ? write_locations(writing) : diag_no_memory(writing->diag);
+        int error = write_clocks(writing, false);
 
-        if (!error)
-                error = write_inline_frames(writing);
-        if (!error)
-                error = write_names(writing);
-        if (!error)
-                error = write_unnamed(writing);
-        if (!error)
-                error = write_function_starts(writing);
-        if (!error)
-                error = write_instructions(writing);
-        if (!error)
-                error = write_access_patterns(writing);
-        if (!error)
-                error = write_clock_locations(writing, false);
-        if (!error)
-                error = write_clock_locations(writing, true);
-        free(writing->named);
-        writing->named = NULL;
-        return error;
+        return error ? error : write_clocks(writing, true);
 }
 
 static int write_objects(struct writing *writing)
 {
-        static const char *const columns[] = {
-            "object_id",      "kind",        "name",       "module_id",
-            "alloc_function", "alloc_file",  "alloc_line", "size_bytes",
-            "allocations",    "total_bytes", NULL};
         static const char *const kinds[] = {
             [OBJECT_GLOBAL] = "global",  [OBJECT_HEAP] = "heap", [OBJECT_STACK] = "stack",
             [OBJECT_TLS] = "tls",        [OBJECT_MMAP] = "mmap", [OBJECT_CODE] = "code",
             [OBJECT_UNKNOWN] = "unknown"};
         const struct objects *objects = &writing->attribution->objects;
-        int error = begin(writing, "data_object", columns);
 
-        for (size_t i = 0; i < objects->count && !error; i++) {
+        begin(writing, "data_object",
+              "object_id, kind, name, module_id, alloc_function, alloc_file, alloc_line, "
+              "size_bytes, allocations, total_bytes");
+
+        for (size_t i = 0; i < objects->count; i++) {
                 const struct object *object = &objects->items[i];
 
                 put_int(writing, 0, i + 1);
@@ -301,38 +275,38 @@ static int write_objects(struct writing *writing)
                         put_int(writing, 7, object->size_bytes);
                 put_nonzero(writing, 8, object->allocations);
                 put_nonzero(writing, 9, object->total_bytes);
-                error = end_row(writing);
+                end_row(writing);
         }
-        return end(writing, error);
+        return end(writing);
 }
 
 static int write_types(struct writing *writing)
 {
-        static const char *const columns[] = {"type_id", "name", "size_bytes", NULL};
         const struct type_rows *rows = &writing->attribution->type_rows;
         const struct types *types = writing->from->types;
-        int error = begin(writing, "data_type", columns);
 
-        for (size_t i = 0; i < rows->type_count && !error; i++) {
+        begin(writing, "data_type", "type_id, name, size_bytes");
+
+        for (size_t i = 0; i < rows->type_count; i++) {
                 const struct type *type = &types->items[rows->types[i].type];
 
                 put_int(writing, 0, i + 1);
                 put_name(writing, 1, type->name);
                 put_int(writing, 2, type->size_bytes);
-                error = end_row(writing);
+                end_row(writing);
         }
-        return end(writing, error);
+        return end(writing);
 }
 
 static int write_fields(struct writing *writing)
 {
-        static const char *const columns[] = {
-            "field_id", "type_id", "name", "type", "offset_bytes", "size_bytes", NULL};
         const struct type_rows *rows = &writing->attribution->type_rows;
         const struct types *types = writing->from->types;
-        int error = begin(writing, "type_field", columns);
 
-        for (size_t i = 0; i < rows->field_count && !error; i++) {
+        begin(writing, "type_field",
+              "field_id, type_id, name, type, offset_bytes, size_bytes");
+
+        for (size_t i = 0; i < rows->field_count; i++) {
                 const struct field *field = &rows->fields[i].field;
 
                 put_int(writing, 0, i + 1);
@@ -342,73 +316,65 @@ static int write_fields(struct writing *writing)
                          field->type == TYPE_NONE ? 0 : types->items[field->type].name);
                 put_int(writing, 4, field->offset_bytes);
                 put_int(writing, 5, field->size_bytes);
-                error = end_row(writing);
+                end_row(writing);
         }
-        return end(writing, error);
-}
-
-static int write_padding_of(struct writing *writing, size_t row)
-{
-        const struct type_rows *rows = &writing->attribution->type_rows;
-        struct padding *found;
-        size_t count;
-
-        if (type_padding(writing->from->types, rows->types[row].type, &found, &count) < 0)
-                return diag_no_memory(writing->diag);
-        int error = 0;
-
-        for (size_t i = 0; i < count && !error; i++) {
-                put_int(writing, 0, row + 1);
-                put_int(writing, 1, found[i].offset_bytes);
-                put_int(writing, 2, found[i].size_bytes);
-                error = end_row(writing);
-        }
-        free(found);
-        return error;
+        return end(writing);
 }
 
 static int write_padding(struct writing *writing)
 {
-        static const char *const columns[] = {"type_id", "offset_bytes", "size_bytes",
-                                              NULL};
-        int error = begin(writing, "type_padding", columns);
+        const struct type_rows *rows = &writing->attribution->type_rows;
+        int error = 0;
 
-        for (size_t i = 0; i < writing->attribution->type_rows.type_count && !error; i++)
-                error = write_padding_of(writing, i);
-        return end(writing, error);
+        begin(writing, "type_padding", "type_id, offset_bytes, size_bytes");
+        for (size_t row = 0; row < rows->type_count && !error; row++) {
+                struct padding *found = NULL;
+                size_t count = 0;
+
+                if (type_padding(writing->from->types, rows->types[row].type, &found,
+                                 &count) < 0)
+                        error = diag_no_memory(writing->diag);
+                for (size_t i = 0; i < count && !error; i++) {
+                        put_int(writing, 0, row + 1);
+                        put_int(writing, 1, found[i].offset_bytes);
+                        put_int(writing, 2, found[i].size_bytes);
+                        end_row(writing);
+                }
+                free(found);
+        }
+        return bulk_insert_close(&writing->insert, error);
 }
 
 /* Those that are read beside others. */
 static int write_wide_reads(struct writing *writing)
 {
-        static const char *const columns[] = {"field_id", "wide_samples", NULL};
         size_t count = writing->attribution->type_rows.field_count;
         uint64_t *samples = calloc(count + 1, sizeof(*samples));
 
         if (!samples)
                 return diag_no_memory(writing->diag);
         wide_reads_count(&writing->attribution->wide_reads, samples);
-        int error = begin(writing, "wide_field", columns);
 
-        for (size_t i = 0; i < count && !error; i++) {
+        begin(writing, "wide_field", "field_id, wide_samples");
+
+        for (size_t i = 0; i < count; i++) {
                 if (samples[i] == 0)
                         continue;
                 put_int(writing, 0, i + 1);
                 put_int(writing, 1, samples[i]);
-                error = end_row(writing);
+                end_row(writing);
         }
         free(samples);
-        return end(writing, error);
+        return end(writing);
 }
 
 static int write_type_sources(struct writing *writing)
 {
-        static const char *const columns[] = {"type_source_id", "source", "pointer",
-                                              "location_id", NULL};
         const struct type_sources *sources = &writing->attribution->type_sources;
-        int error = begin(writing, "type_source", columns);
 
-        for (size_t i = 0; i < sources->count && !error; i++) {
+        begin(writing, "type_source", "type_source_id, source, pointer, location_id");
+
+        for (size_t i = 0; i < sources->count; i++) {
                 const struct type_source *source = &sources->items[i];
 
                 put_int(writing, 0, i + 1);
@@ -416,23 +382,23 @@ static int write_type_sources(struct writing *writing)
                 put_name(writing, 2, source->pointer);
                 if (source->place != TYPE_SOURCE_NO_PLACE)
                         put_int(writing, 3, source->place + UINT64_C(1));
-                error = end_row(writing);
+                end_row(writing);
         }
-        return end(writing, error);
+        return end(writing);
 }
 
 /* Numbered as the samples have them. */
 static int write_reasons(struct writing *writing)
 {
-        static const char *const columns[] = {"untyped_id", "reason", NULL};
-        int error = begin(writing, "untyped", columns);
 
-        for (int i = UNTYPED_NO_ADDRESS + 1; i < UNTYPED_COUNT && !error; i++) {
+        begin(writing, "untyped", "untyped_id, reason");
+
+        for (int i = UNTYPED_NO_ADDRESS + 1; i < UNTYPED_COUNT; i++) {
                 put_int(writing, 0, (uint64_t)i);
                 bulk_insert_text(&writing->insert, 1, untyped_reason((enum untyped)i));
-                error = end_row(writing);
+                end_row(writing);
         }
-        return end(writing, error);
+        return end(writing);
 }
 
 /* Findings are made from names, and are none of those that come. */
@@ -461,33 +427,35 @@ int result_clear(struct db *db, struct diag *diag)
             diag);
 }
 
+static int write_stacks(struct writing *writing)
+{
+        return stack_rows_write(writing->from, &writing->attribution->objects,
+                                writing->db, writing->diag);
+}
+
 int result_write(const struct object_sources *from, struct db *db, struct diag *diag)
 {
+        static int (*const tables[])(struct writing * writing) = {
+            write_locations,       write_inline_frames,   write_names,
+            write_unnamed,         write_function_starts, write_instructions,
+            write_access_patterns, write_clock_locations, write_objects,
+            write_stacks,          write_types,           write_fields,
+            write_padding,         write_wide_reads,      write_type_sources,
+            write_reasons};
         struct attribution attribution = {0};
         struct writing writing = {
             .from = from, .attribution = &attribution, .db = db, .diag = diag};
         int error = attribution_write(&attribution, from, db, diag);
 
-        if (!error)
-                error = write_code(&writing);
-        if (!error)
-                error = write_objects(&writing);
-        if (!error)
-                error = stack_rows_write(from, &attribution.objects, db, diag);
-        if (!error)
-                error = write_types(&writing);
-        if (!error)
-                error = write_fields(&writing);
-        if (!error)
-                error = write_padding(&writing);
-        if (!error)
-                error = write_wide_reads(&writing);
-        if (!error)
-                error = write_type_sources(&writing);
-        if (!error)
-                error = write_reasons(&writing);
+        writing.named =
+            calloc(string_pool_count(from->names) + 1, sizeof(*writing.named));
+        if (!error && !writing.named)
+                error = diag_no_memory(diag);
+        for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !error; i++)
+                error = tables[i](&writing);
         if (!error)
                 error = resolution_write(&attribution.resolution, db, diag);
+        free(writing.named);
         attribution_free(&attribution);
         return error;
 }

@@ -16,14 +16,14 @@ struct stack_rows {
         bool *contexts;            /* of raw's stacks: blocks of an object came through */
 };
 
-static int begin(struct stack_rows *rows, const char *table, const char *const *columns)
+static void begin(struct stack_rows *rows, const char *table, const char *columns)
 {
-        return bulk_insert_open(&rows->insert, table, columns, rows->db, rows->diag);
+        bulk_insert_open(&rows->insert, table, columns, rows->db, rows->diag);
 }
 
-static int end_row(struct stack_rows *rows)
+static void end_row(struct stack_rows *rows)
 {
-        return bulk_insert_row(&rows->insert);
+        bulk_insert_row(&rows->insert);
 }
 
 static void put_int(struct stack_rows *rows, int column, uint64_t value)
@@ -33,36 +33,35 @@ static void put_int(struct stack_rows *rows, int column, uint64_t value)
 
 static int write_stack_locations(struct stack_rows *rows)
 {
-        static const char *const columns[] = {"stack_id", "location_id", NULL};
         const struct raw *raw = rows->from->sweep->raw;
-        int error = begin(rows, "node_location", columns);
 
-        for (size_t i = 0; i < raw->stack_count && !error; i++) {
+        begin(rows, "node_location", "stack_id, location_id");
+
+        for (size_t i = 0; i < raw->stack_count; i++) {
                 if (rows->from->sweep->stack_places[i] == RAW_NONE ||
                     raw->stacks[i].packed)
                         continue;
                 put_int(rows, 0, (uint64_t)raw->stack_ids[i]);
                 put_int(rows, 1, rows->from->sweep->stack_places[i] + UINT64_C(1));
-                error = end_row(rows);
+                end_row(rows);
         }
-        return bulk_insert_close(&rows->insert, error);
+        return bulk_insert_close(&rows->insert, 0);
 }
 
 /* Of packed nodes: few addresses tell where they all are. */
 static int write_packed_locations(struct stack_rows *rows)
 {
-        static const char *const columns[] = {"process_id", "address", "location_id",
-                                              NULL};
         const struct raw *raw = rows->from->sweep->raw;
-        int error = begin(rows, "packed_location", columns);
 
-        for (size_t i = 0; i < raw->code_count && !error; i++) {
+        begin(rows, "packed_location", "process_id, address, location_id");
+
+        for (size_t i = 0; i < raw->code_count; i++) {
                 put_int(rows, 0, (uint64_t)raw->process_ids[raw->codes[i].process]);
                 put_int(rows, 1, raw->codes[i].address);
                 put_int(rows, 2, rows->from->sweep->code_places[i] + UINT64_C(1));
-                error = end_row(rows);
+                end_row(rows);
         }
-        return bulk_insert_close(&rows->insert, error);
+        return bulk_insert_close(&rows->insert, 0);
 }
 
 /* Marks the packed nodes that blocks of objects came through. */
@@ -88,13 +87,12 @@ static int find_contexts(struct stack_rows *rows)
 
 static int write_contexts(struct stack_rows *rows)
 {
-        static const char *const columns[] = {"stack_id", "parent_id", "location_id",
-                                              NULL};
         const struct raw *raw = rows->from->sweep->raw;
         const uint32_t *places = rows->from->sweep->stack_places;
-        int error = begin(rows, "object_context", columns);
 
-        for (size_t i = 0; i < raw->stack_count && !error; i++) {
+        begin(rows, "object_context", "stack_id, parent_id, location_id");
+
+        for (size_t i = 0; i < raw->stack_count; i++) {
                 uint32_t parent = raw->stacks[i].parent;
 
                 if (!raw->stacks[i].packed || !rows->contexts[i])
@@ -104,9 +102,9 @@ static int write_contexts(struct stack_rows *rows)
                         put_int(rows, 1, (uint64_t)raw->stack_ids[parent]);
                 if (places[i] != RAW_NONE)
                         put_int(rows, 2, places[i] + UINT64_C(1));
-                error = end_row(rows);
+                end_row(rows);
         }
-        return bulk_insert_close(&rows->insert, error);
+        return bulk_insert_close(&rows->insert, 0);
 }
 
 /* What the sites at a stack did; where there is none, there are no allocations. */
@@ -126,13 +124,13 @@ static struct raw_total totals_of(const struct raw *raw, size_t *next, uint32_t 
         return sum;
 }
 
-static int write_object_stack(struct stack_rows *rows, uint32_t stack, bool region,
-                              const struct raw_total *totals)
+static void put_object_stack(struct stack_rows *rows, uint32_t stack, bool region,
+                             const struct raw_total *totals)
 {
         const struct object_path *path = objects_path(rows->objects, stack, region);
 
         if (!path->used)
-                return 0;
+                return;
         put_int(rows, 0, path->object + UINT64_C(1));
         put_int(rows, 1, (uint64_t)rows->from->sweep->raw->stack_ids[stack]);
         put_int(rows, 2, path->samples);
@@ -141,28 +139,26 @@ static int write_object_stack(struct stack_rows *rows, uint32_t stack, bool regi
                 put_int(rows, 4, totals->total_bytes);
                 put_int(rows, 5, totals->peak_bytes);
         }
-        return end_row(rows);
+        end_row(rows);
 }
 
 /* Blocks and regions are never one object. */
 static int write_object_stacks(struct stack_rows *rows)
 {
-        static const char *const columns[] = {"object_id",   "stack_id",    "samples",
-                                              "allocations", "total_bytes", "peak_bytes",
-                                              NULL};
         const struct raw *raw = rows->from->sweep->raw;
         size_t next = 0;
-        int error = begin(rows, "object_stack", columns);
 
-        for (uint32_t i = 0; i < raw->stack_count && !error; i++) {
+        begin(rows, "object_stack",
+              "object_id, stack_id, samples, allocations, total_bytes, peak_bytes");
+
+        for (uint32_t i = 0; i < raw->stack_count; i++) {
                 struct raw_total blocks = totals_of(raw, &next, i, false);
                 struct raw_total regions = totals_of(raw, &next, i, true);
 
-                error = write_object_stack(rows, i, false, &blocks);
-                if (!error)
-                        error = write_object_stack(rows, i, true, &regions);
+                put_object_stack(rows, i, false, &blocks);
+                put_object_stack(rows, i, true, &regions);
         }
-        return bulk_insert_close(&rows->insert, error);
+        return bulk_insert_close(&rows->insert, 0);
 }
 
 int stack_rows_write(const struct object_sources *from, const struct objects *objects,

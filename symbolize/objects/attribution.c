@@ -20,13 +20,13 @@ enum column {
         COLUMN_TYPE_SOURCE
 };
 
-static const char *const columns[] = {"sample_id",           "location_id", "object_id",
-                                      "object_offset_bytes", "field_id",    "untyped_id",
-                                      "type_source_id",      NULL};
-
-static int open_rows(struct bulk_insert *rows, struct db *db, struct diag *diag)
+static void open_rows(struct bulk_insert *rows, struct db *db, struct diag *diag)
 {
-        return bulk_insert_open(rows, "attribution", columns, db, diag);
+        bulk_insert_open(
+            rows, "attribution",
+            "sample_id, location_id, object_id, object_offset_bytes, field_id,"
+            " untyped_id, type_source_id",
+            db, diag);
 }
 
 static void put_place(struct bulk_insert *rows, const struct raw_sample *sample,
@@ -51,11 +51,9 @@ static int write_unusual(void *context, const struct raw_sample *sample,
 static int write_unusual_places(struct sweep *sweep, struct db *db, struct diag *diag)
 {
         struct bulk_insert rows;
-        int error = open_rows(&rows, db, diag);
 
-        if (!error)
-                error = sweep_samples(sweep, write_unusual, &rows, diag);
-        return bulk_insert_close(&rows, error);
+        open_rows(&rows, db, diag);
+        return bulk_insert_close(&rows, sweep_samples(sweep, write_unusual, &rows, diag));
 }
 
 static int compare_ips(const void *left, const void *right)
@@ -71,21 +69,20 @@ static int compare_ips(const void *left, const void *right)
  * order breaks, is not used any more. */
 static int write_ips(struct sweep *sweep, struct db *db, struct diag *diag)
 {
-        static const char *const ip_columns[] = {"process_id", "ip", "location_id", NULL};
         struct bulk_insert rows;
-        int error = bulk_insert_open(&rows, "ip_location", ip_columns, db, diag);
 
+        bulk_insert_open(&rows, "ip_location", "process_id, ip, location_id", db, diag);
         if (sweep->ip_count > 1)
                 qsort(sweep->ips, sweep->ip_count, sizeof(*sweep->ips), compare_ips);
-        for (size_t i = 0; i < sweep->ip_count && !error; i++) {
+        for (size_t i = 0; i < sweep->ip_count; i++) {
                 const struct ip_place *ip = &sweep->ips[i];
 
                 bulk_insert_int(&rows, 0, sweep->raw->process_ids[ip->process]);
                 bulk_insert_int(&rows, 1, (int64_t)ip->ip);
                 bulk_insert_int(&rows, 2, ip->place + INT64_C(1));
-                error = bulk_insert_row(&rows);
+                bulk_insert_row(&rows);
         }
-        return bulk_insert_close(&rows, error);
+        return bulk_insert_close(&rows, 0);
 }
 
 /* Where they are is all that there is to write. */
@@ -212,9 +209,10 @@ static int write_rows(struct attribution *attribution, const struct object_sourc
                       struct db *db, struct diag *diag)
 {
         struct pass pass = {.attribution = attribution, .from = from, .diag = diag};
-        int error = open_rows(&pass.rows, db, diag);
+        int error = 0;
 
-        if (!error && attribution->sample_types.learns)
+        open_rows(&pass.rows, db, diag);
+        if (attribution->sample_types.learns)
                 error =
                     sweep_samples(from->sweep, learn, &attribution->sample_types, diag);
         if (!error && objects_tell_apart(&attribution->objects,
