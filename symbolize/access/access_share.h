@@ -4,13 +4,11 @@
 #define MEMLAG_SYMBOLIZE_ACCESS_SHARE_H
 
 #include "accesses.h"
-#include "unit_starts.h"
 
 /* Tells which function or variable an address or a word of a file belongs to. */
 struct linkage {
         const struct symbol_table *symbols;
-        bool may_fold; /* functions, by its linker: then with */
-        struct unit_starts starts;
+        bool may_fold; /* functions, by its linker */
         struct thread_slots threads;
         struct memory_slots memory;
 };

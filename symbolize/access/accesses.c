@@ -160,7 +160,6 @@ int access_find_in_functions(struct type_reader *reader, const struct elf_file *
                         .file = file},
             .folded = {.functions = {.dwarf = reader->dwarf, .file = file},
                        .symbols = linkage->symbols,
-                       .starts = &linkage->starts,
                        .by_linker = linkage->may_fold}};
         int error = 0;
 
@@ -371,9 +370,6 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
 
         if (!error && count > 0)
                 error = memory_slots_read(&linkage.memory, file);
-        if (!error && linkage.may_fold)
-                error = unit_starts_read(&linkage.starts, reader->dwarf, file);
-
         if (count > 1)
                 qsort(accesses, count, sizeof(*accesses), compare_accesses);
         if (!error)
@@ -384,7 +380,6 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
                 take_items(reader, frames, accesses[i]);
                 forget_undeclared(frames, accesses[i]);
         }
-        unit_starts_free(&linkage.starts);
         memory_slots_free(&linkage.memory);
         thread_slots_free(&linkage.threads);
         return error;

@@ -13,7 +13,6 @@ struct unit_layout {
         uint8_t version;
         uint8_t address_bytes;
         uint8_t offset_bytes;
-        bool swapped; /* the other order of bytes than the host's */
 };
 
 /* Over one attribute, or over several that have a fixed size together. */

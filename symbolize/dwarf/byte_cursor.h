@@ -12,7 +12,6 @@
 struct byte_cursor {
         const uint8_t *at;
         const uint8_t *end;
-        bool swapped; /* the other order of bytes than the host's */
         bool failed;
 };
 
@@ -42,8 +41,7 @@ static inline uint64_t cursor_number(struct byte_cursor *cursor, unsigned bytes)
         if (!cursor_has(cursor, bytes))
                 return 0;
         for (unsigned i = 0; i < bytes; i++)
-                value |= (uint64_t)cursor->at[i]
-                         << 8 * (cursor->swapped ? bytes - 1 - i : i);
+                value |= (uint64_t)cursor->at[i] << 8 * i;
         cursor->at += bytes;
         return value;
 }

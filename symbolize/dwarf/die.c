@@ -305,18 +305,6 @@ struct dwarf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *d
         return (struct dwarf_bytes){NULL, NULL};
 }
 
-static Elf *elf_of(const Dwarf_Die *die)
-{
-        return dwarf_getelf(dwarf_cu_getdwarf(die->cu));
-}
-
-bool die_swapped(const Dwarf_Die *die)
-{
-        const char *identity = elf_getident(elf_of(die), NULL);
-
-        return identity && identity[EI_DATA] == ELFDATA2MSB;
-}
-
 static const uint8_t *bytes_at(const char *at)
 {
         return (const uint8_t *)at;
@@ -331,8 +319,7 @@ int die_line_table(struct dwarf_file *file, Dwarf_Die *die, struct line_table *t
             .texts_end = bytes_at(file->strings[0].end),
             .line_texts = bytes_at(file->strings[1].start),
             .line_texts_end = bytes_at(file->strings[1].end),
-            .code_at_zero = elf_file_has_code(file->source, 0),
-            .swapped = die_swapped(die)};
+            .code_at_zero = elf_file_has_code(file->source, 0)};
         uint64_t offset;
 
         *table = (struct line_table){0};
@@ -375,7 +362,8 @@ static struct dwarf_abbreviations *place_of_table(struct dwarf_file *file,
 int die_abbreviations(struct dwarf_file *file, const Dwarf_Die *die, uint64_t offset,
                       const struct unit_layout *layout, struct dwarf_abbreviations **kept)
 {
-        struct dwarf_bytes section = dwarf_section(elf_of(die), ".debug_abbrev");
+        struct dwarf_bytes section =
+            dwarf_section(dwarf_getelf(dwarf_cu_getdwarf(die->cu)), ".debug_abbrev");
         size_t read_bytes;
         int error = 0;
 

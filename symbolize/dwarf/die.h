@@ -83,8 +83,6 @@ bool die_entry_address(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Addr *entr
 
 /* The section that DIE lies in; start is NULL when that is not known. */
 struct dwarf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die);
-/* Whether the bytes of DIE's file have the other order than the host's. */
-bool die_swapped(const Dwarf_Die *die);
 /* The abbreviations of DIE's unit, which its header says are at OFFSET; they stay until
  * the caller is done with them, and are kept for a while. 0, -ENOENT or -ENOMEM. */
 int die_abbreviations(struct dwarf_file *file, const Dwarf_Die *die, uint64_t offset,

@@ -33,8 +33,7 @@ static bool read_header(struct walk *walk, const Dwarf_Die *root, uint64_t *tabl
         struct dwarf_bytes section = die_section(walk->file, root);
         Dwarf_Die die = *root;
         uint64_t offset = section.start ? dwarf_cuoffset(&die) : 0;
-        struct byte_cursor cursor = {.end = (const uint8_t *)section.end,
-                                     .swapped = die_swapped(root)};
+        struct byte_cursor cursor = {.end = (const uint8_t *)section.end};
 
         if (!section.start ||
             offset > (uint64_t)((const char *)root->addr - section.start))
@@ -42,7 +41,7 @@ static bool read_header(struct walk *walk, const Dwarf_Die *root, uint64_t *tabl
         walk->unit = root->cu;
         walk->unit_start = (const uint8_t *)root->addr - offset;
         walk->at = root->addr;
-        walk->layout = (struct unit_layout){.offset_bytes = 4, .swapped = cursor.swapped};
+        walk->layout = (struct unit_layout){.offset_bytes = 4};
         cursor.at = walk->unit_start;
         uint64_t length = cursor_number(&cursor, 4);
 

@@ -8,21 +8,21 @@
 #include "abbreviation_step.h"
 #include "append.h"
 
-static uint64_t read_number(const uint8_t *at, unsigned bytes, bool swapped)
+static uint64_t read_number(const uint8_t *at, unsigned bytes)
 {
         uint64_t value = 0;
         uint32_t word;
 
-        if (bytes == sizeof(word) && !swapped) { /* mostly */
+        if (bytes == sizeof(word)) { /* mostly */
                 memcpy(&word, at, sizeof(word));
                 return word;
         }
-        if (bytes == sizeof(value) && !swapped) {
+        if (bytes == sizeof(value)) {
                 memcpy(&value, at, sizeof(value));
                 return value;
         }
         for (unsigned i = 0; i < bytes; i++)
-                value |= (uint64_t)at[i] << 8 * (swapped ? bytes - 1 - i : i);
+                value |= (uint64_t)at[i] << 8 * i;
         return value;
 }
 
@@ -85,8 +85,7 @@ static bool skip_step(const struct unit_layout *layout,
                         return read_leb(at, end, &length) && skip_bytes(at, end, length);
                 nul = *at;
                 return skip_bytes(at, end, step->bytes) &&
-                       skip_bytes(at, end,
-                                  read_number(nul, step->bytes, layout->swapped));
+                       skip_bytes(at, end, read_number(nul, step->bytes));
         case STEP_TEXT: /* mostly of few letters: longer ones are in a section of texts */
                 for (nul = *at; nul < end && *nul;)
                         nul++;
@@ -103,14 +102,13 @@ static bool skip_step(const struct unit_layout *layout,
 }
 
 /* The value of a number that lies between START and END. */
-static uint64_t value_of(const struct unit_layout *layout,
-                         const struct abbreviation_step *step, const uint8_t *start,
+static uint64_t value_of(const struct abbreviation_step *step, const uint8_t *start,
                          const uint8_t *end)
 {
         uint64_t value;
 
         if (step->kind == STEP_BYTES)
-                return read_number(start, step->bytes, layout->swapped);
+                return read_number(start, step->bytes);
         return read_leb(&start, end, &value) ? value : 0;
 }
 
@@ -133,8 +131,7 @@ static void take_said(const struct said *said, struct entry_place *place)
 }
 
 /* Of an entry of fixed size. */
-static inline bool skip_fixed(const struct abbreviation *abbreviation,
-                              const struct unit_layout *layout, const uint8_t **at,
+static inline bool skip_fixed(const struct abbreviation *abbreviation, const uint8_t **at,
                               const uint8_t *end, struct entry_place *place)
 {
         struct said said;
@@ -145,9 +142,8 @@ static inline bool skip_fixed(const struct abbreviation *abbreviation,
                 struct abbreviation_number number = abbreviation->numbers[i];
 
                 said.has[i] = number.bytes > 0;
-                said.numbers[i] = said.has[i] ? read_number(*at + number.at, number.bytes,
-                                                            layout->swapped)
-                                              : 0;
+                said.numbers[i] =
+                    said.has[i] ? read_number(*at + number.at, number.bytes) : 0;
         }
         take_said(&said, place);
         *at += abbreviation->fixed_bytes;
@@ -162,7 +158,7 @@ bool abbreviation_skip(const struct abbreviations *table,
         struct said said = {0};
 
         if (abbreviation->fixed)
-                return skip_fixed(abbreviation, layout, at, end, place);
+                return skip_fixed(abbreviation, at, end, place);
         for (uint32_t i = 0; i < abbreviation->step_count; i++) {
                 const struct abbreviation_step *step =
                     &table->steps[abbreviation->first_step + i];
@@ -173,7 +169,7 @@ bool abbreviation_skip(const struct abbreviations *table,
                 if (step->use == USE_NONE)
                         continue;
                 said.has[step->use] = true;
-                said.numbers[step->use] = value_of(layout, step, start, *at);
+                said.numbers[step->use] = value_of(step, start, *at);
         }
         take_said(&said, place);
         return abbreviation->valid;
@@ -203,8 +199,7 @@ static inline bool step_over(const struct pass *pass,
                 struct abbreviation_number number = abbreviation->numbers[USE_SIBLING];
 
                 if (number.bytes > 0)
-                        sibling = read_number(*at + number.at, number.bytes,
-                                              pass->layout->swapped);
+                        sibling = read_number(*at + number.at, number.bytes);
                 *at += abbreviation->fixed_bytes;
         }
         for (uint32_t i = abbreviation->fixed ? 0 : abbreviation->step_count; i > 0;
@@ -219,7 +214,7 @@ static inline bool step_over(const struct pass *pass,
                         return false;
                 }
                 if (step->use == USE_SIBLING)
-                        sibling = value_of(pass->layout, step, value, *at);
+                        sibling = value_of(step, value, *at);
         }
         *inside = abbreviation->has_children;
         if (*inside && sibling > (uint64_t)(*at - pass->start) &&

@@ -262,8 +262,8 @@ int line_program_run(struct line_table *table, struct line_answer *answers, size
             .table = table, .answers = answers, .count = count, .budget = budget};
         int error = 0;
 
-        run.cursor = (struct byte_cursor){
-            .at = table->program, .end = table->program_end, .swapped = table->swapped};
+        run.cursor =
+            (struct byte_cursor){.at = table->program, .end = table->program_end};
         prepare_specials(&run);
         begin_sequence(&run);
         if (!line_table_spend(budget, (uint64_t)(table->program_end - table->program)))

@@ -208,13 +208,11 @@ int line_table_read(struct line_table *table, const struct line_sections *sectio
 {
         struct header header = {.table = table, .sections = sections};
 
-        *table = (struct line_table){.swapped = sections->swapped,
-                                     .code_at_zero = sections->code_at_zero};
+        *table = (struct line_table){.code_at_zero = sections->code_at_zero};
         if (offset >= (uint64_t)(sections->lines_end - sections->lines))
                 return -EINVAL;
         header.cursor = (struct byte_cursor){.at = sections->lines + offset,
-                                             .end = sections->lines_end,
-                                             .swapped = sections->swapped};
+                                             .end = sections->lines_end};
         int error = read_extent(&header);
 
         if (!error &&

@@ -15,7 +15,6 @@ struct line_sections {
         const uint8_t *lines, *lines_end; /* .debug_line */
         const uint8_t *texts, *texts_end; /* .debug_str */
         const uint8_t *line_texts, *line_texts_end;
-        bool swapped;      /* the other order of bytes than the host's */
         bool code_at_zero; /* the program has some there */
 };
 
@@ -42,7 +41,6 @@ struct line_table {
         int8_t line_base;
         uint8_t instruction_bytes;
         uint8_t operations; /* that an instruction has at most */
-        bool swapped;
         bool code_at_zero;
 };
 

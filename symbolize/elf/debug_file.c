@@ -191,8 +191,7 @@ static const char *linked_name(const struct elf_file *file, const char *section,
 
 bool debug_file_has_dwarf(const struct elf_file *file)
 {
-        return elf_file_section(file, ".debug_info") ||
-               elf_file_section(file, ".zdebug_info");
+        return elf_file_section(file, ".debug_info") != NULL;
 }
 
 int debug_file_find(const struct elf_file *file, const struct debug_search *search,

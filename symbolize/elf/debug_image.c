@@ -64,40 +64,25 @@ struct unpacking {
 
 /* ---- the sections ---- */
 
-/* Writes the name without the "z" of old packed sections and returns its number; -1 for
- * other sections. */
-static int plain_name(const char *name, char *plain)
+/* The number of the section NAME; -1 for other sections. */
+static int name_number(const char *name)
 {
-        bool old = strncmp(name, ".zdebug_", 8) == 0;
-
-        if (!old && strncmp(name, ".debug_", 7) != 0)
+        if (strncmp(name, ".debug_", 7) != 0)
                 return -1;
-        name += old ? 8 : 7;
+        name += 7;
         for (size_t i = 0; i < NAMES; i++) {
                 size_t length = strlen(section_names[i]);
 
                 if (strncmp(name, section_names[i], length) != 0 ||
                     (name[length] && strcmp(name + length, ".dwo") != 0))
                         continue;
-                strcpy(plain, ".debug_");
-                strcat(plain, name);
                 return (int)(name[length] ? i + NAMES : i);
         }
         return -1;
 }
 
-static uint64_t big_endian(const uint8_t *bytes)
-{
-        uint64_t value = 0;
-
-        for (int i = 0; i < 8; i++)
-                value = value << 8 | bytes[i];
-        return value;
-}
-
-/* Reads the header of a packed section (the generic ABI's, or "ZLIB" and the size).
- * False if it is not packed, or in an unknown format. */
-static bool read_header(const struct elf_file *file, bool old, struct part *part)
+/* Reads the header of a packed section. False if it is in an unknown format. */
+static bool read_header(const struct elf_file *file, struct part *part)
 {
         union {
                 uint8_t bytes[sizeof(Elf64_Chdr)];
@@ -105,7 +90,7 @@ static bool read_header(const struct elf_file *file, bool old, struct part *part
                 Elf64_Chdr wide;
         } header = {{0}};
         bool narrow = gelf_getclass(file->elf) == ELFCLASS32;
-        size_t size = old ? 12 : narrow ? sizeof(header.narrow) : sizeof(header.wide);
+        size_t size = narrow ? sizeof(header.narrow) : sizeof(header.wide);
 
         if (part->file_bytes < size ||
             pread(file->fd, header.bytes, size, (off_t)part->offset) != (ssize_t)size)
@@ -113,10 +98,6 @@ static bool read_header(const struct elf_file *file, bool old, struct part *part
         part->offset += size;
         part->file_bytes -= size;
         part->packing = PACKING_ZLIB;
-        if (old) {
-                part->bytes = big_endian(header.bytes + 4);
-                return memcmp(header.bytes, "ZLIB", 4) == 0;
-        }
         part->bytes = narrow ? header.narrow.ch_size : header.wide.ch_size;
         uint32_t type = narrow ? header.narrow.ch_type : header.wide.ch_type;
 
@@ -139,21 +120,20 @@ static int add_part(struct unpacking *unpacking, const struct elf_file *file,
                             .file_bytes = shdr->sh_size,
                             .bytes = shdr->sh_size,
                             .number = unpacking->part_count};
-        bool old = strncmp(name, ".z", 2) == 0;
-
-        int named = shdr->sh_type == SHT_NOBITS ? -1 : plain_name(name, part.name);
+        int named = shdr->sh_type == SHT_NOBITS ? -1 : name_number(name);
 
         if (named < 0)
                 return 0;
         bool another = unpacking->names & UINT32_C(1) << named;
+
+        strcpy(part.name, name);
 
         if ((another && !of_units(part.name)) ||
             (!unpacking->with_locations && strncmp(part.name, ".debug_loc", 10) == 0))
                 return 0;
         if (shdr->sh_size > file->file_bytes ||
             shdr->sh_offset > file->file_bytes - shdr->sh_size ||
-            ((old || (shdr->sh_flags & SHF_COMPRESSED)) &&
-             !read_header(file, old, &part)))
+            ((shdr->sh_flags & SHF_COMPRESSED) && !read_header(file, &part)))
                 return -EINVAL;
         unpacking->names |= UINT32_C(1) << named;
         unpacking->several |= another;
@@ -421,13 +401,13 @@ static int open_made(struct debug_image *image, struct unpacking *unpacking)
         return 0;
 }
 
-/* Whether FILE is a 64-bit little-endian x86-64 file, like the image. */
+/* Whether FILE is a 64-bit x86-64 file, like the image. */
 static bool same_kind(const struct elf_file *file)
 {
         GElf_Ehdr ehdr;
 
-        return gelf_getehdr(file->elf, &ehdr) && ehdr.e_ident[EI_DATA] == ELFDATA2LSB &&
-               ehdr.e_ident[EI_CLASS] == ELFCLASS64 && ehdr.e_machine == EM_X86_64;
+        return gelf_getehdr(file->elf, &ehdr) && ehdr.e_ident[EI_CLASS] == ELFCLASS64 &&
+               ehdr.e_machine == EM_X86_64;
 }
 
 int debug_image_open(struct debug_image *image, const struct elf_file *file,
@@ -436,15 +416,12 @@ int debug_image_open(struct debug_image *image, const struct elf_file *file,
         struct unpacking unpacking = {.fd = file->fd,
                                       .file_bytes = file->file_bytes,
                                       .with_locations = with_locations};
-        const char *identity = elf_getident(file->elf, NULL);
         int error = find_parts(&unpacking, file);
         bool needed = unpacking.packed || unpacking.several;
 
         *image = (struct debug_image){.elf = file->elf};
         if (!error && needed)
-                error = identity && identity[EI_DATA] == ELFDATA2LSB
-                            ? open_made(image, &unpacking)
-                            : -EINVAL; /* of another processor */
+                error = open_made(image, &unpacking);
         else if (!error && unpacking.part_count > 0 && same_kind(file))
                 error = open_made(image, &unpacking);
         if (error == -EFBIG && !needed) /* libdw reads sections on demand */

@@ -169,6 +169,7 @@ static int read_headers(struct elf_file *file)
         int error;
 
         if (elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &ehdr) ||
+            ehdr.e_ident[EI_DATA] != ELFDATA2LSB ||
             (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN && ehdr.e_type != ET_REL))
                 return -ENOEXEC; /* dwz makes relocatable files */
         if (!elf_sections_fit(file->elf, file->file_bytes))

@@ -62,8 +62,8 @@ struct elf_file {
 void elf_build_id_hex(const uint8_t *build_id, size_t bytes, char hex[ELF_BUILD_ID_HEX]);
 
 /* Opens PATH: 0; -ENOENT, -EACCES … as open(2); -ENOEXEC when it is not a regular
- * file or not an ELF program or library, or its sections do not fit into it; -ENOMEM. On
- * error FILE needs no close. */
+ * file or not an ELF program or library of this machine's order of bytes, or its sections
+ * do not fit into it; -ENOMEM. On error FILE needs no close. */
 int elf_file_open(struct elf_file *file, const char *path);
 /* The same for an open descriptor, which FILE then owns (closed also on error). */
 int elf_file_open_fd(struct elf_file *file, int fd);

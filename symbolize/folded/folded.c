@@ -228,15 +228,11 @@ static bool has_second(struct folded *search, Dwarf_Die *function,
 
 /* ---- the function that is asked for ---- */
 
-/* Whether several units begin code where FUNCTION does, though no other file knows it: of
- * functions that files share each has an entry. */
-static bool starts_units(const struct folded *search, const struct entry_symbols *at)
+/* gold drops the symbol of what it folds and only one file knows. */
+static bool lost_symbol(const struct folded *search, const struct entry_symbols *at)
 {
-        const struct unit_starts *starts = search->starts;
-        size_t i = starts ? unit_starts_from(starts, at->entry) : 0;
-
-        return starts && i < starts->count && starts->items[i].vaddr == at->entry &&
-               (!at->first || at->first->local);
+        return (!at->first || at->first->local) &&
+               elf_section_named(search->functions.file->elf, ".note.gnu.gold-version");
 }
 
 /* Nobody gives a function of Rust a second name. */
@@ -262,7 +258,7 @@ int folded_function(struct folded *search, Dwarf_Die *die, bool *folded)
         bool others = at.other_count > 1, copied = at.copied || !at.first;
 
         *folded = at.twins ||
-                  (search->by_linker && (others || starts_units(search, &at))) ||
+                  (search->by_linker && (others || lost_symbol(search, &at))) ||
                   (others && is_of_rust(dwarf, &unit));
         if (*folded || !(search->by_linker || others || copied))
                 return 0;

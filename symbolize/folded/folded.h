@@ -7,7 +7,6 @@
 
 #include "die.h"
 #include "symbol_table.h"
-#include "unit_starts.h"
 
 struct unit_function;
 
@@ -24,7 +23,6 @@ struct unit_functions {
 struct folded {
         struct unit_functions functions;
         const struct symbol_table *symbols; /* of FUNCTIONS' file */
-        const struct unit_starts *starts; /* of its debug information; NULL: not known */
         bool by_linker;                   /* it may have folded functions of any units */
         uint64_t looked_at;               /* of FUNCTIONS */
 };

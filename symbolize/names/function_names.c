@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions are listed by name. Most names have one function. */
+/* Functions in the order of their names. Most names have one function. */
 #include "function_names.h"
 
 #include <errno.h>
@@ -265,158 +265,58 @@ static bool are_one(const struct named_function *a, const struct named_function 
         return a->link == b->link && a->file == b->file && a->line == b->line;
 }
 
-/* In an order that does not depend on the threads that found them: so do their signatures
- * get numbers in the pool. */
-static int compare_links(const void *left, const void *right)
-{
-        const struct namesake *a = left, *b = right;
-        const char *link = a->function->link, *other = b->function->link;
-
-        return strcmp(link ? link : "", other ? other : "");
-}
-
-/* Functions of a module in lists by name. An entry is the number of the next function,
- * from 1; 0 ends a list. */
-struct name_lists {
-        struct named_function *functions;
-        size_t count;
-        uint32_t *heads; /* by name */
-        uint32_t *next;  /* by function */
-};
-
-/* A name of several functions, COUNT, in the list that begins at HEAD. */
-struct several {
-        uint32_t name;
-        uint32_t head;
-        size_t count;
-};
-
-/* HEADS for NAME_COUNT names: all 0 between modules. Each module iterates over its own
- * functions alone. */
-static int reserve_heads(struct named_functions *functions, size_t name_count)
-{
-        if (name_count < functions->head_count)
-                return 0;
-        size_t count = name_count + name_count / 2 + 1;
-        uint32_t *heads = realloc(functions->heads, count * sizeof(*heads));
-
-        if (!heads)
-                return -ENOMEM;
-        memset(heads + functions->head_count, 0,
-               (count - functions->head_count) * sizeof(*heads));
-        functions->heads = heads;
-        functions->head_count = count;
-        return 0;
-}
-
-/* The lists have the order of the functions. */
-static void list_by_name(const struct name_lists *lists)
-{
-        for (size_t i = lists->count; i-- > 0;) {
-                struct named_function *function = &lists->functions[i];
-
-                function->label = function->name;
-                lists->next[i] = lists->heads[function->name];
-                lists->heads[function->name] = (uint32_t)i + 1;
-        }
-}
-
-/* How many functions are in the list that begins at HEAD; 0 when they are the same one,
- * which no symbol is beside: the name suffices. */
-static size_t count_namesakes(const struct name_lists *lists, uint32_t head)
-{
-        const struct named_function *first = &lists->functions[head - 1];
-        bool suffices = true;
-        size_t count = 0;
-
-        for (uint32_t at = head; at > 0; at = lists->next[at - 1], count++) {
-                const struct named_function *function = &lists->functions[at - 1];
-
-                suffices &= !function->shared && !function->overloaded &&
-                            are_one(first, function);
-        }
-        return suffices ? 0 : count;
-}
-
-static int label_list(const struct name_lists *lists, uint32_t head, size_t count,
-                      struct string_pool *names)
-{
-        struct namesake *namesakes = calloc(count, sizeof(*namesakes));
-        size_t listed = 0;
-
-        if (!namesakes)
-                return -ENOMEM;
-        for (uint32_t at = head; at > 0; at = lists->next[at - 1]) {
-                struct named_function *function = &lists->functions[at - 1];
-
-                namesakes[listed++] =
-                    (struct namesake){.function = function, .text = function->name};
-        }
-        qsort(namesakes, count, sizeof(*namesakes), compare_links);
-        int error = label_namesakes(namesakes, count, names);
-
-        free(namesakes);
-        return error;
-}
-
+/* By the numbers of the names, and then in an order that does not depend on the threads
+ * that found them: so do their signatures get numbers in the pool. */
 static int compare_names(const void *left, const void *right)
 {
-        const struct several *a = left, *b = right;
+        const struct named_function *a = ((const struct namesake *)left)->function;
+        const struct named_function *b = ((const struct namesake *)right)->function;
 
-        return a->name < b->name ? -1 : a->name > b->name;
+        if (a->name != b->name)
+                return a->name < b->name ? -1 : 1;
+        return strcmp(a->link ? a->link : "", b->link ? b->link : "");
 }
 
-/* By the numbers of the names, as the functions' order depends on the threads that found
- * them. */
-static int label_several(const struct name_lists *lists, struct string_pool *names)
+/* Whether COUNT namesakes are one function, which no symbol is beside: the name suffices.
+ */
+static bool name_suffices(const struct namesake *namesakes, size_t count)
 {
-        struct several *several = NULL;
-        size_t count = 0, capacity = 0;
-        int error = 0;
+        bool suffices = true;
 
-        for (size_t i = 0; i < lists->count; i++) {
-                uint32_t name = lists->functions[i].name, head = lists->heads[name];
-                size_t namesakes = name && head ? count_namesakes(lists, head) : 0;
-
-                lists->heads[name] = 0;
-                if (namesakes == 0 || error)
-                        continue;
-                error = array_reserve(&several, &capacity, count, sizeof(*several));
-                if (!error)
-                        several[count++] = (struct several){name, head, namesakes};
-        }
-        if (count > 1)
-                qsort(several, count, sizeof(*several), compare_names);
-        for (size_t i = 0; i < count && !error; i++)
-                error = label_list(lists, several[i].head, several[i].count, names);
-        free(several);
-        return error;
+        for (size_t i = 0; i < count && suffices; i++)
+                suffices = !namesakes[i].function->shared &&
+                           !namesakes[i].function->overloaded &&
+                           are_one(namesakes->function, namesakes[i].function);
+        return suffices;
 }
 
 int named_functions_tell_apart(struct named_functions *functions, size_t first,
                                struct string_pool *names)
 {
         size_t count = functions->count - first;
-        uint32_t *next = count > 0 ? malloc(count * sizeof(*next)) : NULL;
+        struct namesake *all = calloc(count + 1, sizeof(*all));
+        int error = all ? 0 : -ENOMEM;
 
-        if (!next)
-                return count > 0 ? -ENOMEM : 0;
-        int error = reserve_heads(functions, string_pool_count(names));
+        for (size_t i = 0; i < count && !error; i++) {
+                struct named_function *function = &functions->items[first + i];
 
-        if (!error) {
-                const struct name_lists lists = {functions->items + first, count,
-                                                 functions->heads, next};
-
-                list_by_name(&lists);
-                error = label_several(&lists, names);
+                function->label = function->name;
+                all[i] = (struct namesake){.function = function, .text = function->name};
         }
-        free(next);
+        if (!error)
+                qsort(all, count, sizeof(*all), compare_names);
+        for (size_t i = 0, end; i < count && !error; i = end) {
+                for (end = i + 1; end < count && all[end].text == all[i].text;)
+                        end++;
+                if (all[i].text && !name_suffices(all + i, end - i))
+                        error = label_namesakes(all + i, end - i, names);
+        }
+        free(all);
         return error;
 }
 
 void named_functions_free(struct named_functions *functions)
 {
         free(functions->items);
-        free(functions->heads);
         *functions = (struct named_functions){0};
 }

@@ -27,8 +27,6 @@ struct named_functions {
         struct named_function *items;
         size_t count;
         size_t capacity;
-        uint32_t *heads; /* for telling apart */
-        size_t head_count;
 };
 
 /* Adds FUNCTION; *NUMBER becomes its number, from 1. 0 or -ENOMEM, as below. */

@@ -108,13 +108,6 @@ static bool same_name(const void *context, const void *key, uint32_t position)
         return name_length(name) == length && memcmp(name, key, length) == 0;
 }
 
-static bool same_file(const void *context, const void *key, uint32_t position)
-{
-        const struct symbol_names *names = context;
-
-        return strcmp(names->files[position], key) == 0;
-}
-
 static uint32_t hash_name(const char *name)
 {
         return hash_bytes(name, name_length(name));
@@ -127,22 +120,6 @@ static const struct symbol_name *find_name(const struct symbol_names *names,
             hash_index_find(&names->index, hash_name(name), same_name, names, name);
 
         return position == HASH_INDEX_NONE ? NULL : &names->items[position];
-}
-
-static bool has_file(const struct symbol_names *names, const char *file)
-{
-        return hash_index_find(&names->file_index, hash_bytes(file, strlen(file)),
-                               same_file, names, file) != HASH_INDEX_NONE;
-}
-
-static int add_file(struct symbol_names *names, const char *file)
-{
-        if (!file ||
-            (names->file_count > 0 && names->files[names->file_count - 1] == file) ||
-            has_file(names, file))
-                return 0;
-        return HASH_APPEND(&names->file_index, hash_bytes(file, strlen(file)),
-                           names->files, names->file_count, names->file_capacity, file);
 }
 
 /* Copies and parts of a function have separate addresses in its file. */
@@ -175,8 +152,6 @@ int symbol_names_add(struct symbol_names *names, const char *name, uint64_t vadd
                 return -ENOMEM;
         if (!local && (name_mangled(name) || is_copy(name)))
                 return 0;
-        if (local && add_file(names, file) < 0)
-                return -ENOMEM;
         struct symbol_name *known = (struct symbol_name *)find_name(names, name);
 
         if (known) {
@@ -190,9 +165,7 @@ int symbol_names_add(struct symbol_names *names, const char *name, uint64_t vadd
 void symbol_names_free(struct symbol_names *names)
 {
         free(names->items);
-        free(names->files);
         hash_index_free(&names->index);
-        hash_index_free(&names->file_index);
         free(names->overloads);
         hash_index_free(&names->overload_index);
         *names = (struct symbol_names){0};
@@ -203,9 +176,8 @@ bool symbol_names_elsewhere(const struct symbol_names *names, const char *name,
 {
         const struct symbol_name *known = find_name(names, name);
 
-        return known && has_file(names, file) &&
-               (known->global || known->files ||
-                (known->file && strcmp(known->file, file) != 0));
+        return known && (known->global || known->files ||
+                         (known->file && strcmp(known->file, file) != 0));
 }
 
 bool symbol_names_several(const struct symbol_names *names, const char *name,

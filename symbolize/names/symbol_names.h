@@ -14,11 +14,7 @@ struct symbol_names {
         struct symbol_name *items;
         size_t count;
         size_t capacity;
-        struct hash_index index; /* of items */
-        const char **files;      /* files of symbols */
-        size_t file_count;
-        size_t file_capacity;
-        struct hash_index file_index;
+        struct hash_index index;     /* of items */
         struct overloads *overloads; /* of mangled names without their parameters */
         size_t overload_count;
         size_t overload_capacity;
@@ -33,8 +29,7 @@ int symbol_names_add(struct symbol_names *names, const char *name, uint64_t vadd
 void symbol_names_free(struct symbol_names *names);
 
 /* Whether a function that only FILE (without directories) knows as NAME has namesakes in
- * others. False where the symbols do not know that file, as when the program was
- * optimised at link time. */
+ * others. */
 bool symbol_names_elsewhere(const struct symbol_names *names, const char *name,
                             const char *file);
 /* Whether symbols of that name belong to several functions. *ONE_FILE: their files

@@ -32,15 +32,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return 0;
         const uint8_t *lines = data + 1 + text_bytes;
 
-        for (int swapped = 0; swapped < 2; swapped++) {
+        for (int at_zero = 0; at_zero < 2; at_zero++) {
                 const struct line_sections sections = {.lines = lines,
                                                        .lines_end = data + size,
                                                        .texts = data + 1,
                                                        .texts_end = lines,
                                                        .line_texts = data + 1,
                                                        .line_texts_end = lines,
-                                                       .swapped = swapped,
-                                                       .code_at_zero = swapped};
+                                                       .code_at_zero = at_zero};
                 struct line_answer answers[ASKED];
 
                 for (size_t i = 0; i < ASKED; i++)

@@ -109,7 +109,6 @@ sed 's/^int work/\n\n&/' program.c >longer.c
 recorded=$(readelf -n program | sed -n 's/.*Build ID: //p')
 mv program old
 "$CC" -g -O1 -pie -fPIE -o program longer.c
-present=$(readelf -n program | sed -n 's/.*Build ID: //p')
 for option in "" --debuginfo-path=.; do
         ends 1 "$MEMLAG" symbolize $option memlag.db >out
         one_line_about "4 of program .*another file is there now.*--build-id-dir"

@@ -131,7 +131,6 @@ TEST(every_way_of_packing_is_read)
 {
         unpacks(&(struct header){".debug_info", ELFCOMPRESS_ZLIB, BYTES});
         unpacks(&(struct header){".debug_info", 2, BYTES}); /* zstd */
-        unpacks(&(struct header){".zdebug_info", 0, BYTES});
 }
 
 TEST(what_is_not_packed_is_copied)
@@ -213,8 +212,8 @@ static void refuses(const struct header *header, size_t cut, int expected)
 
 TEST(claims_are_checked_before_memory_is_taken)
 {
-        for (uint32_t type = 0; type <= 2; type++) {
-                const char *name = type ? ".debug_info" : ".zdebug_info";
+        for (uint32_t type = 1; type <= 2; type++) {
+                const char *name = ".debug_info";
 
                 refuses(&(struct header){name, type, UINT64_MAX}, 0, -EFBIG);
                 refuses(&(struct header){name, type, UINT64_C(1) << 60}, 0, -EFBIG);
