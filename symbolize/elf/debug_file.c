@@ -4,6 +4,7 @@
  * .debug directory and below DIR. */
 #include "debug_file.h"
 
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -170,25 +171,6 @@ static int fetch(const struct debug_search *search, const char *path,
                              : -ENOENT;
 }
 
-/* The contents of a section that begins with a file name; NULL if it is absent or not
- * terminated. *REST is the part behind the name. */
-static const char *linked_name(const struct elf_file *file, const char *section,
-                               const uint8_t **rest, size_t *rest_bytes)
-{
-        Elf_Scn *scn = elf_file_section(file, section);
-        Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
-        const char *end =
-            data && data->d_buf ? memchr(data->d_buf, '\0', data->d_size) : NULL;
-
-        if (!end)
-                return NULL;
-        size_t name_bytes = (size_t)(end - (const char *)data->d_buf) + 1;
-
-        *rest = (const uint8_t *)data->d_buf + name_bytes;
-        *rest_bytes = data->d_size - name_bytes;
-        return data->d_buf;
-}
-
 bool debug_file_has_dwarf(const struct elf_file *file)
 {
         return elf_file_section(file, ".debug_info") != NULL;
@@ -200,19 +182,11 @@ int debug_file_find(const struct elf_file *file, const struct debug_search *sear
         bool others = false;
         struct link link = {
             .of = file, .build_id_bytes = file->build_id_bytes, .others = &others};
-        const uint8_t *rest;
-        size_t rest_bytes;
         int error;
 
         memcpy(link.build_id, file->build_id, sizeof(link.build_id));
-        link.name = linked_name(file, ".gnu_debuglink", &rest, &rest_bytes);
-        /* The checksum follows the name, aligned to 4 bytes. */
-        size_t padding = link.name ? (0 - (strlen(link.name) + 1)) & 3 : 0;
-
-        if (link.name && rest_bytes >= padding + sizeof(link.checksum)) {
-                memcpy(&link.checksum, rest + padding, sizeof(link.checksum));
-                link.has_checksum = true;
-        }
+        link.name = dwelf_elf_gnu_debuglink(file->elf, &link.checksum);
+        link.has_checksum = link.name != NULL;
         error = in_directories(search, find_build_id_in, "", &link, debug);
         if (error == -ENOENT)
                 error = find_linked(file->path, search, &link, debug);
@@ -247,14 +221,15 @@ static int find_absolute(const struct debug_search *search, const struct link *l
 /* The name and build-id of dwz's file in DEBUG's link. */
 static bool read_alt_link(const struct elf_file *debug, struct link *link)
 {
-        const uint8_t *rest;
+        size_t size;
+        const char *name = elf_section_data(debug->elf, ".gnu_debugaltlink", &size);
+        size_t name_bytes = name ? strnlen(name, size) + 1 : 0;
 
-        link->name =
-            linked_name(debug, ".gnu_debugaltlink", &rest, &link->build_id_bytes);
-        if (!link->name || link->build_id_bytes == 0 ||
-            link->build_id_bytes > sizeof(link->build_id))
+        if (name_bytes >= size || size - name_bytes > sizeof(link->build_id))
                 return false;
-        memcpy(link->build_id, rest, link->build_id_bytes);
+        link->name = name;
+        link->build_id_bytes = size - name_bytes;
+        memcpy(link->build_id, name + name_bytes, link->build_id_bytes);
         return true;
 }
 

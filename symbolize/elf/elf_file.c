@@ -3,6 +3,7 @@
  * file's, strings are fetched through libelf, which bounds them. */
 #include "elf_file.h"
 
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -83,7 +84,6 @@ static int read_sections(struct elf_file *file)
         return range_map_build(&file->section_map);
 }
 
-/* Looks for the GNU build-id in the notes of DATA. */
 void elf_build_id_hex(const uint8_t *build_id, size_t bytes, char hex[ELF_BUILD_ID_HEX])
 {
         static const char digits[] = "0123456789abcdef";
@@ -95,57 +95,21 @@ void elf_build_id_hex(const uint8_t *build_id, size_t bytes, char hex[ELF_BUILD_
         *hex = '\0';
 }
 
-static bool find_build_id(struct elf_file *file, Elf_Data *data)
-{
-        GElf_Nhdr note;
-        size_t offset = 0, name_at, desc_at;
-
-        while (data && data->d_buf &&
-               (offset = gelf_getnote(data, offset, &note, &name_at, &desc_at)) > 0) {
-                const char *bytes = data->d_buf;
-
-                if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
-                    memcmp(bytes + name_at, "GNU", sizeof("GNU")) != 0)
-                        continue;
-                if (note.n_descsz == 0 || note.n_descsz > sizeof(file->build_id))
-                        return false;
-                memcpy(file->build_id, bytes + desc_at, note.n_descsz);
-                file->build_id_bytes = note.n_descsz;
-                return true;
-        }
-        return false;
-}
-
-/* The notes by section first: a separate debug file keeps the sections' contents,
- * but its program headers may point at nothing. */
+/* By its notes' sections, which separate debug files keep. Without sections, notes of any
+ * number and size would have to be read. */
 static void read_build_id(struct elf_file *file)
 {
-        uint64_t left = file->file_bytes;
-        size_t count;
+        const void *build_id;
+        size_t sections;
 
-        for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
-                GElf_Shdr shdr;
-
-                if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_NOTE &&
-                    find_build_id(file, elf_getdata(scn, NULL)))
-                        return;
-        }
-        if (elf_getphdrnum(file->elf, &count) != 0)
+        if (elf_getshdrnum(file->elf, &sections) != 0 || sections == 0)
                 return;
-        for (size_t i = 0; i < count && i < SEGMENT_LIMIT; i++) {
-                GElf_Phdr phdr;
+        ssize_t bytes = dwelf_elf_gnu_build_id(file->elf, &build_id);
 
-                if (!gelf_getphdr(file->elf, (int)i, &phdr) || phdr.p_type != PT_NOTE)
-                        continue;
-                if (phdr.p_filesz > left) /* several of the same bytes */
-                        return;
-                left -= phdr.p_filesz;
-                if (find_build_id(file,
-                                  elf_getdata_rawchunk(
-                                      file->elf, (int64_t)phdr.p_offset, phdr.p_filesz,
-                                      phdr.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR)))
-                        return;
-        }
+        if (bytes <= 0 || (size_t)bytes > sizeof(file->build_id))
+                return;
+        memcpy(file->build_id, build_id, (size_t)bytes);
+        file->build_id_bytes = (size_t)bytes;
 }
 
 bool elf_sections_fit(Elf *elf, uint64_t bytes)
