@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(source, "tests/integration"))
 import symbolize_db  # noqa: E402
 
 # Code of some size that needs no library but C's, and is built here in other ways.
-PARTS = [os.path.join(source, "symbolize", name + ".c")
+PARTS = [os.path.join(source, "symbolize/base", name + ".c")
          for name in ("range_map", "interval_map", "hash_index", "string_pool", "file_path")]
 MAIN = """
 #include <stdio.h>
@@ -43,7 +43,7 @@ ANSWER = re.compile(r"^(.*?):(\?|\d+)(?: \(discriminator \d+\))?$")
 
 def build(name, *flags, compiler=os.environ.get("CC", "cc")):
     subprocess.run([compiler, "-std=gnu11", "-D_GNU_SOURCE", "-g", *flags,
-                    "-I", os.path.join(source, "symbolize"),
+                    "-I", os.path.join(source, "symbolize/base"),
                     "-I", os.path.join(source, "profiler/common"),
                     "-o", name, "main.c", *PARTS], check=True)
     return os.path.abspath(name)
