@@ -14,7 +14,7 @@
 
 enum {
         PARTS = 16,
-        PART_PLACES = 512, /* fewer are read before another thread has begun */
+        PART_PLACES = 128,
         BATCH_PLACES = PARTS * PART_PLACES,
 };
 

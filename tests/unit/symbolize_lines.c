@@ -209,7 +209,6 @@ TEST(answers_with_rows_of_the_table)
         const uint32_t lines[] = {0, 11, 11, 12, 12, 0};
         struct line_table table;
 
-
         begin_table(&bytes, 2, 1);
         set_address(&bytes, 0x1000);
         add_row(&bytes, 0, 10);
