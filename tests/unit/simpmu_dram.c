@@ -70,6 +70,23 @@ TEST(writes_and_turn_rounds_take_time)
                     queued(utilisation, 2 * LINE_NS), 0.02);
 }
 
+/* Without reads the channels stay with the writes, which get the whole bandwidth. */
+TEST(writes_alone_need_no_turn_rounds)
+{
+        struct dram dram = memory(2, 320, 8);
+        const uint64_t writes = 200000, warm = writes / 2;
+        uint64_t done = 0, warm_at = 0;
+
+        for (uint64_t i = 0; i < writes; i++) {
+                uint64_t now = done > IDLE_NS ? done - (uint64_t)IDLE_NS : 0;
+                dram_tick(&dram, now);
+                done = later(done, dram_write(&dram, now));
+                if (i == warm)
+                        warm_at = done;
+        }
+        assert_near((double)(done - warm_at), (double)(writes - warm) * LINE_NS, 0.02);
+}
+
 /* The mean latency over a long time of reads every PERIOD_NS, with half as many writes,
  * of which BURST come at once. */
 static double mean_latency_beside_bursts(struct dram dram, uint64_t period_ns, int burst)

@@ -41,13 +41,25 @@ static void bring_closer(double *mean, double value, double weight)
 static void set_write_limit(struct dram *dram)
 {
         double all = dram->slow_reads + dram->slow_writes;
-        double share = WRITE_SHARE_LEAST;
+        double share = WRITE_SHARE_LEAST, most = WRITE_SHARE_MOST;
 
         if (all > 0)
                 share += dram->slow_writes / all * WRITE_SHARE_FACTOR;
-        if (share > WRITE_SHARE_MOST)
-                share = WRITE_SHARE_MOST;
+        if (dram->slow_reads * dram->write_batch < dram->slow_writes)
+                most = 1; /* hardly any reads */
+        if (share > most)
+                share = most;
         dram->write_limit = (uint32_t)(share * dram->calendar.capacity) + 1;
+}
+
+/* A channel turns for a batch of writes if a read waits behind it. */
+static void set_write_slots(struct dram *dram)
+{
+        double reads_of_batch = 0;
+
+        if (dram->slow_writes > 0)
+                reads_of_batch = dram->slow_reads / dram->slow_writes * dram->write_batch;
+        dram->write_slots = dram->turn_slots * (reads_of_batch < 1 ? reads_of_batch : 1);
 }
 
 static void set_latency(struct dram *dram, double latency)
@@ -75,8 +87,9 @@ void dram_init(struct dram *dram, const struct dram_timing *timing, uint64_t cyc
             .others_at = DRAM_NO_OTHERS,
             .wanted = allocate(cores * sizeof(*dram->wanted)),
             .line_slots = 1.0 / timing->lines_per_slot,
-            .write_slots =
+            .turn_slots =
                 timing->turnaround_slots / timing->write_batch / timing->channels,
+            .write_batch = timing->write_batch,
             .service_slots = timing->channels / timing->lines_per_slot,
             .idle_latency_slots = timing->idle_latency_slots,
         };
@@ -172,6 +185,7 @@ void dram_close(struct dram *dram, uint64_t clock)
         while (dram->oldest < first_open)
                 close_oldest(dram);
         calendar_advance(&dram->calendar, slowest);
+        set_write_slots(dram);
         set_latency(dram, latency_of(dram));
         set_write_limit(dram);
         set_close_at(dram);

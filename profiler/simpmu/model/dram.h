@@ -27,8 +27,8 @@
  * Writes come in bursts, as caches evict modified lines. Nobody waits for a write, so
  * a controller queues writes and performs them between reads. The calendar therefore
  * spreads writes at their mean rate and leaves the other room to reads. A channel
- * turns from reads to writes and back once for a batch of them. Traffic spreads evenly
- * over the channels, as the hash of real controllers makes it. */
+ * turns from reads to writes and back once for a batch of them, if reads wait. Traffic
+ * spreads evenly over the channels, as the hash of real controllers makes it. */
 #ifndef SIMPMU_MODEL_DRAM_H
 #define SIMPMU_MODEL_DRAM_H
 
@@ -55,7 +55,9 @@ struct dram {
         uint64_t stretch_slots;
         uint64_t others_at;   /* the clock of the slowest of the other threads */
         double line_slots;    /* that a line takes of all channels */
-        double write_slots;   /* and a write beyond that */
+        double write_slots;   /* and a write beyond that, now */
+        double turn_slots;    /* the same while reads wait */
+        double write_batch;   /* writes between two turn-rounds */
         double service_slots; /* of a line by its channel */
         double idle_latency_slots;
         double reads_under_way; /* means of closed stretches, the last counting most */
