@@ -213,12 +213,21 @@ static bool is_late_for_a_buffer(const struct rule_input *in)
                in->sample->latency_cycles > in->thresholds->high_latency_cycles;
 }
 
+/* Misses that crowd into few sets of L1 wait for each other, and hold the buffers for so
+ * long. With other strides the lines would be in L1. */
+static bool is_set_conflict(const struct rule_input *in)
+{
+        return in->sample->set_conflict &&
+               (in->sample->level == LEVEL_L2 || in->sample->level == LEVEL_L3);
+}
+
 /* If DRAM is short of bandwidth, the buffers are full of lines from DRAM. A load that
  * waits for a buffer then waits for DRAM, even if a cache has its line. */
 static bool is_contention(const struct rule_input *in)
 {
         return sample_contended(in->sample, in->thresholds) == ANSWER_YES ||
-               (in->sample->bandwidth_short == ANSWER_YES && is_late_for_a_buffer(in));
+               (in->sample->bandwidth_short == ANSWER_YES && is_late_for_a_buffer(in) &&
+                !is_set_conflict(in));
 }
 
 /* Lines from L3 fill the buffers, and the path from L3 delivers them at its full
@@ -229,14 +238,6 @@ static bool is_late_for_the_path(const struct rule_input *in)
         return sample->interval_path_full &&
                (sample->level == LEVEL_L3 ||
                 (sample->level == LEVEL_LFB && sample->line_origin == ORIGIN_CACHE));
-}
-
-/* Misses that crowd into few sets of L1 wait for each other, and hold the buffers for so
- * long. With other strides the lines would be in L1. */
-static bool is_set_conflict(const struct rule_input *in)
-{
-        return in->sample->set_conflict &&
-               (in->sample->level == LEVEL_L2 || in->sample->level == LEVEL_L3);
 }
 
 /* H20's false positive: a latency above DRAM's while DRAM has bandwidth left. The load

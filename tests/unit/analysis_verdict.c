@@ -135,6 +135,18 @@ TEST(or_for_their_set_of_l1)
         assert_int_equal(cause_of(sample), CAUSE_IN_CORE);
 }
 
+/* Nor do such lines wait for a memory that is short of bandwidth. */
+TEST(memory_s_bandwidth_does_not_part_sets_of_l1)
+{
+        struct sample_facts sample = {.level = LEVEL_L3,
+                                      .latency_cycles = 251,
+                                      .interval_lacks_buffers = true,
+                                      .bandwidth_short = ANSWER_YES};
+        assert_int_equal(cause_of(sample), CAUSE_CONTENTION);
+        sample.set_conflict = true;
+        assert_int_equal(cause_of(sample), CAUSE_CACHE);
+}
+
 /* A cache's lines come faster than pages are walked. */
 TEST(or_for_their_translation_where_a_cache_had_the_line)
 {
