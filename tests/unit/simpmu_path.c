@@ -170,18 +170,25 @@ TEST(split_loads_take_two_turns)
         assert_int_equal(split, 4000 * 16);
 }
 
-/* Misses of a column, whose lines are ROW_BYTES apart: the sets of a sampled one. STREAM:
- * every eighth miss is of the next line of a row. */
-static uint32_t sets_of_column(uint64_t row_bytes, bool stream)
+static void *note_store(const struct sim_sample *sample)
+{
+        last_sample = *sample;
+        return NULL;
+}
+
+/* Misses of a column, whose lines are ROW_BYTES apart: the sets of a sampled access of
+ * KIND. STREAM: every eighth miss is of the next line of a row. */
+static uint32_t sets_of_column(enum access_kind kind, uint64_t row_bytes, bool stream)
 {
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, 1, 1);
 
+        rig->machine.on_store = note_store;
         for (uint64_t pass = 0; pass < 3; pass++)
                 for (uint64_t row = 0; row < 512; row++) {
                         if (stream && row % 8 == 0)
-                                touch(rig, ACCESS_LOAD, (pass * 64 + row / 8) * 64, 4);
-                        touch(rig, ACCESS_LOAD, MIB + row * row_bytes, 4);
+                                touch(rig, kind, (pass * 64 + row / 8) * 64, 4);
+                        touch(rig, kind, MIB + row * row_bytes, 4);
                 }
         return last_sample.few_sets;
 }
@@ -189,12 +196,14 @@ static uint32_t sets_of_column(uint64_t row_bytes, bool stream)
 /* 512 lines that are 2 KiB apart are in 2 of 64 sets, others in more. */
 TEST(columns_use_few_sets)
 {
-        assert_int_equal(sets_of_column(2048, false), 2);
-        assert_int_equal(sets_of_column(4096, false), 1);
-        assert_int_equal(sets_of_column(4096, true), 1);
-        assert_int_equal(sets_of_column(2048 + 64, false), 0);
-        assert_int_equal(sets_of_column(2048 + 64, true), 0);
-        assert_int_equal(sets_of_column(64 * 9, false), 0);
+        for (enum access_kind kind = ACCESS_LOAD; kind <= ACCESS_STORE; kind++) {
+                assert_int_equal(sets_of_column(kind, 2048, false), 2);
+                assert_int_equal(sets_of_column(kind, 4096, false), 1);
+                assert_int_equal(sets_of_column(kind, 4096, true), 1);
+                assert_int_equal(sets_of_column(kind, 2048 + 64, false), 0);
+                assert_int_equal(sets_of_column(kind, 2048 + 64, true), 0);
+                assert_int_equal(sets_of_column(kind, 64 * 9, false), 0);
+        }
 }
 
 /* L1 misses of the loads of 256 lines that are 4 KiB apart, for the second time. */

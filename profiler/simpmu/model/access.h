@@ -225,6 +225,45 @@ static __attribute__((noinline)) uint64_t after_alias(const struct machine *mach
         return 0;
 }
 
+/* How many of the last L1 misses were of the set of miss I; 0: so were earlier ones. */
+static inline uint32_t misses_of_set(const struct core *core, uint32_t i)
+{
+        uint32_t misses = 0;
+
+        for (uint32_t k = 0; k < MISSED_SETS; k++)
+                if (core->missed_sets[k] == core->missed_sets[i]) {
+                        if (k < i)
+                                return 0;
+                        misses++;
+                }
+        return misses;
+}
+
+/* The number of sets with several of the last L1 misses, if these sets have fewer ways
+ * than there were such misses; else 0. */
+static inline uint32_t few_sets_of(const struct core *core)
+{
+        const uint32_t ways = (uint32_t)__builtin_popcount(core->l1d.cache.all_ways);
+        uint64_t once = 0, again = 0; /* a bit for each 64th set */
+        uint32_t sets = 0, misses = 0;
+
+        if (core->misses < MISSED_SETS)
+                return 0;
+        for (uint32_t i = 0; i < MISSED_SETS; i++) {
+                const uint64_t bit = 1ull << core->missed_sets[i] % 64;
+                again |= once & bit;
+                once |= bit;
+        }
+        if (again == 0 || (uint32_t)__builtin_popcountll(again) * ways >= MISSED_SETS)
+                return 0;
+        for (uint32_t i = 0; i < MISSED_SETS; i++) {
+                const uint32_t of_set = misses_of_set(core, i);
+                sets += of_set > 1;
+                misses += of_set > 1 ? of_set : 0;
+        }
+        return sets * ways < misses ? sets : 0;
+}
+
 static __attribute__((noinline)) void *sample_store(struct machine *machine,
                                                     struct sim_thread *thread,
                                                     const struct access *access,
@@ -237,6 +276,7 @@ static __attribute__((noinline)) void *sample_store(struct machine *machine,
             .latency_slots = found->arrival - access->start,
             .level = found->level,
             .translation = found->translation,
+            .few_sets = found->level > SIMPMU_LEVEL_LFB ? few_sets_of(thread->core) : 0,
             .of_store = true,
         };
 
@@ -327,45 +367,6 @@ HOT_PATH struct retirement retirement_of(const struct machine *machine,
         const uint64_t before = later(thread->retired, issued);
 
         return (struct retirement){before, later(before, found->ready - instruction)};
-}
-
-/* How many of the last L1 misses were of the set of miss I; 0: so were earlier ones. */
-static inline uint32_t misses_of_set(const struct core *core, uint32_t i)
-{
-        uint32_t misses = 0;
-
-        for (uint32_t k = 0; k < MISSED_SETS; k++)
-                if (core->missed_sets[k] == core->missed_sets[i]) {
-                        if (k < i)
-                                return 0;
-                        misses++;
-                }
-        return misses;
-}
-
-/* The number of sets with several of the last L1 misses, if these sets have fewer ways
- * than there were such misses; else 0. */
-static inline uint32_t few_sets_of(const struct core *core)
-{
-        const uint32_t ways = (uint32_t)__builtin_popcount(core->l1d.cache.all_ways);
-        uint64_t once = 0, again = 0; /* a bit for each 64th set */
-        uint32_t sets = 0, misses = 0;
-
-        if (core->misses < MISSED_SETS)
-                return 0;
-        for (uint32_t i = 0; i < MISSED_SETS; i++) {
-                const uint64_t bit = 1ull << core->missed_sets[i] % 64;
-                again |= once & bit;
-                once |= bit;
-        }
-        if (again == 0 || (uint32_t)__builtin_popcountll(again) * ways >= MISSED_SETS)
-                return 0;
-        for (uint32_t i = 0; i < MISSED_SETS; i++) {
-                const uint32_t of_set = misses_of_set(core, i);
-                sets += of_set > 1;
-                misses += of_set > 1 ? of_set : 0;
-        }
-        return sets * ways < misses ? sets : 0;
 }
 
 HOT_PATH void take_sample_of(struct machine *machine, struct core *core,
