@@ -3,42 +3,24 @@
  * thread has KIB of its own, and runs the loop PASSES times. Threads start a loop
  * together. EXTRA is said at each loop. truth.py finds out what each waits for. */
 #include <emmintrin.h>
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#define NOINLINE __attribute__((noinline))
+#include "truth.h"
 
-enum { LINE = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, THREADS_MAX = 64, CHAINS = 8 };
+enum { CHAINS = 8 };
 
 struct node {
         struct node *next;
         uint64_t words[7];
 };
 
-/* A thread's part of the work. */
-struct part {
-        size_t number, bytes, passes, extra;
-        char *memory;
-        uint64_t random, result;
-};
-
 static struct part parts[THREADS_MAX];
-static size_t thread_count;
-static pthread_barrier_t start;
-
-static uint64_t next_random(uint64_t *state)
-{
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        return *state;
-}
+size_t thread_count;
+pthread_barrier_t start;
 
 static char *mapped(size_t bytes, int advice)
 {
@@ -586,11 +568,7 @@ static void run_beside(struct part *part)
         atomic_fetch_add(&done, 1);
 }
 
-static const struct loop {
-        const char *name;
-        void (*run)(struct part *part);
-        bool small_pages;
-} loops[] = {
+static const struct loop loops[] = {
     {"chase", run_chase, false},
     {"chase-small-pages", run_chase, true},
     {"pages", run_pages, true},
@@ -621,6 +599,7 @@ static const struct loop {
     {"touch", run_touch, true},
     {"compute", run_compute, false},
     {"beside", run_beside, false},
+    {NULL, NULL, false},
 };
 
 static const struct loop *loop;
@@ -636,14 +615,21 @@ static void *work(void *argument)
         return NULL;
 }
 
+static const struct loop *loop_named(const char *name, const struct loop *of)
+{
+        while (of->name && strcmp(of->name, name) != 0)
+                of++;
+        return of->name ? of : NULL;
+}
+
 int main(int argc, char **argv)
 {
         pthread_t threads[THREADS_MAX];
         if (argc < 5)
                 return 2;
-        for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++)
-                if (!strcmp(argv[1], loops[i].name))
-                        loop = &loops[i];
+        loop = loop_named(argv[1], loops);
+        if (!loop)
+                loop = loop_named(argv[1], shapes);
         thread_count = strtoul(argv[2], NULL, 10);
         if (!loop || thread_count == 0 || thread_count > THREADS_MAX)
                 return 2;

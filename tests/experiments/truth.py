@@ -128,6 +128,24 @@ PROGRAMS = [
     program("first touches", "touch", "1 2048 2", "kernel.fault_ns=500",
             "kernel.copy_gbs=10"),
     program("arithmetic", "compute", "1 4 300"),
+    program("join", "join", "1 8192 2"),
+    narrow("join, 4 threads", "join", "4 4096 1"),
+    program("sorted table", "search", "1 4096 20"),
+    program("list in order", "list", "1 8192 1"),
+    program("graph", "graph", "1 4096 1"),
+    narrow("graph, 4 threads", "graph", "4 2048 1"),
+    program("partition", "partition", "1 6144 1 512"),
+    program("merge", "merge", "1 4096 1"),
+    narrow("merge, 4 threads", "merge", "4 2048 1"),
+    program("product of matrices", "product", "1 2048 1 256"),
+    program("transposition", "transpose", "1 4096 1 1024"),
+    program("clear", "clear", "1 4096 2"),
+    narrow("clear, 4 threads", "clear", "4 2048 2"),
+    program("move", "move", "1 4096 2"),
+    narrow("move, 4 threads", "move", "4 2048 2"),
+    program("queue, puts", "queue", "2 4 20", function="put"),
+    program("counts of 4 threads in a table", "tally", "4 4 20 512"),
+    program("locks of 4 threads", "locks", "4 4 10", function="change_locked"),
 ]
 
 
@@ -240,7 +258,7 @@ def measure(setting, the_program):
         lines = [(line, stalled, gains_of(connection, function, line))
                  for line, stalled in lines_of(connection, function)]
     rows = []
-    for line, stalled, gains in lines:
+    for rank, (line, stalled, gains) in enumerate(lines, 1):
         if the_program.loop == "halves":
             gains["store-forwarding"] = forwarding_gain(setting, the_program, line, path)
         for interval_ms in INTERVALS_MS:
@@ -249,7 +267,7 @@ def measure(setting, the_program):
             with verdict_cases.opened(copy) as connection:
                 verdict, slow = judged(connection, function, line)
             rows.append({"cpu": cpu, "prefetch": prefetch, "program": the_program.name,
-                         "line": f"{function}:{line}", "interval_ms": interval_ms,
+                         "line": f"{function} {rank}", "interval_ms": interval_ms,
                          "verdict": verdict, "causes": " ".join(causes(gains)),
                          "slow_latency": int(slow), "stalled": f"{stalled:.3f}",
                          **{name: f"{gain:.3f}" for name, gain in gains.items()
@@ -295,7 +313,8 @@ def write_rows(path, rows):
 
 
 def rows_of(memlag, directory, options):
-    subprocess.run(["cc", "-O2", "-g", "-pthread", "-D_GNU_SOURCE", os.path.join(HERE, "truth.c"),
+    sources = [os.path.join(HERE, name) for name in ("truth.c", "truth_shapes.c")]
+    subprocess.run(["cc", "-O2", "-g", "-pthread", "-D_GNU_SOURCE", *sources,
                     "-o", os.path.join(directory, "truth")], check=True)
     for number, (i, the_program) in itertools.product(range(options.rounds),
                                                       enumerate(PROGRAMS)):
