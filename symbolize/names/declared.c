@@ -26,6 +26,36 @@ static bool declared_number(struct code_entries *entries, const Dwarf_Die *die,
         return false;
 }
 
+/* The file of that number in the table of another unit of the program, as optimisation at
+ * link time refers to. */
+static uint32_t put_file_of_other(struct code_entries *entries, Dwarf_Die *holder,
+                                  uint64_t number)
+{
+        struct dwarf_file *dwarf = entries->with->dwarf;
+        struct line_table lines;
+        char *path = NULL;
+        Dwarf_Die other;
+
+        if (dwarf_cu_getdwarf(holder->cu) != dwarf->dwarf ||
+            !dwarf_diecu(holder, &other, NULL, NULL) ||
+            die_line_table(dwarf, &other, &lines) < 0)
+                return 0;
+        if (number < lines.file_count && lines.files[number].name) {
+                const struct line_file *file = &lines.files[number];
+                char *below = path_join(file->directory, file->name);
+
+                if (below)
+                        path =
+                            path_join(die_string(dwarf, &other, DW_AT_comp_dir), below);
+                free(below);
+        }
+        uint32_t id = string_pool_put(entries->with->names, path);
+
+        free(path);
+        line_table_free(&lines);
+        return id;
+}
+
 static bool is_artificial(struct code_entries *entries, const Dwarf_Die *die)
 {
         Dwarf_Attribute artificial;
@@ -57,7 +87,7 @@ static uint32_t put_source(struct code_entries *entries, const Dwarf_Die *holder
 uint32_t declared_file(struct code_entries *entries, const Dwarf_Die *die, bool *own)
 {
         const char *source = entries->source;
-        Dwarf_Die holder;
+        Dwarf_Die holder, other;
         uint64_t number;
         uint32_t id;
 
@@ -67,10 +97,14 @@ uint32_t declared_file(struct code_entries *entries, const Dwarf_Die *die, bool 
                 *own = id > 0;
                 return id;
         }
-        /* Of a program optimised as a whole the number is one of another unit's table. */
-        if (holder.cu != entries->die.cu && holder.cu != entries->entries.cu)
-                return 0;
-        id = entries->put_file(entries->context, number);
+        if (holder.cu == entries->die.cu || holder.cu == entries->entries.cu) {
+                id = entries->put_file(entries->context, number);
+        } else {
+                id = put_file_of_other(entries, &holder, number);
+                source = dwarf_diecu(&holder, &other, NULL, NULL)
+                             ? die_string(entries->with->dwarf, &other, DW_AT_name)
+                             : NULL;
+        }
         const char *file = string_pool_text(entries->with->names, id);
 
         *own = file && source && strcmp(path_base(file), path_base(source)) == 0;
