@@ -107,8 +107,9 @@ static const struct argp_option option_table[] = {
      "l2-adjacent",
      1},
     {"sim-detail", KEY_SIM_DETAIL, "full|cache|branches", 0,
-     "Follow which value each instruction waits for (full, the default); cache: faster, "
-     "without that; branches: also branch prediction, slower",
+     "Follow which value each instruction waits for, and wrong predictions (full, the "
+     "default); cache: faster, without that; branches: also wrong paths and the front "
+     "end, slower",
      1},
     {"sim-list", KEY_SIM_LIST, NULL, 0,
      "Print the parameters of the chosen CPU with their values and units", 1},

@@ -294,7 +294,10 @@ bool report_short_in_part(const struct report_summary *summary);
 /* "N records lost", or the known part if the recording has not ended. */
 void report_say_lost(FILE *text, const struct report_summary *summary);
 
-/* "modelled by the simulated PMU (skylake-sp), with mispredicted branches, not measured":
+/* Whether wrong predictions take time in the model. */
+bool report_predicts_branches(const struct report_summary *summary);
+
+/* "modelled by the simulated PMU (skylake-sp), without prefetchers, not measured":
  * names the kind of the numbers. */
 void report_print_provenance(FILE *out, const struct report_summary *summary);
 

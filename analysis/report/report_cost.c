@@ -100,12 +100,9 @@ static void say_gain(FILE *text, const struct report_summary *summary)
 {
         if (report_waits_little(summary) && other_work_hides(summary))
                 fprintf(text,
-                        " Other work went on in the rest (%.1f instructions a cycle%s), "
+                        " Other work went on in the rest (%.1f instructions a cycle), "
                         "so that faster loads can gain about this share only.",
-                        summary->instructions_per_cycle,
-                        summary->sim_detail && strcmp(summary->sim_detail, "full") == 0
-                            ? ", all branches taken as predicted: --sim-detail branches"
-                            : "");
+                        summary->instructions_per_cycle);
         else if (!report_waits_little(summary) && works_beside(summary))
                 say_unknown_gain(text, summary);
         else if (!report_waits_little(summary) && summary->latency_per_cycle < 1)
@@ -246,7 +243,7 @@ static int say_chains(struct db *db, FILE *text, const struct report_summary *su
                     "such as additions each of which needs the one before%s: faster "
                     "memory does not shorten these.",
                     100 * ratio, line ? ", most of which are at " : "", line ? line : "",
-                    summary->sim_detail && strcmp(summary->sim_detail, "branches") == 0
+                    report_predicts_branches(summary)
                         ? ", or for what wrongly predicted branches cost"
                         : "");
         free(line);

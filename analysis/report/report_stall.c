@@ -140,15 +140,15 @@ struct report_kind report_kind_of_stalls(const struct report_kind *kind)
 
 static void say_share_of_cycles(FILE *text, const struct report_summary *summary)
 {
-        bool branches =
-            summary->sim_detail && strcmp(summary->sim_detail, "branches") == 0;
         fprintf(text, " (%.1f%% of the run's cycles", 100 * summary->stalled_ratio);
         if (!isnan(summary->held_up_ratio))
                 fprintf(text,
                         ", and %.1f%% without the slots in which the loads themselves "
                         "retire: about what loads that never wait would save%s",
                         100 * summary->held_up_ratio,
-                        branches ? ", and wrong predictions before a load" : "");
+                        report_predicts_branches(summary)
+                            ? ", and wrong predictions before a load"
+                            : "");
         fputc(')', text);
 }
 

@@ -329,6 +329,11 @@ struct duration_text report_duration(double seconds)
         return duration;
 }
 
+bool report_predicts_branches(const struct report_summary *summary)
+{
+        return summary->sim_detail && strcmp(summary->sim_detail, "cache") != 0;
+}
+
 void report_print_provenance(FILE *out, const struct report_summary *summary)
 {
         const char *numbers = summary->numbers ? summary->numbers : "of unknown origin";
@@ -346,16 +351,12 @@ void report_print_provenance(FILE *out, const struct report_summary *summary)
         const char *detail = summary->sim_detail ? summary->sim_detail : "";
         bool cache = strcmp(detail, "cache") == 0;
         bool branches = strcmp(detail, "branches") == 0;
-        bool full = strcmp(detail, "full") == 0;
         if (cache)
                 fputs(", caches only, without what waits for what", out);
         if (branches)
-                fputs(", with mispredicted branches", out);
-        if (full && !summary->without_prefetch)
-                fputs(", without mispredicted branches", out);
+                fputs(", with wrong paths and the front end", out);
         if (summary->without_prefetch)
-                fprintf(out, ", without prefetchers%s",
-                        full ? " and mispredicted branches" : "");
+                fputs(", without prefetchers", out);
         if (report_is_modelled(summary))
                 fputs(", not measured", out);
         if (summary->unplaced_samples > 0 && summary->samples > 0)

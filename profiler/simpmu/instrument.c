@@ -211,14 +211,15 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
         fetch_add_stretch(&pass, i);
         count_stretch(&pass, i);
         for (; i < in->stmts_used; i++) {
-                Bool exit = in->stmts[i]->tag == Ist_Exit;
+                IRStmt *statement = in->stmts[i];
+                Bool exit = statement->tag == Ist_Exit;
                 if (exit) {
                         string_add_end(&pass, in->stmts[i]);
                         pass.at = i;
                         waiting_add_exit(&pass);
                         ready_begin_exit(&pass);
                         fetch_add_exit(&pass, in->stmts[i]);
-                        branch_add_conditional(&pass, in->stmts[i]);
+                        statement = branch_add_conditional(&pass, statement);
                 }
                 if (exit && !registers_done) {
                         registers_done = registers_stay(&pass, i + 1);
@@ -228,7 +229,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
                 }
                 pass.at = i;
                 prepare(&pass, in->stmts[i]);
-                addStmtToIRSB(pass.out, in->stmts[i]);
+                addStmtToIRSB(pass.out, statement);
                 if (exit) {
                         fetch_add_stretch(&pass, i + 1);
                         count_stretch(&pass, i + 1);

@@ -36,14 +36,14 @@ struct pass {
         Bool follow;          /* track dependences of values */
         Bool excluded;        /* the current instruction is the heap tracker's */
         Bool unit_used;       /* by the current instruction */
-        Bool returns; /* the current instruction accesses a return address */
-        Bool string;  /* the current instruction repeats a string instruction */
-        Bool nontemporal;   /* the current instruction stores past the caches */
-        Bool string_issued; /* it has made an access, which says whether it issues */
-        Int at;             /* the current statement of the old block */
-        UInt index;         /* counted instructions before the current one */
-        UInt counted;       /* instructions added by the code emitted so far */
-        UInt stores;        /* the same two for stores, before this store */
+        Bool returns;         /* the current instruction accesses a return address */
+        Bool string;          /* the current instruction repeats a string instruction */
+        Bool nontemporal;     /* the current instruction stores past the caches */
+        Bool string_issued;   /* it has made an access, which says whether it issues */
+        Int at;               /* the current statement of the old block */
+        UInt index;           /* counted instructions before the current one */
+        UInt counted;         /* instructions added by the code emitted so far */
+        UInt stores;          /* the same two for stores, before this store */
         UInt stores_counted;
         IRExpr *hot;          /* TOOL_HOT_MIDDLE, in the generated code */
         IRExpr *instructions; /* counted, in the generated code */
@@ -122,8 +122,9 @@ void ready_add_exit(struct pass *pass, IRExpr *guard, ULong unread);
 
 /* ---- instrument_branch.c ---- */
 
-/* Each goes before registers get their ready times: of EXIT, and of the block's end. */
-void branch_add_conditional(struct pass *pass, const IRStmt *exit);
+/* Each goes before registers get their ready times: of EXIT, and of the block's end. The
+ * first returns the exit to emit in EXIT's place. */
+IRStmt *branch_add_conditional(struct pass *pass, IRStmt *exit);
 void branch_add_indirect(struct pass *pass);
 
 /* ---- instrument_waiting.c ---- */

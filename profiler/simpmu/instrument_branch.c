@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Branches of the program: an inline test whether a branch takes its settled
- * direction, and the call of the model if not. The model makes a mispredicted branch
- * wait for its operands. Returns count as predicted, because processors have a return
- * stack. */
+/* Branches of the program: an inline test whether the model is to predict a branch, and
+ * the call of the model. The model makes a mispredicted branch wait for its operands.
+ * Returns count as predicted, because processors have a return stack. */
 #include "instrument.h"
+
+#include "model/branch_sample.h"
 
 /* Constant facts of a branch, and its state in the model. */
 struct branch_site {
@@ -65,25 +66,60 @@ static uint64_t decided_at(const struct branch_site *site)
                          tool_hot.instructions - 1 + tool_thread->stall);
 }
 
-static VG_REGPARM(2) void call_direction(struct branch_site *site, UWord taken)
+/* SITE's branch was predicted wrongly and executes at DECIDED. */
+static void mispredict(const struct branch_site *site, uint64_t decided)
+{
+        thread_mispredict(&tool_hot, tool_thread, decided, tool_machine.mispredict_cost,
+                          branch_sample_weight(&tool_thread->branches, &site->branch));
+}
+
+/* Where no wrong paths are followed, a branch does not wait for memory: mostly the wrong
+ * path loads ahead what comes behind it. */
+static uint64_t decided_by_caches(const struct branch_site *site)
+{
+        const uint64_t most =
+            tool_hot.instructions + tool_thread->stall + tool_machine.l3_latency;
+        const uint64_t decided = decided_at(site);
+
+        return decided < most ? decided : most;
+}
+
+/* The end of a window ends the calls. */
+static void look_at_window(void)
+{
+        struct branch_sample *sample = &tool_thread->branches;
+
+        if (tool_hot.instructions < sample->end)
+                return;
+        branch_sample_next(sample, tool_hot.instructions);
+        stall_to_hot(&tool_hot, tool_thread);
+}
+
+static VG_REGPARM(2) void call_direction(struct branch_site *site, UWord leaves)
 {
         uint64_t decided;
 
-        if (branch_direction(&tool_thread->core->predictor, &site->branch, taken != 0))
+        look_at_window();
+        if (branch_direction(&tool_thread->core->predictor, &site->branch, leaves != 0))
                 return;
+        if (tool_machine.code == NULL) {
+                mispredict(site, decided_by_caches(site));
+                return;
+        }
         decided = decided_at(site);
-        follow_wrong_way(site, taken != 0, decided);
-        thread_mispredict(&tool_hot, tool_thread, decided, tool_machine.mispredict_cost);
+        follow_wrong_way(site, leaves != 0, decided);
+        mispredict(site, decided);
 }
 
 static VG_REGPARM(2) void call_target(struct branch_site *site, UWord target)
 {
+        look_at_window();
         if (branch_target(&tool_thread->core->predictor, &site->branch, target))
                 return;
         if (tool_thread->wrong.followed)
                 wrong_path_end(&tool_hot, tool_thread);
-        thread_mispredict(&tool_hot, tool_thread, decided_at(site),
-                          tool_machine.mispredict_cost);
+        mispredict(site, tool_machine.code == NULL ? decided_by_caches(site)
+                                                   : decided_at(site));
 }
 
 /* Exits belong to other instructions, too (repeated ones, traps). */
@@ -114,33 +150,46 @@ static struct branch_site *site_of_branch(struct pass *pass, const IRExpr *decid
         return site;
 }
 
-/* The call increases the stall: a copy of it from before the call is stale. */
-static void add_branch(struct pass *pass, struct branch_site *site, IRDirty *call,
+/* Adds CALL of the model. It is made in the windows where branches are predicted, or, if
+ * all branches are, unless WAY is the settled one. The call increases the stall: a copy
+ * of it from before the call is stale. */
+static void add_branch(struct pass *pass, const struct branch_site *site, IRDirty *call,
                        IRExpr *way)
 {
+        IRExpr *counted = pass->instructions != NULL
+                              ? pass->instructions
+                              : ir_read_hot(pass, &tool_hot.instructions);
+
         call->mFx = Ifx_Modify;
         call->mAddr = ir_constant((Addr)&tool_hot.stall);
         call->mSize = sizeof(tool_hot.stall);
-        ir_add_call(pass, call,
-                    ir_binary(pass, Ity_I1, Iop_CmpNE64, way,
-                              ir_read(pass, &site->branch.settled)));
+        ir_add_call(
+            pass, call,
+            pass->follow_branches
+                ? ir_binary(pass, Ity_I1, Iop_CmpNE64, way,
+                            ir_read(pass, &site->branch.settled))
+                : ir_not(pass, ir_binary(pass, Ity_I1, Iop_CmpLE64U, counted,
+                                         ir_read_hot(pass, &tool_hot.branch_limit))));
 }
 
-void branch_add_conditional(struct pass *pass, const IRStmt *exit)
+/* The new exit tests the value that the call tests: VEX would compute the guard's flag
+ * once more. */
+IRStmt *branch_add_conditional(struct pass *pass, IRStmt *exit)
 {
         struct branch_site *site;
-        IRExpr *taken;
+        IRExpr *leaves;
 
-        if (!pass->follow_branches || pass->excluded || exit->Ist.Exit.jk != Ijk_Boring ||
+        if (!pass->follow || pass->excluded || exit->Ist.Exit.jk != Ijk_Boring ||
             !is_conditional_jump(pass->ip))
-                return;
+                return exit;
         site = site_of_branch(pass, exit->Ist.Exit.guard);
-        taken = ir_assign(pass, Ity_I64, IRExpr_Unop(Iop_1Uto64, exit->Ist.Exit.guard));
+        leaves = ir_assign(pass, Ity_I64, IRExpr_Unop(Iop_1Uto64, exit->Ist.Exit.guard));
         add_branch(pass, site,
-                   unsafeIRDirty_0_N(2, "simpmu_direction",
-                                     VG_(fnptr_to_fnentry)(&call_direction),
-                                     mkIRExprVec_2(ir_constant((Addr)site), taken)),
-                   taken);
+                   call_with_constant(pass, "simpmu_direction", (void *)call_direction,
+                                      site, leaves),
+                   leaves);
+        return IRStmt_Exit(ir_binary(pass, Ity_I1, Iop_CmpNE64, leaves, ir_constant(0)),
+                           exit->Ist.Exit.jk, exit->Ist.Exit.dst, exit->Ist.Exit.offsIP);
 }
 
 void branch_add_indirect(struct pass *pass)
@@ -148,13 +197,12 @@ void branch_add_indirect(struct pass *pass)
         IRExpr *target = pass->in->next;
         struct branch_site *site;
 
-        if (!pass->follow_branches || pass->excluded || target->tag == Iex_Const ||
+        if (!pass->follow || pass->excluded || target->tag == Iex_Const ||
             (pass->in->jumpkind != Ijk_Boring && pass->in->jumpkind != Ijk_Call))
                 return;
         site = site_of_branch(pass, target);
-        add_branch(pass, site,
-                   unsafeIRDirty_0_N(2, "simpmu_target",
-                                     VG_(fnptr_to_fnentry)(&call_target),
-                                     mkIRExprVec_2(ir_constant((Addr)site), target)),
-                   target);
+        add_branch(
+            pass, site,
+            call_with_constant(pass, "simpmu_target", (void *)call_target, site, target),
+            target);
 }

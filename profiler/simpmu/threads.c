@@ -152,7 +152,7 @@ static void reading_end(struct tool_thread *thread, ULong end_ns)
         if (value[SIMPMU_CYCLES] == thread->last_value[SIMPMU_CYCLES])
                 return;
         record = ring_begin(SIMPMU_COUNTERS,
-                            ring_control()->branches != 0 ? SIMPMU_BRANCHES : 0, end_ns,
+                            ring_control()->caches_only == 0 ? SIMPMU_BRANCHES : 0, end_ns,
                             thread->lwp, sizeof(*record));
         if (record == NULL)
                 return;
@@ -475,6 +475,8 @@ static struct tool_thread *thread_new(ULong start_slots)
                             sampling_period(), seed_here());
         if (ring_control()->caches_only == 0)
                 thread->sim.look_at = 0;
+        if (ring_control()->branches == 0)
+                thread->sim.branches = branch_sample_windows(seed_here());
         return thread;
 }
 

@@ -215,7 +215,7 @@ struct source_options {
          * none. */
         uint64_t sim_period_instructions;
         bool sim_caches_only; /* without data flow: nothing waits for values */
-        bool sim_branches;    /* that are predicted wrongly cost their time */
+        bool sim_branches;    /* each is predicted; wrong paths and the front end */
         /* Instructions whose data arrives without delay, set by whatif. */
         const struct simpmu_in_time *sim_in_time;
         size_t sim_in_time_count;

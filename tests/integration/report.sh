@@ -49,11 +49,11 @@ assert "The model is made-up" in json.load(sys.stdin)["model_note"]' || fail "no
 note "$other; UPDATE machine SET value = 33554432 WHERE key = 'host_l3_bytes';
         INSERT INTO machine VALUES ('host_l3_cpus', 2, 'CPUs', 'the system')" 'The model is' 'likely to be'
 
-# A model that was changed is not the preset's, and what its detail leaves out is told.
+# A model that was changed is not the preset's.
 expect "the first line of a changed model" "$(
         note "INSERT INTO run VALUES ('sim_set', 'dram.latency_ns=200 dtlb.ways=2'), ('sim_detail', 'full')" $by_line
         "$MEMLAG" report -v note.db | head -1)" \
-        "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), without prefetchers and mispredicted branches, not measured: ./made-up --quick"
+        "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), without prefetchers, not measured: ./made-up --quick"
 # With caches only no load waits for a value: nothing is said of what overlaps.
 cp memlag.db caches.db
 sqlite3 caches.db "INSERT INTO run VALUES ('sim_detail', 'cache')"

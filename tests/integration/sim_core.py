@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 STEPS = 50000
+MANY = 4000000  # where branches are predicted in windows only
 MEMLAG, PROGRAM = os.environ["MEMLAG"], "./sim_core"
 subprocess.run([os.environ["CC"], "-O2", "-o", PROGRAM, __file__.replace(".py", ".c")], check=True)
 PRESET = {  # of the CPU that is simulated, set here so that the test knows them
@@ -37,10 +38,10 @@ SMALL_L3 = ("--sim-set", f"l3.size_bytes={11 << 17}")
 TOGETHER = {
     (): """chase chase-independent chase-dependent add divide chase-l1 simple-chain
         simple-independent count-1 count-4 count-alike count-two count-push count-blocks
-        count-byte count-halves count-vector count-early branch-random calls store-parts
+        count-byte count-halves count-vector count-early calls store-parts
         store-halves store-past string-short string-none results fresh-stores fresh-loads lock
         gather gather-prefetch gather-prefetch-forgotten""",
-    CACHES: "count-4 chase",
+    CACHES: "count-4 chase branch-random",
     ("--sim-set", "store_forward.renames=1"): "count-4 count-alike count-byte",
     ("--sim-set", "store_forward.renames=2"): "count-4 count-alike count-byte",
     PREDICTED: """branch-never branch-random branch-late branch-early calls gather-branch
@@ -50,14 +51,14 @@ TOGETHER = {
 }
 
 
-def record(kernels, *options):
+def record(kernels, *options, steps=STEPS):
     """Of each process: its counters, the count of its slow loads that are sampled, and their
     mean latency in cycles."""
     command = [MEMLAG, "record", "--source", "sim", "--sim-prefetch", "off", "--sim-cpu", "skylake-sp"]
     for key, value in PRESET.items():
         command += ["--sim-set", f"{key}={value}"]
     command += ["--no-heap", "--loads-only", *options]
-    command += ["--force", "-o", "core.db", "--", PROGRAM, str(STEPS), *kernels]
+    command += ["--force", "-o", "core.db", "--", PROGRAM, str(steps), *kernels]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     with sqlite3.connect("core.db") as db:
         return [(dict(db.execute("""SELECT counter.name, sum(value) FROM reading
@@ -228,8 +229,26 @@ if halves > PRESET["l1d.latency_cycles"] + 2:
     sys.exit(f"half of a stored word: {halves:.1f} cycles")
 expect("a store long past", per_step("store-past")[CYCLES], 256 / 4, 0.1)
 
+# By default windows stand for the rest: as many are wrong, and each costs the same.
+kernels = ["nothing", "branch-never", "branch-random", "branch-late", "branch-early"]
+parent, nothing, *rest = [counters for counters, *_ in record(kernels, steps=MANY)]
+never, windows, late, early = [
+    {name: (value - nothing.get(name, 0)) / MANY for name, value in counters.items()}
+    for counters in rest]
+if never[MISPREDICTED] > 0.001:
+    sys.exit(f"by default {never[MISPREDICTED]:.4f} of branches never taken are mispredicted")
+for kernel, counted in (("branch-random", windows), ("branch-late", late),
+                        ("branch-early", early)):
+    expect(f"{kernel} by default: mispredicted", counted[MISPREDICTED], 0.5, 0.06)
+cost = (windows[CYCLES] - never[CYCLES]) / windows[MISPREDICTED]
+if not penalty <= cost <= penalty + 8:
+    sys.exit(f"random branches by default: {cost:.1f} cycles for each wrong prediction")
+expect("branch-late by default", late[CYCLES] / late[MISPREDICTED], begun_behind, 0.15)
+if early[CYCLES] > 0.8 * late[CYCLES]:
+    sys.exit(f"a chain under way before the branch: {early[CYCLES]:.1f} cycles a step")
+
 # Where nothing predicts them, nothing is said of it, and nothing waits.
-followed = per_step("branch-random")
+followed = per_step("branch-random", *CACHES)
 if MISPREDICTED in followed or followed[CYCLES] > branches[CYCLES] / 2:
     sys.exit(f"branches that are not predicted: {followed}")
 
@@ -297,8 +316,8 @@ if independent[CYCLES] > 0.5 * dependent[CYCLES]:
              f" depend on it, {dependent[CYCLES]:.0f} where they do")
 
 # Caches only: the same misses, but the chain's loads do not wait for each other.
-SAID = {"full": b", without prefetchers and mispredicted branches, ", "cache": b"caches",
-        "branches": b", with mispredicted branches, "}
+SAID = {"full": b"), without prefetchers, ", "cache": b"caches",
+        "branches": b"), with wrong paths and the front end, without prefetchers, "}
 for detail, words in {None: SAID["full"], **SAID}.items():
     record(["nothing"], *(("--sim-detail", detail) if detail else ()))
     with sqlite3.connect("core.db") as db:

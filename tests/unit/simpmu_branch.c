@@ -156,10 +156,78 @@ TEST(a_misprediction_costs_its_cycles)
                 uint64_t now = rig->hot.instructions + rig->hot.stall;
                 thread_mispredict(&rig->hot, rig->threads[0],
                                   now + decided_cycles * cycle,
-                                  rig->machine.mispredict_cost);
+                                  rig->machine.mispredict_cost, 1);
         }
         const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_MISPREDICTS], rounds);
         assert_int_equal(value[SIMPMU_CYCLES],
                          rounds * (instructions / cycle + decided_cycles + cost_cycles));
+}
+
+/* The wrong predictions of BRANCH that its windows stand for, when it is taken as TAKEN
+ * says, once in STEP instructions. */
+static double sampled_wrong(struct branch *branch, uint64_t times, uint64_t step,
+                            bool (*taken)(uint64_t time, uint64_t *random))
+{
+        struct branch_sample sample = branch_sample_windows(1);
+        uint64_t random = 1;
+        double wrong = 0;
+
+        for (uint64_t i = 0; i < times; i++) {
+                bool is_taken = taken(i, &random);
+                if (i * step >= sample.end)
+                        branch_sample_next(&sample, i * step);
+                if (i * step > sample.begin &&
+                    !branch_direction(predictor, branch, is_taken))
+                        wrong += branch_sample_weight(&sample, branch);
+        }
+        return wrong;
+}
+
+static bool by_chance(uint64_t time, uint64_t *random)
+{
+        (void)time;
+        return (next_random(random) & 1) != 0;
+}
+
+static bool by_turns(uint64_t time, uint64_t *random)
+{
+        (void)random;
+        return time % 3 == 0;
+}
+
+/* Windows find as many wrong predictions as there are: none for a branch by turns, but
+ * for the first of each window, and half of the times for one by chance. Of some 380
+ * windows, at distances with a deviation of 29 %, the mean is known within 1.5 %. */
+TEST(windows_stand_for_all_branches)
+{
+        const uint64_t times = 20000000, step = 5;
+        struct branch random = branch_at(0x408000), regular = branch_at(0x409000);
+
+        assert_true(sampled_wrong(&regular, times, step, by_turns) < times / 1000.);
+        assert_near(sampled_wrong(&random, times, step, by_chance) / (double)times, 0.5,
+                    0.05);
+}
+
+/* Of all branches each counts once. */
+TEST(without_windows_each_counts_once)
+{
+        const struct branch_sample all = branch_sample_all();
+        struct branch branch = branch_at(0x40a000);
+
+        for (uint64_t i = 0; i < 10 * BRANCH_NEW; i++)
+                (void)branch_direction(predictor, &branch, i % 2 != 0);
+        assert_int_equal(branch_sample_weight(&all, &branch), 1);
+}
+
+/* Of wrong predictions that stand for others, the program waits for all. */
+TEST(weight_multiplies_the_wait)
+{
+        const uint64_t decided = 30, cost = 56;
+        const struct simpmu_params params = default_params();
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+
+        thread_mispredict(&rig->hot, rig->threads[0], decided, cost, 8);
+        assert_int_equal(rig->hot.stall, 8 * (decided + cost));
+        assert_int_equal(read_counters(rig, 0)[SIMPMU_MISPREDICTS], 8);
 }

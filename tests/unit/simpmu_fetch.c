@@ -136,7 +136,7 @@ TEST(lines_of_l2_come_ahead)
 
         for (uint64_t i = 0; i < 2 * lines; i++)
                 (void)lost_to(rig, CODE_LINE + i % lines);
-        thread_mispredict(&rig->hot, thread, 0, 0);
+        thread_mispredict(&rig->hot, thread, 0, 0, 1);
         assert_int_equal(lost_to(rig, CODE_LINE),
                          decoding + (uint64_t)params.l2_latency_cycles * width);
         rig->hot.fetched += 1000 * width;
@@ -162,6 +162,6 @@ TEST(instructions_wait_for_the_front_end)
         fetch_wait(&rig->hot, thread);
         assert_int_equal(thread->stall, 100);
         rig->hot.instructions = 1000;
-        thread_mispredict(&rig->hot, thread, 0, 40);
+        thread_mispredict(&rig->hot, thread, 0, 40, 1);
         assert_int_equal(rig->hot.fetched, thread->stall);
 }

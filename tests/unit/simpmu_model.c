@@ -437,7 +437,7 @@ static uint64_t stall_after_branch(uint64_t branches, uint64_t cost,
                 if (i == branches) /* all that waited for memory has retired */
                         stall_of_chase = stall_of_others = 0;
                 rig->hot.instructions += 400;
-                thread_mispredict(&rig->hot, rig->threads[0], 0, cost);
+                thread_mispredict(&rig->hot, rig->threads[0], 0, cost, 1);
                 rig->hot.instructions += instructions;
                 filter_drop(&rig->hot, MIB >> LINE_SHIFT);
                 touch_at(rig, 1, ACCESS_LOAD, MIB, 1);

@@ -67,7 +67,7 @@ static void mispredict(struct situation *s, uint64_t late)
 
         s->decided = branch.decided;
         wrong_path_begin(hot, s->thread, &branch);
-        thread_mispredict(hot, s->thread, s->decided, (uint64_t)COST_CYCLES * WIDTH);
+        thread_mispredict(hot, s->thread, s->decided, (uint64_t)COST_CYCLES * WIDTH, 1);
 }
 
 /* One instruction, number NUMBER of the program's code, loads from ADDRESS, which is in

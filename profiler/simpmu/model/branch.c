@@ -65,6 +65,7 @@ static void run_on(struct branch *branch, uint64_t value)
 {
         branch->run = branch->last == value ? branch->run + 1 : 1;
         branch->last = value;
+        branch->looked_up += branch->looked_up < BRANCH_NEW;
         if (branch->run >= branch->needed)
                 branch->settled = value;
 }

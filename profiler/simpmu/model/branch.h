@@ -21,6 +21,7 @@
 #define BRANCH_TABLE_ENTRIES  2048u
 #define BRANCH_TARGET_TABLES  3u
 #define BRANCH_TARGET_ENTRIES 512u
+#define BRANCH_NEW            128u       /* look-ups in which a branch is learnt */
 #define BRANCH_UNSETTLED      UINT64_MAX /* neither a direction nor a target */
 
 struct branch_counter {
@@ -45,12 +46,13 @@ struct branch_predictor {
 
 /* A branch of the program, and how it went by itself. */
 struct branch {
-        uint64_t settled; /* the direction (0 or 1) or target that it always has */
-        uint64_t key;     /* of the branch's address, see branch_init */
-        uint64_t last;    /* direction or target */
-        uint32_t run;     /* times that it has been LAST in a row */
-        uint16_t needed;  /* required run, to be settled */
-        int8_t counter;   /* taken from 0 on */
+        uint64_t settled;   /* the direction (0 or 1) or target that it always has */
+        uint64_t key;       /* of the branch's address, see branch_init */
+        uint64_t last;      /* direction or target */
+        uint32_t run;       /* times that it has been LAST in a row */
+        uint16_t needed;    /* required run, to be settled */
+        uint16_t looked_up; /* times, up to BRANCH_NEW */
+        int8_t counter;     /* taken from 0 on */
 };
 
 /* A branch at the address IP that has not been executed yet. */

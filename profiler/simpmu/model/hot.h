@@ -130,6 +130,8 @@ struct sim_hot {
         uint64_t late;
         /* The scheduler assumes that values may be late until this time (scheduler.h). */
         uint64_t late_until;
+        /* Beyond this many instructions branches are predicted (branch_sample.h). */
+        uint64_t branch_limit;
         /* Beyond this many instructions the block check calls the simulated PMU. */
         uint64_t instruction_limit;
         /* Beyond this many an instruction is sampled, where executed instructions are. */

@@ -37,6 +37,7 @@ void thread_init(struct sim_thread *thread, struct core *core, uint64_t start,
         thread->deadline = UINT64_MAX;
         thread->retire_at = NEVER_DUE;
         thread->look_at = NEVER_DUE;
+        thread->branches = branch_sample_all();
         window_init(&thread->loads, rob_entries,
                     load_places(rob_entries, load_buffer_entries));
         thread->stores.places = store_buffer_entries;
@@ -201,15 +202,16 @@ void thread_serialise(struct sim_hot *hot, struct sim_thread *thread,
 }
 
 void thread_mispredict(struct sim_hot *hot, struct sim_thread *thread, uint64_t decided,
-                       uint64_t cost)
+                       uint64_t cost, uint32_t weight)
 {
         thread_retire(hot, thread, hot->instructions);
         uint64_t now = hot->instructions + thread->stall;
+        uint64_t waited = (later(now, decided) + cost - now) * weight;
 
-        thread->counters.mispredicts++;
+        thread->counters.mispredicts += weight;
         thread->retired = later(thread->retired, later(now, decided) - hot->instructions);
         thread->refilled = hot->instructions;
-        thread->stall += later(now, decided) + cost - now;
+        thread->stall += waited;
         thread->fetch_restart = hot->fetched = thread->stall;
         if (thread->look_at != NEVER_DUE)
                 thread->look_at = hot->instructions; /* no chain begins before that */

@@ -12,6 +12,7 @@
 
 #include "../protocol.h"
 #include "activity.h"
+#include "branch_sample.h"
 #include "hot.h"
 #include "places.h"
 #include "sampler.h"
@@ -149,6 +150,7 @@ struct sim_thread {
         double repeat_slots;    /* the same of an aliased load, once more */
         double store_slots;
         struct ports_use ports;
+        struct branch_sample branches;
         struct sim_counters counters;
         struct activity activity;
         struct sampler sampler;
@@ -200,6 +202,7 @@ static inline void thread_serve(struct sim_thread *thread, uint64_t slots)
 static inline void stall_to_hot(struct sim_hot *hot, const struct sim_thread *thread)
 {
         hot->stall = thread->stall;
+        hot->branch_limit = thread->branches.begin;
         uint64_t limit =
             thread->deadline > thread->stall ? thread->deadline - thread->stall : 0;
 
@@ -280,9 +283,10 @@ static inline void thread_fold(const struct sim_hot *hot, struct sim_thread *thr
 void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread);
 
 /* The last instruction counted is a mispredicted branch that executes at DECIDED.
- * Later instructions issue COST slots after that. */
+ * Later instructions issue COST slots after that. It stands for WEIGHT of its kind: later
+ * instructions wait so many times as long. */
 void thread_mispredict(struct sim_hot *hot, struct sim_thread *thread, uint64_t decided,
-                       uint64_t cost);
+                       uint64_t cost, uint32_t weight);
 
 /* INSTRUCTION is a locked instruction or a fence. It waits for all earlier loads and
  * stores and until READY. Later instructions wait for another COST slots. */
