@@ -144,7 +144,8 @@ static void find_savings(const struct sample_facts *sample,
                     stages->service - (sample->hit_modified ? l1 : l3);
         if (sample->level == LEVEL_LFB && short_of_bandwidth)
                 saved[GAIN_DRAM_BANDWIDTH] = (double)sample->latency_cycles;
-        else if (sample->level == LEVEL_LFB && sample->set_conflict)
+        else if (sample->level == LEVEL_LFB && sample->set_conflict &&
+                 !level_is_dram(level))
                 saved[GAIN_SETS] = (double)sample->latency_cycles;
         else if (!level_is_dram(level) || sample->bandwidth_short != ANSWER_UNKNOWN)
                 saved[queue_fix(sample, machine)] += stages->queue;
@@ -164,7 +165,8 @@ static bool waits_for_a_store(const struct sample_facts *sample)
 static bool lines_come_one_by_one(const struct sample_facts *sample, enum gain_fix queues,
                                   const struct stages *stages)
 {
-        if (queues == GAIN_SETS && sample->level == LEVEL_LFB)
+        if (queues == GAIN_SETS && sample->level == LEVEL_LFB &&
+            !level_is_dram(level_of(sample)))
                 return true;
         return (queues == GAIN_L3_PATH || queues == GAIN_SETS) &&
                stages->queue > stages->walk + stages->service;

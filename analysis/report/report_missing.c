@@ -76,7 +76,7 @@ static int print_ledger(struct db *db, const struct report_kind *kind,
 /* A sentence that is needed if the statement has a row. Each %s is the row's next column.
  */
 struct remedy {
-        bool of_code, of_data; /* the kinds of report that need it */
+        bool of_code, of_data; /* the kinds of report that need it; none: all do */
         const char *sentence;
         const char *sql;
 };
@@ -127,9 +127,7 @@ static const struct remedy remedies[] = {
      .sentence = "Blocks of an allocator in a program's own file are seen by --source sim, or "
                  "where the program takes the allocator from a shared library.",
      .sql = "SELECT 1 FROM ledger WHERE kind = 'programs whose own allocator is not followed'"},
-    {.of_code = true,
-     .of_data = true,
-     .sentence = "For types and inlined functions that are in a file made by dwz: install %s, "
+    {.sentence = "For types and inlined functions that are in a file made by dwz: install %s, "
                  "and then 'memlag symbolize' (--debuginfo-path DIR where DIR stands for "
                  "/usr/lib/debug); build-ids must be the same.",
      .sql = "SELECT group_concat(path, ', ')"
@@ -197,6 +195,12 @@ static int print_ledger_size(struct db *db, const char *file, bool failed, FILE 
         return 0;
 }
 
+static bool is_for(const struct remedy *remedy, const struct report_kind *kind)
+{
+        return (!remedy->of_code && !remedy->of_data) ||
+               (remedy->of_code && kind->of_code) || (remedy->of_data && kind->of_data);
+}
+
 int report_print_missing(struct db *db, const struct report_options *options,
                          const struct report_summary *summary, FILE *out,
                          struct diag *diag)
@@ -206,8 +210,7 @@ int report_print_missing(struct db *db, const struct report_options *options,
                        : print_ledger_size(db, options->file, summary->failure != NULL,
                                            out, diag);
         for (size_t i = 0; !code && i < sizeof(remedies) / sizeof(remedies[0]); i++)
-                if ((options->kind->of_code && remedies[i].of_code) ||
-                    (options->kind->of_data && remedies[i].of_data))
+                if (is_for(&remedies[i], options->kind))
                         code = print_remedy(db, &remedies[i], out, diag);
         return code;
 }

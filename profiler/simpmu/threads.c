@@ -476,7 +476,7 @@ static struct tool_thread *thread_new(ULong start_slots)
         if (ring_control()->caches_only == 0)
                 thread->sim.look_at = 0;
         if (ring_control()->branches == 0)
-                thread->sim.branches = branch_sample_windows(seed_here());
+                thread->sim.branches = branch_sample_windows(seed_here() + created_count);
         return thread;
 }
 

@@ -180,6 +180,7 @@ static void *note_store(const struct sim_sample *sample)
  * KIND. STREAM: every eighth miss is of the next line of a row. */
 static uint32_t sets_of_column(enum access_kind kind, uint64_t row_bytes, bool stream)
 {
+        const uint64_t elsewhere = 64 * MIB + 5 * LINE_BYTES; /* in none of these sets */
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, 1, 1);
 
@@ -190,7 +191,10 @@ static uint32_t sets_of_column(enum access_kind kind, uint64_t row_bytes, bool s
                                 touch(rig, kind, (pass * 64 + row / 8) * 64, 4);
                         touch(rig, kind, MIB + row * row_bytes, 4);
                 }
-        return last_sample.few_sets;
+        uint32_t sets = last_sample.few_sets;
+        touch(rig, kind, elsewhere, 4);
+        assert_int_equal(last_sample.few_sets, 0);
+        return sets;
 }
 
 /* 512 lines that are 2 KiB apart are in 2 of 64 sets, others in more. */

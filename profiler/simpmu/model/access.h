@@ -240,21 +240,25 @@ static inline uint32_t misses_of_set(const struct core *core, uint32_t i)
 }
 
 /* The number of sets with several of the last L1 misses, if these sets have fewer ways
- * than there were such misses; else 0. */
-static inline uint32_t few_sets_of(const struct core *core)
+ * than there were such misses and ADDRESS is of one of them; else 0. */
+static inline uint32_t few_sets_of(const struct core *core, uint64_t address)
 {
+        const uint32_t own =
+            cache_place_of(&core->l1d.cache, address >> LINE_SHIFT).index;
         const uint32_t ways = (uint32_t)__builtin_popcount(core->l1d.cache.all_ways);
         uint64_t once = 0, again = 0; /* a bit for each 64th set */
-        uint32_t sets = 0, misses = 0;
+        uint32_t sets = 0, misses = 0, of_own = 0;
 
         if (core->misses < MISSED_SETS)
                 return 0;
         for (uint32_t i = 0; i < MISSED_SETS; i++) {
                 const uint64_t bit = 1ull << core->missed_sets[i] % 64;
+                of_own += core->missed_sets[i] == own;
                 again |= once & bit;
                 once |= bit;
         }
-        if (again == 0 || (uint32_t)__builtin_popcountll(again) * ways >= MISSED_SETS)
+        if (of_own < 2 || again == 0 ||
+            (uint32_t)__builtin_popcountll(again) * ways >= MISSED_SETS)
                 return 0;
         for (uint32_t i = 0; i < MISSED_SETS; i++) {
                 const uint32_t of_set = misses_of_set(core, i);
@@ -276,7 +280,9 @@ static __attribute__((noinline)) void *sample_store(struct machine *machine,
             .latency_slots = found->arrival - access->start,
             .level = found->level,
             .translation = found->translation,
-            .few_sets = found->level > SIMPMU_LEVEL_LFB ? few_sets_of(thread->core) : 0,
+            .few_sets = found->level > SIMPMU_LEVEL_LFB
+                            ? few_sets_of(thread->core, access->address)
+                            : 0,
             .of_store = true,
         };
 
@@ -384,7 +390,8 @@ HOT_PATH void take_sample_of(struct machine *machine, struct core *core,
             .translation = found->translation,
             .unforwarded = found->unforwarded,
             .aliased = found->aliased,
-            .few_sets = found->level > SIMPMU_LEVEL_L1 ? few_sets_of(core) : 0,
+            .few_sets =
+                found->level > SIMPMU_LEVEL_L1 ? few_sets_of(core, access->address) : 0,
             .watch = watch_sample(&machine->watch, core, access->address,
                                   access_used_bytes(access->site), found->fill),
         };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which part of a thread's branches is predicted: all, or those in windows by chance. A
- * wrong prediction in a window stands for the others, and counts as many times. While a
- * branch is new it counts once: it is learnt only once, however few windows there are. */
+ * wrong prediction in a window stands for the others, and counts as many times. It counts
+ * once in the first window, which is no chance, and while a branch is new: it is learnt
+ * only once, however few windows there are. */
 #ifndef SIMPMU_MODEL_BRANCH_SAMPLE_H
 #define SIMPMU_MODEL_BRANCH_SAMPLE_H
 
@@ -36,7 +37,7 @@ void branch_sample_next(struct branch_sample *sample, uint64_t instruction);
 static inline uint32_t branch_sample_weight(const struct branch_sample *sample,
                                             const struct branch *branch)
 {
-        return sample->end == UINT64_MAX || branch->looked_up < BRANCH_NEW
+        return sample->begin == 0 || branch->looked_up < BRANCH_NEW
                    ? 1
                    : BRANCH_WINDOW_SHARE;
 }
