@@ -144,10 +144,10 @@ static void compare_unplaced(const struct common_blocks *blocks,
                              const struct common_block *block, const struct types *types,
                              struct data_place **places, size_t count, size_t *steps)
 {
+        *steps += count;
         for (size_t i = 0; i < count; i++)
                 if (places[i]->type != TYPE_NONE && places[i]->name == block->name &&
-                    (++*steps > STEPS_LIMIT ||
-                     !divides_as(blocks, block, types, places[i]->type)))
+                    !divides_as(blocks, block, types, places[i]->type))
                         leave_open(places[i]);
 }
 
@@ -159,13 +159,15 @@ int common_blocks_answer(const struct common_blocks *blocks, struct types *types
         uint64_t low, high;
         int error = 0;
 
-        for (size_t i = 0; i < blocks->count && !error; i++)
+        for (size_t i = 0; i < blocks->count && !error && steps <= STEPS_LIMIT; i++)
                 error = answer_block(blocks, &blocks->items[i], types, names, places,
                                      count, &steps);
-        for (size_t i = 0; i < blocks->count && !error; i++)
+        for (size_t i = 0; i < blocks->count && !error && steps <= STEPS_LIMIT; i++)
                 if (!extent(blocks, &blocks->items[i], types, &low, &high))
                         compare_unplaced(blocks, &blocks->items[i], types, places, count,
                                          &steps);
+        for (size_t i = 0; i < count && steps > STEPS_LIMIT; i++)
+                leave_open(places[i]);
         return error;
 }
 

@@ -7,7 +7,7 @@ memory. Writes objects.csv to DIRECTORY, and prints each class of wrong answers.
     objects.py build/bin/memlag doc/experiments [--only PROGRAM] [--levels LEVEL,...]
 With --rules it names each recording anew without each rule in turn, and writes rules.csv instead.
 That takes a build with -DMEMLAG_RULE_SWITCHES=ON; the rule "none" is the comparison.
-    objects.py build/bin/memlag doc/experiments --levels=-O2,-O3 --rules none,bits,unrolled"""
+    objects.py build/bin/memlag doc/experiments --levels=-O2,-O3 --rules none,numbers,unrolled"""
 import argparse
 import csv
 import json

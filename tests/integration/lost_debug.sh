@@ -93,6 +93,27 @@ if command -v dwz >/dev/null; then
                 'samples in inlined functions without names: dwz file not found'")
         [ "$told" = "$inlined" ] || fail "$inlined samples are in step, and $told told"
 
+        # Distributions link it below /usr/lib/debug, for which another directory can stand.
+        gcc -g -O2 -o first chase.c
+        gcc -g -O2 -o second other.c
+        dwz -m common -M /usr/lib/debug/.dwz/memlag-test/common first second
+        "$MEMLAG" symbolize --drop-names first.db
+        "$MEMLAG" record $SIM --ldlat 1 --period 7 -o away.db -- ./first >out 2>&1
+        [ "$(said away.db)" = 'work|' ] || fail "without its common file: $(said away.db)"
+        mkdir -p wrong/.dwz/memlag-test right/.dwz/memlag-test root/usr/lib/debug/.dwz/memlag-test
+        gcc -g -O2 -o wrong/other other.c
+        cp wrong/other wrong/.dwz/memlag-test/common
+        cp common right/.dwz/memlag-test/common
+        mv common root/usr/lib/debug/.dwz/memlag-test/common
+        "$MEMLAG" symbolize --debuginfo-path wrong away.db
+        [ "$(said away.db)" = 'work|' ] || fail "another common file is used: $(said away.db)"
+        "$MEMLAG" symbolize --debuginfo-path wrong --debuginfo-path right away.db
+        [ "$(said away.db)" = "step|struct node.next
+work|struct node.key" ] || fail "the common file is not found below DIR: $(said away.db)"
+        cp -r --parents "$(pwd)/first" root
+        "$MEMLAG" symbolize --drop-names --symfs root away.db
+        [ "$(said away.db)" = "step|struct node.next
+work|struct node.key" ] || fail "the common file is not found in the root: $(said away.db)"
 else
         echo "lost_debug.sh: SKIPPED the common file: dwz is not installed" >&2
         skipped=77

@@ -43,7 +43,6 @@ EOT
 "$CC" -O1 -g -o daemon daemon.c
 mkfifo go
 
-# expect STATUS COMMAND...
 for source in sim clock; do
         rounds=2000000
         [ $source = sim ] || rounds=40000000

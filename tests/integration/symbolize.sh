@@ -101,6 +101,28 @@ touch program
 ends 0 "$MEMLAG" symbolize memlag.db >out
 [ "$(sqlite3 memlag.db 'SELECT DISTINCT function FROM location')" = work ] ||
         fail "a changed file was not noticed"
+# Another build of memlag makes them again, and one that does not know which it is.
+python3 - "$MEMLAG" <<'END'
+import os, sys
+sys.path.insert(0, os.environ["SOURCE_DIR"] + "/tests/integration")
+from symbolize_db import build_id
+note = b"GNU\0" + build_id(sys.argv[1])
+with open(sys.argv[1], "rb") as file:
+    contents = file.read()
+for name, other in (("another-memlag", b"GNU\0" + note[:3:-1]), ("unknown-memlag", b"UNG" + note[3:])):
+    assert contents.count(note) == 1 and len(other) == len(note)
+    with open(name, "wb") as file:
+        file.write(contents.replace(note, other))
+END
+chmod +x another-memlag unknown-memlag
+for build in another unknown unknown; do
+        sqlite3 memlag.db "UPDATE name SET text = 'kept'"
+        ends 0 "./$build-memlag" symbolize memlag.db >out
+        [ "$(sqlite3 memlag.db 'SELECT DISTINCT function FROM location')" = work ] ||
+                fail "$build build was not noticed"
+done
+ends 0 "$MEMLAG" symbolize memlag.db >out
+
 sqlite3 memlag.db .dump >first
 
 # Built again, with other lines: the old recording gets no names from it, and keeps those
