@@ -191,8 +191,9 @@ def check_branches(program, memlag):
         assert abs(wrong) <= 0.01 * truth["branches"], (name, wrong, truth)
         less, more = map(branches, texts)
         total, taken = [(m - l) / (many - few) for l, m in zip(less, more)]
-        check(name, "branches executed", total, truth, "branches", 1)
-        check(name, "branches taken", taken, truth, "branches_taken", 1)
+        slack = 200 / (many - few)  # two runs do not print the same times
+        check(name, "branches executed", total, truth, "branches", slack)
+        check(name, "branches taken", taken, truth, "branches_taken", slack)
 
 
 def main():
