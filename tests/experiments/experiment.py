@@ -51,6 +51,8 @@ class Recording:
         self.command = ["memlag", "record", "--source", "sim", "--sim-cpu", cpu]
         self.command += ["--sim-prefetch", prefetch, "--ldlat", str(LDLAT_CYCLES)]
         self.command += ["--sim-set", f"numa.nodes={nodes}"]
+        # The papers' loops are of a length that predictors of today do not learn.
+        self.command += ["--sim-set", "branch.mispredict_cycles=0"]
         self.command += [*record, "--", "memlag", "bench", kernel, *map(str, options),
                          "--format", "json"]
         command = [memlag if word == "memlag" else word for word in self.command]
