@@ -4,7 +4,7 @@
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O1 -g -pthread "$SOURCE_DIR/tests/integration/cachelines.c" -o cachelines
-"$MEMLAG" record $SIM --no-heap --period 97 -o run.db -- ./cachelines >out 2>&1 ||
+"$MEMLAG" record $SIM --no-heap --period 13 -o run.db -- ./cachelines >out 2>&1 ||
         fail "record: $(cat out)"
 line_of() { grep -n "/\* $1 \*/" "$SOURCE_DIR/tests/integration/cachelines.c" | cut -d: -f1; }
 
