@@ -59,11 +59,17 @@ static void follow_wrong_way(struct branch_site *site, Bool taken, uint64_t deci
                 wrong_path_go_on(&tool_hot, tool_thread, &branch);
 }
 
-/* The branch is the last of the instructions that have been counted. */
+/* The branch is the last of the instructions that have been counted. Where no wrong paths
+ * are followed it does not wait for memory: the wrong path would load ahead what comes
+ * behind it. */
 static uint64_t decided_at(const struct branch_site *site)
 {
-        return hot_waits(&tool_hot, &site->decided,
-                         tool_hot.instructions - 1 + tool_thread->stall);
+        const uint64_t now = tool_hot.instructions + tool_thread->stall;
+        const uint64_t most =
+            tool_machine.code == NULL ? now + tool_machine.l3_latency : UINT64_MAX;
+        const uint64_t decided = hot_waits(&tool_hot, &site->decided, now - 1);
+
+        return decided < most ? decided : most;
 }
 
 /* SITE's branch was predicted wrongly and executes at DECIDED. */
@@ -71,17 +77,6 @@ static void mispredict(const struct branch_site *site, uint64_t decided)
 {
         thread_mispredict(&tool_hot, tool_thread, decided, tool_machine.mispredict_cost,
                           branch_sample_weight(&tool_thread->branches, &site->branch));
-}
-
-/* Where no wrong paths are followed, a branch does not wait for memory: mostly the wrong
- * path loads ahead what comes behind it. */
-static uint64_t decided_by_caches(const struct branch_site *site)
-{
-        const uint64_t most =
-            tool_hot.instructions + tool_thread->stall + tool_machine.l3_latency;
-        const uint64_t decided = decided_at(site);
-
-        return decided < most ? decided : most;
 }
 
 /* The end of a window ends the calls. */
@@ -102,12 +97,9 @@ static VG_REGPARM(2) void call_direction(struct branch_site *site, UWord leaves)
         look_at_window();
         if (branch_direction(&tool_thread->core->predictor, &site->branch, leaves != 0))
                 return;
-        if (tool_machine.code == NULL) {
-                mispredict(site, decided_by_caches(site));
-                return;
-        }
         decided = decided_at(site);
-        follow_wrong_way(site, leaves != 0, decided);
+        if (tool_machine.code != NULL)
+                follow_wrong_way(site, leaves != 0, decided);
         mispredict(site, decided);
 }
 
@@ -118,8 +110,7 @@ static VG_REGPARM(2) void call_target(struct branch_site *site, UWord target)
                 return;
         if (tool_thread->wrong.followed)
                 wrong_path_end(&tool_hot, tool_thread);
-        mispredict(site, tool_machine.code == NULL ? decided_by_caches(site)
-                                                   : decided_at(site));
+        mispredict(site, decided_at(site));
 }
 
 /* Exits belong to other instructions, too (repeated ones, traps). */

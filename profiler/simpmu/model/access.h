@@ -246,19 +246,11 @@ static inline uint32_t few_sets_of(const struct core *core, uint64_t address)
         const uint32_t own =
             cache_place_of(&core->l1d.cache, address >> LINE_SHIFT).index;
         const uint32_t ways = (uint32_t)__builtin_popcount(core->l1d.cache.all_ways);
-        uint64_t once = 0, again = 0; /* a bit for each 64th set */
         uint32_t sets = 0, misses = 0, of_own = 0;
 
-        if (core->misses < MISSED_SETS)
-                return 0;
-        for (uint32_t i = 0; i < MISSED_SETS; i++) {
-                const uint64_t bit = 1ull << core->missed_sets[i] % 64;
+        for (uint32_t i = 0; i < MISSED_SETS; i++)
                 of_own += core->missed_sets[i] == own;
-                again |= once & bit;
-                once |= bit;
-        }
-        if (of_own < 2 || again == 0 ||
-            (uint32_t)__builtin_popcountll(again) * ways >= MISSED_SETS)
+        if (core->misses < MISSED_SETS || of_own < 2)
                 return 0;
         for (uint32_t i = 0; i < MISSED_SETS; i++) {
                 const uint32_t of_set = misses_of_set(core, i);

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "later.h"
+
 /* The more lines a bucket has, the smaller is the error of a rounded line. */
 #define CAPACITY_MINIMUM 16u
 
@@ -35,17 +37,12 @@ void calendar_keep(struct calendar *calendar, double lines)
         calendar->room = room < least ? least : (uint32_t)room;
 }
 
-static uint64_t later_of(uint64_t a, uint64_t b)
-{
-        return a > b ? a : b;
-}
-
 /* Bucket NUMBER comes into the ring, with the lines that have been put there already. */
 static void open_bucket(struct calendar *calendar, uint64_t number)
 {
         const uint64_t start = number * calendar->capacity;
         const uint64_t end = start + calendar->capacity;
-        const uint64_t from = later_of(calendar->beyond_from, start);
+        const uint64_t from = later(calendar->beyond_from, start);
         const uint64_t to = calendar->beyond < end ? calendar->beyond : end;
 
         *calendar_bucket(calendar, number) =
@@ -81,12 +78,12 @@ static uint64_t take_beyond(struct calendar *calendar, uint64_t slot)
 {
         const uint64_t end = (calendar->first + CALENDAR_BUCKETS) * calendar->capacity;
         const uint64_t asked =
-            later_of(end, (uint64_t)((double)slot / calendar->line_slots));
+            later(end, (uint64_t)((double)slot / calendar->line_slots));
 
         if (asked > calendar->beyond)
                 calendar->beyond_from = calendar->beyond = asked;
         const uint64_t place = calendar->beyond++;
-        return later_of(slot, (uint64_t)((double)place * calendar->line_slots));
+        return later(slot, (uint64_t)((double)place * calendar->line_slots));
 }
 
 static bool has_room(const struct calendar *calendar,
@@ -139,8 +136,7 @@ static uint64_t take(struct calendar *calendar, uint64_t slot, bool writes,
                      uint32_t write_limit)
 {
         uint64_t asked = calendar_bucket_of(calendar, slot);
-        uint64_t number =
-            find_room(calendar, later_of(asked, calendar->first), write_limit);
+        uint64_t number = find_room(calendar, later(asked, calendar->first), write_limit);
 
         if (number >= calendar->first + CALENDAR_BUCKETS)
                 return take_beyond(calendar, slot);
@@ -149,7 +145,7 @@ static uint64_t take(struct calendar *calendar, uint64_t slot, bool writes,
         bucket->writes = (uint16_t)(bucket->writes + writes);
         return number == asked
                    ? slot
-                   : later_of(slot, time_of_last(calendar, number, bucket->lines));
+                   : later(slot, time_of_last(calendar, number, bucket->lines));
 }
 
 uint64_t calendar_read_later(struct calendar *calendar, uint64_t slot)

@@ -2,6 +2,8 @@
 /* See contest.h. */
 #include "contest.h"
 
+#include "later.h"
+
 #define WAYS 2u
 
 /* The parts of a request that rates are counted in. */
@@ -9,11 +11,6 @@
 
 /* A core is taken to be active for this part of its time at least. */
 #define LEAST_ACTIVE 16u
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-        return a > b ? a : b;
-}
 
 void contests_init(struct contests *contests, uint64_t cycle_slots, sim_allocate allocate)
 {

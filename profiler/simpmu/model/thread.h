@@ -14,6 +14,7 @@
 #include "activity.h"
 #include "branch_sample.h"
 #include "hot.h"
+#include "later.h"
 #include "places.h"
 #include "sampler.h"
 #include "scheduler.h"
@@ -164,11 +165,6 @@ struct sim_thread {
         struct places fill_buffers;
         struct wrong_path wrong;
 };
-
-static inline uint64_t later(uint64_t a, uint64_t b)
-{
-        return a > b ? a : b;
-}
 
 static inline struct window_entry *window_at(struct window *window, uint64_t number)
 {
