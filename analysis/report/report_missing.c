@@ -73,8 +73,8 @@ static int print_ledger(struct db *db, const struct report_kind *kind,
 
 /* ---- remedies ---- */
 
-/* A sentence that is needed if the statement has a row. Each %s is the row's next column.
- */
+/* A sentence that is needed if the statement has a row: its one or two columns are the
+ * texts for each %s. */
 struct remedy {
         bool of_code, of_data; /* the kinds of report that need it; none: all do */
         const char *sentence;
@@ -140,33 +140,22 @@ static const struct remedy remedies[] = {
 };
 /* clang-format on */
 
-static char *filled(struct db *db, const char *sentence, sqlite3_stmt *row)
-{
-        sqlite3_str *text = sqlite3_str_new(db_sqlite(db));
-        for (int column = 0; *sentence; column++) {
-                const char *place = strstr(sentence, "%s");
-                sqlite3_str_append(
-                    text, sentence,
-                    (int)(place ? (size_t)(place - sentence) : strlen(sentence)));
-                if (!place)
-                        break;
-                char *value = statement_printable(row, column);
-                sqlite3_str_appendall(text, value ? value : "");
-                free(value);
-                sentence = place + strlen("%s");
-        }
-        return sqlite3_str_finish(text);
-}
-
 static int print_remedy(struct db *db, const struct remedy *remedy, FILE *out,
                         struct diag *diag)
 {
         sqlite3_stmt *row;
         int code = statement_first(db, remedy->sql, &row, diag);
-        char *sentence = code > 0 ? filled(db, remedy->sentence, row) : NULL;
-        if (sentence)
-                prose_wrapped(out, sentence);
-        sqlite3_free(sentence);
+        if (code > 0) {
+                char *first = statement_printable(row, 0);
+                char *second =
+                    sqlite3_column_count(row) > 1 ? statement_printable(row, 1) : NULL;
+                char *sentence = sqlite3_mprintf(remedy->sentence, first, second);
+                if (sentence)
+                        prose_wrapped(out, sentence);
+                sqlite3_free(sentence);
+                free(second);
+                free(first);
+        }
         sqlite3_finalize(row);
         return code < 0 ? code : 0;
 }
