@@ -101,6 +101,13 @@ static bool waits_for_walkers(const struct sample_facts *sample,
                    service_of(sample, machine) / machine->lfb_entries;
 }
 
+/* It waits for a cache's line, on its way to a set of L1 that takes one after another. */
+static bool waits_for_a_set(const struct sample_facts *sample)
+{
+        return sample->level == LEVEL_LFB && sample->set_conflict &&
+               !level_is_dram(level_of(sample));
+}
+
 /* The fix that would remove the queueing. */
 static enum gain_fix queue_fix(const struct sample_facts *sample,
                                const struct machine_facts *machine)
@@ -144,8 +151,7 @@ static void find_savings(const struct sample_facts *sample,
                     stages->service - (sample->hit_modified ? l1 : l3);
         if (sample->level == LEVEL_LFB && short_of_bandwidth)
                 saved[GAIN_DRAM_BANDWIDTH] = (double)sample->latency_cycles;
-        else if (sample->level == LEVEL_LFB && sample->set_conflict &&
-                 !level_is_dram(level))
+        else if (waits_for_a_set(sample))
                 saved[GAIN_SETS] = (double)sample->latency_cycles;
         else if (!level_is_dram(level) || sample->bandwidth_short != ANSWER_UNKNOWN)
                 saved[queue_fix(sample, machine)] += stages->queue;
@@ -165,11 +171,9 @@ static bool waits_for_a_store(const struct sample_facts *sample)
 static bool lines_come_one_by_one(const struct sample_facts *sample, enum gain_fix queues,
                                   const struct stages *stages)
 {
-        if (queues == GAIN_SETS && sample->level == LEVEL_LFB &&
-            !level_is_dram(level_of(sample)))
-                return true;
-        return (queues == GAIN_L3_PATH || queues == GAIN_SETS) &&
-               stages->queue > stages->walk + stages->service;
+        return waits_for_a_set(sample) ||
+               ((queues == GAIN_L3_PATH || queues == GAIN_SETS) &&
+                stages->queue > stages->walk + stages->service);
 }
 
 struct gain_parts gain_of_sample(const struct sample_facts *sample,
