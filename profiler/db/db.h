@@ -50,9 +50,9 @@ bool db_is_in_place(const struct db *db);
 int db_move(const char *from, const char *to, struct diag *diag);
 
 /* Opens an existing database. Migrates a database of the version before when ACCESS
- * permits, else refuses it (-ESTALE). Refuses other versions (-EPROTO), a foreign file (-EINVAL) and
- * a damaged database (-EBADMSG). Before writing, everything but the samples is checked
- * for damage. Reading needs no write permission, also after a killed writer. */
+ * permits, else refuses it (-ESTALE). Refuses other versions (-EPROTO), a foreign file
+ * (-EINVAL) and a damaged database (-EBADMSG). Before writing, everything but the samples
+ * is checked for damage. Reading needs no write permission, also after a killed writer. */
 int db_open(const char *path, enum db_access access, struct db **db, struct diag *diag);
 
 /* Opens a reader of DB's file, for another thread. It sees committed data; while DB has
