@@ -284,7 +284,8 @@ int report_explain_range(struct db *db, const struct report_options *options, FI
 int report_summary_read(struct db *db, struct report_summary *summary, struct diag *diag);
 void report_summary_free(struct report_summary *summary);
 
-/* Share of the bandwidth: an interval of less traffic was short for a part of it only. */
+/* A share of the bandwidth. An interval with less traffic was short for a part of its
+ * time. */
 #define REPORT_PART_USE_MAX 0.5
 
 /* Whether the contended intervals used so little bandwidth that it was short for a part

@@ -239,8 +239,8 @@ static inline uint32_t misses_of_set(const struct core *core, uint32_t i)
         return misses;
 }
 
-/* The number of sets with several of the last L1 misses, if these sets have fewer ways
- * than there were such misses and ADDRESS is of one of them; else 0. */
+/* The number of crowded sets: sets with several of the last L1 misses, and together with
+ * fewer ways than such misses. 0 if ADDRESS is in none of them. */
 static inline uint32_t few_sets_of(const struct core *core, uint64_t address)
 {
         const uint32_t own =
