@@ -411,13 +411,16 @@ static __attribute__((noinline)) void sample_stall(struct machine *machine,
 
 /* The same time of a load that was chosen by its number. */
 static __attribute__((noinline)) void sample_load(struct machine *machine,
-                                                  const struct sim_thread *thread,
+                                                  struct sim_thread *thread,
                                                   const struct access *access,
                                                   const struct found *found)
 {
         const struct retirement retirement =
             retirement_of(machine, thread, access, found);
 
+        /* Also a hit of L1, which deliver is not told of: later hits in its shadow hold
+         * up nothing. */
+        thread->retired = retirement.with_it;
         take_sample_of(machine, thread->core, access, found,
                        retirement.with_it - retirement.before, 0);
 }
