@@ -12,7 +12,7 @@
 #include "command_line.h"
 #include "import.h"
 #include "option_path.h"
-#include "record.h"
+#include "record_command.h"
 
 #define INTERVAL_MS_DEFAULT 10
 

@@ -21,7 +21,7 @@
 #include "launch.h"
 #include "native_run.h"
 #include "own_allocator.h"
-#include "record.h"
+#include "record_command.h"
 #include "record_facts.h"
 #include "record_options.h"
 #include "sim_preset.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "record.h"
+#include "record_command.h"
 #include "record_options.h"
 #include "sim_prefetch.h"
 #include "whatif_plan.h"

@@ -13,7 +13,7 @@
 #include "diag.h"
 #include "doctor.h"
 #include "microbench.h"
-#include "record.h"
+#include "record_command.h"
 
 int cmd_symbolize(int argc, char **argv);
 

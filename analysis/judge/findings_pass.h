@@ -11,7 +11,7 @@
 #include "latencies.h"
 #include "pairs.h"
 #include "placing.h"
-#include "prefetch.h"
+#include "prefetch_distance.h"
 #include "tally.h"
 #include "user_code.h"
 

@@ -4,7 +4,7 @@
 
 #include <hwloc.h>
 
-#include "machine.h"
+#include "machine_facts.h"
 
 static int attributes_of(unsigned level, struct hwloc_cache_attr_s *attributes)
 {

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "places.h"
+#include "cpu_places.h"
 
 /* Adds the pairs of PLACES (NULL: the CPUs do not move) to DOCUMENT, which has its
  * caches' latencies. Adds limits of the result to its conditions. */

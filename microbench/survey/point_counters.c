@@ -15,7 +15,7 @@
 
 #include "attributes.h"
 #include "intel_core.h"
-#include "machine.h"
+#include "machine_facts.h"
 
 /* The counted events; newer CPUs count MISSES and HITS as one event. */
 enum part { PART_CYCLES, PART_PENDING, PART_MISSES, PART_HITS, PART_FB_FULL, PART_COUNT };

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "datasrc.h"
-#include "machine.h"
+#include "machine_facts.h"
 #include "plan_try.h"
 #include "record.h"
 #include "ring.h"

@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cpu_places.h"
 #include "curve.h"
 #include "estimate.h"
 #include "loaded.h"
 #include "measure.h"
-#include "places.h"
 #include "point_counters.h"
 #include "point_samples.h"
 

@@ -12,7 +12,7 @@
 
 #include "array.h"
 #include "heap/event.h"
-#include "heap/program.h"
+#include "heap/heap_program.h"
 #include "heap_preload.h"
 #include "heap_stacks.h"
 #include "heap_waiting.h"

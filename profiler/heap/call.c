@@ -7,8 +7,8 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
-#include "calls.h"
 #include "environment.h"
+#include "heap_calls.h"
 #include "link.h"
 #include "tracker.h"
 

@@ -16,10 +16,10 @@
 #include <stdint.h>
 #include <valgrind/valgrind.h>
 
-#include "calls.h"
 #include "channel.h"
 #include "event.h"
-#include "thread.h"
+#include "heap_calls.h"
+#include "heap_thread.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 /* Inlined into the exported function: Valgrind then has one frame to skip. */

@@ -11,10 +11,10 @@
 #include <time.h>
 #include <x86intrin.h>
 
-#include "calls.h"
+#include "heap_calls.h"
+#include "heap_ring.h"
+#include "heap_thread.h"
 #include "link.h"
-#include "ring.h"
-#include "thread.h"
 #include "unwinder.h"
 
 /* Number of stacks sent once; further stacks are sent with each block. */

@@ -19,10 +19,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "calls.h"
 #include "event.h"
+#include "heap_calls.h"
+#include "heap_program.h"
 #include "link.h"
-#include "program.h"
 #include "shell.h"
 
 #define EXPORT __attribute__((visibility("default")))

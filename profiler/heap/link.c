@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "../simpmu/slice.h"
-#include "calls.h"
+#include "heap_calls.h"
 
 struct simpmu_control *link_control;
 static struct stat file_status;

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "calls.h"
 #include "frame_entry.h"
+#include "heap_calls.h"
 #include "rule_memory.h"
 #include "walk_memory.h"
 

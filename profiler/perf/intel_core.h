@@ -5,7 +5,7 @@
 #define MEMLAG_PERF_INTEL_CORE_H
 
 #include "event_table.h"
-#include "machine.h"
+#include "machine_facts.h"
 #include "validation.h"
 
 enum { INTEL_CORE_SAMPLED_MAX = 3 };

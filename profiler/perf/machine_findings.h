@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "machine.h"
+#include "machine_facts.h"
 
 enum finding_status {
         FINDING_OK,     /* works */

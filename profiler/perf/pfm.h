@@ -4,7 +4,7 @@
 #ifndef MEMLAG_PERF_PFM_H
 #define MEMLAG_PERF_PFM_H
 
-#include "machine.h"
+#include "machine_facts.h"
 
 /* Finds the code of the event NAME on this CPU, such as "L1D:REPLACEMENT"; false:
  * libpfm4 does not know it. */

@@ -6,7 +6,7 @@
 #define MEMLAG_PERF_PLAN_IBS_H
 
 #include "diag.h"
-#include "machine.h"
+#include "machine_facts.h"
 #include "plan.h"
 
 /* Makes PLAN; plan_free frees it, also after an error. One in options->period operations

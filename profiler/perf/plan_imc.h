@@ -4,7 +4,7 @@
 #ifndef MEMLAG_PERF_PLAN_IMC_H
 #define MEMLAG_PERF_PLAN_IMC_H
 
-#include "machine.h"
+#include "machine_facts.h"
 #include "plan.h"
 
 /* Adds a group for each controller of MACHINE with known events. -ENOMEM. */

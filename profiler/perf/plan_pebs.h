@@ -6,7 +6,7 @@
 #define MEMLAG_PERF_PLAN_PEBS_H
 
 #include "diag.h"
-#include "machine.h"
+#include "machine_facts.h"
 #include "plan.h"
 
 /* Limits of the kernel, found by plan_try.h. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "calibration.h"
-#include "perf/machine.h"
+#include "perf/machine_facts.h"
 #include "perf/root_file.h"
 #include "sim_preset.h"
 

@@ -9,7 +9,7 @@
 
 #include "host_caches.h"
 #include "perf/cpu_list.h"
-#include "perf/machine.h"
+#include "perf/machine_facts.h"
 #include "perf/root_file.h"
 
 static size_t count_of_list(const char *list)

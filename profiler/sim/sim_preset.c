@@ -17,7 +17,7 @@
 #include "option_number.h"
 #include "paths.h"
 #include "perf/cpu_preset.h"
-#include "perf/machine.h"
+#include "perf/machine_facts.h"
 #include "sim_nearest.h"
 
 #define PRESET_SUFFIX    ".conf"

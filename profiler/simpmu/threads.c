@@ -11,7 +11,7 @@
 #include "tool.h"
 
 #include "model/clock_heap.h"
-#include "model/kernel.h"
+#include "model/kernel_time.h"
 
 #include "libvex_guest_amd64.h"
 #include "pub_tool_libcbase.h"

@@ -4,7 +4,7 @@
 #ifndef MEMLAG_SOURCE_HARDWARE_H
 #define MEMLAG_SOURCE_HARDWARE_H
 
-#include "perf/machine.h"
+#include "perf/machine_facts.h"
 #include "perf/plan.h"
 #include "source.h"
 

@@ -15,7 +15,7 @@
 
 #include "command.h"
 #include "db.h"
-#include "record.h"
+#include "record_command.h"
 #include "sim_prefetch.h"
 
 /* ---- one run ---- */

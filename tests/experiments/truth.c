@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "truth.h"
+#include "truth_loops.h"
 
 enum { CHAINS = 8 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "truth.h"
+#include "truth_loops.h"
 
 /* ---- a join of two tables through a hash table with chains ---- */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls.h"
+#include "heap_calls.h"
 #include "target.h"
 #include "unwinder.h"
 

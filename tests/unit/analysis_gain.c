@@ -4,7 +4,7 @@
 
 #include "analysis_test.h"
 #include "gain.h"
-#include "prefetch.h"
+#include "prefetch_distance.h"
 #include "unit_test.h"
 
 static const struct machine_facts machine = {

@@ -6,11 +6,11 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#include "calls.h"
+#include "heap_calls.h"
+#include "heap_ring.h"
+#include "heap_thread.h"
 #include "link.h"
-#include "ring.h"
 #include "sim_ring.h"
-#include "thread.h"
 #include "unit_test.h"
 
 /* ---- what the ring is linked with in the tracker ---- */

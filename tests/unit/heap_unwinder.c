@@ -4,7 +4,7 @@
 #include <execinfo.h>
 #include <pthread.h>
 
-#include "calls.h"
+#include "heap_calls.h"
 #include "unit_test.h"
 #include "unwinder.h"
 

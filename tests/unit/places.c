@@ -4,10 +4,10 @@
 #include <math.h>
 
 #include "bounce.h"
+#include "cpu_places.h"
 #include "estimate.h"
 #include "measure.h"
 #include "modified.h"
-#include "places.h"
 #include "survey.h"
 #include "unit_test.h"
 

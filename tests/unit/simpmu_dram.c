@@ -3,7 +3,7 @@
  * and the traffic that reads and writes together reach. */
 #include "simpmu_rig.h"
 
-#include "model/kernel.h"
+#include "model/kernel_time.h"
 
 /* With a slot of 1 ns: 16 GB/s, a line every 4 ns, and an idle latency of 80 ns. */
 #define LINE_NS 4.0

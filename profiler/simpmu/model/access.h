@@ -5,7 +5,7 @@
 #ifndef SIMPMU_MODEL_ACCESS_H
 #define SIMPMU_MODEL_ACCESS_H
 
-#include "kernel.h"
+#include "kernel_time.h"
 #include "machine.h"
 #include "miss.h"
 

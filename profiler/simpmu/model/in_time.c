@@ -2,7 +2,7 @@
 /* See in_time.h. */
 #include "in_time.h"
 
-#include "kernel.h"
+#include "kernel_time.h"
 #include "miss.h"
 
 /* Of a line of the farthest memory that has one, beside its translation. */

@@ -2,7 +2,7 @@
 /* See prefetch.h. */
 #include "prefetch.h"
 
-#include "kernel.h"
+#include "kernel_time.h"
 #include "miss.h"
 
 #define LINES_AT_A_TIME  2

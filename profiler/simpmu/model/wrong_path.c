@@ -2,7 +2,7 @@
 /* See wrong_path.h. */
 #include "wrong_path.h"
 
-#include "kernel.h"
+#include "kernel_time.h"
 #include "machine.h"
 #include "miss.h"
 

@@ -21,8 +21,8 @@
  * unmodified and are never written back. A store allocates new memory for the page.
  * The model sees the difference only at a page walk. If a page is first loaded and
  * then written, its other lines stay as they are. */
-#ifndef SIMPMU_MODEL_KERNEL_H
-#define SIMPMU_MODEL_KERNEL_H
+#ifndef SIMPMU_MODEL_KERNEL_TIME_H
+#define SIMPMU_MODEL_KERNEL_TIME_H
 
 #include "machine.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Capabilities of this machine for sampling memory accesses, from /proc and /sys. Only
  * reads: it neither interprets nor changes the settings. */
-#ifndef MEMLAG_PERF_MACHINE_H
-#define MEMLAG_PERF_MACHINE_H
+#ifndef MEMLAG_PERF_MACHINE_FACTS_H
+#define MEMLAG_PERF_MACHINE_FACTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

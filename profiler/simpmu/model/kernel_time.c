@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See kernel.h. */
-#include "kernel.h"
+/* See kernel_time.h. */
+#include "kernel_time.h"
 
 #include "miss.h"
 

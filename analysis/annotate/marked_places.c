@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SQL over samples and names. A line takes its numbers from its finding. A part of a line
  * sums its samples as findings do. */
-#include "places.h"
+#include "marked_places.h"
 
 #include "statement.h"
 

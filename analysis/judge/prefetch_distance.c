@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See prefetch.h. */
-#include "prefetch.h"
+/* See prefetch_distance.h. */
+#include "prefetch_distance.h"
 
 #include <math.h>
 #include <sqlite3.h>

@@ -5,8 +5,8 @@
  * readings. It is on one core if each CPU slows the other's additions, and a line moves
  * faster than between two cores. It is apart if a line takes much longer than between its
  * nearest two cores. */
-#ifndef MEMLAG_PLACES_H
-#define MEMLAG_PLACES_H
+#ifndef MEMLAG_CPU_PLACES_H
+#define MEMLAG_CPU_PLACES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How many iterations ahead a prefetch instruction must be to arrive in time. */
-#ifndef MEMLAG_PREFETCH_H
-#define MEMLAG_PREFETCH_H
+#ifndef MEMLAG_PREFETCH_DISTANCE_H
+#define MEMLAG_PREFETCH_DISTANCE_H
 
 #include "contention.h"
 #include "db.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The chosen places in code, with their samples. Uses temporary tables of the connection:
  * the recording stays unchanged. */
-#ifndef MEMLAG_ANNOTATE_PLACES_H
-#define MEMLAG_ANNOTATE_PLACES_H
+#ifndef MEMLAG_MARKED_PLACES_H
+#define MEMLAG_MARKED_PLACES_H
 
 #include "db.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The recording commands of the profiler stage. */
-#ifndef MEMLAG_RECORD_H
-#define MEMLAG_RECORD_H
+#ifndef MEMLAG_RECORD_COMMAND_H
+#define MEMLAG_RECORD_COMMAND_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the machine's facts, each from the file that the kernel documents for it. */
-#include "machine.h"
+#include "machine_facts.h"
 
 #include <assert.h>
 #include <cpuid.h>

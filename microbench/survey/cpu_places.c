@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Stores all readings: whether CPUs were apart is known only after they were close once.
  */
-#include "places.h"
+#include "cpu_places.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The producer's side of the ring that all threads of a process write to. A thread may
  * leave any of this in the middle, and for ever: see simpmu/owner.h. */
-#include "ring.h"
+#include "heap_ring.h"
 
 #include <linux/futex.h>
 #include <stdbool.h>
@@ -9,9 +9,9 @@
 #include <time.h>
 
 #include "../simpmu/owner.h"
-#include "calls.h"
+#include "heap_calls.h"
+#include "heap_thread.h"
 #include "link.h"
-#include "thread.h"
 
 /* Fill level at which memlag is notified. */
 #define BELL_BYTES (SIMPMU_RING_BYTES / 4)

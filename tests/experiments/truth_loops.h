@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the loops of truth.c and truth_shapes.c share. */
-#ifndef TRUTH_H
-#define TRUTH_H
+#ifndef TRUTH_LOOPS_H
+#define TRUTH_LOOPS_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* System calls in a foreign program. */
-#include "calls.h"
+#include "heap_calls.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "thread.h"
+#include "heap_thread.h"
 
 /* Interval and maximum number of waits for threads in a system call. The wait is
  * bounded, because an abandoned system call never finishes. */

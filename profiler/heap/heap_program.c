@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a program's headers for its interpreter, checks the interpreter, and checks the
  * first library that the program needs. */
-#include "program.h"
+#include "heap_program.h"
 
 #include <elf.h>
 #include <fcntl.h>
