@@ -14,7 +14,6 @@ enum {
         TERM_COST = CAUSE_COUNT,
         TERM_CYCLES, /* for stalls, without page faults */
         TERM_FAULTS,
-        TERM_OVERLAP,
         TERM_COUNT
 };
 
@@ -29,10 +28,8 @@ static struct verdict_facts with_term(const struct verdict_facts *facts, int ter
                 changed.cost_ratio *= factor;
         } else if (term == TERM_CYCLES) {
                 changed.cycle_ratio *= factor;
-        } else if (term == TERM_FAULTS) {
-                changed.fault_ratio *= factor;
         } else {
-                changed.crowded_overlap *= factor;
+                changed.fault_ratio *= factor;
         }
         return changed;
 }

@@ -14,32 +14,21 @@ double tally_cost(const struct sample_facts *sample)
                                            : (double)sample->stall_ns;
 }
 
-/* The sum that a sample's latency is in: its cause, or a subset of CAUSE_DRAM. */
-static unsigned char label_of(const struct sample_facts *sample, enum cause cause)
-{
-        if (cause != CAUSE_DRAM || !sample_crowded(sample))
-                return (unsigned char)cause;
-        return sample->level == LEVEL_LFB ? TALLY_CROWDED : TALLY_CROWDED_ASKING;
-}
-
 int tally_part(const struct sample_facts *sample, enum answer contended, enum cause cause)
 {
         if (cause == CAUSE_CACHE)
                 return sample->level == LEVEL_L2   ? TALLY_L2
                        : sample->level == LEVEL_L3 ? TALLY_L3
                                                    : CAUSE_CACHE;
-        int part = label_of(sample, cause);
         bool told =
             contended != ANSWER_UNKNOWN && sample->bandwidth_short != ANSWER_UNKNOWN;
-        return part == CAUSE_DRAM && (!told || sample->without_waits) ? TALLY_UNTOLD
-                                                                      : part;
+        return cause == CAUSE_DRAM && (!told || sample->without_waits) ? TALLY_UNTOLD
+                                                                       : (int)cause;
 }
 
 const char *tally_part_detail(int part)
 {
         static const char *const details[TALLY_PARTS] = {
-            [TALLY_CROWDED] = "crowded",
-            [TALLY_CROWDED_ASKING] = "asking",
             [TALLY_L2] = "L2",
             [TALLY_L3] = "L3",
         };
@@ -49,8 +38,6 @@ const char *tally_part_detail(int part)
 enum verdict tally_part_verdict(int part)
 {
         static const enum verdict verdicts[TALLY_PARTS] = {
-            [TALLY_CROWDED] = VERDICT_DRAM_LATENCY,
-            [TALLY_CROWDED_ASKING] = VERDICT_DRAM_LATENCY,
             [TALLY_UNTOLD] = VERDICT_DRAM,
             [TALLY_L2] = VERDICT_CACHE,
             [TALLY_L3] = VERDICT_CACHE,
@@ -58,12 +45,10 @@ enum verdict tally_part_verdict(int part)
         return part < CAUSE_COUNT ? verdict_of_cause((enum cause)part) : verdicts[part];
 }
 
-static void add_latency(struct tally *tally, unsigned char label, double cycles)
+static void add_latency(struct tally *tally, enum cause cause, double cycles)
 {
         tally->latency_cycles += cycles;
-        tally->cause_latency_cycles[label < CAUSE_COUNT ? label : CAUSE_DRAM] += cycles;
-        tally->crowded_latency_cycles += label >= TALLY_CROWDED ? cycles : 0;
-        tally->crowded_asking_cycles += label == TALLY_CROWDED_ASKING ? cycles : 0;
+        tally->cause_latency_cycles[cause] += cycles;
 }
 
 static void add_contended(struct contended_tally *tally,
@@ -94,8 +79,6 @@ static void add_retirement(struct tally *tally, const struct sample_facts *sampl
         tally->retire_cycles += cycles;
         tally->retire_squared += cycles * cycles;
         tally->cause_retire_cycles[cause] += cycles;
-        if (cause == CAUSE_DRAM && sample_crowded(sample))
-                tally->crowded_retire_cycles += cycles;
 }
 
 static void add_cache(struct tally *tally, const struct sample_facts *sample)
@@ -126,10 +109,9 @@ void tally_add(struct tally *tally, const struct sample_facts *sample,
                 add_cache(tally, sample);
         if (sample->latency_cycles < 0)
                 return;
-        unsigned char label = label_of(sample, cause);
         tally->latencies++;
-        add_latency(tally, label, cost);
-        longest_add(&tally->longest, cost, label);
+        add_latency(tally, cause, cost);
+        longest_add(&tally->longest, cost, (unsigned char)cause);
 }
 
 void tally_add_faults(struct tally *tally, int64_t faults, double kernel_cycles)
@@ -173,16 +155,14 @@ struct verdict_facts tally_facts(const struct tally *tally, double loads_per_cyc
         double limit = longest_limit(longest, tally->latencies, tally->latency_cycles);
         struct tally cut = *tally;
         for (int i = 0; i < LONGEST_COUNT && longest->cycles[i] > limit; i++)
-                add_latency(&cut, longest->label[i], limit - longest->cycles[i]);
+                add_latency(&cut, (enum cause)longest->label[i],
+                            limit - longest->cycles[i]);
         struct verdict_facts facts = {
             .latencies = cut.latencies,
             .cost_ratio = cut.latency_cycles * loads_per_cycle,
             .cycle_ratio = loads_per_cycle,
             .fault_ratio = tally->fault_cycles / total_cycles,
-            .crowded_latency_cycles = cut.crowded_latency_cycles,
-            .crowded_retire_cycles = tally->crowded_retire_cycles,
             .stalls = told_stalls(tally),
-            .crowded_overlap = cut.crowded_asking_cycles * loads_per_cycle,
             .bandwidth_untold = tally->contended.untold > tally->contended.told,
         };
         memcpy(facts.cause_latency_cycles, cut.cause_latency_cycles,

@@ -47,13 +47,8 @@ struct tally {
         double retire_cycles;  /* sum of retire latencies */
         double retire_squared; /* sum of their squares */
         double cause_latency_cycles[CAUSE_COUNT];
-        /* Parts of CAUSE_DRAM: samples of crowded intervals (sample_crowded), and among
-         * them samples whose loads requested the line. */
-        double crowded_latency_cycles;
-        double crowded_asking_cycles;
         /* Retire latencies by cause. */
         double cause_retire_cycles[CAUSE_COUNT];
-        double crowded_retire_cycles;
         struct cache_tally caches[2]; /* CAUSE_CACHE samples that L2 or L3 served */
         struct longest longest;       /* of samples with a latency */
         int64_t faults;               /* page faults */
@@ -71,10 +66,9 @@ struct short_tally {
 /* The parts of samples that a verdict adds up: the causes, and finer parts of them. A
  * view with sums over these parts can judge any set of samples. */
 enum tally_part {
-        TALLY_CROWDED = CAUSE_COUNT, /* CAUSE_DRAM, as in sample_crowded */
-        TALLY_CROWDED_ASKING,        /* and the load requested its line */
-        TALLY_UNTOLD, /* CAUSE_DRAM, and the counters do not tell contention */
-        TALLY_L2,     /* CAUSE_CACHE, by the cache that served the load */
+        TALLY_UNTOLD =
+            CAUSE_COUNT, /* CAUSE_DRAM, and the counters do not tell contention */
+        TALLY_L2,        /* CAUSE_CACHE, by the cache that served the load */
         TALLY_L3,
         TALLY_PARTS
 };
@@ -83,7 +77,7 @@ enum tally_part {
 int tally_part(const struct sample_facts *sample, enum answer contended,
                enum cause cause);
 
-/* What distinguishes PART from its cause: "crowded", "asking", "L2", "L3" or "". */
+/* What distinguishes PART from its cause: "L2", "L3" or "". */
 const char *tally_part_detail(int part);
 
 /* The verdict on samples that are all in PART. */

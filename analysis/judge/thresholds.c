@@ -14,6 +14,8 @@
 /* With fewer loads, an interval's LMRL is random. */
 static const double QUIET_LOADS_MIN = 1000;
 static const double QUIET_BANDWIDTH_PART = 0.25;
+/* Of such a latency DRAM takes the smaller half. */
+static const double QUEUED_TIMES = 2;
 /* Above the last cache's latency on any server CPU; for machines without the fact. */
 static const double DEFAULT_CACHE_LATENCY_CYCLES = 100;
 
@@ -36,6 +38,7 @@ struct thresholds thresholds_of_machine(const struct machine_facts *machine)
             .knee_gbs = machine->dram_knee_gbs,
             .saturating_cores = machine->saturating_cores,
             .high_latency_cycles = LMRL_FACTOR * machine->dram_latency_cycles,
+            .queued_latency_cycles = QUEUED_TIMES * machine->dram_latency_cycles,
             .cache_latency_cycles =
                 LMRL_FACTOR * (isnan(cache) ? DEFAULT_CACHE_LATENCY_CYCLES : cache),
         };
@@ -131,8 +134,10 @@ static int fill_from_run(struct db *db, const struct run_counters *counters,
             counters->series.interval_ns, &sampling_cycles, diag);
         if (isnan(thresholds->quiet_lmrl_cycles))
                 thresholds->quiet_lmrl_cycles = lmrl_cycles;
-        if (isnan(thresholds->high_latency_cycles))
+        if (isnan(thresholds->high_latency_cycles)) {
                 thresholds->high_latency_cycles = LMRL_FACTOR * sampling_cycles;
+                thresholds->queued_latency_cycles = QUEUED_TIMES * sampling_cycles;
+        }
         if (isnan(thresholds->bandwidth_gbs))
                 thresholds->bandwidth_gbs = CONTENDED_BANDWIDTH_PART * peak_gbs;
         return code;
@@ -212,13 +217,14 @@ int thresholds_derive(struct db *db, const struct machine_facts *machine,
              origins->saturating_cores},
             {"high_latency_cycles", thresholds->high_latency_cycles, "cycles",
              latency_origin},
+            {"queued_latency_cycles", thresholds->queued_latency_cycles, "cycles",
+             latency_origin},
             {"cache_latency_cycles", thresholds->cache_latency_cycles, "cycles",
              or_else(origins->l3_latency_cycles, rule)},
             {"fb_full_ratio", FB_FULL_RATIO, "ratio", rule},
             {"fb_short_ratio", FB_SHORT_RATIO, "ratio", rule},
             {"verdict_samples", (double)VERDICT_SAMPLES_MIN, "samples", rule},
             {"verdict_cost_ratio", VERDICT_COST_RATIO_MIN, "ratio", rule},
-            {"verdict_overlap", VERDICT_OVERLAP_MIN, "loads", rule},
         };
         return store(db, rows, sizeof(rows) / sizeof(rows[0]), diag);
 }

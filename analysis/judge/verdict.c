@@ -9,9 +9,6 @@
 const int64_t VERDICT_SAMPLES_MIN = 20;
 const double VERDICT_COST_RATIO_MIN = 0.005;
 
-/* Dependent loads request one line at a time. */
-const double VERDICT_OVERLAP_MIN = 2;
-
 /* Fewer samples than for a verdict suffice for an origin if they agree. */
 const int64_t ORIGIN_SAMPLES_MIN = 5;
 static const double ORIGIN_AGREEMENT = 0.9;
@@ -240,8 +237,18 @@ static bool is_late_for_the_path(const struct rule_input *in)
                 (sample->level == LEVEL_LFB && sample->line_origin == ORIGIN_CACHE));
 }
 
+/* A fast hit of a fill buffer waited for a cache, not for DRAM. A slow hit also did, if
+ * loads from that cache are slow because they wait for buffers. */
+static bool is_line_of_dram(const struct rule_input *in)
+{
+        if (in->sample->level == LEVEL_LFB)
+                return is_slow_buffer_hit(in) && in->sample->line_origin == ORIGIN_DRAM;
+        return level_waits_for_dram(in->sample->level);
+}
+
 /* H20's false positive: a latency above DRAM's while DRAM has bandwidth left. The load
- * first waited for a fill buffer; its level does not matter. */
+ * first waited for a fill buffer. A line from DRAM needs a long latency: if the wait for
+ * the buffer is the smaller part, the reorder window soon limits the loads instead. */
 static bool is_in_core(const struct rule_input *in)
 {
         const struct sample_facts *sample = in->sample;
@@ -251,16 +258,9 @@ static bool is_in_core(const struct rule_input *in)
         return lacks_buffers && !may_be_translation(sample) &&
                !is_late_for_the_path(in) && !is_set_conflict(in) &&
                (is_behind_l1(sample->level) || level_waits_for_dram(sample->level)) &&
-               sample->latency_cycles > in->thresholds->high_latency_cycles;
-}
-
-/* A fast hit of a fill buffer waited for a cache, not for DRAM. A slow hit also did, if
- * loads from that cache are slow because they wait for buffers. */
-static bool is_dram(const struct rule_input *in)
-{
-        if (in->sample->level == LEVEL_LFB)
-                return is_slow_buffer_hit(in) && in->sample->line_origin == ORIGIN_DRAM;
-        return level_waits_for_dram(in->sample->level);
+               sample->latency_cycles > (is_line_of_dram(in)
+                                             ? in->thresholds->queued_latency_cycles
+                                             : in->thresholds->high_latency_cycles);
 }
 
 static bool is_unknown(const struct rule_input *in)
@@ -310,7 +310,7 @@ enum cause sample_cause(const struct sample_facts *sample,
             {CAUSE_REMOTE, is_remote},
             {CAUSE_CONTENTION, is_contention},
             {CAUSE_IN_CORE, is_in_core},
-            {CAUSE_DRAM, is_dram},
+            {CAUSE_DRAM, is_line_of_dram},
             {CAUSE_UNKNOWN, is_unknown},
             {CAUSE_TLB, is_tlb},
             {CAUSE_CACHE, is_cache},
@@ -351,11 +351,6 @@ static enum cause greatest_cause(const double cycles[CAUSE_COUNT])
         return greatest;
 }
 
-bool sample_crowded(const struct sample_facts *sample)
-{
-        return sample->interval_bound == BOUND_IN_CORE && sample->interval_lacks_buffers;
-}
-
 /* Stall time shows the costly loads; the latencies of parallel loads overlap. With too
  * few stalls, latency replaces it. */
 static bool tells_stalls(const struct verdict_facts *facts)
@@ -363,25 +358,15 @@ static bool tells_stalls(const struct verdict_facts *facts)
         return facts->stalls >= (double)VERDICT_SAMPLES_MIN;
 }
 
-/* Decides between crowded and single loads. If many loads overlap at DRAM latency while
- * all buffers are full, their number decides the cost, not their latency. */
 static enum verdict verdict_of_loads(const struct verdict_facts *facts)
 {
-        double cycles[CAUSE_COUNT];
-        bool stalls = tells_stalls(facts);
         if (facts->latencies < VERDICT_SAMPLES_MIN)
                 return VERDICT_TOO_FEW_SAMPLES;
         if (facts->cost_ratio < VERDICT_COST_RATIO_MIN || facts->hidden)
                 return VERDICT_NONE;
-        memcpy(cycles, stalls ? facts->cause_retire_cycles : facts->cause_latency_cycles,
-               sizeof(cycles));
-        if (facts->crowded_overlap >= VERDICT_OVERLAP_MIN) {
-                double crowded =
-                    stalls ? facts->crowded_retire_cycles : facts->crowded_latency_cycles;
-                cycles[CAUSE_DRAM] -= crowded;
-                cycles[CAUSE_IN_CORE] += crowded;
-        }
-        enum verdict verdict = verdict_of_cause(greatest_cause(cycles));
+        enum verdict verdict = verdict_of_cause(
+            greatest_cause(tells_stalls(facts) ? facts->cause_retire_cycles
+                                               : facts->cause_latency_cycles));
         return verdict == VERDICT_DRAM_LATENCY && facts->bandwidth_untold ? VERDICT_DRAM
                                                                           : verdict;
 }

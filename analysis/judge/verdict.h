@@ -150,11 +150,6 @@ struct verdict_facts {
          */
         double cycle_ratio;
         double fault_ratio; /* share of the run's cycles in the kernel for page faults */
-        /* The part of CAUSE_DRAM in crowded intervals: latency, stall time, and the mean
-         * number of lines requested from DRAM at a time (over the whole run). */
-        double crowded_latency_cycles;
-        double crowded_retire_cycles;
-        double crowded_overlap;
         /* Loads may have waited for DRAM bandwidth, and most of them are of intervals
          * without a known answer. */
         bool bandwidth_untold;
@@ -163,11 +158,6 @@ struct verdict_facts {
 extern const int64_t VERDICT_SAMPLES_MIN;
 extern const int64_t ORIGIN_SAMPLES_MIN;
 extern const double VERDICT_COST_RATIO_MIN;
-extern const double VERDICT_OVERLAP_MIN;
-
-/* The sample's interval is bound in-core by the fill buffers or the queue beyond L2. Its
- * loads then waited for DRAM with the core's maximum number of requests. */
-bool sample_crowded(const struct sample_facts *sample);
 
 enum verdict verdict_of(const struct verdict_facts *facts);
 

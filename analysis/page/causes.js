@@ -13,15 +13,13 @@ memlag.causes = (() => {
     const highest = (stalled, event) =>
         stalled + Z * Z * event / 2 + Z * Math.sqrt(event * stalled + Z * Z * event * event / 4);
 
-    /* Sums by verdict of the values at KEY. Crowded loads wait for the core, if as many lines
-     * were on their way. */
-    function byVerdict(sums, key, crowds) {
+    /* Sums by verdict of the values at KEY. */
+    function byVerdict(sums, key) {
         const values = new Map();
         for (const [part, sum] of sums) {
             if (part === null || part === FAULTS)
                 continue;
-            const crowded = crowds && /crowded|asking/.test(detail(part));
-            const verdict = crowded ? "in-core" : parts[part][0];
+            const verdict = parts[part][0];
             values.set(verdict, (values.get(verdict) || 0) + sum[key]);
         }
         return values;
@@ -51,27 +49,25 @@ memlag.causes = (() => {
      * cycles; LOADS: what a sample's latency adds to the chosen cycles, null if unknown. */
     function judge(sums, event, cycles, loads) {
         const all = [0, 0, 0];
-        let faulted = 0, asking = 0;
+        let faulted = 0;
         for (const [part, sum] of sums) {
             if (part === FAULTS) {
                 faulted = sum[STALLED];
                 continue;
             }
             sum.forEach((value, i) => { all[i] += value; });
-            if (detail(part) === "asking")
-                asking = sum[COST];
         }
         const ratio = (value) => value / 1e9 / cycles;
         const stalls = event > 0 && all[STALLED] / event >= limits.samples;
         const key = stalls ? STALLED : COST;
-        const loadsStall = Math.max(0, ...byVerdict(sums, STALLED, false).values());
+        const loadsStall = Math.max(0, ...byVerdict(sums, STALLED).values());
         if (ratio(faulted) >= limits.cost && faulted > loadsStall)
             return ["page-faults", null];
         if (all[SAMPLES] < limits.samples)
             return [all[SAMPLES] ? "too-few-samples" : "none", null];
         if ((loads !== null && all[COST] * loads < limits.cost) || (event > 0 && ratio(highest(all[STALLED], event)) < limits.cost))
             return ["none", null];
-        const verdict = greatest(byVerdict(sums, key, loads !== null && asking * loads >= limits.overlap));
+        const verdict = greatest(byVerdict(sums, key));
         return [verdict, verdict === "cache" ? cacheLevel(sums, key) : null];
     }
     return { judge };

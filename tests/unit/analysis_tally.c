@@ -316,18 +316,6 @@ TEST(stalls_count_by_cause_and_as_equal_ones)
         assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
 }
 
-TEST(one_long_sample_is_no_crowd)
-{
-        struct tally tally = {0};
-        const struct sample_facts crowded = {.level = LEVEL_DRAM,
-                                             .latency_cycles = 1000000,
-                                             .interval_bound = BOUND_IN_CORE,
-                                             .interval_lacks_buffers = true};
-        tally_add(&tally, &crowded, ANSWER_NO, CAUSE_DRAM);
-        add_caused(&tally, 100, 200, CAUSE_DRAM);
-        assert_int_equal(verdict(&tally, 1e-3), VERDICT_DRAM_LATENCY);
-}
-
 static int descending(const void *left, const void *right)
 {
         double a = *(const double *)left, b = *(const double *)right;
