@@ -64,8 +64,10 @@ static int measure_intervals(struct analysis *a, struct diag *diag)
         for (size_t i = 0; i < series->count; i++)
                 a->metrics[i] = interval_metrics(&series->intervals[i], a->counters.known,
                                                  a->machine.clock_mhz);
-        int code = interval_samples_read(a->db, series, a->loads_per_sample, a->metrics,
-                                         &a->remote_cycles, diag);
+        const double cache_cycles =
+            thresholds_of_machine(&a->machine).cache_latency_cycles;
+        int code = interval_samples_read(a->db, series, a->loads_per_sample, cache_cycles,
+                                         a->metrics, &a->remote_cycles, diag);
         for (size_t i = 0; i < series->count; i++)
                 interval_limit_stalls(&a->metrics[i]);
         return code;

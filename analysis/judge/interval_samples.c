@@ -52,11 +52,11 @@ double idle_part(const int64_t *times_ns, size_t count, int64_t start_ns, int64_
 struct reading {
         const struct interval_series *series;
         struct interval_metrics *metrics;
-        double loads_per_sample;
+        double loads_per_sample, cache_latency_cycles;
         size_t at; /* index in series */
         int64_t *times_ns;
-        size_t count, capacity; /* of times_ns: times of DRAM samples */
-        size_t remote;
+        size_t count, capacity; /* of times_ns: samples that waited for DRAM */
+        size_t dram, remote;    /* samples of these levels */
         double retire_cycles, retire_squared;
         int64_t retirements;
 };
@@ -68,22 +68,23 @@ static void finish_interval(struct reading *reading)
         const struct interval *interval = &reading->series->intervals[reading->at];
         struct interval_metrics *metrics = &reading->metrics[reading->at];
         size_t count = reading->count;
-        bool tells = count >= (size_t)VERDICT_SAMPLES_MIN;
+        bool tells = reading->dram >= (size_t)VERDICT_SAMPLES_MIN;
         metrics->idle_part =
             idle_part(reading->times_ns, count, interval->start_ns, interval->end_ns);
-        metrics->remote_part = tells ? (double)reading->remote / (double)count : 0;
+        metrics->remote_part =
+            tells ? (double)reading->remote / (double)reading->dram : 0;
         if (reading->retirements >= VERDICT_SAMPLES_MIN)
                 metrics->sampled_stall_most =
                     (reading->retire_cycles + 1.96 * sqrt(reading->retire_squared)) *
                     reading->loads_per_sample / interval->gained[CONCEPT_CYCLES];
-        reading->count = reading->remote = 0;
+        reading->count = reading->dram = reading->remote = 0;
         reading->retire_cycles = reading->retire_squared = 0;
         reading->retirements = 0;
         reading->at++;
 }
 
-/* Columns: time, whether DRAM had the line, whether a remote DRAM had it, retire latency.
- */
+/* Columns: time, whether DRAM had the line, whether a remote DRAM had it, retire latency,
+ * latency of a fill buffer's hit. */
 static int take_sample(void *context, sqlite3_stmt *row)
 {
         struct reading *reading = context;
@@ -100,12 +101,14 @@ static int take_sample(void *context, sqlite3_stmt *row)
                 reading->retire_cycles += cycles;
                 reading->retire_squared += cycles * cycles;
         }
-        if (!sqlite3_column_int(row, 1))
+        const bool dram = sqlite3_column_int(row, 1);
+        if (!dram && !(sqlite3_column_double(row, 4) > reading->cache_latency_cycles))
                 return 0;
         if (array_reserve(&reading->times_ns, &reading->capacity, reading->count,
                           sizeof(*reading->times_ns)))
                 return -ENOMEM;
         reading->times_ns[reading->count++] = time_ns;
+        reading->dram += dram;
         reading->remote += sqlite3_column_int(row, 2) != 0;
         return 0;
 }
@@ -139,16 +142,20 @@ static const char sql_of_samples[] =
     "'REMOTE_DRAM',"
     " iif((SELECT CAST(run.value AS INTEGER) <= machine.value FROM run, machine"
     "      WHERE run.key = 'ldlat_cycles' AND machine.key = 'l2_latency_cycles'),"
-    "     s.retire_latency_cycles, NULL)"
+    "     s.retire_latency_cycles, NULL),"
+    " iif(d.level = 'LFB', s.latency_cycles, 0)"
     " FROM sample AS s JOIN data_source AS d USING (data_source_id)"
     " WHERE d.op <> 'NA' OR d.level <> 'NA' ORDER BY s.time_ns";
 
 int interval_samples_read(struct db *db, const struct interval_series *series,
-                          double loads_per_sample, struct interval_metrics *metrics,
-                          double *remote_cycles, struct diag *diag)
+                          double loads_per_sample, double cache_latency_cycles,
+                          struct interval_metrics *metrics, double *remote_cycles,
+                          struct diag *diag)
 {
-        struct reading reading = {
-            .series = series, .metrics = metrics, .loads_per_sample = loads_per_sample};
+        struct reading reading = {.series = series,
+                                  .metrics = metrics,
+                                  .loads_per_sample = loads_per_sample,
+                                  .cache_latency_cycles = cache_latency_cycles};
         for (size_t i = 0; i < series->count; i++) {
                 metrics[i].idle_part = NAN;
                 metrics[i].sampled_stall_most = NAN;
