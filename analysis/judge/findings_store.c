@@ -21,10 +21,11 @@ struct verdict_facts findings_facts(const struct tally *tally, const struct tall
         struct verdict_facts facts =
             tally_facts(tally, loads_per_cycle(input), input->total_cycles);
         facts.bandwidth_untold |= input->without_waits;
-        facts.hidden =
-            tally->retirements == tally->samples &&
-            tally_stalled(tally, whole, input->loads_per_sample, loads_per_cycle(input))
-                    .high < VERDICT_COST_RATIO_MIN;
+        const struct share stalled =
+            tally_stalled(tally, whole, input->loads_per_sample, loads_per_cycle(input));
+        facts.hidden = tally->retirements == tally->samples &&
+                       stalled.value < VERDICT_COST_RATIO_MIN &&
+                       stalled.high < VERDICT_HIDDEN_RATIO_MAX;
         return facts;
 }
 

@@ -34,7 +34,7 @@ struct thresholds thresholds_of_machine(const struct machine_facts *machine)
             .near_gbs = NEAR_BANDWIDTH_PART * machine->dram_bandwidth_gbs,
             .saturated_gbs = SATURATED_BANDWIDTH_PART * machine->dram_bandwidth_gbs,
             .saturated_write_gbs =
-                SATURATED_BANDWIDTH_PART * machine->dram_write_bandwidth_gbs,
+                NEAR_BANDWIDTH_PART * machine->dram_write_bandwidth_gbs,
             .knee_gbs = machine->dram_knee_gbs,
             .saturating_cores = machine->saturating_cores,
             .high_latency_cycles = LMRL_FACTOR * machine->dram_latency_cycles,
@@ -224,6 +224,7 @@ int thresholds_derive(struct db *db, const struct machine_facts *machine,
             {"fb_full_ratio", FB_FULL_RATIO, "ratio", rule},
             {"fb_short_ratio", FB_SHORT_RATIO, "ratio", rule},
             {"verdict_samples", (double)VERDICT_SAMPLES_MIN, "samples", rule},
+            {"verdict_hidden_ratio", VERDICT_HIDDEN_RATIO_MAX, "ratio", rule},
             {"verdict_cost_ratio", VERDICT_COST_RATIO_MIN, "ratio", rule},
         };
         return store(db, rows, sizeof(rows) / sizeof(rows[0]), diag);

@@ -8,6 +8,8 @@
 
 const int64_t VERDICT_SAMPLES_MIN = 20;
 const double VERDICT_COST_RATIO_MIN = 0.005;
+/* A few samples without a stall leave a range of that size in a run of milliseconds. */
+const double VERDICT_HIDDEN_RATIO_MAX = 0.02;
 
 /* Fewer samples than for a verdict suffice for an origin if they agree. */
 const int64_t ORIGIN_SAMPLES_MIN = 5;

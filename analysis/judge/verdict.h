@@ -143,8 +143,8 @@ struct verdict_facts {
         /* Estimated latency of all loads over the run's cycles: the upper limit of their
          * cost. NAN if the period is not known. */
         double cost_ratio;
-        /* Other work hides the loads: the range of their stall time ends below the least
-         * cost. */
+        /* Other work hides the loads: their stall time is below the least cost, and its
+         * range ends below VERDICT_HIDDEN_RATIO_MAX. */
         bool hidden;
         /* Share of the run's cycles per cycle of cause_retire_cycles; NAN if not known.
          */
@@ -158,6 +158,7 @@ struct verdict_facts {
 extern const int64_t VERDICT_SAMPLES_MIN;
 extern const int64_t ORIGIN_SAMPLES_MIN;
 extern const double VERDICT_COST_RATIO_MIN;
+extern const double VERDICT_HIDDEN_RATIO_MAX;
 
 enum verdict verdict_of(const struct verdict_facts *facts);
 

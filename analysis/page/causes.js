@@ -65,7 +65,7 @@ memlag.causes = (() => {
             return ["page-faults", null];
         if (all[SAMPLES] < limits.samples)
             return [all[SAMPLES] ? "too-few-samples" : "none", null];
-        if ((loads !== null && all[COST] * loads < limits.cost) || (event > 0 && ratio(highest(all[STALLED], event)) < limits.cost))
+        if ((loads !== null && all[COST] * loads < limits.cost) || (event > 0 && ratio(all[STALLED]) < limits.cost && ratio(highest(all[STALLED], event)) < limits.hidden))
             return ["none", null];
         const verdict = greatest(byVerdict(sums, key));
         return [verdict, verdict === "cache" ? cacheLevel(sums, key) : null];

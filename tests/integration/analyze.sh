@@ -258,6 +258,27 @@ expect "lines fought for elsewhere tell nothing" "$(lines_on_their_way 0 3 0 "$u
 expect "nothing tells" "$(lines_on_their_way 0 3 4 "$uncounted;
         DELETE FROM sample WHERE data_source_id = 4")" unknown
 
+# Prefetches ask for the lines, so loads hit fill buffers: 27 GB/s, all of it in a fifth of
+# interval 4. Hits that are fast do not wait for DRAM.
+bursts() # bursts LATENCY
+{
+        synthetic_database bursts.db
+        sqlite3 -bail bursts.db "
+                INSERT INTO data_source VALUES (5, 'load', 'LFB', 'hit', 'none', 0, NULL);
+                UPDATE reading SET value = 0.3 * value
+                WHERE counter_id = 7 AND start_ns = 4000000;
+                UPDATE sample SET data_source_id = 5, latency_cycles = $1,
+                       time_ns = 4000000 + n / 25 * 250000 + n % 25 * 2000
+                FROM (SELECT sample_id AS id, row_number() OVER (ORDER BY time_ns) - 1 AS n
+                      FROM sample WHERE ip = 0x401010 AND time_ns / 1000000 = 4)
+                WHERE sample_id = id"
+        "$MEMLAG" analyze bursts.db
+        answer bursts.db "SELECT coalesce(contended, 'unknown') FROM interval_view
+                          WHERE interval_id = 4"
+}
+expect "slow hits of fill buffers show a short phase" "$(bursts 500)" 1
+expect "fast hits show none" "$(bursts 60)" unknown
+
 # What memlag loads into the program is no object of the user's; the sums are as before.
 synthetic_database own_objects.db
 sqlite3 -bail own_objects.db "INSERT INTO module VALUES (2, '/x/vgpreload_memlag-amd64-linux.so', NULL);
