@@ -44,6 +44,11 @@ CURES = {
     "remote-memory": "remote-memory",
     "page-faults": "page-faults",
 }
+# Strides that crowd into few sets of a cache, which is no cost of a level's latency.
+STRIDED = {"columns", "partition", "product", "transpose"}
+CROWDED_CACHE = "cache-sets+l2+l3-latency+l3-path"
+# Threads that write what other threads access.
+SHARING = {"count-beside", "count-together", "look", "queue", "tally", "locks"}
 # One without a fix.
 UNFORWARDED = "core.unforwarded_cycles=0"
 
@@ -163,13 +168,15 @@ def run(setting, arguments, the_program, path):
                    env={**os.environ, "XDG_DATA_HOME": directory})
 
 
-def fixes_of(the_program):
+def cures_of(the_program):
     """A cost that a program cannot have is not taken away."""
-    alone = the_program.numbers[0] == "1"
-    cannot = {"sharing"} if alone else set()
+    cannot = set() if the_program.loop in SHARING else {"sharing"}
     cannot |= set() if "numa.nodes=2" in the_program.settings else {"remote-memory"}
     cannot |= set() if the_program.loop == "touch" else {"page-faults"}
-    return [fix for name, fix in CURES.items() if name not in cannot]
+    cures = {name: fix for name, fix in CURES.items() if name not in cannot}
+    if the_program.loop in STRIDED:
+        cures["cache"] = CROWDED_CACHE
+    return cures
 
 
 def lines_of(connection, function):
@@ -181,13 +188,13 @@ def lines_of(connection, function):
     return [(line, stalled) for line, stalled, _ in hot or rows[:1]]
 
 
-def gains_of(connection, function, line):
-    """What each fix saved at the line, in parts of the run's cycles."""
-    gains = dict.fromkeys(CURES.values(), 0.0)
-    gains.update(connection.execute(
+def gains_of(connection, the_program, line):
+    """What the fix of each verdict saved at the line, in parts of the run's cycles."""
+    saved = dict(connection.execute(
         "SELECT fix, sum(gain_ratio) FROM line_gain_view WHERE kind = 'recorded'"
-        " AND function = ? AND line = ? GROUP BY fix", (function, line)))
-    return gains
+        " AND function = ? AND line = ? GROUP BY fix", (the_program.function, line)))
+    cures = cures_of(the_program)
+    return {name: saved.get(cures.get(name), 0.0) for name in CURES}
 
 
 def forwarding_gain(setting, the_program, line, path):
@@ -205,12 +212,10 @@ def forwarding_gain(setting, the_program, line, path):
                 - (after.execute(stalled, where).fetchone()[0] or 0) * now / was)
 
 
-def causes(gains):
-    """The verdicts that are right, the best first."""
-    if max(gains.values()) < LEAST_GAIN:
+def causes(own):
+    """The verdicts that are right, the best first, by what the fix of each saved."""
+    if max(own.values()) < LEAST_GAIN:
         return ["none"]
-    own = {name: gains[fix] for name, fix in CURES.items()}
-    own["store-forwarding"] = gains.get("store-forwarding", 0)
     best = max(own, key=own.get)
     part = {name: NEARLY for name in own}
     # With more buffers, as with nearer memory, more lines come in a time: half is enough.
@@ -243,7 +248,7 @@ def recorded(setting, the_program):
     name = the_program.name.replace(" ", "-").replace(",", "")
     path = os.path.join(setting[1], f"{setting[2]}.{setting[3]}.{name}.db")
     arguments = ["whatif"]
-    for fix in fixes_of(the_program):
+    for fix in cures_of(the_program).values():
         arguments += ["--fix", fix]
     if not os.path.exists(path):
         run(setting, arguments, the_program, path + ".new")
@@ -256,7 +261,7 @@ def measure(setting, the_program):
     memlag, directory, cpu, prefetch = setting
     path, function = recorded(setting, the_program), the_program.function
     with verdict_cases.opened(path) as connection:
-        lines = [(line, stalled, gains_of(connection, function, line))
+        lines = [(line, stalled, gains_of(connection, the_program, line))
                  for line, stalled in lines_of(connection, function)]
     rows = []
     for rank, (line, stalled, gains) in enumerate(lines, 1):
@@ -271,8 +276,8 @@ def measure(setting, the_program):
                          "line": f"{function} {rank}", "interval_ms": interval_ms,
                          "verdict": verdict, "causes": " ".join(causes(gains)),
                          "slow_latency": int(slow), "stalled": f"{stalled:.3f}",
-                         **{name: f"{gain:.3f}" for name, gain in gains.items()
-                            if name != "store-forwarding"}})
+                         **{CURES[name]: f"{gain:.3f}" for name, gain in gains.items()
+                            if name in CURES}})
     return rows
 
 

@@ -265,7 +265,7 @@ bursts() # bursts LATENCY
         synthetic_database bursts.db
         sqlite3 -bail bursts.db "
                 INSERT INTO data_source VALUES (5, 'load', 'LFB', 'hit', 'none', 0, NULL);
-                UPDATE reading SET value = 0.3 * value
+                UPDATE reading SET value = value * 3 / 10
                 WHERE counter_id = 7 AND start_ns = 4000000;
                 UPDATE sample SET data_source_id = 5, latency_cycles = $1,
                        time_ns = 4000000 + n / 25 * 250000 + n % 25 * 2000
