@@ -25,7 +25,7 @@ EXPECTED = [
     ("ddot_run", 2, 0),
     ("dgemv_run", 2, 0),
     ("dgemm_run", 2, 1),
-    ("gather_lines", 1, 0),
+    ("gather_lines", 2, 0),
     ("add_locked", 1, 1),
 ]
 BANDWIDTH = [("run_load", 8, 0), ("run_store", 0, 8)]
