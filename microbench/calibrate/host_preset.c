@@ -171,7 +171,6 @@ static void print_streams(FILE *out, const json_t *calibration)
                 "dram.channels = %d # assumed\n"
                 "# The time that memory takes to turn round is part of its bandwidth.\n"
                 "dram.turnaround_ns = 0\ndram.write_batch = 32\n"
-                "dram.nontemporal_ns = 70 # assumed\n"
                 "dram.write_ns = %.1f # %s\n",
                 streams.memory_gbs, CHANNELS, streams.write_ns,
                 streams.write_ns > 0 ? "from the bandwidth of one thread that runs triad"
@@ -365,18 +364,27 @@ static void print_front_end(FILE *out, const json_t *calibration)
 }
 
 /* The number of outstanding misses of a core: the measured number for memory. By Little's
- * law, it is at least the number that loads from L2 need at that cache's latency. */
+ * law, it is at least the number that loads from L2 need at that cache's latency. The
+ * same law gives the time that a line of non-temporal stores keeps a fill buffer. */
 static void print_fill_buffers(FILE *out, const json_t *calibration, double l2_cycles)
 {
+        const double assumed_buffers = 12, assumed_ns = 70;
         double misses = calibration_number(calibration, "core.outstanding_misses");
         double bytes_per_cycle =
             calibration_number(calibration, "bandwidth.levels.1.read_gbs") /
             calibration_number(calibration, "clocks.core_ghz");
+        double nontemporal_gbs =
+            calibration_number(calibration, "bandwidth.threads.0.nontemporal_gbs");
         double l2_lines = ceil(bytes_per_cycle * l2_cycles / LINE_BYTES);
-        if (misses >= 1)
-                fprintf(out, "core.lfb_entries = %.0f\n", fmax(misses, l2_lines));
+        double buffers = misses >= 1 ? fmax(misses, l2_lines) : assumed_buffers;
+        fprintf(out, "core.lfb_entries = %.0f%s\n", buffers,
+                misses >= 1 ? "" : " # assumed");
+        if (nontemporal_gbs > 0)
+                fprintf(out,
+                        "dram.nontemporal_ns = %.1f # from the bandwidth of one thread\n",
+                        buffers * LINE_BYTES / nontemporal_gbs);
         else
-                fputs("core.lfb_entries = 12 # assumed\n", out);
+                fprintf(out, "dram.nontemporal_ns = %.0f # assumed\n", assumed_ns);
 }
 
 /* Instructions of KIND have separate scheduler entries if alternating with others lets

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Only loads or stores of a chosen width, from the first byte to the last: measures the
- * bandwidth of the level that holds the data (M17's table). */
+/* Only loads, stores or non-temporal stores of a chosen width, from the first byte to the
+ * last: measures the bandwidth of the level that holds the data (M17's table). */
 #include <errno.h>
 
 #include "kernel.h"
@@ -64,52 +64,43 @@ static int prepare(struct kernel_share *share, struct diag *diag)
             : [end] "r"(end)                                                             \
             : "rax", "xmm0", "memory", "cc")
 
-#define LOAD_64(at)   "mov " at "(%[p]), %%rax\n\t"
-#define LOAD_128(at)  "movaps " at "(%[p]), %%xmm0\n\t"
-#define LOAD_256(at)  "vmovaps " at "(%[p]), %%ymm0\n\t"
-#define LOAD_512(at)  "vmovaps " at "(%[p]), %%zmm0\n\t"
-#define STORE_64(at)  "mov %%rax, " at "(%[p])\n\t"
-#define STORE_128(at) "movaps %%xmm0, " at "(%[p])\n\t"
-#define STORE_256(at) "vmovaps %%ymm0, " at "(%[p])\n\t"
-#define STORE_512(at) "vmovaps %%zmm0, " at "(%[p])\n\t"
+#define LOAD_64(at)         "mov " at "(%[p]), %%rax\n\t"
+#define LOAD_128(at)        "movaps " at "(%[p]), %%xmm0\n\t"
+#define LOAD_256(at)        "vmovaps " at "(%[p]), %%ymm0\n\t"
+#define LOAD_512(at)        "vmovaps " at "(%[p]), %%zmm0\n\t"
+#define STORE_64(at)        "mov %%rax, " at "(%[p])\n\t"
+#define STORE_128(at)       "movaps %%xmm0, " at "(%[p])\n\t"
+#define STORE_256(at)       "vmovaps %%ymm0, " at "(%[p])\n\t"
+#define STORE_512(at)       "vmovaps %%zmm0, " at "(%[p])\n\t"
+#define NONTEMPORAL_64(at)  "movnti %%rax, " at "(%[p])\n\t"
+#define NONTEMPORAL_128(at) "movntps %%xmm0, " at "(%[p])\n\t"
+#define NONTEMPORAL_256(at) "vmovntps %%ymm0, " at "(%[p])\n\t"
+#define NONTEMPORAL_512(at) "vmovntps %%zmm0, " at "(%[p])\n\t"
 
-static void load_pass(const char *p, const char *end, uint32_t width_bits)
-{
-        switch (width_bits) {
-        case 64:
-                PASS(LOAD_64, 8);
-                return;
-        case 128:
-                PASS(LOAD_128, 16);
-                return;
-        case 256:
-                PASS(LOAD_256, 32);
-                break;
-        case 512:
-                PASS(LOAD_512, 64);
-                break;
+/* A function that passes from P to END by one kind of instruction. */
+#define PASS_BY_WIDTH(name, instruction)                                                 \
+        static void name(const char *p, const char *end, uint32_t width_bits)            \
+        {                                                                                \
+                switch (width_bits) {                                                    \
+                case 64:                                                                 \
+                        PASS(instruction##_64, 8);                                       \
+                        return;                                                          \
+                case 128:                                                                \
+                        PASS(instruction##_128, 16);                                     \
+                        return;                                                          \
+                case 256:                                                                \
+                        PASS(instruction##_256, 32);                                     \
+                        break;                                                           \
+                case 512:                                                                \
+                        PASS(instruction##_512, 64);                                     \
+                        break;                                                           \
+                }                                                                        \
+                __asm__ volatile("vzeroupper");                                          \
         }
-        __asm__ volatile("vzeroupper");
-}
 
-static void store_pass(char *p, const char *end, uint32_t width_bits)
-{
-        switch (width_bits) {
-        case 64:
-                PASS(STORE_64, 8);
-                return;
-        case 128:
-                PASS(STORE_128, 16);
-                return;
-        case 256:
-                PASS(STORE_256, 32);
-                break;
-        case 512:
-                PASS(STORE_512, 64);
-                break;
-        }
-        __asm__ volatile("vzeroupper");
-}
+PASS_BY_WIDTH(load_pass, LOAD)
+PASS_BY_WIDTH(store_pass, STORE)
+PASS_BY_WIDTH(nontemporal_pass, NONTEMPORAL)
 
 static void run_load(struct kernel_share *share, uint64_t passes)
 {
@@ -121,10 +112,20 @@ static void run_load(struct kernel_share *share, uint64_t passes)
 
 static void run_store(struct kernel_share *share, uint64_t passes)
 {
-        char *begin = share->buffer.addr;
+        const char *begin = share->buffer.addr;
         for (; passes > 0; passes--)
                 store_pass(begin, begin + bytes_of(share->parameters),
                            share->parameters->width_bits);
+}
+
+static void run_nontemporal(struct kernel_share *share, uint64_t passes)
+{
+        const char *begin = share->buffer.addr;
+        for (; passes > 0; passes--) {
+                nontemporal_pass(begin, begin + bytes_of(share->parameters),
+                                 share->parameters->width_bits);
+                __asm__ volatile("sfence" ::: "memory");
+        }
 }
 
 static uint64_t accesses_of(const struct kernel_parameters *parameters)
@@ -157,6 +158,13 @@ static void count_store(const struct kernel_parameters *parameters,
         };
 }
 
+static void count_nontemporal(const struct kernel_parameters *parameters,
+                              struct kernel_counts *counts)
+{
+        count_store(parameters, counts);
+        counts->lines_read = 0;
+}
+
 const struct kernel kernel_load = {
     .name = "load",
     .summary = "Loads of one width, one after another",
@@ -177,4 +185,15 @@ const struct kernel kernel_store = {
     .prepare = prepare,
     .run = run_store,
     .count = count_store,
+};
+
+const struct kernel kernel_nontemporal = {
+    .name = "nontemporal",
+    .summary = "Non-temporal stores of one width, one after another",
+    .takes = TAKES_SIZE | TAKES_WIDTH | TAKES_PAGES,
+    .defaults = {.size_bytes = 256 << 20, .width_bits = 128, .pages = PAGES_HUGE},
+    .check = check,
+    .prepare = prepare,
+    .run = run_nontemporal,
+    .count = count_nontemporal,
 };

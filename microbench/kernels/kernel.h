@@ -65,7 +65,7 @@ struct kernel_parameters {
 
 /* Counts of one pass of all threads, by construction. Lines: traffic with memory, if the
  * data is far larger than the caches and no prefetch is useless. A written line is read
- * first. Loads and stores are instructions. */
+ * first, except by non-temporal stores. Loads and stores are instructions. */
 struct kernel_counts {
         uint64_t accesses; /* by one thread: the unit of the time per access */
         uint64_t bytes;    /* useful bytes, for GB/s */
@@ -138,7 +138,7 @@ void chase_steps(struct kernel_share *share, uint64_t steps);
 extern const struct kernel kernel_chase, kernel_pairs, kernel_tlb;
 extern const struct kernel kernel_memread;
 extern const struct kernel kernel_copy, kernel_scale, kernel_add, kernel_triad;
-extern const struct kernel kernel_load, kernel_store;
+extern const struct kernel kernel_load, kernel_store, kernel_nontemporal;
 extern const struct kernel kernel_gather;
 extern const struct kernel kernel_ddot, kernel_dgemv, kernel_dgemm;
 extern const struct kernel kernel_false_sharing, kernel_true_sharing;

@@ -16,6 +16,7 @@ const struct kernel *const kernels[] = {
     &kernel_triad,
     &kernel_load,
     &kernel_store,
+    &kernel_nontemporal,
     &kernel_gather,
     &kernel_ddot,
     &kernel_dgemv,

@@ -20,11 +20,15 @@ static uint32_t widest_bits(void)
         return __builtin_cpu_supports("avx") ? 256 : 128;
 }
 
-/* Measured for each thread count; caches have no triad. */
-enum { OF_LOADS, OF_STORES, OF_TRIAD, KERNELS };
+/* Caches have loads and stores, thread counts also triad, one thread all of them. */
+enum { OF_LOADS, OF_STORES, OF_TRIAD, OF_NONTEMPORAL, KERNELS };
 
 static const struct kernel *const bandwidth_kernels[KERNELS] = {
-    [OF_LOADS] = &kernel_load, [OF_STORES] = &kernel_store, [OF_TRIAD] = &kernel_triad};
+    [OF_LOADS] = &kernel_load,
+    [OF_STORES] = &kernel_store,
+    [OF_TRIAD] = &kernel_triad,
+    [OF_NONTEMPORAL] = &kernel_nontemporal,
+};
 
 /* THREADS threads on SIZE_BYTES of data in total, in memory or a cache. */
 struct bandwidth_point {
@@ -94,7 +98,7 @@ static void set_threads(const struct survey *survey, uint32_t threads,
             .size_bytes = size_bytes,
             .passes = 1,
             .windows = (uint32_t)(size_bytes / threads / WINDOW_BYTES),
-            .kernels = KERNELS,
+            .kernels = threads == 1 ? KERNELS : OF_TRIAD + 1,
         };
 }
 
@@ -173,12 +177,17 @@ static int bandwidth_sweep(struct survey *survey, void *state, struct diag *diag
 
 static json_t *threads_json(const struct bandwidth_point *point)
 {
-        return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b}", "threads", (int)point->threads,
-                         "read_gbs", survey_number(point->gbs[OF_LOADS]), "write_gbs",
-                         survey_number(point->gbs[OF_STORES]), "triad_gbs",
-                         survey_number(point->gbs[OF_TRIAD]), "error",
-                         survey_number(point->error[OF_LOADS]), "disturbed",
-                         (int)point->disturbed[OF_LOADS]);
+        json_t *json =
+            json_pack("{s:i, s:o, s:o, s:o, s:o, s:b}", "threads", (int)point->threads,
+                      "read_gbs", survey_number(point->gbs[OF_LOADS]), "write_gbs",
+                      survey_number(point->gbs[OF_STORES]), "triad_gbs",
+                      survey_number(point->gbs[OF_TRIAD]), "error",
+                      survey_number(point->error[OF_LOADS]), "disturbed",
+                      (int)point->disturbed[OF_LOADS]);
+        if (json && point->kernels > OF_NONTEMPORAL)
+                json_object_set_new(json, "nontemporal_gbs",
+                                    survey_number(point->gbs[OF_NONTEMPORAL]));
+        return json;
 }
 
 static json_t *level_json(const struct bandwidth_point *point)
@@ -193,7 +202,8 @@ static json_t *level_json(const struct bandwidth_point *point)
 static void name_figure(const struct bandwidth_point *point, size_t kernel, char *name,
                         size_t size)
 {
-        static const char *const names[KERNELS] = {"loads", "stores", "triad"};
+        static const char *const names[KERNELS] = {"loads", "stores", "triad",
+                                                   "non-temporal stores"};
         if (point->level > 0)
                 snprintf(name, size, "the bandwidth of %s in L%u", names[kernel],
                          point->level);
@@ -231,22 +241,23 @@ static void estimate_point(struct survey *survey, const struct bandwidth_point *
         }
 }
 
-/* The greatest bandwidth of each kernel, and its thread count. */
+/* The greatest bandwidth of each kernel that all thread counts have. */
 static void add_peaks(const struct bandwidths *bandwidths, size_t numbers, json_t *json)
 {
-        static const char *const keys[KERNELS] = {"peak_read_gbs", "peak_write_gbs",
-                                                  "peak_triad_gbs"};
+        static const char *const keys[] = {"peak_read_gbs", "peak_write_gbs",
+                                           "peak_triad_gbs"};
+        enum { PEAKS = sizeof(keys) / sizeof(keys[0]) };
         struct threads_gbs *reads = calloc(numbers, sizeof(*reads));
-        double peaks[KERNELS] = {NAN, NAN, NAN};
+        double peaks[PEAKS] = {NAN, NAN, NAN};
         bool complete = true;
         for (size_t i = 0; reads && i < numbers; i++) {
                 const struct bandwidth_point *point = &bandwidths->points[i];
                 reads[i] = (struct threads_gbs){point->threads, point->gbs[OF_LOADS]};
                 complete &= !isnan(reads[i].gbs);
-                for (size_t k = 0; k < KERNELS; k++)
+                for (size_t k = 0; k < PEAKS; k++)
                         peaks[k] = fmax(peaks[k], point->gbs[k]);
         }
-        for (size_t k = 0; reads && k < KERNELS; k++)
+        for (size_t k = 0; reads && k < PEAKS; k++)
                 json_object_set_new(json, keys[k], survey_number(peaks[k]));
         if (reads && complete)
                 json_object_set_new(

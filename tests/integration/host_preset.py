@@ -18,15 +18,15 @@ HOST_PRESET, BENCH = (f"{os.environ['BINARY_DIR']}/tests/integration/{name}"
 KIB, MIB = 1 << 10, 1 << 20
 LATENCY, BANDWIDTH = 0.10, 0.06
 LINE_BYTES = 64
-WIDTH = {"load": ["--width", 256]}  # as calibrate loads
+WIDTH = dict.fromkeys(["load", "nontemporal"], ["--width", 256])  # as calibrate does
 SMALL_CACHES = [(32 * KIB, 8), (256 * KIB, 8), (2 * MIB, 16)]
 PAGES = (64, 1536, 7, 30)
 
 
 def machine(ghz, width, misses, cycles, gbs, memory_ns, one, peak, caches=None, tlb=PAGES):
     """CYCLES and GBS of L1, L2 and L3; load, store and triad in GB/s of ONE thread and at
-    their PEAK; bytes and ways of the CACHES; pages that the two levels of the TLB hold,
-    and cycles of the second and of a walk."""
+    their PEAK, and non-temporal stores of one 0.9 of its loads; bytes and ways of the CACHES;
+    pages that the two levels of the TLB hold, and cycles of the second and of a walk."""
     levels = [{"size_bytes": size, "reported_bytes": size, "reported_ways": ways,
                "latency_cycles": latency, "latency_ns": latency / ghz}
               for (size, ways), latency in zip(caches or SMALL_CACHES, cycles)]
@@ -40,7 +40,8 @@ def machine(ghz, width, misses, cycles, gbs, memory_ns, one, peak, caches=None, 
         "memory": [{"node": 0, "latency_ns": memory_ns}],
         # A jump that takes no whole part of a cycle, as on an EPYC of family 26.
         "core": {"issue_width": width, "outstanding_misses": misses, "jump_cycles": 0.66},
-        "bandwidth": {"threads": [{"threads": 1, **dict(zip(names, one))}],
+        "bandwidth": {"threads": [{"threads": 1, **dict(zip(names, one)),
+                                   "nontemporal_gbs": 0.9 * one[0]}],
                       "levels": [{"level": level + 1, "read_gbs": value}
                                  for level, value in enumerate(gbs)],
                       **{f"peak_{name}": value for name, value in zip(names, peak)}},
@@ -92,6 +93,7 @@ def figures(calibration):
         ("loads from L2", "load", in_l2, 640, levels[1], True),
         ("loads from L3", "load", in_l3, 8, levels[2], True),
         ("loads from memory", "load", in_memory, 1, one["read_gbs"], True),
+        ("non-temporal stores", "nontemporal", in_memory, 1, one["nontemporal_gbs"], True),
         # The arrays take their time to fill, which is not the same in both runs.
         ("triad", "triad", in_memory, 3, one["triad_gbs"], True),
     ]

@@ -28,7 +28,7 @@ EXPECTED = [
     ("gather_lines", 2, 0),
     ("add_locked", 1, 1),
 ]
-BANDWIDTH = [("run_load", 8, 0), ("run_store", 0, 8)]
+BANDWIDTH = [("run_load", 8, 0), ("run_store", 0, 8), ("run_nontemporal", 0, 8)]
 # The function of each kernel that computes; the accesses that only its innermost loop has,
 # and how many a time around.
 COMPUTING = {
@@ -44,7 +44,8 @@ AROUND_A_PASS = {"ddot": 1}
 # Those that do not.
 OTHERS = {"copy": "run_copy", "memread": "read_records", "gather": "gather_lines",
           "chase": "chase_plain", "pairs": "chase_pairs", "load": "run_load",
-          "store": "run_store", "false-sharing": "add_locked", "true-sharing": "add_locked"}
+          "store": "run_store", "nontemporal": "run_nontemporal",
+          "false-sharing": "add_locked", "true-sharing": "add_locked"}
 # The branches' loops, instruction by instruction, with the place in the loop that a branch
 # goes to: "js 12".
 DRAW = ["lfence"] + 3 * ["imul", "add"]

@@ -15,7 +15,8 @@ import sys
 
 import bench_each
 
-KERNELS = ["chase", "pairs", "memread", "copy", "scale", "add", "triad", "load", "store", "gather"]
+KERNELS = ["chase", "pairs", "memread", "copy", "scale", "add", "triad", "load", "store",
+           "nontemporal", "gather"]
 KERNELS += ["dgemv", "dgemm", "tlb", "false-sharing", "true-sharing", "icode"]
 PATTERNS = ["none", "never", "always", "halves", "alternating", "jump"]
 PATTERNS += ["random", "random-never", "random-always"]
@@ -49,7 +50,7 @@ ICODE_PATTERNS, ICODE_OPTIONS, ICODE_PASSES = ["never", "always"], ["--size", "6
 WITHOUT_LINES = {"gather"}  # they repeat by chance
 # What an option makes of a kernel, by the simulated PMU: another width than the default,
 # M17's chains, and B20's regions. kernel_code.py has all widths.
-VARIANTS = [(kernel, ["--width", "64"]) for kernel in ("load", "store")]
+VARIANTS = [(kernel, ["--width", "64"]) for kernel in ("load", "store", "nontemporal")]
 VARIANTS += [("chase", ["--independent", "24"]), ("chase", ["--dependent", "24"])]
 LONG_STRIDE = ["--stride", "128", "--size", "4M"]
 VARIANTS += [("chase", ["--order", "sequential", *LONG_STRIDE])]

@@ -79,3 +79,13 @@ TEST(the_memory_has_the_most_that_was_moved)
         json_decref(stores);
         json_decref(loads);
 }
+
+/* Ten lines of 64 bytes under way, 16 GB/s: each line takes 40 ns. */
+TEST(nontemporal_stores_keep_a_buffer_as_little_says)
+{
+        json_t *measured =
+            json_pack("{s:{s:f}, s:{s:[{s:f}]}}", "core", "outstanding_misses", 10.0,
+                      "bandwidth", "threads", "nontemporal_gbs", 16.0);
+        assert_float_equal(preset_value(measured, "dram.nontemporal_ns"), 40, 0.05);
+        assert_float_equal(preset_value(json_object(), "dram.nontemporal_ns"), 70, 0);
+}

@@ -691,6 +691,13 @@ TEST(counts_follow_the_papers)
         assert_int_equal(counts.lines_written, 800);
         assert_int_equal(counts.flops, 2 * 6400);
 
+        parameters = parameters_of(&kernel_nontemporal);
+        parameters.size_bytes = 51200;
+        kernel_nontemporal.count(&parameters, &counts);
+        assert_int_equal(counts.stores, 51200 / 16);
+        assert_int_equal(counts.lines_read, 0);
+        assert_int_equal(counts.lines_written, 800);
+
         parameters = parameters_of(&kernel_ddot);
         parameters.size_bytes = 16 * 4096; /* N = 4096 */
         kernel_ddot.count(&parameters, &counts);
