@@ -4,15 +4,18 @@
 pair of pairs.c whose change is like a fix of 'memlag whatif'. The prediction sees the program
 before the change only. A gain is the part of the time that goes, of the work without its setup:
 cycles of the model, whose setup runs by itself and is subtracted; CPU seconds of real runs, which
-the program measures (the median; from 'pairs.py --save').
+the program measures (from 'pairs.py --save': the median over runs before and after in turns).
 
     gains.py MEMLAG PAIRS [--real FILE] [--csv FILE] [PAIR...]
 
-A prediction is near a gain within 30 % of it or 3 points."""
+A prediction is near a gain within 30 % of it or 3 points. A gain within 3 points of 0 has no
+direction, nor has a real one whose range (95 % confidence of the median) holds 0."""
 import argparse
+import collections
 import contextlib
 import csv
 import json
+import math
 import os
 import pathlib
 import sqlite3
@@ -60,7 +63,10 @@ CYCLES = ("SELECT total(value) FROM reading JOIN counter USING (counter_id)"
 # Without page faults.
 HOTTEST = ("SELECT line_id, file, line, stalled_ratio - coalesce(fault_ratio, 0) AS stalled"
            " FROM line_view WHERE line IS NOT NULL ORDER BY stalled DESC LIMIT 1")
-HEADER = ["pair", "fix", "estimate", "predicted", "changed", "real", "near_changed", "near_real"]
+HEADER = ["pair", "fix", "estimate", "predicted", "changed", "real", "real_low", "real_high",
+          "near_changed", "near_real"]
+CONFIDENCE = 0.95
+Gain = collections.namedtuple("Gain", "value low high")
 
 
 def run(options, command, name, variant, path):
@@ -132,35 +138,46 @@ def predict(options, name, path):
     return fix, guess, 1 - (after - fixed) / work, work
 
 
-def near(gain, truth):
-    return abs(gain - truth) <= max(NEAR_POINTS, NEAR_RATIO * abs(truth))
+def real_gain(times):
+    """Of runs before and after in turns: the median, and its range by the binomial distribution,
+    which assumes nothing of the times."""
+    gains = sorted(1 - after / before for before, after in zip(times["before"], times["after"]))
+    beyond, outside = 0, 0  # gains on either side of the range; the chance of a median there
+    while True:
+        outside += math.comb(len(gains), beyond) / 2 ** len(gains)
+        if 2 * outside > 1 - CONFIDENCE:
+            break
+        beyond += 1
+    if beyond == 0:
+        return Gain(statistics.median(gains), -math.inf, math.inf)
+    return Gain(statistics.median(gains), gains[beyond - 1], gains[-beyond])
 
 
 def sign(gain):
-    return 0 if abs(gain) <= NO_GAIN else 1 if gain > 0 else -1
+    if abs(gain.value) <= NO_GAIN or gain.low <= 0 <= gain.high:
+        return 0
+    return 1 if gain.value > 0 else -1
+
+
+def word(gain, truth):
+    if truth is None:
+        return ""
+    if sign(Gain(gain, gain, gain)) != sign(truth):
+        return "miss"
+    is_near = abs(gain - truth.value) <= max(NEAR_POINTS, NEAR_RATIO * abs(truth.value))
+    return "near" if is_near else "right direction"
 
 
 def compare(options, name, times, path):
     """The pair's row."""
     after, setup = (recorded_cycles(options, name, variant, path)
                     for variant in (["after"], ["after", "setup"]))
-    real = None
-    if name in times:
-        real = 1 - (statistics.median(times[name]["after"])
-                    / statistics.median(times[name]["before"]))
+    real = real_gain(times[name]) if name in times else None
     fix, guess, gain, before = predict(options, name, path)
     changed = 1 - (after - setup) / before
     figures = [None if figure is None else f"{figure:.3f}"
-               for figure in (guess, gain, changed, real)]
-    return [name, fix, *figures, word(gain, changed), word(gain, real)]
-
-
-def word(gain, truth):
-    if truth is None:
-        return ""
-    if sign(gain) != sign(truth):
-        return "miss"
-    return "near" if near(gain, truth) else "right direction"
+               for figure in (guess, gain, changed, *(real or Gain(None, None, None)))]
+    return [name, fix, *figures, word(gain, Gain(changed, changed, changed)), word(gain, real)]
 
 
 def main():
