@@ -27,6 +27,8 @@ import tempfile
 NEAR_RATIO, NEAR_POINTS = 0.3, 0.03
 # A smaller gain is none.
 NO_GAIN = 0.03
+# The model runs this part of the repeated work.
+PARTS = "16"
 # The line that stalls longest has its data in time; the change removes all of its stalls.
 IN_TIME, STALLS = "line=in-time", "stalls"
 # The change brings lines before their use: in-time. It uses all of a line at once: memory.
@@ -104,7 +106,7 @@ def cycles_with_fix(options, name, variant, fix, path):
 def hottest_line(options, name, path):
     """The line that stalls longest as FILE:LINE, its stalls, the estimate for its data in time,
     and the run's cycles."""
-    with run(options, ["record", "--source", "sim"], name, ["before"], path) as database:
+    with run(options, ["record", "--source", "sim"], name, ["before", PARTS], path) as database:
         line, file, number, stalled = database.execute(HOTTEST).fetchone()
         guess = database.execute("SELECT gain_ratio FROM line_gain_view WHERE kind = 'estimate'"
                                  " AND fix = 'in-time' AND line_id = ?", (line,)).fetchone()
@@ -129,7 +131,7 @@ def predict(options, name, path):
         if not setups:
             setup = recorded_cycles(options, name, ["before", "setup"], path)
             setups = setup, setup, None
-    before, after, whole = cycles_with_fix(options, name, ["before"], fix, path)
+    before, after, whole = cycles_with_fix(options, name, ["before", PARTS], fix, path)
     guess = whole if guess is None else guess
     without, fixed, guess_setup = setups
     work = before - without
@@ -171,7 +173,7 @@ def word(gain, truth):
 def compare(options, name, times, path):
     """The pair's row."""
     after, setup = (recorded_cycles(options, name, variant, path)
-                    for variant in (["after"], ["after", "setup"]))
+                    for variant in (["after", PARTS], ["after", "setup"]))
     real = real_gain(times[name]) if name in times else None
     fix, guess, gain, before = predict(options, name, path)
     changed = 1 - (after - setup) / before

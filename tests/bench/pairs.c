@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs of a program before and after a change that programmers make against memory
- * latency: pairs NAME before|after [setup], or pairs list. Prints a sum and the CPU
+ * latency: pairs NAME before|after [setup|PARTS], or pairs list. Prints a sum and the CPU
  * nanoseconds of the work. The work begins after the first touches of its memory; with
- * setup the program ends there. Run by tests/bench/pairs.py. */
+ * setup the program ends there. With PARTS it does only one of so many parts of the
+ * repeated work, as simulations need. Run by tests/bench/pairs.py and gains.py. */
 #include <emmintrin.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@
 #define MIB ((size_t)1 << 20)
 
 static int setup_only;
+static uint32_t parts = 1;
 static long long work_began; /* CPU nanoseconds of the process */
 
 static long long cpu_ns(void)
@@ -22,6 +24,11 @@ static long long cpu_ns(void)
         struct timespec now;
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
         return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+static uint32_t part_of(uint32_t times)
+{
+        return times < parts ? 1 : times / parts;
 }
 
 static void begin_work(void)
@@ -75,7 +82,7 @@ static uint32_t scatter(uint32_t at, uint32_t count)
 static uint64_t gather(const uint64_t *data, uint32_t count, int loads)
 {
         uint64_t sum = 0;
-        for (uint32_t i = 0, at = 1; i < (uint32_t)loads; i++) {
+        for (uint32_t i = 0, at = 1; i < part_of((uint32_t)loads); i++) {
                 at = next_of(at, 1u << 31);
                 sum += data[scatter(at, count)];
         }
@@ -104,7 +111,7 @@ static uint64_t huge_pages_chain(int after)
         for (uint32_t i = 0; i < COUNT; i++)
                 lines[i].next = next_of(i, COUNT);
         begin_work();
-        for (int i = 0; i < STEPS; i++)
+        for (uint32_t i = 0; i < part_of(STEPS); i++)
                 at = lines[at].next;
         return at;
 }
@@ -115,7 +122,7 @@ static uint64_t reuse_memory(int after)
         uint64_t sum = 0;
         char *kept = small_pages(BYTES);
         begin_work();
-        for (int i = 0; i < TIMES; i++) {
+        for (uint32_t i = 0; i < part_of(TIMES); i++) {
                 char *buffer = after ? kept : small_pages(BYTES);
                 for (size_t at = 0; at < BYTES; at += 64)
                         buffer[at] = (char)i;
@@ -144,7 +151,7 @@ static uint64_t packed_records(int after)
                 else
                         spread[i].hot.value = 0;
         begin_work();
-        for (int round = 0; round < ROUNDS; round++)
+        for (uint32_t round = 0; round < part_of(ROUNDS); round++)
                 for (size_t i = 0; i < RECORDS; i++)
                         sum += (uint64_t)(after ? ++packed[i].value
                                                 : ++spread[i].hot.value) &
@@ -162,7 +169,7 @@ static uint64_t loop_order(int after)
         for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
                 matrix[i] = i;
         begin_work();
-        for (int pass = 0; pass < 3; pass++)
+        for (uint32_t pass = 0; pass < part_of(3); pass++)
                 for (size_t i = 0; i < SIDE; i++)
                         for (size_t j = 0; j < SIDE; j++)
                                 sum +=
@@ -178,13 +185,14 @@ static uint64_t multiply_order(int after)
                 for (int j = 0; j < N; j++)
                         a[i][j] = b[j][i] = i ^ j;
         begin_work();
+        const int rows = (int)part_of(N);
         if (after) {
-                for (int i = 0; i < N; i++)
+                for (int i = 0; i < rows; i++)
                         for (int k = 0; k < N; k++)
                                 for (int j = 0; j < N; j++)
                                         c[i][j] += a[i][k] * b[k][j];
         } else {
-                for (int i = 0; i < N; i++)
+                for (int i = 0; i < rows; i++)
                         for (int j = 0; j < N; j++)
                                 for (int k = 0; k < N; k++)
                                         c[i][j] += a[i][k] * b[k][j];
@@ -200,7 +208,7 @@ static uint64_t blocking(int after)
         for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
                 from[i] = to[i] = i;
         begin_work();
-        for (int pass = 0; pass < 3; pass++)
+        for (uint32_t pass = 0; pass < part_of(3); pass++)
                 for (size_t i = 0; i < SIDE; i += block)
                         for (size_t j = 0; j < SIDE; j += block)
                                 for (size_t y = i; y < i + block; y++)
@@ -217,7 +225,7 @@ static uint64_t padding(int after)
         uint64_t sum = 0;
         memset(data, 1, ROWS * stride);
         begin_work();
-        for (int pass = 0; pass < PASSES; pass++)
+        for (uint32_t pass = 0; pass < part_of(PASSES); pass++)
                 for (size_t i = 0; i < ROWS; i++)
                         sum += (uint64_t)data[i * stride];
         return sum;
@@ -234,7 +242,7 @@ static uint64_t sorted_indices(int after)
                 index[i] = after ? i : at;
         }
         begin_work();
-        for (int pass = 0; pass < 3; pass++)
+        for (uint32_t pass = 0; pass < part_of(3); pass++)
                 for (uint32_t i = 0; i < COUNT; i++)
                         sum += data[index[i]];
         return sum;
@@ -256,7 +264,7 @@ static uint64_t columns_layout(int after)
                 else
                         records[i].value = i;
         begin_work();
-        for (int pass = 0; pass < 10; pass++)
+        for (uint32_t pass = 0; pass < part_of(10); pass++)
                 for (size_t i = 0; i < RECORDS; i++)
                         sum += after ? values[i] : records[i].value;
         return sum;
@@ -275,7 +283,7 @@ static uint64_t hot_cold(int after)
                 else
                         records[i].hot = i;
         begin_work();
-        for (uint32_t i = 0, at = 1; i < 15000000; i++) {
+        for (uint32_t i = 0, at = 1; i < part_of(15000000); i++) {
                 at = next_of(at, 1u << 31);
                 uint32_t index = scatter(at, RECORDS);
                 sum += after ? values[index] : records[index].hot;
@@ -300,7 +308,7 @@ static uint64_t fields_together(int after)
                 else
                         apart[i].first = apart[i].last = i;
         begin_work();
-        for (uint32_t i = 0, at = 1; i < 8000000; i++) {
+        for (uint32_t i = 0, at = 1; i < part_of(8000000); i++) {
                 at = next_of(at, 1u << 31);
                 uint32_t index = scatter(at, COUNT);
                 sum += after ? together[index].first + together[index].last
@@ -327,7 +335,7 @@ static uint64_t aligned_records(int after)
                         else
                                 crossing[i].words[word] = i;
         begin_work();
-        for (uint32_t i = 0, at = 1; i < 8000000; i++) {
+        for (uint32_t i = 0, at = 1; i < part_of(8000000); i++) {
                 at = next_of(at, 1u << 31);
                 uint32_t index = scatter(at, COUNT);
                 sum += after ? aligned[index].words[0] + aligned[index].words[5]
@@ -348,7 +356,7 @@ static uint64_t smaller_type(int after)
                         wide[i] = i;
         }
         begin_work();
-        for (uint32_t i = 0, at = 1; i < 10000000; i++) {
+        for (uint32_t i = 0, at = 1; i < part_of(10000000); i++) {
                 at = next_of(at, 1u << 31);
                 uint32_t index = scatter(at, COUNT);
                 sum += after ? narrow[index] : wide[index];
@@ -364,7 +372,7 @@ static uint64_t bits_for_bytes(int after)
         for (uint32_t i = 0; i < COUNT; i += 64)
                 set[after ? i >> 3 : i] = 1;
         begin_work();
-        for (uint32_t i = 0, at = 1; i < 15000000; i++) {
+        for (uint32_t i = 0, at = 1; i < part_of(15000000); i++) {
                 at = next_of(at, 1u << 31);
                 uint32_t index = scatter(at, COUNT);
                 sum += after ? set[index >> 3] >> (index & 7) & 1 : set[index];
@@ -395,7 +403,7 @@ static uint64_t walk(const struct node *node, uint32_t steps)
 {
         uint64_t sum = 0;
         begin_work();
-        for (uint32_t i = 0; i < steps; i++) {
+        for (uint32_t i = 0; i < part_of(steps); i++) {
                 sum += node->value;
                 node = node->next;
         }
@@ -424,7 +432,7 @@ static uint64_t four_chains(int after)
         begin_work();
         for (int k = 0; k < 4; k++)
                 at[k] = &nodes[k * NODES / 4 + 13 * k];
-        for (uint32_t i = 0; i < STEPS / 4; i++)
+        for (uint32_t i = 0; i < part_of(STEPS / 4); i++)
                 for (int k = 0; k < 4; k++) {
                         sum += at[k]->value;
                         at[k] = at[k]->next;
@@ -450,7 +458,7 @@ static uint64_t software_prefetch(int after)
         }
         memset(keys, 0, sizeof(keys));
         begin_work();
-        for (uint32_t i = 0; i < LOOKUPS; i++) {
+        for (uint32_t i = 0; i < part_of(LOOKUPS); i++) {
                 uint32_t key = keys[i % AHEAD];
                 at = next_of(at, 1u << 31);
                 keys[i % AHEAD] = scatter(at, COUNT);
@@ -474,7 +482,7 @@ static uint64_t indexed_prefetch(int after)
                 index[i] = scatter(next_of(i, COUNT), COUNT);
         }
         begin_work();
-        for (uint32_t i = 0; i < COUNT; i++) {
+        for (uint32_t i = 0; i < part_of(COUNT); i++) {
                 if (after)
                         __builtin_prefetch(&data[index[i + AHEAD]]);
                 sum ^= data[index[i]];
@@ -502,8 +510,8 @@ static uint64_t jump_pointers(int after)
                                             .value = i};
         }
         begin_work();
-        for (const struct jumping *node = nodes, *end = node + 1; node != end;
-             node = node->next) {
+        const struct jumping *node = nodes;
+        for (uint32_t i = 0; i < part_of(COUNT); i++, node = node->next) {
                 if (after)
                         __builtin_prefetch(node->ahead);
                 sum ^= node->value;
@@ -521,7 +529,7 @@ static uint64_t nontemporal(int after)
         char *data = small_pages(BYTES);
         memset(data, 1, BYTES);
         begin_work();
-        for (int pass = 0; pass < 12; pass++) {
+        for (uint32_t pass = 0; pass < part_of(12); pass++) {
                 __m128i value = _mm_set1_epi8((char)pass);
                 for (size_t i = 0; i < BYTES; i += 16) {
                         __m128i *to = (__m128i *)(void *)(data + i);
@@ -543,7 +551,7 @@ static uint64_t store_forwarding(int after)
         } word = {0};
         uint64_t sum = 0;
         begin_work();
-        for (uint32_t i = 0; i < 12000000; i++) {
+        for (uint32_t i = 0; i < part_of(12000000); i++) {
                 if (after) {
                         word.whole = (uint64_t)i << 32 | (uint32_t)sum;
                 } else {
@@ -575,8 +583,8 @@ static uint64_t false_sharing(int after)
         struct counting counting[2];
         begin_work();
         for (int i = 0; i < 2; i++) {
-                counting[i] =
-                    (struct counting){&counters[i * (after ? 16 : 1)], 100000000};
+                counting[i] = (struct counting){&counters[i * (after ? 16 : 1)],
+                                                part_of(100000000)};
                 if (pthread_create(&threads[i], NULL, count, &counting[i]))
                         exit(1);
         }
@@ -627,9 +635,11 @@ int main(int argc, char **argv)
         }
         if (argc < 3)
                 return fprintf(stderr, "usage: pairs list | pairs NAME before|after"
-                                       " [setup]\n"),
+                                       " [setup|PARTS]\n"),
                        2;
-        setup_only = argc > 3;
+        setup_only = argc > 3 && strcmp(argv[3], "setup") == 0;
+        if (argc > 3 && !setup_only && (parts = (uint32_t)atoi(argv[3])) == 0)
+                return fprintf(stderr, "pairs: %s is no number of parts\n", argv[3]), 2;
         for (size_t i = 0; i < count; i++)
                 if (strcmp(argv[1], pairs[i].name) == 0) {
                         uint64_t sum = pairs[i].run(strcmp(argv[2], "after") == 0);
