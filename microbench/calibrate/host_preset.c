@@ -80,6 +80,19 @@ static double whole_sets(double entries, double ways)
         return fmax(1, round(entries / ways)) * ways;
 }
 
+/* The number of outstanding misses of a core: the measured number for memory. By Little's
+ * law, it is at least the number that loads from L2 need at that cache's latency. */
+static double fill_buffers(const json_t *calibration, double l2_cycles)
+{
+        const double assumed = 12;
+        double misses = calibration_number(calibration, "core.outstanding_misses");
+        double bytes_per_cycle =
+            calibration_number(calibration, "bandwidth.levels.1.read_gbs") /
+            calibration_number(calibration, "clocks.core_ghz");
+        double l2_lines = ceil(bytes_per_cycle * l2_cycles / LINE_BYTES);
+        return misses >= 1 ? fmax(misses, l2_lines) : assumed;
+}
+
 /* ---- streams ---- */
 
 /* Parameters of memory and of a core's requests beyond L2. They reproduce the measured
@@ -130,41 +143,84 @@ double host_preset_memory_gbs(const json_t *calibration, const char **origin)
         return most_gbs / BUSIEST;
 }
 
-/* Little's law: a stream of loads has bandwidth times latency lines outstanding. Triad
- * reads three lines per written line. Its extra time over loads is the time that written
- * lines occupy the queue. Bandwidths count the bytes that a kernel accesses; a written
- * line is read first. */
-static struct streams streams_of(const json_t *calibration)
+/* Bandwidths in GB/s of one thread, and ns of a line from memory meanwhile. Bandwidths
+ * count the bytes that a kernel accesses; a written line is read first. */
+struct one_thread {
+        double read, triad, write;
+        double read_ns, triad_ns, write_ns;
+};
+
+static struct one_thread one_thread_of(const json_t *calibration, double memory_gbs)
 {
-        const json_t *bandwidth = json_object_get(calibration, "bandwidth");
-        const json_t *one = json_array_get(json_object_get(bandwidth, "threads"), 0);
-        double read = calibration_number(one, "read_gbs");
-        double triad = calibration_number(one, "triad_gbs");
+        const json_t *one = json_array_get(
+            json_object_get(json_object_get(calibration, "bandwidth"), "threads"), 0);
         double idle_ns = calibration_number(calibration, "memory.0.latency_ns");
-        const char *origin;
-        struct streams streams = {
-            .memory_gbs = host_preset_memory_gbs(calibration, &origin),
+        struct one_thread thread = {
+            .read = calibration_number(one, "read_gbs"),
+            .triad = calibration_number(one, "triad_gbs"),
+            .write = calibration_number(one, "write_gbs"),
         };
-        double read_ns = loaded_ns(idle_ns, read, streams.memory_gbs);
-        double triad_ns = loaded_ns(idle_ns, triad * 4 / 3, streams.memory_gbs);
-        double lines = fmax(round(read * read_ns / LINE_BYTES),
-                            round(triad * triad_ns / LINE_BYTES));
-        streams.queue_lines = fmin(fmax(1, lines), QUEUE_MAXIMUM);
-        streams.write_ns =
-            fmax(0, 3 * (streams.queue_lines * LINE_BYTES / triad - triad_ns));
-        streams.stream_lines = fmin(
-            fmax(STREAMER_LINES, streams.queue_lines + STREAMER_LINES), QUEUE_MAXIMUM);
-        return streams;
+        thread.read_ns = loaded_ns(idle_ns, thread.read, memory_gbs);
+        thread.triad_ns = loaded_ns(idle_ns, thread.triad * 4 / 3, memory_gbs);
+        thread.write_ns = loaded_ns(idle_ns, thread.write * 2, memory_gbs);
+        return thread;
 }
 
-static void print_streams(FILE *out, const json_t *calibration)
+/* Little's law: a stream of loads has bandwidth times latency lines outstanding. Triad
+ * reads three lines per written line. Its extra time over loads is the time that written
+ * lines occupy the queue. */
+static void fit_queue(const struct one_thread *one, struct streams *streams)
 {
-        struct streams streams = streams_of(calibration);
+        double lines = fmax(round(one->read * one->read_ns / LINE_BYTES),
+                            round(one->triad * one->triad_ns / LINE_BYTES));
+        streams->queue_lines = fmin(fmax(1, lines), QUEUE_MAXIMUM);
+        streams->write_ns =
+            fmax(0, 3 * (streams->queue_lines * LINE_BYTES / one->triad - one->triad_ns));
+        streams->stream_lines = fmin(
+            fmax(STREAMER_LINES, streams->queue_lines + STREAMER_LINES), QUEUE_MAXIMUM);
+}
+
+/* Where stores are known too: Stores write each line that they read, triad every third.
+ * So both give the queue and the time that written lines occupy it. Loads, a single
+ * stream, have only the lines outstanding that the streamer is ahead, and those in the
+ * fill buffers. Returns false where this queue would be too small for loads. */
+static bool fit_reach(const struct one_thread *one, double buffers,
+                      struct streams *streams)
+{
+        double write_ns = (one->triad * one->triad_ns - one->write * one->write_ns) /
+                          (one->write - one->triad / 3);
+        double queue_lines =
+            round(one->triad * (one->triad_ns + write_ns / 3) / LINE_BYTES);
+        double read_lines = round(one->read * one->read_ns / LINE_BYTES);
+        bool fits = one->write > one->triad / 3 && write_ns > 0 &&
+                    queue_lines >= read_lines && queue_lines <= QUEUE_MAXIMUM &&
+                    read_lines >= buffers + STREAMER_LINES;
+        if (fits)
+                *streams = (struct streams){
+                    .memory_gbs = streams->memory_gbs,
+                    .queue_lines = queue_lines,
+                    .write_ns = write_ns,
+                    .stream_lines = read_lines - buffers,
+                };
+        return fits;
+}
+
+static void print_streams(FILE *out, const json_t *calibration, double buffers)
+{
+        const char *origin;
+        struct streams streams = {.memory_gbs =
+                                      host_preset_memory_gbs(calibration, &origin)};
+        const struct one_thread one = one_thread_of(calibration, streams.memory_gbs);
+        bool reach = fit_reach(&one, buffers, &streams);
+        if (!reach)
+                fit_queue(&one, &streams);
         fprintf(out,
                 "l2.queue_entries = %.0f # from the bandwidth of one thread\n"
-                "prefetch.stream_lines = %.0f # as many as the queue holds, and more\n"
+                "prefetch.stream_lines = %.0f # %s\n"
                 "prefetch.next_page = 1 # assumed\n",
-                streams.queue_lines, streams.stream_lines);
+                streams.queue_lines, streams.stream_lines,
+                reach ? "from the bandwidth of one thread that loads"
+                      : "as many as the queue holds, and more");
         fprintf(out,
                 "# Reads and writes together: what loads, or triad, or stores reach.\n"
                 "dram.bandwidth_gbs = %.2f\n"
@@ -173,7 +229,7 @@ static void print_streams(FILE *out, const json_t *calibration)
                 "dram.turnaround_ns = 0\ndram.write_batch = 32\n"
                 "dram.write_ns = %.1f # %s\n",
                 streams.memory_gbs, CHANNELS, streams.write_ns,
-                streams.write_ns > 0 ? "from the bandwidth of one thread that runs triad"
+                streams.write_ns > 0 ? "from the bandwidth of one thread that writes"
                                      : "assumed");
 }
 
@@ -363,22 +419,16 @@ static void print_front_end(FILE *out, const json_t *calibration)
               out);
 }
 
-/* The number of outstanding misses of a core: the measured number for memory. By Little's
- * law, it is at least the number that loads from L2 need at that cache's latency. The
- * same law gives the time that a line of non-temporal stores keeps a fill buffer. */
+/* The fill buffers, and the time by Little's law that a line of non-temporal stores keeps
+ * one. */
 static void print_fill_buffers(FILE *out, const json_t *calibration, double l2_cycles)
 {
-        const double assumed_buffers = 12, assumed_ns = 70;
-        double misses = calibration_number(calibration, "core.outstanding_misses");
-        double bytes_per_cycle =
-            calibration_number(calibration, "bandwidth.levels.1.read_gbs") /
-            calibration_number(calibration, "clocks.core_ghz");
+        const double assumed_ns = 70;
+        double buffers = fill_buffers(calibration, l2_cycles);
         double nontemporal_gbs =
             calibration_number(calibration, "bandwidth.threads.0.nontemporal_gbs");
-        double l2_lines = ceil(bytes_per_cycle * l2_cycles / LINE_BYTES);
-        double buffers = misses >= 1 ? fmax(misses, l2_lines) : assumed_buffers;
-        fprintf(out, "core.lfb_entries = %.0f%s\n", buffers,
-                misses >= 1 ? "" : " # assumed");
+        bool told = calibration_number(calibration, "core.outstanding_misses") >= 1;
+        fprintf(out, "core.lfb_entries = %.0f%s\n", buffers, told ? "" : " # assumed");
         if (nontemporal_gbs > 0)
                 fprintf(out,
                         "dram.nontemporal_ns = %.1f # from the bandwidth of one thread\n",
@@ -514,7 +564,7 @@ char *host_preset(const json_t *calibration)
                 fputs("page_walk.walkers = 2 # assumed\n", out);
         fprintf(out, "dram.latency_ns = %.1f\n",
                 calibration_number(calibration, "memory.0.latency_ns"));
-        print_streams(out, calibration);
+        print_streams(out, calibration, fill_buffers(calibration, l2.cycles));
         print_paths(out, calibration);
         /* One node, because memory was measured from one node: the other values have no
          * effect. */

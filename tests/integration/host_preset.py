@@ -18,7 +18,7 @@ HOST_PRESET, BENCH = (f"{os.environ['BINARY_DIR']}/tests/integration/{name}"
 KIB, MIB = 1 << 10, 1 << 20
 LATENCY, BANDWIDTH = 0.10, 0.06
 LINE_BYTES = 64
-WIDTH = dict.fromkeys(["load", "nontemporal"], ["--width", 256])  # as calibrate does
+WIDTH = dict.fromkeys(["load", "store", "nontemporal"], ["--width", 256])  # as calibrate does
 SMALL_CACHES = [(32 * KIB, 8), (256 * KIB, 8), (2 * MIB, 16)]
 PAGES = (64, 1536, 7, 30)
 
@@ -73,7 +73,11 @@ MACHINES = {
 }
 
 
-def figures(calibration):
+# Whose queue holds the lines of triad and stores at once, beside what loads need.
+FITTED_STORES = ["wide", "fast L2"]
+
+
+def figures(name, calibration):
     """Name, kernel, its options, passes, the calibration's figure, is it a bandwidth."""
     latencies = [level["latency_ns"] for level in calibration["caches"]["levels"]]
     one = calibration["bandwidth"]["threads"][0]
@@ -82,7 +86,9 @@ def figures(calibration):
     l1, l2, l3 = (level["size_bytes"] for level in calibration["caches"]["levels"])
     in_l1, in_l2, in_l3 = l1 // 2, l2 // 2, l3 // 8 * 7
     in_memory = 24 * MIB
+    stores = [("stores to memory", "store", in_memory, 1, one["write_gbs"], True)]
     return [
+        *(stores if name in FITTED_STORES else []),
         ("latency of L1", "chase", in_l1, 500, latencies[0], False),
         ("latency of L2", "chase", in_l2, 20, latencies[1], False),
         # So much that few of the loads find their line in L2.
@@ -130,7 +136,7 @@ for name, calibration in MACHINES.items():
     with open(preset, "w") as out:
         subprocess.run([HOST_PRESET, str(file)], stdout=out, check=True)
     clock_mhz = calibration["clocks"]["core_ghz"] * 1000
-    rows = figures(calibration)
+    rows = figures(name, calibration)
     for (what, *_, told, is_bandwidth), found in zip(rows, modelled(preset, clock_mhz, rows)):
         limit = BANDWIDTH if is_bandwidth else LATENCY
         within = abs(found / told - 1) <= limit

@@ -89,3 +89,25 @@ TEST(nontemporal_stores_keep_a_buffer_as_little_says)
         assert_float_equal(preset_value(measured, "dram.nontemporal_ns"), 40, 0.05);
         assert_float_equal(preset_value(json_object(), "dram.nontemporal_ns"), 70, 0);
 }
+
+/* 80 places, which a written line keeps for 60 ns, 10 fill buffers, and a streamer 40
+ * lines ahead: made into bandwidths by Little's law, at 100 ns a line. */
+TEST(bandwidths_of_one_thread_tell_queue_writes_and_streamer)
+{
+        static const struct {
+                const char *key;
+                double value;
+        } expected[] = {{"l2.queue_entries", 80},
+                        {"dram.write_ns", 60},
+                        {"prefetch.stream_lines", 40}};
+        for (size_t i = 0; i < LENGTH(expected); i++) {
+                json_t *made = json_pack(
+                    "{s:[{s:f}], s:{s:f}, s:{s:f, s:[{s:f, s:f, s:f}]}}", "memory",
+                    "latency_ns", 100.0, "core", "outstanding_misses", 10.0, "bandwidth",
+                    "peak_read_gbs", 1e5, "threads", "read_gbs", 50 * 64 / 100.0,
+                    "triad_gbs", 80 * 64 / (100 + 60 / 3.0), "write_gbs",
+                    80 * 64 / (100 + 60.0));
+                assert_float_equal(preset_value(made, expected[i].key), expected[i].value,
+                                   0.1);
+        }
+}
