@@ -40,7 +40,6 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/integration"))
 import symbolize_db  # noqa: E402
 
-PLACE = re.compile(r"^(.*?):(\?|\d+)(?::\d+)?(?: \(discriminator \d+\))?$")
 ENTRY = re.compile(r" *<([0-9a-f]+)><[0-9a-f]+>: Abbrev Number: \d+ \(DW_TAG_(\w+)\)")
 ENTRY_NAME = re.compile(r" *<[0-9a-f]+> +DW_AT_name +:(?: \(.*?\):)? (.*?)\s*$")
 SCOPES = ("namespace", "structure_type", "class_type", "union_type", "module")
@@ -83,33 +82,11 @@ def debug_file(path):
     return path
 
 
-def normal(path):
-    """Without "." and empty parts; ".." stays, as memlag leaves it."""
-    parts = [part for part in path.split("/") if part not in ("", ".")]
-    return ("/" if path.startswith("/") else "") + "/".join(parts)
-
-
-def chains(text):
-    """For each address its frames (function, file, line), innermost first."""
-    answers = {}
-    lines = iter(text.splitlines())
-    for line in lines:
-        if line.startswith("0x"):
-            current = answers.setdefault(int(line, 16), [])
-            continue
-        file, number = PLACE.match(next(lines)).groups()
-        function = re.sub(" inlined (at|from) .* in .*$", "", line)  # eu-addr2line -i
-        function = None if function == "??" else re.sub("@.*", "", function)
-        known = number not in ("?", "0") and file != "??"
-        current.append([function, normal(file) if known else None, int(number) if known else None])
-    return answers
-
-
 def reference(tool, path, addresses):
     # eu-addr2line ends with 1 where it does not know an address.
     process = subprocess.run([tool, "-a", "-f", "-i", "-e", path], check=False, text=True,
                              input="".join(f"{a:#x}\n" for a in addresses), capture_output=True)
-    answers = chains(process.stdout)
+    answers = symbolize_db.chains(process.stdout)
     if len(answers) != len(addresses):
         sys.exit(f"{tool} answers {len(answers)} of {len(addresses)} addresses: {process.stderr}")
     return answers
@@ -129,7 +106,7 @@ def umpire(path, addresses):
         frames = answer.get("Symbol") or [{}]
         answers[int(answer["Address"], 16)] = [
             [frame.get("FunctionName") or None,
-             normal(frame["FileName"]) if frame.get("Line") and frame.get("FileName") else None,
+             symbolize_db.normal(frame["FileName"]) if frame.get("Line") and frame.get("FileName") else None,
              frame.get("Line") or None] for frame in frames]
     return answers
 
@@ -268,22 +245,12 @@ def named(memlag, path, addresses, database, options):
     symbolize_db.make(database, ROOT / "profiler/db/schema.sql", path,
                       [(address, None) for address in addresses], 0)
     kernel = ["--vmlinux", path] if symbolize_db.is_kernel(path) else []
-    subprocess.run([memlag, "symbolize", *options, *kernel, database], check=True)
-    db = sqlite3.connect(database)
-    frames = collections.defaultdict(list)
-    for location, *frame in db.execute("SELECT location_id, function, call_file, call_line"
-                                       " FROM inline_frame ORDER BY location_id, depth"):
-        frames[location].append([plain(frame[0]), *frame[1:]])
-    answers = {}
-    for location, address, function, file, line in db.execute(
-            "SELECT location_id, address_offset, function, file, line FROM location"):
-        if function and function.endswith("@plt"):  # the references name no such stubs
-            function = None
-        chain = [[plain(function), file if line else None, line]]
-        inlined = frames[location]
-        for (_, call_file, call_line), (outer, _, _) in zip(inlined, inlined[1:]):
-            chain.append([outer, call_file, call_line])
-        answers[address % 2**64] = chain  # the kernel's are stored as negative numbers
+    answers = symbolize_db.named(memlag, database, *options, *kernel)
+    for chain in answers.values():
+        if (chain[0][FUNCTION] or "").endswith("@plt"):  # the references name no such stubs
+            chain[0][FUNCTION] = None
+        for frame in chain:
+            frame[FUNCTION] = plain(frame[FUNCTION])
     return answers
 
 

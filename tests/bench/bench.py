@@ -83,13 +83,7 @@ def make_jobs(memlag, directory):
         ("gzip", ["gzip", "-6", "-c"], directory / "job.txt", 1.0, 0.6),
         # Not "python3", which may be a script that finds the interpreter: cachegrind
         # would follow the script only.
-        (
-            "python3",
-            [os.path.realpath(sys.executable), str(directory / "job.py")],
-            None,
-            1.0,
-            0.6,
-        ),
+        ("python3", [os.path.realpath(sys.executable), str(directory / "job.py")], None, 1.0, 0.6),
         ("triad", [memlag, "bench", "triad", "--size=24M", "--passes=40"], None, 1.5, None),
         ("start-up", ["/bin/true"], None, 1.2, None),
     ]
@@ -143,11 +137,7 @@ def row(name, value, limit, note=""):
 
 
 def recording(memlag, detail="full"):
-    return [memlag, "record", *SIM, f"--sim-detail={detail}", "--force"] + [
-        "-o",
-        "job.db",
-        "--",
-    ]
+    return [memlag, "record", *SIM, f"--sim-detail={detail}", "--force"] + ["-o", "job.db", "--"]
 
 
 def median_cpu(costs):

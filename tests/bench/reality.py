@@ -91,8 +91,7 @@ class Kernel:
 
     def modelled(self, record):
         """Two runs of different length, so that what goes before the passes cancels."""
-        seconds = [record([*self.command, "--passes", str(passes)])[0]
-                   for passes in self.passes]
+        seconds = [record([*self.command, "--passes", str(passes)])[0] for passes in self.passes]
         _, output = run([*self.command, "--passes", "1"], None)
         description = json.loads(output)
         accesses = description["seconds"] / (description["ns_per_access"] * 1e-9)
@@ -283,11 +282,9 @@ def compare_ranking(memlag, record, programs, rounds, directory, before_it):
     print("|---|---|---|---|---|")
     half = (rounds + 1) // 2
     for name, command, stdin in programs:
-        runs = [timer_shares(memlag, command, stdin, directory, before_it)
-                for _ in range(half)]
+        runs = [timer_shares(memlag, command, stdin, directory, before_it) for _ in range(half)]
         modelled = line_shares(record(command, stdin)[1])
-        runs += [timer_shares(memlag, command, stdin, directory, before_it)
-                 for _ in range(half)]
+        runs += [timer_shares(memlag, command, stdin, directory, before_it) for _ in range(half)]
         timer = mean_shares(runs)
         count, rho = compare_lines(modelled, timer)
         _, itself = compare_lines(mean_shares(runs[::2]), mean_shares(runs[1::2]))
@@ -361,8 +358,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=10, help="real runs of each (10)")
     parser.add_argument("--realtime", action="store_true",
                         help="run the real programs at real-time priority")
-    parser.add_argument("--sim-cpu", default="host", metavar="CPU",
-                        help="the model's CPU (host)")
+    parser.add_argument("--sim-cpu", default="host", metavar="CPU", help="the model's CPU (host)")
     parser.add_argument("--sim-prefetch", default="on", metavar="LIST",
                         help="the model's prefetchers (on)")
     parser.add_argument("--sim-detail", default="branches", metavar="DETAIL",

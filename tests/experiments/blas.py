@@ -56,8 +56,7 @@ def short(memlag, statements):
 def full(memlag, statements, directory):
     sizes = {"ddot": (64, 512, 4096, 32768, 131072), "dgemv": (64, 512, 4096, 32768, 131072),
              "dgemm": (64, 256, 1024, 4096)}
-    points = [measure(memlag, kernel, kib) for kernel, all_kib in sizes.items()
-              for kib in all_kib]
+    points = [measure(memlag, kernel, kib) for kernel, all_kib in sizes.items() for kib in all_kib]
     for point in points:
         state(statements, point)
     rows = []

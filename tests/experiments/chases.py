@@ -120,8 +120,7 @@ def full(memlag, statements, directory):
     classes = decompositions(memlag, 128)
     sides(statements, *classes)
     levels = bandwidths(memlag, statements)
-    for name, rows in (("chases", points), ("decomposition", classes),
-                       ("bandwidths", levels)):
+    for name, rows in (("chases", points), ("decomposition", classes), ("bandwidths", levels)):
         experiment.write_csv(directory / f"{name}.csv", rows[0].keys(),
                              [[f"{value:.4g}" if isinstance(value, float) else value
                                for value in row.values()] for row in rows])

@@ -144,8 +144,7 @@ def per_pass(memlag, kernel, options, few, many, **settings):
     for passes in (few, many):
         run = Recording(memlag, kernel, [*options, "--passes", passes], **settings)
         totals.append(run.counters())
-    return {name: (totals[1][name] - totals[0].get(name, 0)) / (many - few)
-            for name in totals[1]}
+    return {name: (totals[1][name] - totals[0].get(name, 0)) / (many - few) for name in totals[1]}
 
 
 class Statements:

@@ -93,8 +93,7 @@ def programs(examples, text):
 def write_inputs(directory):
     """The same text each time: words as in a language, few of them often."""
     chance = random.Random(1)
-    words = ["".join(chance.choices("etaoinshrdlu", k=chance.randint(2, 9)))
-             for _ in range(30000)]
+    words = ["".join(chance.choices("etaoinshrdlu", k=chance.randint(2, 9))) for _ in range(30000)]
     lines = (" ".join(words[min(int(chance.paretovariate(0.6)) - 1, 29999)]
                       for _ in range(10)) for _ in range(45000))
     text = "\n".join(lines) + "\n"

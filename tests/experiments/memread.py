@@ -78,8 +78,7 @@ def rises_when_bandwidth_is_short(statements, points, idle):
 
 def false_positive(statements, point, idle):
     """2."""
-    ratio = {key: point[key] / idle[key]
-             for key in ("lmrl_cycles", "sampling_latency_cycles")}
+    ratio = {key: point[key] / idle[key] for key in ("lmrl_cycles", "sampling_latency_cycles")}
     alone = "one thread, delay 0: "
     statements.at_least(alone + "sampling latency over idle",
                         ratio["sampling_latency_cycles"], 1.5)

@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 there=$here/../../doc/experiments
 command -v gnuplot >/dev/null || { echo "sweep.sh: gnuplot is missing; install gnuplot-nox" >&2; exit 1; }
 export PYTHONDONTWRITEBYTECODE=1
-for experiment in memread triad blas regions chases verdicts causes layouts; do
+for experiment in memread triad blas regions chases verdicts layouts; do
         # Statements that do not hold are in the CSV, and end only this experiment.
         python3 "$here/$experiment.py" "$memlag" --full "$there" || true
 done

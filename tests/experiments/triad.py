@@ -10,8 +10,7 @@ CPU = "skylake-sp"
 ARRAYS = 3
 MIB = 1 << 20
 LINE_BYTES = 64
-HEADER = ["prefetch", "threads", "array_bytes", "arrays_read", "arrays_written",
-          "arrays_demanded"]
+HEADER = ["prefetch", "threads", "array_bytes", "arrays_read", "arrays_written", "arrays_demanded"]
 
 
 def measure(memlag, prefetch, threads, size_mib):
@@ -37,11 +36,9 @@ def state(statements, point):
     statements.near(where + "read", point["arrays_read"], 3, 0.02)
     statements.near(where + "written", point["arrays_written"], 1, 0.02)
     if point["prefetch"] == "off":
-        statements.near(where + "in off-core demand requests", point["arrays_demanded"], 3,
-                        0.02)
+        statements.near(where + "in off-core demand requests", point["arrays_demanded"], 3, 0.02)
     else:
-        statements.at_most(where + "in off-core demand requests",
-                           point["arrays_demanded"], 2)
+        statements.at_most(where + "in off-core demand requests", point["arrays_demanded"], 2)
 
 
 def short(memlag, statements):

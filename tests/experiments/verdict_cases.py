@@ -57,8 +57,7 @@ CASES = [
     # As many lines at a time as a core has buffers, memory far from its limit.
     case("reads of one core", "memread", f"{MEMORY} --passes 2", {"in-core"}, READ),
     case("triad of one core", "triad", f"{MEMORY} --passes 2", FULL, "run_triad"),
-    case("gather of one core", "gather", f"{MEMORY} --passes 1", FULL,
-         "gather_lines"),
+    case("gather of one core", "gather", f"{MEMORY} --passes 1", FULL, "gather_lines"),
     # More cores than memory can serve.
     case("reads, 4 threads", "memread", f"{MEMORY} --threads 4 --passes 6",
          {"dram-contention"}, READ, narrow=True),
@@ -68,16 +67,13 @@ CASES = [
          {"dram-contention"}, "gather_lines", narrow=True),
     # Caches.
     case("chase in L3", "chase", "--size 4M --passes 6", {"cache"}, CHASE),
-    case("two words of a line in L3", "pairs", "--size 4M --passes 6", {"cache"},
-         "chase_pairs"),
-    case("gather in L3", "gather", "--size 4M --passes 6", {"cache", "in-core"},
-         "gather_lines"),
+    case("two words of a line in L3", "pairs", "--size 4M --passes 6", {"cache"}, "chase_pairs"),
+    case("gather in L3", "gather", "--size 4M --passes 6", {"cache", "in-core"}, "gather_lines"),
     case("chase in L2", "chase", "--size 192K --passes 60", {"cache"}, CHASE),
     case("loads in L2", "load", "--size 192K --passes 40", HARMLESS, "%load%"),
     # The translation.
     case("a page a line", "tlb", "--size 16M --passes 40", {"tlb"}, CHASE),
-    case("a page a line, 4 threads", "tlb", "--size 64M --threads 4 --passes 20", {"tlb"},
-         CHASE),
+    case("a page a line, 4 threads", "tlb", "--size 64M --threads 4 --passes 20", {"tlb"}, CHASE),
     # Lines that cores fight for.
     case("false sharing", "false-sharing", "--passes 200", {"sharing"}, "add_locked"),
     case("true sharing, 4 threads", "true-sharing", "--threads 4 --passes 100",

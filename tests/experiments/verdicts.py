@@ -18,8 +18,7 @@ HEADER = ["cpu", "prefetch", "case", "interval_ms", "verdicts", "accepted"]
 
 
 def measure(memlag, kernel, options):
-    return experiment.Recording(memlag, kernel, options, cpu=CPU,
-                                record=["--period", "199"])
+    return experiment.Recording(memlag, kernel, options, cpu=CPU, record=["--period", "199"])
 
 
 def tlb(statements, memlag):
@@ -35,8 +34,7 @@ def tlb(statements, memlag):
 
 
 def verdicts_of_adding(run):
-    return run.rows("SELECT DISTINCT verdict FROM line_view"
-                    " WHERE function = 'add_locked'")
+    return run.rows("SELECT DISTINCT verdict FROM line_view" " WHERE function = 'add_locked'")
 
 
 def sharing(statements, memlag):
@@ -45,8 +43,7 @@ def sharing(statements, memlag):
                            " WHERE function = 'add_locked' GROUP BY snoop"))
     statements.at_least("false sharing: part of the line's samples that are HITM",
                         counts.get("hitm", 0) / max(1, sum(counts.values())), 0.9)
-    statements.equal("false sharing: verdict of the line", verdicts_of_adding(run),
-                     [("sharing",)])
+    statements.equal("false sharing: verdict of the line", verdicts_of_adding(run), [("sharing",)])
     objects = run.rows("SELECT object_kind, alloc_function FROM object_view"
                        " WHERE verdict = 'sharing'")
     statements.add("false sharing: the one object is the line that measure.c allocates",
@@ -151,8 +148,7 @@ def stored_to_the_limit(statements, memlag):
     rows = run.rows("SELECT write_gbs, bound = 'bandwidth' FROM interval_view"
                     " WHERE active_cores >= 6")
     written, at_limit = zip(*rows)
-    statements.near("stores of 12 threads: GB/s written", statistics.median(written), 25.8,
-                    0.05)
+    statements.near("stores of 12 threads: GB/s written", statistics.median(written), 25.8, 0.05)
     statements.at_least("stores of 12 threads: part of the time bound by bandwidth",
                         statistics.mean(at_limit), 0.9)
 

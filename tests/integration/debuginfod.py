@@ -13,9 +13,7 @@ import sys
 import threading
 import time
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.environ["SOURCE_DIR"] + "/tests/integration")
-from symbolize_db import build_id  # pylint: disable=wrong-import-position
+from symbolize_db import build_id
 
 MEMLAG = os.environ["MEMLAG"]
 CC = os.environ["CC"]

@@ -34,8 +34,6 @@ for program in sys.argv[1:]:
         if begin in begins or any(low <= begin < high for low, high in entries):
             asked[random.randrange(begin, end)] = begin
     base = 0 if symbolize_db.output("readelf", "-hW", program).count("EXEC (") else 0x7f1234560000
-    if os.path.exists("starts.db"):
-        os.remove("starts.db")
     symbolize_db.make("starts.db", os.environ["SOURCE_DIR"] + "/profiler/db/schema.sql",
                       "stripped", [(address, None) for address in asked], base)
     subprocess.run([memlag, "symbolize", "starts.db"], check=True)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs a program natively with the heap tracker and prints what memlag hears of it, a
- * line an event, in the words of heap/probe.c with the process and the depth of the stack
+ * line an event, with the process and the depth of the stack
  * before: stands in for a source that has samples from the processor.
  *
  * heap_consume OUTPUT PROGRAM [ARGUMENT...]; an empty OUTPUT: nothing is printed. With

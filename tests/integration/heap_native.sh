@@ -606,14 +606,16 @@ else
         echo "heap_native: SKIPPED: no chroot here (unshare -r chroot)" >&2
 fi
 
-# What is gone, or forbidden, keeps nobody from running.
+# What is gone, or forbidden, keeps nobody from running, and the user's own variables stay.
 place=$(mktemp -d) # LD_PRELOAD cannot say a space
 trap 'rm -r "$place"' EXIT
 ln -s "$BINARY_DIR/libexec/memlag/valgrind" "$place/engine"
-MEMLAG_HEAP=1:2:3 LD_PRELOAD=$place/engine/vgpreload_memlag-amd64-linux.so \
-        env >out 2>err || fail "without memlag: $(cat err)"
+tracker=$place/engine/vgpreload_memlag-amd64-linux.so
+MEMLAG_HEAP=1:2:3 LD_PRELOAD=$tracker env >out 2>err || fail "without memlag: $(cat err)"
 ! grep -q 'MEMLAG_HEAP\|vgpreload' out || fail "without memlag: $(cat out)"
 [ ! -s err ] || fail "without memlag: $(cat err)"
+own=$(printf '%s\n' A=1 "LD_PRELOAD=$tracker" VALGRIND_LIB=mine)
+expect "the user's own variables" "$(env -i $own "$(command -v env)")" "$own"
 
 # A killed memlag: the target, all of whose threads wait for room by then, goes on.
 SLOW=4000 "$consume" events ./threads &

@@ -35,8 +35,7 @@ def machine(ghz, width, misses, cycles, gbs, memory_ns, one, peak, caches=None, 
         "machine": {"cpus": 4},
         "clocks": {"core_ghz": ghz, "tsc_ghz": ghz},
         "caches": {"levels": levels},
-        "tlb": dict(zip(["first_pages", "second_pages", "second_cycles", "walk_cycles"],
-                        tlb)),
+        "tlb": dict(zip(["first_pages", "second_pages", "second_cycles", "walk_cycles"], tlb)),
         "memory": [{"node": 0, "latency_ns": memory_ns}],
         # A jump that takes no whole part of a cycle, as on an EPYC of family 26.
         "core": {"issue_width": width, "outstanding_misses": misses, "jump_cycles": 0.66},
@@ -56,8 +55,7 @@ MACHINES = {
     "wide": machine(3.7, 8, 9, (4, 14, 50), (220, 110, 80), 149, (34.2, 27.0, 32.8),
                     (44.8, 28.8, 34.3)),
     # Little happens at once, and one core has the memory's bandwidth.
-    "small": machine(1.5, 4, 6, (3, 11, 36), (70, 30, 14), 120, (4.0, 2.4, 3.2),
-                     (4.4, 2.4, 3.3)),
+    "small": machine(1.5, 4, 6, (3, 11, 36), (70, 30, 14), 120, (4.0, 2.4, 3.2), (4.4, 2.4, 3.3)),
     # More lines under way from L2 than were counted to memory.
     "fast L2": machine(3.8, 8, 8, (4, 14, 48), (230, 165, 80), 120, (30.0, 20.0, 27.0),
                        (45, 28, 34)),
@@ -199,8 +197,7 @@ for name, window, expected in (
          (["440"], ["83"], ["0"], ["0"])),
         ("unknown", {}, (["256", *ASSUMED], ["96", *ASSUMED], ["0", *ASSUMED],
                          ["0", *ASSUMED]))):
-    pathlib.Path("window.json").write_text(json.dumps(MACHINES["server"]
-                                                      | {"window": window}))
+    pathlib.Path("window.json").write_text(json.dumps(MACHINES["server"] | {"window": window}))
     with open("window.conf", "w") as out:
         subprocess.run([HOST_PRESET, "window.json"], stdout=out, check=True)
     found = tuple(value_of("window.conf", f"core.{key}_entries")

@@ -122,8 +122,7 @@ def readable_fields(path):
 
 def parse_line(line, fields):
     match = LINE.match(line)
-    if not match:
-        fail(f"perf script printed {line!r}")
+    assert match, f"perf script printed {line!r}"
     row = {"pid": int(match["pid"]), "tid": int(match["tid"])}
     rest = match["rest"]
     if "cpu" in fields:
@@ -211,8 +210,7 @@ def other_machines(has_perf):
     for name, samples in index_of_recordings():
         path = SHARED / "perfdata" / name
         import_recording(path)
-        if run_info("samples") != samples:
-            fail(f"{name}: {run_info('samples')} samples, not {samples}")
+        assert run_info("samples") == samples, f"{name}: {run_info('samples')} samples, not {samples}"
         if name.startswith("mem/skx") and (
             run_info("ldlat_cycles"),
             run_info("period_loads"),
@@ -222,20 +220,17 @@ def other_machines(has_perf):
             fail(f"{name}: {query('SELECT * FROM run_info')}")
         with open(path, "rb") as stdin:
             import_recording("-", stdin=stdin)
-        if run_info("samples") != samples:
-            fail(f"{name} as standard input: {run_info('samples')} samples")
+        assert run_info("samples") == samples, f"{name} as standard input: {run_info('samples')} samples"
         cat = subprocess.Popen(["cat", path], stdout=subprocess.PIPE)
         import_recording("-", stdin=cat.stdout)
         cat.wait()
-        if run_info("samples") != samples:
-            fail(f"{name} through a pipe: {run_info('samples')} samples")
+        assert run_info("samples") == samples, f"{name} through a pipe: {run_info('samples')} samples"
         fields = compare_with_perf(path) if has_perf else None
         compared += fields is not None
         if fields and "callgraph" in name:
             print(f"{name}: {compare_stacks(path)} frames as perf")
         print(f"{name}: {samples} samples; {'as perf in ' + ' '.join(fields) if fields else 'perf cannot read it'}")
-    if has_perf and compared < 16:
-        fail(f"perf read only {compared} of the recordings")
+    assert not (has_perf and compared < 16), f"perf read only {compared} of the recordings"
 
 
 # ---- recordings made here ------------------------------------------------------------------
@@ -362,8 +357,7 @@ def made_here():
             continue
         import_recording("made.data")
         fields = compare_with_perf("made.data")
-        if not fields:
-            fail(f"{name}: perf cannot read what it has recorded")
+        assert fields, f"{name}: perf cannot read what it has recorded"
         print(f"{name}: {run_info('samples')} samples; as perf in {' '.join(fields)}")
         if name == "frame pointers":
             print(f"{name}: {compare_stacks('made.data')} frames as perf")
@@ -382,8 +376,7 @@ def pipes(program):
             subprocess.run([*command, program], stdout=stored, check=True)
         import_recording("piped.data")
         fields = compare_with_perf("piped.data")
-        if not fields:
-            fail("perf cannot read what it has written into a pipe")
+        assert fields, "perf cannot read what it has written into a pipe"
         print(f"pipe {options}: {run_info('samples')} samples; as perf in {' '.join(fields)}")
         recorder = subprocess.Popen([*command, program], stdout=subprocess.PIPE)
         import_recording("-", stdin=recorder.stdout)
@@ -432,16 +425,14 @@ def files_elsewhere(program):
     if not record("page faults", ["-e", "page-faults", "-c", "1"], program):
         return
     here, _ = named_samples()
-    if not here.get("touch"):
-        fail(f"no samples in the program: {here}")
+    assert here.get("touch"), f"no samples in the program: {here}"
     root, cache = pathlib.Path("root"), pathlib.Path("cache")
     hidden = root / program[1:]
     hidden.parent.mkdir(parents=True, exist_ok=True)
     os.rename(program, hidden)
     nowhere, _ = named_samples()
     below, _ = named_samples("--symfs=root")
-    if nowhere or below != here:
-        fail(f"--symfs: {nowhere} without, {below} with it, {here} in place")
+    assert not (nowhere or below != here), f"--symfs: {nowhere} without, {below} with it, {here} in place"
     build_id = query("SELECT hex(build_id) FROM module WHERE path LIKE '%/import_work'")
     build_id = build_id[0][0].lower()
     for place in ("old", "new"):  # a link to the file; a directory with the file
@@ -453,8 +444,7 @@ def files_elsewhere(program):
             entry.parent.mkdir(parents=True)
         entry.symlink_to(hidden.absolute())
         cached, _ = named_samples(f"--build-id-dir=cache/{place}", "--build-id-dir=root")
-        if cached != here:
-            fail(f"--build-id-dir: {cached} from the {place} cache, {here} in place")
+        assert cached == here, f"--build-id-dir: {cached} from the {place} cache, {here} in place"
     # Another build at the same place is not taken.
     build("import_work", "-O0")
     other, _ = named_samples()
@@ -467,13 +457,10 @@ def files_elsewhere(program):
     subprocess.run(["objcopy", "--only-keep-debug", hidden, debug], check=True)
     subprocess.run(["objcopy", "--strip-all", hidden, stripped], check=True)
     os.rename(stripped, hidden)
-    if "touch" in named_samples("--symfs=root")[0]:
-        fail("a stripped program has names")
-    if named_samples("--symfs=root", "--debuginfo-path=debug")[0] != here:
-        fail("--debuginfo-path is not used")
+    assert "touch" not in named_samples("--symfs=root")[0], "a stripped program has names"
+    assert named_samples("--symfs=root", "--debuginfo-path=debug")[0] == here, "--debuginfo-path is not used"
     shutil.copytree("debug", root / "usr/lib/debug", dirs_exist_ok=True)
-    if named_samples("--symfs=root")[0] != here:
-        fail("debug files below --symfs are not used")
+    assert named_samples("--symfs=root")[0] == here, "debug files below --symfs are not used"
     os.rename(hidden, program)
 
 
@@ -497,8 +484,7 @@ def kernel_names():
     if set(different) - aliases:
         fail(f"kernel functions: {theirs - ours} of perf, {ours - theirs} of memlag")
     print(f"{sum(ours.values())} samples in {len(ours)} kernel functions as perf")
-    if running != ours:
-        fail(f"of the running kernel: {running}, of a copy of its list: {ours}")
+    assert running == ours, f"of the running kernel: {running}, of a copy of its list: {ours}"
     # Of another kernel, or one that lay elsewhere, nothing is taken.
     for change in ("module SET build_id = x'0011' WHERE path",
                    "mapping SET start_addr = start_addr + 4096, file_offset_bytes ="
@@ -512,8 +498,7 @@ def kernel_names():
         with contextlib.closing(sqlite3.connect("other.db")) as connection:
             names = connection.execute("SELECT function FROM sample_view WHERE function IS"
                                        " NOT NULL AND module = '[kernel.kallsyms]'").fetchall()
-        if names:
-            fail(f"{names[0]} of another kernel, after UPDATE {change}")
+        assert not names, f"{names[0]} of another kernel, after UPDATE {change}"
     build_id = query("SELECT hex(build_id) FROM module WHERE path = '[kernel.kallsyms]'")
     entry = pathlib.Path("kernel-cache/.build-id") / build_id[0][0][:2].lower()
     entry = entry / build_id[0][0][2:].lower()
@@ -606,8 +591,7 @@ def counters():
         path.write_bytes(recording)
         import_recording(path)
         lmrl = [row[0] and round(row[0], 6) for row in query("SELECT lmrl_cycles FROM interval_view")]
-        if lmrl != expected:
-            fail(f"counters by {way}: LMRL {lmrl}, not {expected}")
+        assert lmrl == expected, f"counters by {way}: LMRL {lmrl}, not {expected}"
         gains = dict(query("SELECT name, sum(value) FROM counter JOIN reading USING (counter_id) GROUP BY 1"))
         if gains["l1d_pend_miss.pending"] != sum(gain["pending"] for gain in GAINS):
             fail(f"counters by {way}: {gains}")
@@ -622,8 +606,7 @@ def counters():
         "SELECT count(*) FROM ledger WHERE kind LIKE 'verdict not given: dram-contention%'"
         " OR kind LIKE 'verdict not given: in-core%'"
     )
-    if missing != [(2,)]:
-        fail("samples without counters: contention is not said to be unknown")
+    assert missing == [(2,)], "samples without counters: contention is not said to be unknown"
 
 
 # ---- damage ---------------------------------------------------------------------------------
@@ -636,8 +619,7 @@ def refuse(path, reason, *options):
     lines = result.stderr.splitlines()
     if len(lines) != 1 or reason not in lines[0] or not re.search(r"offset \d+", lines[0]):
         fail(f"{path}: {lines} does not say '{reason}' and an offset in one line")
-    if result.stdout or os.path.exists(DATABASE):
-        fail(f"{path}: something was printed or made")
+    assert not (result.stdout or os.path.exists(DATABASE)), f"{path}: something was printed or made"
 
 
 def damaged_recordings():
@@ -710,8 +692,7 @@ def command_line():
         result = run([MEMLAG, "import", *arguments])
         if result.returncode != 2 or result.stdout:
             fail(f"{arguments}: status {result.returncode}, {result.stderr}")
-    if "Usage: memlag import" not in run([MEMLAG, "import", "--help"]).stdout:
-        fail("no help")
+    assert "Usage: memlag import" in run([MEMLAG, "import", "--help"]).stdout, "no help"
     recording = SOURCE / "tests/fuzz/corpus/perf_data/pipe"
     kept = pathlib.Path("kept")
     kept.write_text("mine")
@@ -721,15 +702,13 @@ def command_line():
             fail(f"a file that is no database, {options}: {result.stderr}")
     # A recording that turns out to be damaged does not cost the older database.
     older, cut = pathlib.Path("older.db"), pathlib.Path("cut")
-    if run([MEMLAG, "import", "-o", older, recording]).returncode != 0:
-        fail("a sound recording")
+    assert run([MEMLAG, "import", "-o", older, recording]).returncode == 0, "a sound recording"
     before = older.read_bytes()
     cut.write_bytes(recording.read_bytes()[:-20])
     result = run([MEMLAG, "import", "--force", "-o", older, cut])
     if result.returncode != 1 or older.read_bytes() != before:
         fail(f"an older database is gone: {result.stderr}")
-    if list(pathlib.Path(".").glob("older.db?*")):
-        fail("something is left beside the older database")
+    assert not list(pathlib.Path(".").glob("older.db?*")), "something is left beside the older database"
 
 
 def interrupted_import(signals, *options):
@@ -756,8 +735,7 @@ def interrupted_import(signals, *options):
 def wait_until(condition, what):
     deadline = time.monotonic() + 120
     while not condition():
-        if time.monotonic() > deadline:
-            fail(f"not until the end of waiting: {what}")
+        assert not (time.monotonic() > deadline), f"not until the end of waiting: {what}"
         time.sleep(0.02)
 
 
@@ -786,15 +764,12 @@ def interruptions():
         status, errors = interrupted_import(signals)
         if status != -signals[-1] or errors != "memlag import: interrupted; nothing of it is kept\n":
             fail(f"{signals}: status {status}, {errors}")
-        if list(pathlib.Path(".").glob("stopped.db*")):
-            fail(f"{signals}: something is left")
-    if run([MEMLAG, "import", "-o", stopped, recording]).returncode != 0:
-        fail("a sound recording")
+        assert not list(pathlib.Path(".").glob("stopped.db*")), f"{signals}: something is left"
+    assert run([MEMLAG, "import", "-o", stopped, recording]).returncode == 0, "a sound recording"
     before = stopped.read_bytes()
     for number in (signal.SIGTERM, signal.SIGKILL):
         interrupted_import([number], "--force")
-        if stopped.read_bytes() != before:
-            fail(f"{number}: the older database has changed")
+        assert stopped.read_bytes() == before, f"{number}: the older database has changed"
     result = run([MEMLAG, "import", "--force", "-o", stopped, recording])
     if result.returncode != 0 or list(pathlib.Path(".").glob("stopped.db?*")):
         fail(f"after a killed import: {result.stderr}")
@@ -850,8 +825,7 @@ def full_disk():
     lines = result.stderr.splitlines()
     if result.returncode != 1 or len(lines) != 1 or "nothing of it is kept" not in lines[0]:
         fail(f"a full disk: status {result.returncode}, {lines}")
-    if list(directory.iterdir()):
-        fail(f"a full disk: left are {list(directory.iterdir())}")
+    assert not list(directory.iterdir()), f"a full disk: left are {list(directory.iterdir())}"
 
 
 def no_memory_samples():

@@ -1,33 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The kernels' loops in machine code have exactly the accesses that their counts say:
-the compiler has neither removed nor merged nor added any. By objdump of the library. So
-have they the floating-point operations: those of a time around the loop, over the loads
-or stores in it, whose number in a pass kernel_counts.py proves. KERNEL.json is what each kernel says of itself."""
+"""By objdump of the library, what kernel_counts.py cannot count: the accesses of loads and stores
+of all widths, also of those that this machine has not, and the floating-point operations of the
+kernels: those of a time around the loop, over the loads or stores in it, whose number in a pass
+kernel_counts.py proves. KERNEL.json is what each kernel says of itself."""
 import json
 import re
 import subprocess
 import sys
 
-# Function, loads and stores in its innermost loop that has any, the same for each of its
-# loops where LOOPS is greater than one.
-EXPECTED = [
-    ("chase_plain", 1, 0),
-    ("chase_pairs", 2, 0),
-    ("chase_dependent", 1, 0),
-    ("chase_independent", 1, 0),
-    ("read_records", 4, 0),
-    ("read_records_delayed", 4, 0),
-    ("run_copy", 1, 1),
-    ("run_scale", 1, 1),
-    ("run_add", 2, 1),
-    ("run_triad", 2, 1),
-    ("ddot_run", 2, 0),
-    ("dgemv_run", 2, 0),
-    ("dgemm_run", 2, 1),
-    ("gather_lines", 2, 0),
-    ("add_locked", 1, 1),
-]
+# Function, loads and stores in the innermost loop of each width.
 BANDWIDTH = [("run_load", 8, 0), ("run_store", 0, 8), ("run_nontemporal", 0, 8)]
 # The function of each kernel that computes; the accesses that only its innermost loop has,
 # and how many a time around.
@@ -46,23 +28,6 @@ OTHERS = {"copy": "run_copy", "memread": "read_records", "gather": "gather_lines
           "chase": "chase_plain", "pairs": "chase_pairs", "load": "run_load",
           "store": "run_store", "nontemporal": "run_nontemporal",
           "false-sharing": "add_locked", "true-sharing": "add_locked"}
-# The branches' loops, instruction by instruction, with the place in the loop that a branch
-# goes to: "js 12".
-DRAW = ["lfence"] + 3 * ["imul", "add"]
-SHAPES = {
-    "branch_none": [],
-    "branch_never": [*DRAW, "test", "jne 10", "nop", "lfence"],
-    "branch_always": [*DRAW, "test", "je 10", "nop", "lfence"],
-    "branch_halves": [*DRAW, "test", "je 10", "nop", "lfence"],
-    "branch_alternating": [*DRAW, "test", "je 10", "nop", "lfence"],
-    "branch_jump": [*DRAW, "test", "jne 10", "jmp 11", "nop", "lfence"],
-    "branch_random": [*DRAW, "test", "js 10", "nop", "lfence"],
-    "branch_random_never": [*DRAW, "test", "js 13", "lfence", "test", "jne 13", "nop", "lfence"],
-    "branch_random_always": [*DRAW, "test", "js 13", "lfence", "test", "je 13", "nop", "lfence"],
-    "branch_wrong_path": [*DRAW, "test", "js 10", "nop"],
-    "branch_wrong_path_never": [*DRAW, "test", "js 13", "test", "jne 12", "nop", "lfence"],
-    "branch_wrong_path_always": [*DRAW, "test", "js 13", "test", "je 12", "nop", "lfence"],
-}
 MEMORY = re.compile(r"(?:0x[0-9a-f]+|-0x[0-9a-f]+)?\((?:%[a-z0-9]+)?(?:,%[a-z0-9]+)?(?:,\d)?\)")
 
 
@@ -169,31 +134,14 @@ def per_pass(kernel):
         return json.load(told)["per_pass"]
 
 
-def shape(body):
-    """The loop's instructions before its own branch, jumps with where in the loop they go."""
-    (begin, end) = next(
-        (int(operands.split()[0], 16), address) for address, mnemonic, operands in body
-        if mnemonic == "jne" and int(operands.split()[0], 16) < address)
-    loop = [(a, m, o) for a, m, o in body if begin <= a <= end]
-    places = {address: place for place, (address, _, _) in enumerate(loop)}
-    text = [m if m[0] != "j" else f"{m} {places[int(o.split()[0], 16)]}" for _, m, o in loop]
-    assert text[-2:] == ["dec", "jne 0"], text
-    return text[:-2]
-
-
 def main():
     code = {}
     for name, body in functions(sys.argv[1]):
         code.setdefault(name.split(".")[0], []).extend(body)
-    for name, loads, stores in EXPECTED:
-        found = [pair for pair in loops(code[name]) if pair != (0, 0)]
-        assert (loads, stores) in found and len(found) == 1, (name, found)
     for name, loads, stores in BANDWIDTH:
         found = [pair for pair in loops(code[name]) if sum(pair) >= 8]
         assert found == [(loads, stores)] * 4, (name, found)
     check_operations(code)
-    for name, expected in SHAPES.items():
-        assert shape(code[name]) == expected, (name, shape(code[name]))
 
 
 main()

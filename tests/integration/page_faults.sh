@@ -28,29 +28,24 @@ while read -r function native; do
         [ "$((model - native))" -ge -8 ] && [ "$((model - native))" -le 8 ] ||
                 fail "$function: $model faults, the kernel counted $native"
 done <native
-[ "$(answer plain.db "$of_function 'write_again'")" = 0.0 ] || fail "pages are fresh twice"
+holds plain.db 0.0 "$of_function 'write_again'"
 
 line=$(grep -n '/\* fresh \*/' "$SOURCE_DIR/tests/integration/page_faults.c" | cut -d: -f1)
 [ "$(answer plain.db "SELECT line || ' ' || page_faults || ' ' || verdict FROM line_view
         WHERE function = 'write_fresh' AND page_faults > 0")" = "$line 2000 page-faults" ] ||
         fail "the line of the first touches"
-[ "$(answer plain.db "SELECT sum(page_faults) >= 4000 FROM object_view
-        WHERE object_kind = 'mmap' AND verdict = 'page-faults'")" = 1 ] ||
-        fail "the mapping that is touched"
+holds plain.db 1 "SELECT sum(page_faults) >= 4000 FROM object_view
+        WHERE object_kind = 'mmap' AND verdict = 'page-faults'"
 
 # Lines that only faulted, and not for long, lack no samples.
-[ "$(answer plain.db "SELECT count(*) > 0 AND min(verdict) = 'none' AND max(verdict) = 'none'
-        FROM line_finding WHERE samples = 0 AND fault_ratio < 0.005")" = 1 ] ||
-        fail "the verdict on a page fault or two"
+holds plain.db 1 "SELECT count(*) > 0 AND min(verdict) = 'none' AND max(verdict) = 'none'
+        FROM line_finding WHERE samples = 0 AND fault_ratio < 0.005"
 
 # All faults that a line has are counted, and their time is in the run's cycles.
-[ "$(answer plain.db "SELECT abs(sum(fault_ratio) * ($cycles 'cpu_clk_unhalted.thread')
-        / ($cycles 'kernel.fault_cycles') - 1) < 0.02 FROM function_finding")" = 1 ] ||
-        fail "the time of page faults"
-[ "$(answer plain.db "SELECT sum(page_faults) BETWEEN ($cycles 'page-faults') - 4 AND
-        ($cycles 'page-faults') FROM function_finding")" = 1 ] ||
-        fail "the number of page faults: $(answer plain.db "SELECT sum(page_faults),
-        ($cycles 'page-faults') FROM function_finding")"
+holds plain.db 1 "SELECT abs(sum(fault_ratio) * ($cycles 'cpu_clk_unhalted.thread')
+        / ($cycles 'kernel.fault_cycles') - 1) < 0.02 FROM function_finding"
+holds plain.db 1 "SELECT sum(page_faults) BETWEEN ($cycles 'page-faults') - 4 AND
+        ($cycles 'page-faults') FROM function_finding"
 
 # A fault without price leaves what zeroing takes: 4 KiB at 10 GB/s.
 record free --sim-set kernel.fault_ns=0

@@ -229,8 +229,7 @@ def check_views(database, wanted):
     reported = {row["function"] for row in rows}
     assert wanted <= reported, (wanted - reported)
     folded = run(MEMLAG, "export", "--weight", "samples", database)
-    steps = {step for line in folded.splitlines()
-             for step in line.rpartition(" ")[0].split(";")}
+    steps = {step for line in folded.splitlines() for step in line.rpartition(" ")[0].split(";")}
     assert wanted <= steps, (wanted - steps, steps)
     callgrind = run(MEMLAG, "export", "--format", "callgrind", database)
     named = set(re.findall(r"^c?fn=(?:\(\d+\) )?(.*)$", callgrind, re.M))

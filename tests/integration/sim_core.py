@@ -185,8 +185,7 @@ for places in (50, 100, 4096):
     options = ("--sim-detail", "branches", "--sim-set", "core.rob_entries=4096",
                "--sim-set", "core.load_buffer_entries=4096",
                "--sim-set", f"core.scheduler_entries={places}")
-    expect(f"chains, {places} places", per_step("chains", *options)[CYCLES], chains(places),
-           0.04)
+    expect(f"chains, {places} places", per_step("chains", *options)[CYCLES], chains(places), 0.04)
 
 # Half of the random branches are mispredicted, after each of which come on the average two
 # steps of the generator (a multiplication and an addition), a shift, a mask and the test.

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define LINE_BYTES  64
@@ -97,21 +96,6 @@ static int threads(int count)
         return 0;
 }
 
-static int fork_exec(const char *self)
-{
-        int status;
-        pid_t pid = fork();
-
-        if (pid == 0) {
-                char *const missing[] = {"/nonexistent", NULL};
-                execv(missing[0], missing); /* fails: the recording goes on */
-                execl(self, self, "exit", "7", (char *)NULL);
-                _exit(99);
-        }
-        waitpid(pid, &status, 0);
-        return WEXITSTATUS(status);
-}
-
 static volatile sig_atomic_t signals_seen;
 
 static void on_signal(int number)
@@ -144,13 +128,6 @@ __attribute__((target("avx2"))) static int avx2(void)
         return lanes[0] == 1023 * 1024 / 2 ? 0 : 1;
 }
 
-/* vaddps %zmm0,%zmm0,%zmm0, which the engine does not know */
-static int avx512(void)
-{
-        __asm__ volatile(".byte 0x62, 0xf1, 0x7c, 0x48, 0x58, 0xc0");
-        return 0;
-}
-
 /* RDTSCP, which the simulated CPUID offers: does its CPU exist, and does time go on? */
 static int time_stamp(void)
 {
@@ -163,15 +140,6 @@ static int time_stamp(void)
         return (cpu & 0xfff) < (uint32_t)sysconf(_SC_NPROCESSORS_CONF) ? 0 : 2;
 }
 
-static int heap(void)
-{
-        char *volatile block = malloc(12345);
-
-        block[0] = 1;
-        free(block);
-        return 0;
-}
-
 int main(int argc, char **argv)
 {
         const char *name = argc > 1 ? argv[1] : "";
@@ -181,19 +149,11 @@ int main(int argc, char **argv)
                 return chase(number);
         if (strcmp(name, "threads") == 0)
                 return threads(number);
-        if (strcmp(name, "fork_exec") == 0)
-                return fork_exec(argv[0]);
         if (strcmp(name, "signals") == 0)
                 return signals();
         if (strcmp(name, "avx2") == 0)
                 return avx2();
-        if (strcmp(name, "avx512") == 0)
-                return avx512();
         if (strcmp(name, "time_stamp") == 0)
                 return time_stamp();
-        if (strcmp(name, "heap") == 0)
-                return heap();
-        if (strcmp(name, "abort") == 0)
-                abort();
         return number; /* exit NUMBER */
 }

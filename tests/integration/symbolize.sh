@@ -7,16 +7,15 @@
 one_line_about()
 {
         [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $(cat err)"
-        grep -q "^memlag symbolize: .*$1" err || fail "no word about '$1': $(cat err)"
+        says "^memlag symbolize: .*$1"
 }
 
 # Each of line, function, stack, object and type accounts for all samples, and each sample
 # that lacks one has the reason that it is counted under.
 account_is_whole()
 {
-        [ "$(sqlite3 memlag.db "SELECT count(*) FROM (SELECT 1 FROM resolution GROUP BY subject
-                HAVING sum(samples) = (SELECT count(*) FROM sample))")" = 5 ] ||
-                fail "not every sample is accounted for: $(sqlite3 memlag.db 'SELECT * FROM resolution')"
+        holds memlag.db 5 "SELECT count(*) FROM (SELECT 1 FROM resolution GROUP BY subject
+                HAVING sum(samples) = (SELECT count(*) FROM sample))"
         cp memlag.db viewed.db
         sqlite3 viewed.db <"$SOURCE_DIR/analysis/views.sql"
         sqlite3 viewed.db "SELECT subject, reason, count(*) FROM unresolved_view GROUP BY 1, 2" >each
@@ -28,7 +27,6 @@ account_is_whole()
 
 make_db()
 {
-        rm -f "$1"
         PYTHONPATH="$SOURCE_DIR/tests/integration" \
                 python3 - "$SOURCE_DIR/profiler/db/schema.sql" "$@" <<'END'
 import sys
@@ -46,13 +44,13 @@ END
 ends 2 "$MEMLAG" symbolize --no-such-option >out
 ends 2 "$MEMLAG" symbolize a.db b.db >out
 ends 2 "$MEMLAG" symbolize --allocator= >out
-grep -q '^memlag symbolize: --allocator: the name is empty' err || fail "an empty name: $(cat err)"
+says '^memlag symbolize: --allocator: the name is empty'
 for option in --symfs --debuginfo-path --build-id-dir --vmlinux --kallsyms; do
         ends 1 "$MEMLAG" symbolize $option= >out
         one_line_about "$option: the path is empty; nothing was done"
 done
 ends 2 "$MEMLAG" import '' >out
-grep -q '^memlag import: the name of the recording is empty' err || fail "an empty name: $(cat err)"
+says '^memlag import: the name of the recording is empty'
 ends 1 "$MEMLAG" symbolize missing.db >out
 one_line_about missing.db
 ends 1 "$MEMLAG" symbolize >out # memlag.db is not there
@@ -76,12 +74,11 @@ make_db memlag.db program
 
 ends 0 "$MEMLAG" symbolize >out
 [ -z "$(cat out err)" ] || fail "not silent: $(cat out err)"
-[ "$(sqlite3 memlag.db 'SELECT DISTINCT function FROM location')" = work ] || fail "not work"
-[ "$(sqlite3 memlag.db 'SELECT min(line) FROM location')" = 2 ] || fail "not line 2"
-[ "$(sqlite3 memlag.db "SELECT outcome || samples FROM resolution WHERE subject = 'function'")" = \
-        resolved4 ] || fail "the account has not all functions"
+holds memlag.db work 'SELECT DISTINCT function FROM location'
+holds memlag.db 2 'SELECT min(line) FROM location'
+holds memlag.db resolved4 "SELECT outcome || samples FROM resolution WHERE subject = 'function'"
 account_is_whole
-[ "$(sqlite3 memlag.db 'SELECT count(*) FROM ledger')" = 0 ] || fail "something is missing"
+holds memlag.db 0 'SELECT count(*) FROM ledger'
 
 # Again: the same.
 sqlite3 memlag.db .dump >first
@@ -91,16 +88,13 @@ sqlite3 memlag.db .dump | cmp - first || fail "a second run is different"
 # Nothing is named again, which a name shows that no run would give; until a file changes.
 sqlite3 memlag.db "UPDATE name SET text = 'kept'"
 ends 0 "$MEMLAG" symbolize memlag.db >out
-[ "$(sqlite3 memlag.db 'SELECT DISTINCT function FROM location')" = kept ] ||
-        fail "a second run has named everything again"
+holds memlag.db kept 'SELECT DISTINCT function FROM location'
 ends 0 "$MEMLAG" symbolize --debuginfo-path=. memlag.db >out
-[ "$(sqlite3 memlag.db 'SELECT DISTINCT function FROM location')" = work ] ||
-        fail "an option was not noticed"
+holds memlag.db work 'SELECT DISTINCT function FROM location'
 sqlite3 memlag.db "UPDATE name SET text = 'kept'"
 touch program
 ends 0 "$MEMLAG" symbolize memlag.db >out
-[ "$(sqlite3 memlag.db 'SELECT DISTINCT function FROM location')" = work ] ||
-        fail "a changed file was not noticed"
+holds memlag.db work 'SELECT DISTINCT function FROM location'
 # Another build of memlag makes them again, and one that does not know which it is.
 python3 - "$MEMLAG" <<'END'
 import os, sys
@@ -118,8 +112,7 @@ chmod +x another-memlag unknown-memlag
 for build in another unknown unknown; do
         sqlite3 memlag.db "UPDATE name SET text = 'kept'"
         ends 0 "./$build-memlag" symbolize memlag.db >out
-        [ "$(sqlite3 memlag.db 'SELECT DISTINCT function FROM location')" = work ] ||
-                fail "$build build was not noticed"
+        holds memlag.db work 'SELECT DISTINCT function FROM location'
 done
 ends 0 "$MEMLAG" symbolize memlag.db >out
 
@@ -140,22 +133,17 @@ mkdir -p kept/.build-id/"$(echo "$recorded" | cut -c 1-2)"
 cp old kept/.build-id/"$(echo "$recorded" | sed 's/^../&\//')"
 sqlite3 memlag.db "UPDATE name SET text = 'kept'"
 ends 0 "$MEMLAG" symbolize --build-id-dir=kept memlag.db >out
-[ "$(sqlite3 memlag.db 'SELECT DISTINCT function FROM location')" = work ] ||
-        fail "no names from the recorded file's copy"
+holds memlag.db work 'SELECT DISTINCT function FROM location'
 ends 0 "$MEMLAG" symbolize --drop-names memlag.db >out
-[ "$(sqlite3 memlag.db 'SELECT count(function) + count(line) FROM location')" = 0 ] ||
-        fail "names from a changed binary"
-[ "$(sqlite3 memlag.db "SELECT value FROM ledger WHERE kind = 'samples in changed binary'")" = 4 ] ||
-        fail "the ledger has no changed binary"
-[ "$(sqlite3 memlag.db "SELECT outcome || samples FROM resolution WHERE subject = 'line'")" = \
-        'changed binary4' ] || fail "the account has no changed binary"
+holds memlag.db 0 'SELECT count(function) + count(line) FROM location'
+holds memlag.db 4 "SELECT value FROM ledger WHERE kind = 'samples in changed binary'"
+holds memlag.db 'changed binary4' "SELECT outcome || samples FROM resolution WHERE subject = 'line'"
 account_is_whole
 
 # Removed; and removed when it had given names.
 rm program
 ends 0 "$MEMLAG" symbolize memlag.db >out
-[ "$(sqlite3 memlag.db "SELECT value FROM ledger WHERE kind = 'samples in missing file'")" = 4 ] ||
-        fail "the ledger has no missing file"
+holds memlag.db 4 "SELECT value FROM ledger WHERE kind = 'samples in missing file'"
 account_is_whole
 rm -f gone.db
 sqlite3 gone.db <first
@@ -163,8 +151,7 @@ sqlite3 gone.db "PRAGMA application_id = $(sqlite3 memlag.db 'PRAGMA application
         PRAGMA user_version = $(sqlite3 memlag.db 'PRAGMA user_version')"
 ends 1 "$MEMLAG" symbolize gone.db >out
 one_line_about "4 of program .*it is not there"
-[ "$(sqlite3 gone.db 'SELECT DISTINCT function FROM location')" = work ] ||
-        fail "names are lost with their file"
+holds gone.db work 'SELECT DISTINCT function FROM location'
 
 # Back: as at first.
 mv old program
@@ -180,14 +167,13 @@ sqlite3 renamed.db "INSERT INTO data_source VALUES (1, 'load', 'L2', 'hit', 'non
         UPDATE sample SET data_source_id = 1, addr = 4096"
 ends 0 "$MEMLAG" symbolize renamed.db >out
 ends 0 "$MEMLAG" analyze renamed.db >out
-[ "$(sqlite3 renamed.db 'SELECT count(*), count(function) FROM line_view')" = '1|0' ] ||
-        fail "findings of a stripped program: $(sqlite3 renamed.db 'SELECT * FROM line_view')"
+holds renamed.db '1|0' 'SELECT count(*), count(function) FROM line_view'
 mv whole program
 ends 0 "$MEMLAG" symbolize renamed.db >out
 one_line_about "findings in renamed.db .*'memlag analyze'"
-[ "$(sqlite3 renamed.db 'SELECT count(*) FROM line_view')" = 0 ] || fail "findings of other names"
+holds renamed.db 0 'SELECT count(*) FROM line_view'
 ends 0 "$MEMLAG" report --format csv renamed.db >out
-grep -q ',work,.*program.c,2,' out || fail "the report has other names: $(cat out)"
+says ',work,.*program.c,2,' out
 found=$(sqlite3 renamed.db 'SELECT * FROM line_view')
 ends 0 "$MEMLAG" symbolize renamed.db >out
 [ -z "$(cat err)" ] && [ "$(sqlite3 renamed.db 'SELECT * FROM line_view')" = "$found" ] ||
@@ -244,22 +230,20 @@ mv "$dwo" away
 make_db split.db split
 ends 0 "$MEMLAG" symbolize split.db >out
 missing_units="SELECT total(value) FROM ledger WHERE kind = 'split debug information not found'"
-[ "$(sqlite3 split.db "$missing_units")" = 1.0 ] || fail "the ledger does not say that a .dwo file is gone"
+holds split.db 1.0 "$missing_units"
 mv away "$dwo"
 for change in true "touch $dwo"; do
         $change
         sqlite3 split.db "UPDATE name SET text = 'kept'"
         ends 0 "$MEMLAG" symbolize split.db >out
-        [ "$(sqlite3 split.db 'SELECT DISTINCT function FROM location')" = work ] ||
-                fail "split debug information was not noticed after: $change"
+        holds split.db work 'SELECT DISTINCT function FROM location'
 done
-[ "$(sqlite3 split.db "$missing_units")" = 0.0 ] || fail "the ledger misses a .dwo file that is there"
+holds split.db 0.0 "$missing_units"
 sqlite3 split.db "UPDATE name SET text = 'kept'"
 for change in true "rm $dwo"; do
         $change
         ends 0 "$MEMLAG" symbolize split.db >out
-        [ "$(sqlite3 split.db 'SELECT DISTINCT function FROM location')" = kept ] ||
-                fail "named again after: $change"
+        holds split.db kept 'SELECT DISTINCT function FROM location'
 done
 
 # What dwz moved to another file: gone, packed in no known way, nonsense, there.
@@ -288,16 +272,14 @@ END
 objcopy --add-section .gnu_debugaltlink=link linked
 missing_dwz="SELECT total(value) FROM ledger WHERE kind = 'dwz files not found or damaged'"
 for state in gone damaged nonsense-info nonsense-abbrev whole; do
-        rm -f common.debug linked.db
+        rm -f common.debug
         [ "$state" = gone ] || cp "$state" common.debug
         make_db linked.db linked
         ends 0 "$MEMLAG" symbolize linked.db >out
         wanted=1.0
         [ "$state" != whole ] || wanted=0.0
-        [ "$(sqlite3 linked.db "$missing_dwz")" = "$wanted" ] ||
-                fail "with the common file $state the ledger says: $(sqlite3 linked.db 'SELECT * FROM ledger')"
-        [ "$(sqlite3 linked.db 'SELECT DISTINCT function FROM location')" = work ] ||
-                fail "no functions with the common file $state"
+        holds linked.db "$wanted" "$missing_dwz"
+        holds linked.db work 'SELECT DISTINCT function FROM location'
 done
 
 # Stubs of the linkage table have the names that objdump has for them, at every byte: with
@@ -319,7 +301,6 @@ for flags in "-Wl,-z,lazy -fcf-protection=none" "-Wl,-z,now -fcf-protection=full
         "-Wl,-z,lazy -Wl,-z,ibtplt -fcf-protection=full" "-no-pie -Wl,-z,lazy"; do
         # shellcheck disable=SC2086 # several flags
         gcc -O1 $flags -o stubs stubs.c -lm
-        rm -f stubs.db
         PYTHONPATH="$SOURCE_DIR/tests/integration" \
                 python3 - "$SOURCE_DIR/profiler/db/schema.sql" "$MEMLAG" "$flags" <<'END' || exit 1
 import re, sqlite3, subprocess, sys
@@ -361,11 +342,9 @@ END
 ends 1 "$MEMLAG" symbolize packed.db >out
 one_line_about 'packed would be lost: its debug information is not there'
 ends 0 "$MEMLAG" symbolize --drop-names packed.db >out
-[ "$(sqlite3 packed.db "SELECT value FROM ledger
-        WHERE kind = 'samples in binary with too much debug information'")" = 4 ] ||
-        fail "the ledger does not say that there is too much: $(sqlite3 packed.db 'SELECT * FROM ledger')"
-[ "$(sqlite3 packed.db 'SELECT DISTINCT function FROM location')" = work ] ||
-        fail "no functions of symbols where debug information is not read"
+holds packed.db 4 "SELECT value FROM ledger
+        WHERE kind = 'samples in binary with too much debug information'"
+holds packed.db work 'SELECT DISTINCT function FROM location'
 python3 - <<'END'
 import re, struct, subprocess
 text = subprocess.run(["readelf", "-SW", "packed"], capture_output=True, text=True).stdout
@@ -375,9 +354,8 @@ with open("packed", "r+b") as program:
     program.write(struct.pack("<IIQ", 99, 0, 100))  # ch_type: packed in no known way
 END
 ends 0 "$MEMLAG" symbolize packed.db >out
-[ "$(sqlite3 packed.db "SELECT value FROM ledger
-        WHERE kind = 'samples in binary with damaged debug information'")" = 4 ] ||
-        fail "the ledger does not say that it is damaged: $(sqlite3 packed.db 'SELECT * FROM ledger')"
+holds packed.db 4 "SELECT value FROM ledger
+        WHERE kind = 'samples in binary with damaged debug information'"
 
 # Damage in the middle of a file: one line with its name and the remedy.
 page=$(sqlite3 memlag.db "SELECT rootpage FROM sqlite_schema WHERE name = 'module'")

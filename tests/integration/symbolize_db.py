@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""A sample database of one program or library, as if it had been recorded: every
-segment mapped, and a sample at each of the given addresses."""
+"""A sample database of one program or library, as if it had been recorded: every segment
+mapped, and a sample at each of the given addresses. And what other readers and memlag say of
+these."""
+import collections
+import os
 import re
 import sqlite3
 import subprocess
 
+PLACE = re.compile(r"^(.*?):(\?|\d+)(?::\d+)?(?: \(discriminator \d+\))?$")
+
 
 def output(*command, **keywords):
-    return subprocess.run(command, check=True, capture_output=True, text=True,
-                          **keywords).stdout
+    return subprocess.run(command, check=True, capture_output=True, text=True, **keywords).stdout
 
 
 def build_id(path):
@@ -23,6 +27,73 @@ def segments(path):
         if fields and fields[0] == "LOAD":
             numbers = [int(field, 16) for field in fields[1:6]]
             yield numbers[0], numbers[1], numbers[3], numbers[4], "".join(fields[6:-1])
+
+
+def functions(path, *options):
+    """{name: its addresses} of the functions that nm shows."""
+    found = {}
+    for line in output("nm", "-S", *options, path).splitlines():
+        fields = line.split()
+        if len(fields) == 4 and fields[2] in "tTwW":
+            start = int(fields[0], 16)
+            found[fields[3]] = range(start, start + int(fields[1], 16))
+    return found
+
+
+def instructions(path, among=None):
+    """The addresses of all instructions of functions, without what fills the gaps."""
+    among = functions(path).values() if among is None else among
+    for line in output("objdump", "-d", path).splitlines():
+        found = re.match(r"\s*([0-9a-f]+):\t", line)
+        if found and any(int(found[1], 16) in function for function in among):
+            yield int(found[1], 16)
+
+
+def normal(path):
+    """As memlag spells file names: without "." and empty parts; ".." stays."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return ("/" if path.startswith("/") else "") + "/".join(parts)
+
+
+def chains(text):
+    """What addr2line -a -f -i, or eu-addr2line, printed: {address: its frames [function, file,
+    line], innermost first}."""
+    answers = {}
+    lines = iter(text.splitlines())
+    for line in lines:
+        if line.startswith("0x"):
+            current = answers.setdefault(int(line, 16), [])
+            continue
+        file, number = PLACE.match(next(lines)).groups()
+        function = re.sub(" inlined (at|from) .* in .*$", "", line)  # eu-addr2line -i
+        function = None if function == "??" else re.sub("@.*", "", function)
+        # "?" behind a file: code of no line, with the file of the row before, whichever
+        known = number not in ("?", "0") and file != "??"
+        current.append([function, normal(file) if known else None, int(number) if known else None])
+    return answers
+
+
+def addr2line(path, addresses):
+    return chains(output("addr2line", "-a", "-f", "-i", "-e", path,
+                         input="".join(f"{a:#x}\n" for a in addresses)))
+
+
+def named(memlag, database, *options):
+    """The same from memlag, which names what is in DATABASE."""
+    subprocess.run([memlag, "symbolize", *options, database], check=True)
+    db = sqlite3.connect(database)
+    frames = collections.defaultdict(list)
+    for location, *frame in db.execute("SELECT location_id, function, call_file, call_line"
+                                       " FROM inline_frame ORDER BY location_id, depth"):
+        frames[location].append(frame)
+    answers = {}
+    for location, address, function, file, line in db.execute(
+            "SELECT location_id, address_offset, function, file, line FROM location"):
+        inlined = zip(frames[location], frames[location][1:])
+        # The kernel's are stored as negative numbers.
+        answers[address % 2**64] = [[function, file if line else None, line], *(
+            [outer, call_file, call_line] for (_, call_file, call_line), (outer, *_) in inlined)]
+    return answers
 
 
 def stored(address):
@@ -58,7 +129,11 @@ def map_kernel(db, path):
 
 
 def make(database, schema, path, addresses, base, recorded_id=None):
-    """ADDRESSES are (instruction, data or None) pairs, numbered as in the file."""
+    """ADDRESSES are (instruction, data or None) pairs, numbered as in the file. It takes the
+    place of an older DATABASE."""
+    for suffix in ("", "-wal", "-shm"):
+        if os.path.exists(f"{database}{suffix}"):
+            os.remove(f"{database}{suffix}")
     db = sqlite3.connect(database)
     with open(schema, encoding="utf-8") as text:
         db.executescript(text.read())

@@ -12,11 +12,9 @@ import subprocess
 import sys
 import zlib
 
-source = os.environ["SOURCE_DIR"]
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(source, "tests/integration"))
-import symbolize_db  # noqa: E402
+import symbolize_db
 
+source = os.environ["SOURCE_DIR"]
 TEXT, TEXT_BYTES, DATA = 0x401000, 0x10000, 0x801000
 HEADER = struct.Struct("<IIQQQQIIQQ")  # of a section
 SECTION_TYPES = {".shstrtab": 3, ".note.gnu.build-id": 7}
@@ -326,8 +324,7 @@ CASES = {
     "bad in the common part": (of_common_part(MOVED), (), "no symbol"),
     "one table of a sound program": (shared_table(), (), RESOLVED),
     "directories without a form": (lined(b"\0" + leb(1 << 32) + b"\0\0"), (), "no symbol"),
-    "2^32 directories": (lined(bytes([1, 1, STRING]) + leb(1 << 32) + b"a\0b\0"), (),
-                         "no symbol"),
+    "2^32 directories": (lined(bytes([1, 1, STRING]) + leb(1 << 32) + b"a\0b\0"), (), "no symbol"),
     "long paths": (long_paths(), {".debug_line_str"}, COSTLY),
     "indirect forms": (indirect(bytes([INDIRECT]) * 3_000_000 + b"\x08a\0"), (), "no symbol"),
     "empty units": ({".debug_info": pack(bytes(64 << 20)), ".debug_abbrev": PLAIN_UNIT},
@@ -372,9 +369,6 @@ def limit():
 
 
 def check(name, sections, packed, outcome):
-    for suffix in ("", "-wal", "-shm"):
-        if os.path.exists("t.db" + suffix):
-            os.remove("t.db" + suffix)
     write_program("hostile", sections, packed)
     symbolize_db.make("t.db", os.path.join(source, "profiler/db/schema.sql"),
                       os.path.abspath("hostile"),

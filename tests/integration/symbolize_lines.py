@@ -10,10 +10,9 @@ import sqlite3
 import subprocess
 import sys
 
+import symbolize_db
+
 source = os.environ["SOURCE_DIR"]
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(source, "tests/integration"))
-import symbolize_db  # noqa: E402
 
 # Code of some size that needs no library but C's, and is built here in other ways.
 PARTS = [os.path.join(source, "symbolize/base", name + ".c")
@@ -38,7 +37,6 @@ int main(int argc, char **argv)
         return !range_map_find(&map, (uint64_t)zeros[1]);
 }
 """
-ANSWER = re.compile(r"^(.*?):(\?|\d+)(?: \(discriminator \d+\))?$")
 
 
 def build(name, *flags, compiler=os.environ.get("CC", "cc")):
@@ -50,67 +48,22 @@ def build(name, *flags, compiler=os.environ.get("CC", "cc")):
 
 
 def instructions(path):
-    """The addresses of all instructions of functions, without what fills the gaps."""
-    functions = []
-    for line in symbolize_db.output("nm", "-S", path).splitlines():
-        fields = line.split()
-        if len(fields) == 4 and fields[2] in "tTwW":
-            functions.append(range(int(fields[0], 16), int(fields[0], 16) + int(fields[1], 16)))
-    addresses = []
-    for line in symbolize_db.output("objdump", "-d", path).splitlines():
-        found = re.match(r"\s*([0-9a-f]+):\t", line)
-        if found and any(int(found[1], 16) in function for function in functions):
-            addresses.append(int(found[1], 16))
-    return addresses
+    return list(symbolize_db.instructions(path))
 
 
-def normal(path):
-    """As memlag spells file names: without "." and empty parts."""
-    parts = [part for part in path.split("/") if part not in ("", ".")]
-    return ("/" if path.startswith("/") else "") + "/".join(parts)
-
-
-def reference(path, addresses):
-    """For each address [(function, file, line)...], innermost first."""
-    answers = {}
-    text = symbolize_db.output("addr2line", "-a", "-f", "-i", "-e", path,
-                               input="".join(f"{a:#x}\n" for a in addresses))
-    lines = iter(text.splitlines())
-    for line in lines:
-        if line.startswith("0x"):
-            current = answers.setdefault(int(line, 16), [])
-            continue
-        file, number = ANSWER.match(next(lines)).groups()
-        # "?" behind a file: code of no line, with the file of the row before, whichever
-        known = number not in ("?", "0") and file != "??"
-        current.append((line, normal(file) if known else None, int(number) if known else None))
-    return answers
+def make(path, samples, base):
+    symbolize_db.make("t.db", os.path.join(source, "profiler/db/schema.sql"), path, samples, base)
 
 
 def named(path, addresses, base, *options):
-    """The same from memlag."""
-    if os.path.exists("t.db"):
-        os.remove("t.db")
-    symbolize_db.make("t.db", os.path.join(source, "profiler/db/schema.sql"), path,
-                      [(address, None) for address in addresses], base)
-    subprocess.run([os.environ["MEMLAG"], "symbolize", *options, "t.db"], check=True)
-    db = sqlite3.connect("t.db")
-    answers = {}
-    for location, address, function, file, line in db.execute(
-            "SELECT location_id, address_offset, function, file, line FROM location"):
-        frames = db.execute("SELECT function, call_file, call_line FROM inline_frame"
-                            " WHERE location_id = ? ORDER BY depth", (location,)).fetchall()
-        chain = [(function, file if line else None, line)]
-        for (_, call_file, call_line), (outer, _, _) in zip(frames, frames[1:]):
-            chain.append((outer, call_file, call_line))
-        answers[address] = chain
-    return answers
+    make(path, [(address, None) for address in addresses], base)
+    return symbolize_db.named(os.environ["MEMLAG"], "t.db", *options)
 
 
 def compare(name, path, debug_path, base, *options):
     addresses = instructions(debug_path)
     addresses = random.Random(1).sample(addresses, min(1500, len(addresses)))
-    wanted = reference(debug_path, addresses)
+    wanted = symbolize_db.addr2line(debug_path, addresses)
     found = named(path, addresses, base, *options)
     bad = [a for a in addresses if found[a] != wanted[a]]
     inlined = sum(len(answer) > 1 for answer in wanted.values())
@@ -130,9 +83,7 @@ def compare_data(name, path, base):
                                                             "counter"):
             for offset in range(0, int(fields[1], 16), 4):
                 wanted[int(fields[0], 16) + offset] = (fields[3].split(".")[0], offset)
-    os.remove("t.db")
-    symbolize_db.make("t.db", os.path.join(source, "profiler/db/schema.sql"), path,
-                      [(0, address) for address in wanted], base)
+    make(path, [(0, address) for address in wanted], base)
     subprocess.run([os.environ["MEMLAG"], "symbolize", "t.db"], check=True)
     found = {addr - base: (name, offset) for addr, name, offset in sqlite3.connect("t.db").execute(
         "SELECT addr, name, object_offset_bytes FROM sample JOIN attribution USING (sample_id)"
@@ -255,17 +206,14 @@ int main(void)
         subprocess.run([os.environ.get("CC", "cc"), "-O0", "-g", "-pie", "-fPIE",
                         "-ffunction-sections", *flags, *more, "-o", paths[-1], "discarded.c"],
                        check=True)
-        functions.append({fields[3]: range(int(fields[0], 16), sum(int(f, 16) for f in fields[:2]))
-                          for fields in map(str.split,
-                                            symbolize_db.output("nm", "-S", paths[-1]).splitlines())
-                          if len(fields) == 4})
+        functions.append(symbolize_db.functions(paths[-1]))
     if "dead" in functions[1]:
         print(f"{name}: SKIPPED: this linker discards nothing")
         return True
     elsewhere = {a: a - functions[1][function].start + functions[0][function].start
                  for function in ("live", "main", "_start") for a in functions[1][function]}
     code = [a for a in instructions(paths[1]) if a in elsewhere]
-    wanted = reference(paths[0], [elsewhere[a] for a in code])
+    wanted = symbolize_db.addr2line(paths[0], [elsewhere[a] for a in code])
     found = named(paths[1], code, 0x7F1234560000)
     bad = [a for a in code if found[a] != wanted[elsewhere[a]]]
     print(f"{name}: {len(code) - len(bad)} of {len(code)} addresses agree")
@@ -286,10 +234,8 @@ def check_kernel_data():
                    check=True)
     symbols = {fields[2]: int(fields[0], 16)
                for fields in map(str.split, symbolize_db.output("nm", "kernel").splitlines())}
-    os.remove("t.db")
-    symbolize_db.make("t.db", os.path.join(source, "profiler/db/schema.sql"), "kernel",
-                      [(symbols["_text"], symbols["counters"] + 40)],
-                      -1 << 64)  # databases have the number with the sign
+    # Databases have the number with the sign.
+    make("kernel", [(symbols["_text"], symbols["counters"] + 40)], -1 << 64)
     db = sqlite3.connect("t.db")
     db.execute("UPDATE module SET path = '[kernel.kallsyms]'")
     db.execute("DELETE FROM mapping")
@@ -316,11 +262,9 @@ def compare_mini_debug():
     addresses = instructions("mini.full")
     found = named(path, addresses, 0x7F1234560000)
     names = {}
-    for line in symbolize_db.output("nm", "-S", "mini.full").splitlines():
-        fields = line.split()
-        if len(fields) == 4 and fields[2] in "tTwW":
-            for address in range(int(fields[0], 16), int(fields[0], 16) + int(fields[1], 16)):
-                names.setdefault(address, set()).add(fields[3])
+    for name, code in symbolize_db.functions("mini.full").items():
+        for address in code:
+            names.setdefault(address, set()).add(name)
     bad = [a for a in addresses if found[a][0][0] not in names[a]]
     print(f"packed symbols: {len(addresses) - len(bad)} of {len(addresses)} functions agree")
     return not bad and len(addresses) > 500

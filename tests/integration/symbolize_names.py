@@ -8,11 +8,10 @@ import sqlite3
 import subprocess
 import sys
 
-source = os.environ["SOURCE_DIR"]
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(source, "tests/integration"))
-import symbolize_db  # noqa: E402
+import symbolize_db
+from symbolize_db import functions, instructions
 
+source = os.environ["SOURCE_DIR"]
 MEMLAG = os.environ["MEMLAG"]
 SCHEMA = os.path.join(source, "profiler/db/schema.sql")
 CC = os.environ.get("CC", "cc")
@@ -73,31 +72,8 @@ def compile_file(name, text, *flags):
     return os.path.abspath(name)
 
 
-def functions(path, *options):
-    """{name: its addresses} of the functions that nm shows."""
-    found = {}
-    for line in symbolize_db.output("nm", "-S", *options, path).splitlines():
-        fields = line.split()
-        if len(fields) == 4 and fields[2] in "tTwW":
-            start = int(fields[0], 16)
-            found[fields[3]] = range(start, start + int(fields[1], 16))
-    return found
-
-
-def instructions(path, among):
-    for line in symbolize_db.output("objdump", "-d", path).splitlines():
-        found = re.match(r"\s*([0-9a-f]+):\t", line)
-        if found and any(int(found[1], 16) in function for function in among):
-            yield int(found[1], 16)
-
-
 def query(database, statement):
     return sqlite3.connect(database).execute(statement).fetchall()
-
-
-def fresh(database):
-    if os.path.exists(database):
-        os.remove(database)
 
 
 def symbolize(database, *options):
@@ -114,7 +90,6 @@ def check_symbols():
     named = {name: every[name] for name in ("shown", "shown_too", "hidden", "hidden_too")}
     addresses = list(instructions(path, named.values()))
     for state in ("symbols for the linker", "symbols for the dynamic linker"):
-        fresh("library.db")
         symbolize_db.make("library.db", SCHEMA, path, [(a, None) for a in addresses],
                           0x7F1234560000)
         answers = symbolize("library.db")
@@ -143,33 +118,15 @@ def check_kernel_file():
     code = functions(path)
     assert code["_text"].start == KERNEL_TEXT
     addresses = list(instructions(path, code.values()))
-    lines = iter(symbolize_db.output("addr2line", "-a", "-f", "-i", "-e", path, input="".join(
-        f"{a:#x}\n" for a in addresses)).splitlines())
-    wanted = {}
-    for line in lines:
-        if line.startswith("0x"):
-            chain = wanted.setdefault(int(line, 16), [])
-            continue
-        file, number = re.match(r"(.*):(\d+|\?)", next(lines)).groups()
-        chain.append((line, os.path.basename(file), None if number == "?" else int(number)))
+    wanted = symbolize_db.addr2line(path, addresses)
     for slide in (0, SLIDE):
-        fresh("kernel.db")
         symbolize_db.make("kernel.db", SCHEMA, path, [(a, None) for a in addresses], slide)
         db = sqlite3.connect("kernel.db")
         db.execute("UPDATE mapping SET start_addr = start_addr + ?1,"
                    " file_offset_bytes = file_offset_bytes + ?1", (slide,))
         db.commit()
         db.close()
-        subprocess.run([MEMLAG, "symbolize", "--vmlinux=" + path, "kernel.db"], check=True)
-        found = {}
-        for place, address, function, file, line in query(
-                "kernel.db", "SELECT location_id, address_offset, function, file, line"
-                " FROM location"):
-            frames = query("kernel.db", "SELECT function, call_file, call_line FROM inline_frame"
-                           f" WHERE location_id = {place} ORDER BY depth")
-            chain = [(function, file, line)] + [
-                (outer[0], inner[1], inner[2]) for inner, outer in zip(frames, frames[1:])]
-            found[address % 2**64] = [(f, p and os.path.basename(p), n) for f, p, n in chain]
+        found = symbolize_db.named(MEMLAG, "kernel.db", "--vmlinux=" + path)
         assert found == wanted, (slide, found, wanted)
     inlined = sum(len(chain) > 1 for chain in wanted.values())
     assert inlined > 3
@@ -195,7 +152,6 @@ def declared_in(path, address):
 
 def names_at(path, addresses):
     database = os.path.basename(path) + ".db"
-    fresh(database)
     symbolize_db.make(database, SCHEMA, path, [(a, None) for a in addresses], 0x7F1234560000)
     return {address: answer[0] for address, answer in symbolize(database).items()}
 
@@ -226,7 +182,6 @@ def check_parts():
 
 def kernel_database(addresses):
     """Samples in a kernel and in a module of it, of neither of which there is a file."""
-    fresh("list.db")
     symbolize_db.make("list.db", SCHEMA, "vmlinux", [], 0, b"\x11" * 20)
     db = sqlite3.connect("list.db")
     db.execute("UPDATE mapping SET start_addr = ?1, file_offset_bytes = ?1,"
@@ -293,7 +248,6 @@ def check_vdso():
     build_id = symbolize_db.build_id("vdso.so")
     base = 0x7FFD12340000
     for recorded, known in ((build_id, True), (build_id[::-1], False), (None, False)):
-        fresh("vdso.db")
         symbolize_db.make("vdso.db", SCHEMA, "vdso.so", [(a, None) for a in wanted], base)
         db = sqlite3.connect("vdso.db")
         db.execute("UPDATE module SET path = '[vdso]', build_id = ?", (recorded,))

@@ -7,11 +7,9 @@ import sqlite3
 import subprocess
 import sys
 
-source = os.environ["SOURCE_DIR"]
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(source, "tests/integration"))
-import symbolize_db  # noqa: E402
+import symbolize_db
 
+source = os.environ["SOURCE_DIR"]
 MEMLAG = os.environ["MEMLAG"]
 SCHEMA = os.path.join(source, "profiler/db/schema.sql")
 CC = os.environ.get("CC", "cc")
@@ -138,8 +136,6 @@ def check_by_hand():
                for line in symbolize_db.output("nm", "variants").splitlines()
                if len(line.split()) == 3}
     path = os.path.abspath("variants")
-    if os.path.exists("variants.db"):
-        os.remove("variants.db")
     asked = [symbols[name] + offset for name, offset in WANTED]
     symbolize_db.make("variants.db", SCHEMA, path,
                       [(symbols["main"], address) for address in asked], 0)

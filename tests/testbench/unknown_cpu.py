@@ -10,8 +10,7 @@ from case import PebsCase
 
 
 class UnknownCpu(PebsCase):
-    machine = bench.Machine("unknown_cpu", family=6, model=254, stepping=1,
-                            pmu="pmu_name=future")
+    machine = bench.Machine("unknown_cpu", family=6, model=254, stepping=1, pmu="pmu_name=future")
     extra = 0
 
     def test_samples_by_time(self):

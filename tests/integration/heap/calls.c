@@ -161,10 +161,8 @@ static void broken(void)
 static void *in_thread(void *argument)
 {
         (void)argument;
-        begin_events();
         void *block = keep(malloc(123));
         expect_alloc("malloc", block, 123);
-        end_events();
         return block;
 }
 
@@ -173,11 +171,9 @@ static void threaded(void)
 {
         pthread_t thread;
         void *block;
-        end_events();
         if (pthread_create(&thread, NULL, in_thread, NULL) ||
             pthread_join(thread, &block))
                 abort();
-        begin_events();
         release(block);
 }
 
@@ -198,7 +194,6 @@ static void forked(void)
 int main(int argc, char **argv)
 {
         setvbuf(stdout, NULL, _IONBF, 0);
-        begin_events();
         plain();
         resized();
         aligned();
@@ -207,6 +202,5 @@ int main(int argc, char **argv)
         forked();
         if (argc > 1 && strcmp(argv[1], "threads") == 0)
                 threaded();
-        end_events();
         return 42;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the test programs share. A program says on descriptor 8 what it did, in the
- * words of probe.c, and marks on descriptor 9 where that begins and ends; both are
- * closed when it runs alone. Nothing here allocates. */
+/* What the test programs share. A program says on descriptor 8 what it did, in the words
+ * of heap_consume.c; it is closed when the program runs alone. Nothing here allocates. */
 #ifndef HEAP_TEST_EXPECT_H
 #define HEAP_TEST_EXPECT_H
 
@@ -57,16 +56,6 @@ static inline void expect_unmap(const void *start, size_t length)
 {
         expect("unmap 0x%lx 0x%lx", (unsigned long)(uintptr_t)start,
                (unsigned long)length);
-}
-
-static inline void begin_events(void)
-{
-        put_line(9, "begin\n");
-}
-
-static inline void end_events(void)
-{
-        put_line(9, "end\n");
 }
 
 /* The same on standard output, whatever the run: no addresses. */

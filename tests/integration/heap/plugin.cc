@@ -7,12 +7,10 @@
 extern "C" int run_plugin()
 {
         static void *volatile last;
-        begin_events();
         last = operator new(77);
         void *block = last;
         expect_alloc("operator new", block, 77);
         expect_free(block);
         operator delete(block);
-        end_events();
         return block ? 44 : 1;
 }

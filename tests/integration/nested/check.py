@@ -26,8 +26,7 @@ def verdict(said_type, said, true_type, true):
     if true.endswith(".*"):  # a union as a whole: no one of its members
         whole = all(name.startswith(true[:-1]) for name in several)
         return "open" if len(several) > 1 and whole else "wrong"
-    is_one = any(true == name or name.startswith((true + ".", true + "["))
-                 for name in several)
+    is_one = any(true == name or name.startswith((true + ".", true + "[")) for name in several)
     if re.search(r"\|\d+ more$", said or ""):  # which, is not said
         return "open"
     if true.startswith(f"{said}."):

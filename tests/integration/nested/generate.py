@@ -51,8 +51,7 @@ class Types:
 
     def bits(self, name):
         widths = [self.rng.randint(1, 12) for _ in range(self.rng.randint(2, 3))]
-        declared = "; ".join(f"unsigned {name}{i} : {width}"
-                             for i, width in enumerate(widths))
+        declared = "; ".join(f"unsigned {name}{i} : {width}" for i, width in enumerate(widths))
         return declared, [(f"{name}{i}", f"{name}{i}") for i in range(len(widths))]
 
     def struct(self, tag):

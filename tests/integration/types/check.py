@@ -23,8 +23,7 @@ def read_truth(path):
             what, *rest = line.rstrip("\n").split("\t")
             if what == "object":
                 kind, name, typename, start, item, items, function = rest
-                objects.append((int(start), int(item), int(items), kind, name, typename,
-                                function))
+                objects.append((int(start), int(item), int(items), kind, name, typename, function))
             else:
                 typename, field, offset, size, also = rest
                 answers = {(typename, field)}
@@ -43,8 +42,7 @@ def object_at(objects, starts, addr, function):
     while i > 0 and addr - objects[i - 1][0] < 1 << 20:
         i -= 1
         start, item, items, _, _, _, only = objects[i]
-        if start <= addr < start + item * items and \
-                (only == "*" or function in only.split(",")):
+        if start <= addr < start + item * items and (only == "*" or function in only.split(",")):
             return objects[i]
     return None
 
@@ -146,8 +144,7 @@ def check(database, truth_path):
         elif one_of_several(field, answers):
             counts["field open"] += 1
             classes[f"field open: {truth[4]} is one of {field} in {where}"] += 1
-        elif any(same_type(typename, t) and some_of_several(field, [(t, f)])
-                 for t, f in answers):
+        elif any(same_type(typename, t) and some_of_several(field, [(t, f)]) for t, f in answers):
             counts["field right"] += 1
         else:
             counts["field wrong"] += 1
