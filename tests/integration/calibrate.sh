@@ -5,9 +5,9 @@
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 "$MEMLAG" calibrate --show >out 2>err && fail "a calibration before the first"
-says "memlag calibrate"
+grep -q "memlag calibrate" err || fail "no remedy: $(cat err)"
 "$MEMLAG" record --source sim --sim-cpu host -- true 2>err && fail "a host before the first calibration"
-says "memlag calibrate"
+grep -q "memlag calibrate" err || fail "no remedy: $(cat err)"
 
 # Where the picture cannot be is known before anything is measured and kept.
 "$MEMLAG" calibrate --quick --picture missing/curves.svg >out 2>err && fail "drawn into a missing directory"
@@ -65,7 +65,7 @@ EOF
 # Beside many more programs than CPUs there is no time for most of the figures.
 for attempt in 1 2 3; do
         "$MEMLAG" calibrate --quick --force --picture curves.svg >quick.txt 2>ended || {
-                says "contradicts itself" ended
+                grep -q "contradicts itself" ended || fail "calibrate: $(cat ended)"
                 cp ended judged
                 continue
         }
@@ -82,7 +82,7 @@ grep -q "^note: no-host: " quick.txt || grep -q "this machine can be simulated: 
         fail "it does not say that it can be simulated: $(cat ended)"
 "$MEMLAG" calibrate --show >show.txt
 cmp quick.txt show.txt
-says "^<text .*CPUs; measured 20.*Z (quick); worst error " curves.svg
+grep -q "^<text .*CPUs; measured 20.*Z (quick); worst error " curves.svg || fail "whose picture is it"
 
 # What is interrupted says that nothing is kept, and what was there stays.
 cat "$XDG_DATA_HOME"/memlag/*.json >before
@@ -98,7 +98,7 @@ wait $pid && fail "it was not interrupted"
 [ "$(wc -l <err)" -eq 1 ] && grep -q "interrupted: nothing is kept, an earlier calibration stays" err || fail "$(cat err)"
 cat "$XDG_DATA_HOME"/memlag/*.json | cmp - before
 "$MEMLAG" calibrate --show --picture missing/curves.svg >out 2>err && fail "drawn into a missing directory"
-says "cannot write missing/curves.svg"
+grep -q "cannot write missing/curves.svg" err || fail "$(cat err)"
 [ ! -e missing ] || fail "a directory was made for the picture"
 
 # A recording that uses the calibration holds all of it, also for a machine that has another.
@@ -150,7 +150,7 @@ if grep -q "^note: no-host: " quick.txt; then
         says "there is no --sim-cpu host: .* repeat 'memlag calibrate' without --quick (some three minutes)" ended
         echo "SKIPPED: the simulated host was NOT tested: this machine is too busy" >&2
         "$MEMLAG" record --source sim --sim-cpu host -- true 2>err && fail "a host that lacks a figure"
-        says "memlag calibrate"
+        grep -q "memlag calibrate" err || fail "no remedy: $(cat err)"
 else
 "$MEMLAG" record --source sim --sim-cpu host -o host.db -- "$MEMLAG" bench chase --size 64M --passes 1 \
         2>err || fail "$(cat err)"
@@ -255,14 +255,14 @@ for file in "$XDG_DATA_HOME"/memlag/*.conf; do
 done
 XDG_DATA_HOME=$PWD/old "$MEMLAG" record --source sim --sim-cpu host -- true 2>err && fail "an old host was taken"
 [ "$(wc -l <err)" -eq 1 ] || fail "an old host: $(cat err)"
-says "make it anew with 'memlag calibrate'.*core.rob_entries is missing"
+grep -q "make it anew with 'memlag calibrate'.*core.rob_entries is missing" err || fail "no remedy: $(cat err)"
 fi
 
 # ---- bad conditions ---------------------------------------------------------------------
 # noted NAME FILE: the condition is among FILE's notes.
 noted()
 {
-        says "^note: $1: " "$2"
+        grep -q "^note: $1: " "$2" || fail "$1 is not said: $(cat "$2")"
 }
 
 # Little address space, of which each thread's stack takes some, so on two CPUs; beside
@@ -341,7 +341,7 @@ if [ "$(getconf LEVEL3_CACHE_SIZE)" -ge 16777216 ]; then
         (ulimit -v 100000 && XDG_DATA_HOME=$PWD/tiny exec "$MEMLAG" calibrate --quick --force) \
                 >tiny.txt 2>err || fail "calibrate with very little memory: $(cat err)"
         [ ! -e tiny/memlag/*.conf ] || fail "a simulated host of another calibration"
-        says "^memory  *-  *-  *-  *-$" tiny.txt
+        grep -q "^memory  *-  *-  *-  *-$" tiny.txt || fail "memory: $(cat tiny.txt)"
         XDG_DATA_HOME=$PWD/tiny "$MEMLAG" calibrate --export json >tiny.json
         /usr/bin/python3 - tiny.json <<'EOF'
 import json
@@ -355,7 +355,7 @@ assert document["caches"]["levels"][0]["latency_ns"] > 0
 EOF
         XDG_DATA_HOME=$PWD/tiny "$MEMLAG" record --source sim --sim-cpu host -- true 2>err &&
                 fail "a host of a calibration without memory"
-        says "memlag calibrate"
+        grep -q "memlag calibrate" err || fail "no remedy: $(cat err)"
         XDG_DATA_HOME=$PWD/tiny "$MEMLAG" calibrate --show --picture tiny.svg >out
 else
         echo "SKIPPED: calibration without memory was NOT tested: the last cache is small or unknown here" >&2
@@ -366,7 +366,7 @@ status=0
 (ulimit -v 60000 && "$MEMLAG" calibrate --quick) >out 2>err || status=$?
 [ $status -eq 1 ] || fail "calibrate without memory: status $status"
 [ "$(wc -l <err)" -eq 1 ] || fail "calibrate without memory: $(cat err)"
-says "ulimit -v"
+grep -q "ulimit -v" err || fail "no remedy: $(cat err)"
 
 # Without huge pages, in this process and what it starts, and on one CPU; in a cgroup that may
 # use three tenths of that there is no time for all.
@@ -403,7 +403,7 @@ noted one-cpu one.txt
 noted no-huge-pages one.txt
 if [ -n "$group" ]; then
         noted cgroup-cpu-limit one.txt
-        says "may use 0.30 CPUs" one.txt
+        grep -q "may use 0.30 CPUs" one.txt || fail "by how much: $(cat one.txt)"
         noted out-of-time one.txt
 else
         echo "SKIPPED: calibration in a cgroup with a limit of CPU time was NOT tested: no cgroup may be made here" >&2
@@ -416,14 +416,14 @@ echo '{"format": 1,' >"$file"
 [ "$(wc -l <err)" -eq 1 ] || fail "a damaged calibration: $(cat err)"
 echo '{"format": 99}' >"$file"
 "$MEMLAG" calibrate --show >out 2>err && fail "a calibration of the future was shown"
-says "format 99"
+grep -q "format 99" err || fail "a calibration of the future: $(cat err)"
 
 for foreign in '[1,2]' '{}' '{"format": 1}'; do
         echo "$foreign" >"$file"
         "$MEMLAG" calibrate --export json >out 2>err && fail "$foreign was passed on"
         [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] || fail "$foreign: $(cat err)"
         "$MEMLAG" calibrate --show >out 2>err && fail "$foreign was shown"
-        says "$file: .* is missing or damaged; make it anew"
+        grep -q "$file: .* is missing or damaged; make it anew" err || fail "$foreign: $(cat err)"
 done
 # A part that is not of the kind it must be.
 for part in memory caches loaded conditions; do
@@ -432,7 +432,7 @@ document = json.load(open("calibration.json"))
 document[sys.argv[1]] = [1, 2]
 json.dump(document, open(sys.argv[2], "w"))' $part "$file"
         "$MEMLAG" calibrate --show >out 2>err && fail "a damaged $part was shown"
-        says "'$part.*' is missing or damaged"
+        grep -q "'$part.*' is missing or damaged" err || fail "$part: $(cat err)"
 done
 
 # What is stored is not obeyed by a terminal.
@@ -441,7 +441,7 @@ document = json.load(open("calibration.json"))
 document["machine"]["cpu"] = "\033[31mred\u009b1m"
 json.dump(document, open(sys.argv[1], "w"))' "$file"
 "$MEMLAG" calibrate --show >out
-says "^?\[31mred?1m, " out
+grep -q "^?\[31mred?1m, " out || fail "a name with control characters: $(head -1 out | od -c)"
 
 # An error that is unknown is not shown as a small one.
 /usr/bin/python3 -c 'import json, sys
@@ -449,7 +449,7 @@ document = json.load(open("calibration.json"))
 document["noise"]["worst_error"] = None
 json.dump(document, open(sys.argv[1], "w"))' "$file"
 "$MEMLAG" calibrate --show >out
-says "; worst error unknown$" out
+grep -q "; worst error unknown$" out || fail "an unknown error: $(cat out)"
 
 touch blocked
 XDG_DATA_HOME=$PWD/blocked "$MEMLAG" calibrate --quick >out 2>err && fail "kept in a file"

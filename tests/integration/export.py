@@ -27,6 +27,44 @@ def check(form, weight, sums):
     assert found == wanted and found, (form, weight, found - wanted, wanted - found)
 
 
+def folded():
+    """Collapsed stacks; the stalled time is what is drawn by default."""
+    for weight, options in (("stalled", []), ("samples", ["--weight", "samples"])):
+        sums = collections.Counter()
+        for line in export("folded", *options).decode().splitlines():
+            stack, _, value = line.rpartition(" ")
+            root, *steps = stack.split(";")
+            assert root.startswith("modelled by the simulated PMU (skylake-sp)"), root
+            sums[tuple(steps)] += int(value)
+        check("folded", weight, sums)
+
+
+def callgrind():
+    """What callgrind_annotate reads. Each path counts at its first call of a function."""
+    with open("t.callgrind", "wb") as out:
+        out.write(export("callgrind"))
+    done = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "t.callgrind"],
+                          capture_output=True, text=True, check=True)
+    assert not done.stderr, done.stderr
+
+    def counts(label):
+        match = re.search(r"^((?: *[\d,]+ \([ \d.]+%\))+)  \S*" + label, done.stdout, re.MULTILINE)
+        return [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) \(", match[1])]
+
+    total = database.execute("SELECT value FROM run_info WHERE key = 'memory_samples'").fetchone()[0]
+    assert counts("PROGRAM TOTALS")[-1] == int(total), (counts("PROGRAM TOTALS"), total)
+    for function in ("main", "descend", "chase"):
+        wanted = sum(row["samples"] for row in rows if row["function"] == function
+                     and function not in tree.path(row["parent_id"]))
+        # Of one that calls itself the file tells its own cost and that of its calls of others.
+        if function == "descend":
+            wanted = sum(row["self_samples"] for row in rows if row["function"] == function) + sum(
+                row["samples"] for row in rows if tree.name.get(row["parent_id"]) == function
+                and row["function"] != function)
+        found = counts(f":{function} ")[-1]
+        assert found == wanted > 0, (function, found, wanted)
+
+
 def speedscope():
     file = json.loads(export("speedscope"))
     frames = [frame["name"] for frame in file["shared"]["frames"]]
@@ -108,7 +146,5 @@ def svg():
         assert told[function] == wanted, (function, told[function], wanted)
 
 
-speedscope()
-firefox()
-pprof()
-svg()
+for form in (folded, callgrind, speedscope, firefox, pprof, svg):
+    form()

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# memlag export: the paths and sums of the calling-context tree as collapsed stacks, held to
-# the tree by its parents; and the file for callgrind, held to the tree by what
-# callgrind_annotate reads in it, with a function that calls itself.
+# memlag export: each format has the paths and sums of the calling-context tree (export.py), of a
+# program with a function that calls itself; and what cannot be drawn.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >tree.c <<'END_C'
@@ -30,81 +29,6 @@ int main(void)
 END_C
 "$CC" -g -O1 -fno-optimize-sibling-calls -o tree tree.c
 "$MEMLAG" record $SIM -o t.db -- ./tree 2>record.err
-"$MEMLAG" export t.db >stalled.folded
-"$MEMLAG" export --weight samples -i t.db >samples.folded
-"$MEMLAG" export --format callgrind t.db >t.callgrind
-callgrind_annotate --inclusive=yes --threshold=100 t.callgrind >annotated 2>annotate.err ||
-        fail "callgrind_annotate: $(cat annotate.err)"
-[ -s annotate.err ] && fail "callgrind_annotate: $(cat annotate.err)"
-
-python3 - <<'END_PYTHON' || exit 1
-import collections
-import re
-import sqlite3
-import sys
-
-db = sqlite3.connect("t.db")
-rows = db.execute(
-    "SELECT caller_id, parent_id, function, samples, self_samples, self_stalled_ratio"
-    " FROM caller_view").fetchall()
-parent = {row[0]: row[1] for row in rows}
-name = {row[0]: row[2] for row in rows}
-
-
-def path(caller):
-    return path(parent[caller]) + [name[caller]] if caller else []
-
-
-def folded(file):
-    with open(file) as lines:
-        for line in lines:
-            stack, weight = line.rstrip("\n").rsplit(" ", 1)
-            root, *steps = stack.split(";")
-            if not root.startswith("modelled by the simulated PMU (skylake-sp)"):
-                sys.exit(f"export.sh: {file}: a stack begins with {root}")
-            yield ";".join(steps), int(weight)
-
-
-for file, column, unit in (("samples.folded", 4, 1), ("stalled.folded", 5, 1e6)):
-    expected = collections.Counter()
-    for row in rows:
-        weight = round((row[column] or 0) * unit)
-        if weight and all(path(row[0])):
-            expected[";".join(path(row[0]))] += weight
-    found = collections.Counter()
-    for stack, weight in folded(file):
-        if "[" not in stack and "+0x" not in stack:  # of functions without a name
-            found[stack] += weight
-    if found != expected or not found:
-        sys.exit(f"export.sh: {file}: {found} for {expected}")
-
-# Each path counts at its first call of a function: descend calls itself nine times.
-inclusive = collections.Counter()
-for caller, _, function, samples, *_ in rows:
-    if function and function not in path(parent[caller]):
-        inclusive[function] += samples
-with open("annotated") as lines:
-    text = lines.read()
-def counts(label):
-    match = re.search(r"^((?: *[\d,]+ \([ \d.]+%\))+)  \S*" + label, text, re.MULTILINE)
-    if not match:
-        sys.exit(f"export.sh: no {label} in\n{text}")
-    return [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) \(", match[1])]
-total = db.execute("SELECT value FROM run_info WHERE key = 'memory_samples'").fetchone()[0]
-if counts("PROGRAM TOTALS")[-1] != int(total):
-    sys.exit(f"export.sh: {counts('PROGRAM TOTALS')} samples of {total}")
-for function in ("main", "descend", "chase"):
-    found = counts(f":{function} ")[-1]
-    # What a file for callgrind tells of a function that calls itself is its own cost and
-    # that of its calls of others.
-    expected = inclusive[function]
-    if function == "descend":
-        expected = sum(r[4] for r in rows if r[2] == "descend") + sum(
-            r[3] for r in rows if name.get(r[1]) == "descend" and r[2] != "descend")
-    if found != expected or not found:
-        sys.exit(f"export.sh: {function}: {found} samples for {expected}")
-END_PYTHON
-
 python3 "$SOURCE_DIR/tests/integration/export.py" "$MEMLAG" t.db || fail "see above"
 
 # What is not known is not drawn: a timer's samples have shares of time alone.

@@ -45,17 +45,6 @@ lacks()
         ! grep -q -e "$1" "${2:-err}" || fail "'$1' in: $(cat "${2:-err}")"
 }
 
-# refuses STATUS PATTERN COMMAND...: it ends so, and prints nothing but one line with PATTERN on
-# standard error.
-refuses()
-{
-        status_wanted=$1 pattern=$2
-        shift 2
-        ends "$status_wanted" "$@" >refused.out
-        says "$pattern"
-        expect "standard output and lines of errors of $*" "$(cat refused.out) $(wc -l <err)" " 1"
-}
-
 # record NAME OPTION... -- COMMAND...: what it simulates is in NAME.db, and what it prints in out.
 record()
 {

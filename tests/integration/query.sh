@@ -96,7 +96,7 @@ for wrong in "json('{')=malformed JSON" "abs(-9223372036854775808)=integer overf
 done
 for nothing in "" "  " "/* a remark */"; do
         ends 2 query memlag.db "$nothing" >out
-        says "no SQL given"
+        grep -q "no SQL given" err || fail "'$nothing': $(cat err)"
 done
 ends 2 query memlag.db </dev/null >out
 
@@ -134,7 +134,9 @@ for rows in 1 100000; do
                         "memlag query: cannot write the output: No space left on device"
         done
 done
-ends 1 query memlag.db "SELECT 1" >&-
+status=0
+query memlag.db "SELECT 1" 2>err >&- || status=$?
+expect "status without an output" $status 1
 expect "no output" "$(cat err)" "memlag query: cannot write the output: Bad file descriptor"
 
 for bad in '--name nothing' '--format xml' 'a b c' '--name run a b'; do
@@ -146,7 +148,7 @@ done
 ends 1 query -i absent.db 'SELECT 1'
 synthetic_database raw.db
 status=0; query raw.db 'SELECT * FROM line_view' 2>err || status=$?
-says "memlag analyze"
+grep -q "memlag analyze" err || fail "no advice where the views are missing"
 
 # Findings that were taken away, as symbolize does when names change, are not "none".
 cp memlag.db taken.db
@@ -263,10 +265,10 @@ expect run "$(grep ^samples run.csv)" "samples,885"
 # ---- limits, and texts that are not what they seem ------------------------------------
 endless='WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n'
 ! query --time-limit 1 "$endless" >out 2>err || fail "an endless query ended"
-says 'after 1 s; give it longer with --time-limit'
+grep -q 'after 1 s; give it longer with --time-limit' err || fail "an endless query: $(cat err)"
 large='SELECT length(hex(zeroblob(100000000)))'
 ! query --memory-limit 64 "$large" >out 2>err || fail "200 MB are within 64 MB"
-says 'more memory than 64 MB; give it more with --memory-limit'
+grep -q 'more memory than 64 MB; give it more with --memory-limit' err || fail "a large query: $(cat err)"
 expect "a large query with more memory" "$(query --format csv --memory-limit 1000 "$large" | tail -n 1)" 200000000
 # A right-to-left override, with which what follows reads backwards.
 expect "marks of direction" "$(query "SELECT char(8238) || 'cba' AS text" | tail -n 1)" '\xe2\x80\xaecba'

@@ -32,7 +32,8 @@ build()
         gcc -g -O1 -Wl,--build-id=none -o program "$1"
 }
 build chase.c
-record run $SIM --ldlat 1 --period 7 -- ./program
+"$MEMLAG" record $SIM --ldlat 1 --period 7 -o run.db -- ./program >out 2>&1 ||
+        fail "$(cat out)"
 unverified="SELECT total(value) FROM ledger WHERE kind = 'samples in unverified binary'"
 named="SELECT count(*) FROM sample_view WHERE function = 'work' AND line BETWEEN 7 AND 8"
 samples=$(ask "$named")
@@ -101,7 +102,8 @@ normalised()
 named="SELECT count(*) FROM sample_view WHERE function = 'alpha' AND line BETWEEN 7 AND 8"
 normalised alpha
 size=$(stat -c %s program)
-record run $SIM --ldlat 1 --period 7 -- ./program
+"$MEMLAG" record --force $SIM --ldlat 1 --period 7 -o run.db -- ./program >out 2>&1 ||
+        fail "$(cat out)"
 samples=$(ask "$named")
 [ "$samples" -gt 1000 ] || fail "only $samples samples in alpha"
 normalised omega

@@ -50,8 +50,9 @@ for source in sim clock; do
         # ---- without --wait: recording ends with the command, the daemon goes on ----
         ends 5 "$MEMLAG" record --source $source -o $source-left.db -- ./daemon go done $rounds
         says '^memlag record: 1 process of the command lives on.*--wait'
-        holds $source-left.db 1 "SELECT value FROM ledger WHERE stage = 'record'
-                                  AND kind = 'processes left running'"
+        [ "$(answer $source-left.db "SELECT value FROM ledger WHERE stage = 'record'
+                                  AND kind = 'processes left running'")" = 1 ] ||
+                fail "$source: the ledger does not count the daemon"
         echo >go
         until [ -e done ]; do sleep 0.1; done
 
@@ -61,12 +62,13 @@ for source in sim clock; do
         ends 5 "$MEMLAG" record --wait --source $source -o $source.db -- ./daemon go done $rounds
         [ -e done ] || fail "$source: memlag did not wait"
         wait
-        lacks 'lives on'
+        ! grep -q 'lives on' err || fail "$source: a daemon that has ended lives on: $(cat err)"
         [ -z "$(answer $source.db "SELECT 1 FROM ledger WHERE kind = 'processes left running'")" ] ||
                 fail "$source: the ledger counts what has ended"
-        holds $source.db 5 "SELECT value FROM run WHERE key = 'exit_status'"
-        holds $source.db 0 'SELECT count(*) FROM process WHERE end_ns IS NULL'
-        holds $source.db 1 "SELECT count(*) > 50 FROM sample_view WHERE function = 'work'"
+        [ "$(answer $source.db "SELECT value FROM run WHERE key = 'exit_status'")" = 5 ]
+        [ "$(answer $source.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ]
+        [ "$(answer $source.db "SELECT count(*) > 50 FROM sample_view WHERE function = 'work'")" = 1 ] ||
+                fail "$source: the daemon's work has no samples"
 
         # ---- a signal ends the waiting; the daemon is not its target ----
         rm -f done
@@ -78,13 +80,13 @@ for source in sim clock; do
         status=0
         wait $recorder || status=$?
         [ $status -eq 5 ] || fail "$source: status $status after SIGINT: $(cat err)"
-        says '1 process of the command lives on'
+        grep -q '1 process of the command lives on' err || fail "$source: stopped: $(cat err)"
         echo >go
         until [ -e done ]; do sleep 0.1; done
 
         # ---- nothing is left: --wait changes nothing ----
         ends 0 "$MEMLAG" record --wait --source $source -o $source-none.db -- sh -c 'true; true'
-        lacks 'the command has ended'
+        ! grep -q 'the command has ended' err || fail "$source: it waited for nothing: $(cat err)"
 done
 
 ends 2 "$MEMLAG" record --wait --source clock -p $$

@@ -121,13 +121,20 @@ named=$(answer live.db 'SELECT count(location_id) FROM sample_location')
 [ "$samples" -eq "$named" ] || fail "$named of $samples samples have a place: $(cat err)"
 
 # ---- Ctrl-C on a terminal ----
+# terminal.py WHEN COMMAND...: Ctrl-C when the command has said "ready", or so many seconds after
+# the terminal is the child's: before, Ctrl-C reaches nobody.
 cat >terminal.py <<'END'
-import os, pty, signal, sys
+import os, pty, signal, sys, threading
+when, *command = sys.argv[1:]
 pid, terminal = pty.fork()
 if pid == 0:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    os.execvp(sys.argv[1], sys.argv[1:])
-seen, sent = b"", False
+    os.write(1, b"!")
+    os.execvp(command[0], command)
+assert os.read(terminal, 1) == b"!"
+if when != "ready":
+    threading.Timer(float(when), os.write, (terminal, b"\x03")).start()
+seen = b""
 while True:
     try:
         chunk = os.read(terminal, 4096)
@@ -135,14 +142,13 @@ while True:
         break
     if not chunk:
         break
-    seen += chunk
-    if b"ready" in seen and not sent:
+    if when == "ready" and b"ready" not in seen and b"ready" in seen + chunk:
         os.write(terminal, b"\x03")
-        sent = True
+    seen += chunk
 os.write(1, seen)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 END
-ends 130 python3 terminal.py "$MEMLAG" record $SIM -o tty.db -- ./busy >out
+ends 130 python3 terminal.py ready "$MEMLAG" record $SIM -o tty.db -- ./busy >out
 holds tty.db 2 "SELECT value FROM run WHERE key = 'signal'"
 holds tty.db complete "SELECT value FROM run WHERE key = 'state'"
 says 'busy\.c:' out
@@ -195,32 +201,10 @@ python3 stop.py "$MEMLAG" record --source clock -o ignored.db -- \
 ! grep -q stopped out && grep -q 'status 0' out || fail "Ctrl-Z that is ignored: $(cat out)"
 
 # ---- Ctrl-C at any moment of the start: it is said, or the recording is whole ----
-# The delay counts from when the terminal is the child's: before, Ctrl-C reaches nobody.
-cat >early.py <<'END'
-import os, pty, signal, sys, threading
-pid, terminal = pty.fork()
-if pid == 0:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    os.write(1, b"!")
-    os.execvp(sys.argv[2], sys.argv[2:])
-assert os.read(terminal, 1) == b"!"
-threading.Timer(float(sys.argv[1]), os.write, (terminal, b"\x03")).start()
-seen = b""
-while True:
-    try:
-        chunk = os.read(terminal, 4096)
-    except OSError:
-        break
-    if not chunk:
-        break
-    seen += chunk
-os.write(1, seen)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-END
 for delay in 0.001 0.003 0.005 0.007 0.01 0.013 0.016 0.02 0.03 0.05 0.08 0.12; do
         rm -f early.db*
         status=0
-        python3 early.py $delay "$MEMLAG" record $SIM -o early.db -- ./busy >out 2>err || status=$?
+        python3 terminal.py $delay "$MEMLAG" record $SIM -o early.db -- ./busy >out 2>err || status=$?
         if [ $status -eq 254 ]; then
                 [ ! -e early.db ] || fail "Ctrl-C after $delay s: a database is left"
                 continue # memlag itself had not begun to wait for signals

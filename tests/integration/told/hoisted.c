@@ -1,11 +1,7 @@
-#!/bin/sh
-# SPDX-License-Identifier: MIT
-# A member of a union is read in each case of a switch, by one load that the compiler moves
-# before it, or for both sides of a choice: what one case does with the number tells nothing
-# of the others.
-. "$SOURCE_DIR/tests/integration/library.sh"
-
-cat >hoisted.c <<'END'
+/* SPDX-License-Identifier: MIT */
+/* A member of a union is read in each case of a switch, by one load that the compiler moves
+ * before it, or for both sides of a choice: what one case does with the number tells nothing
+ * of the others. */
 #include <stdint.h>
 #include <stdlib.h>
 struct message {
@@ -60,15 +56,3 @@ int main(void)
                 result += step() + lags() + choice();
         return 0;
 }
-END
-gcc -g -O2 -o hoisted hoisted.c
-# The load of all cases is there, and is of no number by itself.
-objdump -d --disassemble=step hoisted | grep -q 'mov  *0x8(%r..),%r..$' ||
-        fail "gcc did not move the load: the test needs another program"
-record hoisted $LOADS --period 37 -- ./hoisted
-said=$(sqlite3 -readonly hoisted.db "SELECT DISTINCT function, coalesce(field, 'open')
-        FROM sample_view WHERE object_kind = 'heap' AND address_offset IS NOT NULL
-        AND field LIKE 'u.%' ORDER BY 1, 2")
-[ "$said" = "choice|u.index|last|lag
-lags|u.lag
-step|u.index|last|lag" ] || fail "the union's members are said to be $said"

@@ -1,12 +1,7 @@
-#!/bin/sh
-# SPDX-License-Identifier: MIT
-# Blocks that C++'s library asked for are items of one type, from end to end, though nothing
-# reads more than the first by a pointer to that type: by pointers to a member, cast without
-# a variable, and from behind. And members of an array in an object, in a loop that a compiler
-# has unrolled, where the debug information has a pointer to the array's end.
-. "$SOURCE_DIR/tests/integration/library.sh"
-
-cat >items.cc <<'END'
+/* SPDX-License-Identifier: MIT */
+/* Blocks that C++'s library asked for are items of one type, from end to end, though nothing
+ * reads more than the first by a pointer to that type. And members of an array in an object,
+ * in an unrolled loop, where the debug information has a pointer to the array's end. */
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -82,42 +77,3 @@ int main()
                          collected(root.get());
         return 0;
 }
-END
-
-# check NAME COMPILER [OPTION...]: every read is of the field that the source names.
-check()
-{
-        name=$1 compiler=$2
-        shift 2
-        "$compiler" -g -std=c++17 "$@" -o "$name" items.cc
-        record "$name" $LOADS --ldlat 1 --period 37 -- "./$name"
-        said=$(sqlite3 -readonly "$name.db" "
-                WITH read (stack, said) AS (SELECT CASE
-                        WHEN object LIKE 'make_tasks at%' THEN 'tasks'
-                        WHEN object LIKE 'make_sales at%' THEN 'sales'
-                        WHEN object LIKE 'make_node at%' THEN 'nodes' END,
-                        coalesce(type || '.' || substr(field || '._', 1, instr(replace(field,
-                                '[', '.') || '._', '.') - 1), 'open')
-                        FROM sample_view WHERE object_kind = 'heap' AND op = 'load'
-                        AND (function = 'tasks' OR object NOT LIKE 'make_tasks at%'))
-                SELECT stack, said, count(*) > 30 FROM read WHERE stack IS NOT NULL
-                GROUP BY 1, 2")
-        [ "$said" = "nodes|node.kids|1
-nodes|node.weight|1
-sales|sale.amount|1
-sales|sale.shop|1
-tasks|task.ready|1
-tasks|task.weight|1" ] || fail "$name: the items are said to be $said"
-}
-
-check gcc g++ -O2
-if command -v clang++ >/dev/null; then
-        check clang clang++ -O2
-        check clang_unrolled clang++ -O3
-                if find_libcxx; then
-                # shellcheck disable=SC2086 # a list of options
-                check libcxx clang++ -O2 $libcxx
-        fi
-else
-        echo "library_items.sh: SKIPPED with clang: it is not installed" >&2
-fi

@@ -1,10 +1,6 @@
-#!/bin/sh
-# SPDX-License-Identifier: MIT
-# A block is held as 'char *', and numbers of all sizes lie there: vectors of them are no
-# 'char', but those of bytes, which are counted with one by one, are.
-. "$SOURCE_DIR/tests/integration/library.sh"
-
-cat >vectors.c <<'END'
+/* SPDX-License-Identifier: MIT */
+/* A block is held as 'char *', and numbers of all sizes lie there: vectors of them are no
+ * 'char', but those of bytes, which are counted with one by one, are. */
 #include <stdint.h>
 #include <stdlib.h>
 enum { BYTES = 1 << 18 };
@@ -57,30 +53,3 @@ int main(void)
         }
         return 0;
 }
-END
-
-# check BYTES COMPILER OPTION...: the bytes that are counted with are BYTES.
-check()
-{
-        bytes=$1
-        shift
-        "$@" -g -O3 -o vectors vectors.c
-        record vectors $LOADS --period 37 -- ./vectors
-        said=$(sqlite3 -readonly vectors.db "SELECT function, coalesce(type, 'open')
-                FROM sample_view WHERE object_kind = 'heap' AND access_bytes > 1
-                GROUP BY 1, 2 HAVING count(*) > 5")
-        [ "$said" = "gather_of_8|open
-or_of_8|open
-sum_of_1|$bytes
-sum_of_2|open
-swap_of_8|open" ] || fail "$*: the block is said to hold $said"
-}
-
-check char gcc
-check char gcc -march=x86-64-v3
-if command -v clang >/dev/null; then
-        check open clang # loads four bytes as one number
-        check char clang -march=x86-64-v3
-else
-        echo "byte_vectors.sh: SKIPPED with clang: it is not installed" >&2
-fi

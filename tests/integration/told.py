@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""What samples of small programs are told to have accessed. The programs in told/ say in their
+first comment what each is about; which of their functions reads what is in the table below.
+told.py [SOURCE...] runs the cases of these sources."""
+import functools
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import typing
+
+MEMLAG = os.environ["MEMLAG"]
+PROGRAMS = os.environ["SOURCE_DIR"] + "/tests/integration/told/"
+# The type without "struct" and the field; "open" where nothing is told.
+FIELD = "coalesce(replace(type, 'struct ', '') || coalesce('.' || field, ''), 'open')"
+# In C++ names of functions may have their parameters.
+FUNCTION = "substr(function, 1, instr(function || '(', '(') - 1)"
+
+
+class Case(typing.NamedTuple):
+    """Each of TOLD reads, in SQL's KEY, what SAID has of it in samples where WHERE holds: the
+    words, or one of several such. Fewer than IGNORED samples tell nothing; each word must have
+    LEAST. CALLS: by a single call instruction all blocks are allocated."""
+    source: str
+    builds: typing.Sequence[str]
+    told: dict
+    where: str = "object_kind = 'heap'"
+    key: str = FUNCTION
+    said: str = FIELD
+    options: str = "--period 37"
+    least: int = 30
+    ignored: int = 0
+    calls: str = ""
+
+
+BOTH = "gcc -O2", "clang -O2"
+HEADS = {"read_heads": "head.id", "read_ticks": "open", "read_widths": "open"}
+BYTES = {"gather_of_8": "open", "or_of_8": "open", "sum_of_2": "open", "swap_of_8": "open"}
+WIDE = {"where": "object_kind = 'heap' AND access_bytes > 1", "least": 5, "ignored": 6}
+EVERY = "--ldlat 1 --period 37"
+CASES = [
+    Case("cast.c", BOTH, {"named": "leaf.up node.key node.weight", "unnamed": "leaf.up open"}),
+    Case("made.c", ["gcc -O2"], {
+        "members": "pair.object.kind pair.object.next pair.right"
+                   " text.hash text.object.kind text.object.next"}, least=100),
+    Case("bases.cc", ["g++ -O1"], {"walk": "Task.Hook<1>::next Task.priority"}, least=100),
+    # Nothing may be wrong.
+    Case("slots.c", BOTH, {name: "right" for name in ("by_choice", "by_pointer", "let_out_call")},
+         said="iif(type = 'struct first' AND field <> 'a0', 'wrong', 'right')", options=EVERY,
+         least=100),
+    Case("casts.c", BOTH, {
+        "at_once 16": "open", "at_once 24": "open", "at_once 32": "open",
+        "behind 0": "frame.kind", "behind 16": "open", "behind 24": "open", "behind 32": "open"},
+         key="function || ' ' || object_offset_bytes", options=EVERY, least=20, ignored=21),
+    Case("casts.c", ["gcc -O2"], {
+        "in_blocks 0": "frame.kind", "in_blocks 20": "query.flags", "in_blocks 24": "packet.to",
+        "in_blocks 32": "packet.hops query.when",
+        "items 0": "wide.first", "items 16": "wide.weight"},
+         key="""function || ' ' || iif(function = 'items', (object_offset_bytes - 16) % 24,
+                object_offset_bytes)""",
+         where="object_kind = 'heap' AND (function = 'in_blocks' OR object_offset_bytes > 15)",
+         options=EVERY, least=20, ignored=21),
+    Case("derived.c", BOTH, {"derived": "list.items"}, options=EVERY,
+         where="access_bytes = 8 AND object LIKE 'main%' AND instruction LIKE 'mov    0x18(%'"),
+    Case("inside.c", BOTH, {"w_of": "open"}, options=EVERY,
+         where="object LIKE 'main%' AND instruction LIKE '%0x20(%'"),
+    # What gcc merges keeps the line and the variables of one branch; what LLVM merges, none.
+    *(Case("merged.c", [build], HEADS, options="--period 7", least=100, calls=calls)
+      for build, calls in (("gcc -O2", "malloc"), ("gcc -O2 -DUNTOLD", "malloc"),
+                           ("g++ -O2 -x c++", "_Znwm"), ("clang -O2 -DINLINED", "malloc"))),
+    Case("vectors.c", ["gcc -O3", "gcc -O3 -march=x86-64-v3", "clang -O3 -march=x86-64-v3"],
+         BYTES | {"sum_of_1": "char"}, **WIDE),
+    # It loads four bytes as one number.
+    Case("vectors.c", ["clang -O3"], BYTES | {"sum_of_1": "open"}, **WIDE),
+    Case("storage.c", ["gcc -O0", "gcc -O2", "clang -O0", "clang -O2"], {
+        "pool_value": "wide.value", "pool_id": "wide.id", "pool_y": "narrow.y",
+        "pool_count": "narrow.count", "pool_flag": "narrow.flag",
+        "pool_bytes": ["char", "char open"],  # clang loads four bytes as one number
+        "own_value": ["wide.value", "open"],
+        "own_bytes": ["unsigned_char", "open unsigned_char"],
+        "frame": ["open", "narrow.count narrow.x", "narrow.count open", "narrow.x open"]},
+         where="(object LIKE '%pool' OR object = 'frame::buffer') AND op = 'load'",
+         options=EVERY, least=0),
+    Case("storage.cc", [f"{compiler} -std=c++17 {level}" for compiler in ("g++", "clang++")
+                        for level in ("-O0", "-O2")],
+         {"price": ["tick.price", "open"]}, where="object = 'ticks' AND op = 'load'",
+         options=EVERY, least=0),
+    Case("hoisted.c", ["gcc -O2"], {"choice": "message.u.index|last|lag", "lags": "message.u.lag",
+                                    "step": "message.u.index|last|lag"},
+         where="object_kind = 'heap' AND field LIKE 'u.%'"),
+    # Of a whole number of headers, and not.
+    Case("file.c", [f"{compiler} -DSIZE={size}" for compiler in ("gcc -O2", "clang -O1", "clang -O2")
+                    for size in ("(1<<18)", "(1<<18)+4104")],
+         {"sum_records": "right", "sum_texts": "right"}, where="object_kind = 'mmap'",
+         said="iif(type = 'struct header' AND object_offset_bytes >= 32, 'wrong', 'right')",
+         options="--ldlat 1 --period 17"),
+    # Blocks by the function that made them, and of arrays of members the first name.
+    Case("items.cc", ["g++ -std=c++17 -O2", "clang++ -std=c++17 -O2", "clang++ -std=c++17 -O3",
+                      "libc++ -std=c++17 -O2"], {
+        "make_node": "node.kids node.weight", "make_sales": "sale.amount sale.shop",
+        "make_tasks": "task.ready task.weight"},
+         where="""object_kind = 'heap' AND op = 'load'
+                  AND (function LIKE 'tasks%' OR object NOT LIKE 'make_tasks at%')""",
+         key="substr(object, 1, instr(object, ' at ') - 1)", options=EVERY,
+         said="""coalesce(type || '.' || substr(field || '._', 1,
+                 instr(replace(field, '[', '.') || '._', '.') - 1), 'open')"""),
+]
+
+
+def libcxx():
+    """The options for libc++, from the system or from where tests/run.sh unpacked its headers."""
+    unpacked = f"-nostdinc++ -isystem {os.environ['BINARY_DIR']}/libc++/usr/include/c++/v1"
+    for options in ("-stdlib=libc++", f"-stdlib=libc++ {unpacked} -nostdlib++ -l:libc++.so.1 -l:libc++abi.so.1"):
+        command = ["clang++", "-x", "c++", "-", *options.split(), "-o", "headers"]
+        if not subprocess.run(command, input="#include <vector>\nint main() {}\n", text=True,
+                              stderr=subprocess.DEVNULL, check=False).returncode:
+            return options.split()
+    return None
+
+
+@functools.cache
+def recorded(source, build, options):
+    """The database, or None where the compiler or library is not installed."""
+    compiler, *flags = build.split()
+    library = []
+    if compiler == "libc++" and shutil.which("clang++"):
+        compiler, library = "clang++", libcxx()
+    if not shutil.which(compiler) or library is None:
+        print(f"told.py: SKIPPED with {build}: it is not installed")
+        return None
+    name = re.sub(r"[^\w.+-]", "_", f"{source}.{build}")
+    subprocess.run([compiler, "-g", "-w", *flags, PROGRAMS + source, "-o", name, *library], check=True)
+    done = subprocess.run([MEMLAG, "record", *os.environ["LOADS"].split(), *options.split(), "--force",
+                           "-o", name + ".db", "--", "./" + name],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (name, done.stderr)
+    return name
+
+
+def one_call(name, function):
+    code = subprocess.run(["objdump", "-d", name], capture_output=True, text=True, check=True).stdout
+    calls = sum("call" in line and f"<{function}@plt>" in line for line in code.splitlines())
+    assert calls == 1, f"{name}: {function} is called at {calls} places, which proves nothing"
+
+
+def check(case, build):
+    name = recorded(case.source, build, case.options)
+    if not name:
+        return
+    if case.calls:
+        one_call(name, case.calls)
+    told = {key: {} for key in case.told}
+    with sqlite3.connect(f"file:{name}.db?mode=ro", uri=True) as db:
+        for key, said, samples in db.execute(
+                f"SELECT {case.key}, replace({case.said}, ' ', '_'), count(*) FROM sample_view"
+                " JOIN attribution USING (sample_id)"
+                f" WHERE {case.where} GROUP BY 1, 2 HAVING count(*) >= ?", (case.ignored,)):
+            if key in told:
+                told[key][said] = samples
+    for key, wanted in case.told.items():
+        words = " ".join(sorted(told[key]))
+        assert words in ([wanted] if isinstance(wanted, str) else wanted), (name, key, told[key])
+        assert min(told[key].values()) > case.least, (name, key, told[key])
+
+
+for case in CASES:
+    if case.source in (sys.argv[1:] or case.source):
+        for build in case.builds:
+            check(case, build)
+            print(f"{case.source}, {build}: as it is known", flush=True)
