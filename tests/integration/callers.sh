@@ -48,66 +48,40 @@ END_C
 "$MEMLAG" report --by caller --format csv t.db >t.csv
 "$MEMLAG" report -v --by caller t.db | grep -q '^ *[0-9.]*% .*    often$' || fail "no tree"
 
-python3 - <<'END_PYTHON' || exit 1
-import csv
-import sqlite3
-import sys
 
-rows = {row["caller_id"]: row for row in csv.DictReader(open("t.csv"))}
-
-
-def path(row):
-    above = path(rows[row["parent_id"]]) if row["parent_id"] else []
-    return above + [row["function"]]
-
-
-def samples(*wanted):
-    found = [int(row["samples"]) for row in rows.values()
-             if path(row)[-len(wanted):] == list(wanted)]
-    if len(found) != 1:
-        sys.exit(f"{len(found)} paths end in {wanted}")
-    return found[0]
-
-
-often = samples("main", "often", "thrice", "chase")
-rarely = samples("main", "rarely", "chase")
-if rarely < 100 or not 2.6 < often / rarely < 3.4:
-    sys.exit(f"{often} samples where there should be three times {rarely}")
-
+# tree SQL: of the rows of t.csv, with the functions from the program's start in path.
+tree()
+{
+        sqlite3 -bail :memory: ".import --csv t.csv c" "WITH RECURSIVE tree AS (
+                SELECT *, function AS path FROM c WHERE parent_id = ''
+                UNION ALL SELECT c.*, path || ' ' || c.function
+                FROM tree JOIN c ON c.parent_id = tree.caller_id) $1"
+}
+expect "three times as often" "$(tree "SELECT count(*), rarely >= 100, often BETWEEN 2.6 * rarely AND 3.4 * rarely
+        FROM (SELECT samples + 0 AS often FROM tree WHERE path LIKE '% main often thrice chase'),
+             (SELECT samples + 0 AS rarely FROM tree WHERE path LIKE '% main rarely chase')")" "1|1|1"
 # Every memory sample is in the tree once, and each function has what it calls.
-total = int(sqlite3.connect("t.db").execute(
-    "SELECT value FROM run_info WHERE key = 'memory_samples'").fetchone()[0])
-if sum(int(row["self_samples"]) for row in rows.values()) != total:
-    sys.exit("the tree does not hold all samples")
-db = sqlite3.connect("t.db")
-whole = db.execute("SELECT count(*) FROM sample").fetchone()
-for subject in ("line", "function", "stack", "object", "type"):
-    if db.execute("SELECT sum(samples) FROM resolution WHERE subject = ?",
-                  (subject,)).fetchone() != whole:
-        sys.exit(f"not every sample's {subject} is accounted for")
-if db.execute("""SELECT sum(samples) > 100, count(caller_file) FROM line_view
-        WHERE file LIKE '%/app.hpc/chase.c'""").fetchone() != (1, 0):
-    sys.exit("a source file is taken for a header")
-for caller_id, row in rows.items():
-    below = sum(int(other["samples"]) for other in rows.values()
-                if other["parent_id"] == caller_id)
-    if int(row["samples"]) != int(row["self_samples"]) + below:
-        sys.exit(f"row {caller_id} is not the sum of what it calls")
-    if row["parent_id"] and not int(row["parent_id"]) < int(caller_id):
-        sys.exit("a caller comes after what it calls")
-END_PYTHON
+expect "samples in the tree" "$(tree "SELECT sum(self_samples) FROM tree")" \
+        "$(answer t.db "SELECT value FROM run_info WHERE key = 'memory_samples'")"
+expect "rows that are not the sum of what they call" "$(tree "SELECT count(*) FROM tree AS t
+        WHERE samples <> self_samples + (SELECT total(samples) FROM c WHERE c.parent_id = t.caller_id)
+        OR parent_id <> '' AND parent_id + 0 >= caller_id + 0")" 0
+holds t.db 5 "SELECT count(*) FROM (SELECT sum(samples) AS all_samples FROM resolution
+        WHERE subject IN ('line', 'function', 'stack', 'object', 'type') GROUP BY subject)
+        WHERE all_samples = (SELECT count(*) FROM sample)"
+# A source file is not taken for a header.
+holds t.db "1|0" "SELECT sum(samples) > 100, count(caller_file) FROM line_view
+        WHERE file LIKE '%/app.hpc/chase.c'"
 
 # stored_once DB: each node of the tree of calls is there once, a leaf apart from a call at the
 # same address.
 stored_once()
 {
-        twice=$(sqlite3 "$1" "WITH leaf AS (SELECT stack_id FROM sample
-                UNION SELECT stack_id FROM allocation
+        holds "$1" 0 "WITH leaf AS (SELECT stack_id FROM sample UNION SELECT stack_id FROM allocation
                 UNION SELECT stack_id FROM allocation_total)
                 SELECT count(*) FROM (SELECT 1 FROM stack LEFT JOIN leaf USING (stack_id)
                         GROUP BY parent_id, process_id, ip, leaf.stack_id IS NULL
-                        HAVING count(*) > 1)")
-        [ "$twice" = 0 ] || fail "$1: $twice nodes of the tree are there more than once"
+                        HAVING count(*) > 1)"
 }
 stored_once t.db
 
@@ -162,31 +136,19 @@ grep -q '^ *[0-9.]*%  *[0-9.]*%  *[0-9]*  *4000 .* xmalloc (blocks.c:6)$' b.txt 
         grep -q '^ *      main (blocks.c:30)$' b.txt &&
         grep -q '^ *  prepend (blocks.c:13)$' b.txt || fail "no tree of allocations: $(cat b.txt)"
 
-python3 - <<'END_PYTHON'
-import csv
-import sqlite3
-import sys
-
-rows = [row for row in csv.DictReader(open("b.csv")) if row["object"].startswith("prepend")]
-above = {}
-found = {}
-for row in rows:
-    above[row["path"]] = above.get(row["path"].rpartition(" ")[0], ()) + (row["function"],)
-    if row["function"] in ("xmalloc", "prepend", "load", "insert"):
-        found[above[row["path"]]] = [int(row[name]) for name in (
-            "allocations", "total_bytes", "peak_bytes")]
-truth = {("xmalloc",): 4000, ("xmalloc", "prepend"): 4000,
-         ("xmalloc", "prepend", "load"): 3000, ("xmalloc", "prepend", "insert"): 1000}
-if found != {path: [blocks, 4096 * blocks, 4096 * blocks] for path, blocks in truth.items()}:
-    sys.exit(f"callers.sh: allocated by {found}")
-samples = {row["function"]: int(row["samples"]) for row in rows}
-touched = sqlite3.connect("b.db").execute(
-    "SELECT samples FROM object_view WHERE object LIKE 'prepend%'").fetchone()[0]
-if not samples["load"] + samples["insert"] == samples["xmalloc"] == touched > 100:
-    sys.exit(f"callers.sh: {samples} do not add up to {touched} samples")
-if not 2 < samples["load"] / samples["insert"] < 4.5:
-    sys.exit(f"callers.sh: {samples} are not as three to one")
-END_PYTHON
+expect "blocks and bytes by caller" "$(sqlite3 :memory: ".import --csv b.csv r" "SELECT function, allocations,
+        total_bytes / 4096.0, peak_bytes / 4096.0 FROM r WHERE object LIKE 'prepend%'
+        AND function IN ('xmalloc', 'prepend', 'load', 'insert') ORDER BY path")" \
+"xmalloc|4000|4000.0|4000.0
+prepend|4000|4000.0|4000.0
+load|3000|3000.0|3000.0
+insert|1000|1000.0|1000.0"
+touched=$(answer b.db "SELECT samples FROM object_view WHERE object LIKE 'prepend%'")
+expect "samples by caller" "$(sqlite3 :memory: ".import --csv b.csv r" "
+        WITH n AS (SELECT function, samples + 0 AS samples FROM r WHERE object LIKE 'prepend%')
+        SELECT i.samples + l.samples = x.samples, x.samples = $touched, $touched > 100,
+               1.0 * l.samples / i.samples BETWEEN 2 AND 4.5 FROM n AS i, n AS l, n AS x
+        WHERE i.function = 'insert' AND l.function = 'load' AND x.function = 'xmalloc'")" "1|1|1|1"
 
 # What a line of a library's header costs is the line's that uses it: three times as often in
 # often() as in seldom(), inlined or called. So it is of a header of the program's own, and of

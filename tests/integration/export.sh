@@ -4,30 +4,7 @@
 # program with a function that calls itself; and what cannot be drawn.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-cat >tree.c <<'END_C'
-#include <stdlib.h>
-struct node { struct node *next; long pad[30]; };
-__attribute__((noinline)) static struct node *chase(struct node *at, long steps)
-{
-        while (steps--)
-                at = at->next;
-        return at;
-}
-__attribute__((noinline)) static struct node *descend(struct node *at, int depth)
-{
-        at = chase(at, 20000);
-        return depth ? descend(at, depth - 1)->next : at;
-}
-int main(void)
-{
-        size_t n = 100003;
-        struct node *nodes = malloc(n * sizeof(*nodes));
-        for (size_t i = 0; i < n; i++)
-                nodes[i].next = &nodes[(i * 7919 + 13) % n];
-        return !chase(descend(nodes, 9), 100000);
-}
-END_C
-"$CC" -g -O1 -fno-optimize-sibling-calls -o tree tree.c
+"$CC" -g -O1 -fno-optimize-sibling-calls -pthread -o tree "$SOURCE_DIR/tests/integration/export.c"
 "$MEMLAG" record $SIM -o t.db -- ./tree 2>record.err
 python3 "$SOURCE_DIR/tests/integration/export.py" "$MEMLAG" t.db || fail "see above"
 

@@ -119,6 +119,14 @@ def modelled(preset, clock_mhz, figures):
         yield size / pass_ns if is_bandwidth else pass_ns / (size / LINE_BYTES)
 
 
+def preset_of(name, calibration):
+    """The preset that is made of CALIBRATION."""
+    pathlib.Path(f"{name}.json").write_text(json.dumps(calibration))
+    with open(f"{name}.conf", "w") as out:
+        subprocess.run([HOST_PRESET, f"{name}.json"], stdout=out, check=True)
+    return f"{name}.conf"
+
+
 def value_of(preset, key):
     """The words behind KEY in the file."""
     line, = (line for line in pathlib.Path(preset).read_text().splitlines()
@@ -128,11 +136,7 @@ def value_of(preset, key):
 
 failed = False
 for name, calibration in MACHINES.items():
-    file = pathlib.Path(f"{name}.json")
-    file.write_text(json.dumps(calibration))
-    preset = f"{name}.conf"
-    with open(preset, "w") as out:
-        subprocess.run([HOST_PRESET, str(file)], stdout=out, check=True)
+    preset = preset_of(name, calibration)
     clock_mhz = calibration["clocks"]["core_ghz"] * 1000
     rows = figures(name, calibration)
     for (what, *_, told, is_bandwidth), found in zip(rows, modelled(preset, clock_mhz, rows)):
@@ -146,10 +150,7 @@ for name, calibration in MACHINES.items():
 for name, sharing, expected in (("measured", {"modified_cycles": 86.6}, ["87"]),
                                 ("one CPU", {}, ["106", "#", "assumed"])):
     calibration = {**MACHINES["server"], "sharing": sharing}
-    pathlib.Path("sharing.json").write_text(json.dumps(calibration))
-    with open("sharing.conf", "w") as out:
-        subprocess.run([HOST_PRESET, "sharing.json"], stdout=out, check=True)
-    found = value_of("sharing.conf", "hitm.latency_cycles")
+    found = value_of(preset_of("sharing", calibration), "hitm.latency_cycles")
     failed |= found != expected
     print(f"modified lines, {name}: {' '.join(found)}")
 
@@ -158,11 +159,9 @@ for name, sharing, expected in (("measured", {"modified_cycles": 86.6}, ["87"]),
 TOLD_CYCLES, BRANCHES = 20, 4096
 calibration = {**MACHINES["server"],
                "core": {**MACHINES["server"]["core"], "mispredict_cycles": TOLD_CYCLES}}
-pathlib.Path("branch.json").write_text(json.dumps(calibration))
-with open("branch.conf", "w") as out:
-    subprocess.run([HOST_PRESET, "branch.json"], stdout=out, check=True)
+preset = preset_of("branch", calibration)
 random, never, always = (cycles / BRANCHES for cycles in cycles_of(
-    "branch.conf", [("branch", ["--pattern", pattern], 10, 30)
+    preset, [("branch", ["--pattern", pattern], 10, 30)
                     for pattern in ("random", "never", "always")], "--sim-detail", "branches"))
 found = 2 * (random - (never + always) / 2) - 1
 failed |= abs(found / TOLD_CYCLES - 1) > LATENCY
@@ -178,10 +177,8 @@ for name, sets, expected in (
     calibration = {**MACHINES["server"], "l1d_sets": {
         level: dict(zip(("one_set_cycles", "two_sets_cycles"), cycles))
         for level, cycles in sets.items()}}
-    pathlib.Path("sets.json").write_text(json.dumps(calibration))
-    with open("sets.conf", "w") as out:
-        subprocess.run([HOST_PRESET, "sets.json"], stdout=out, check=True)
-    found = tuple(value_of("sets.conf", f"l1d.set_interval_{level}_cycles")
+    preset = preset_of("sets", calibration)
+    found = tuple(value_of(preset, f"l1d.set_interval_{level}_cycles")
                   for level in ("l2", "l3"))
     failed |= found != expected
     print(f"sets of L1, {name}: {found}")
@@ -197,10 +194,8 @@ for name, window, expected in (
          (["440"], ["83"], ["0"], ["0"])),
         ("unknown", {}, (["256", *ASSUMED], ["96", *ASSUMED], ["0", *ASSUMED],
                          ["0", *ASSUMED]))):
-    pathlib.Path("window.json").write_text(json.dumps(MACHINES["server"] | {"window": window}))
-    with open("window.conf", "w") as out:
-        subprocess.run([HOST_PRESET, "window.json"], stdout=out, check=True)
-    found = tuple(value_of("window.conf", f"core.{key}_entries")
+    preset = preset_of("window", MACHINES["server"] | {"window": window})
+    found = tuple(value_of(preset, f"core.{key}_entries")
                   for key in ("rob", "scheduler", "vector_scheduler", "address_scheduler"))
     failed |= found != expected
     print(f"window, {name}: {found}")

@@ -17,12 +17,15 @@ PROGRAMS = os.environ["SOURCE_DIR"] + "/tests/integration/told/"
 FIELD = "coalesce(replace(type, 'struct ', '') || coalesce('.' || field, ''), 'open')"
 # In C++ names of functions may have their parameters.
 FUNCTION = "substr(function, 1, instr(function || '(', '(') - 1)"
+# Of blocks, the function that made them.
+MAKER = "substr(object, 1, instr(object, ' at ') - 1)"
 
 
 class Case(typing.NamedTuple):
     """Each of TOLD reads, in SQL's KEY, what SAID has of it in samples where WHERE holds: the
     words, or one of several such. Fewer than IGNORED samples tell nothing; each word must have
-    LEAST. CALLS: by a single call instruction all blocks are allocated."""
+    LEAST. CALLS: by a single call instruction all blocks are allocated. ALLOCATOR: as in 'memlag
+symbolize --allocator'."""
     source: str
     builds: typing.Sequence[str]
     told: dict
@@ -33,6 +36,7 @@ class Case(typing.NamedTuple):
     least: int = 30
     ignored: int = 0
     calls: str = ""
+    allocator: str = ""
 
 
 BOTH = "gcc -O2", "clang -O2"
@@ -96,14 +100,24 @@ CASES = [
          {"sum_records": "right", "sum_texts": "right"}, where="object_kind = 'mmap'",
          said="iif(type = 'struct header' AND object_offset_bytes >= 32, 'wrong', 'right')",
          options="--ldlat 1 --period 17"),
-    # Blocks by the function that made them, and of arrays of members the first name.
+    # By pointers to bytes records are compared, which they are not; which of a pair is copied
+    # nobody knows.
+    Case("copies.c", [f"{build} -fno-builtin -fno-optimize-sibling-calls" for build in (
+        "gcc -O2", "gcc -O2 -fno-plt -no-pie", "clang -O2", "gcc -O0")], {
+            "ints": "int", "doubles": "double", "texts": "char", "large": "large",
+            "records": "bytes_without_a_type", "pairs": "unknown"},
+         where="(function LIKE '%memmove%' OR function LIKE '%memcpy%' OR function LIKE '%memcmp%')",
+         key=MAKER, options="--ldlat 1 --period 7", least=300, allocator="make",
+         said="""coalesce(replace(type, 'struct ', ''), (SELECT reason FROM untyped
+                 WHERE untyped.untyped_id = attribution.untyped_id))"""),
+    # Of arrays of members the first name.
     Case("items.cc", ["g++ -std=c++17 -O2", "clang++ -std=c++17 -O2", "clang++ -std=c++17 -O3",
                       "libc++ -std=c++17 -O2"], {
         "make_node": "node.kids node.weight", "make_sales": "sale.amount sale.shop",
         "make_tasks": "task.ready task.weight"},
          where="""object_kind = 'heap' AND op = 'load'
                   AND (function LIKE 'tasks%' OR object NOT LIKE 'make_tasks at%')""",
-         key="substr(object, 1, instr(object, ' at ') - 1)", options=EVERY,
+         key=MAKER, options=EVERY,
          said="""coalesce(type || '.' || substr(field || '._', 1,
                  instr(replace(field, '[', '.') || '._', '.') - 1), 'open')"""),
 ]
@@ -151,6 +165,8 @@ def check(case, build):
         return
     if case.calls:
         one_call(name, case.calls)
+    if case.allocator:
+        subprocess.run([MEMLAG, "symbolize", f"--allocator={case.allocator}", name + ".db"], check=True)
     told = {key: {} for key in case.told}
     with sqlite3.connect(f"file:{name}.db?mode=ro", uri=True) as db:
         for key, said, samples in db.execute(
