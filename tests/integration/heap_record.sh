@@ -114,11 +114,9 @@ int main(void)
 }
 END
 "$CC" -O1 -g -pthread -o stack stack.c
-"$MEMLAG" record $LOADS --period 20 -o stack.db -- ./stack 2>err || { cat err >&2; exit 1; }
-[ "$(sqlite3 stack.db "SELECT count(*) FROM sample_view WHERE function = 'run'
-                       AND object_kind = 'heap'")" -gt 1000 ]
-[ "$(sqlite3 stack.db "SELECT count(*) FROM sample_view WHERE function = 'run'
-                       AND level = 'DRAM' AND object_kind = 'stack'")" = 0 ]
+record stack $LOADS --period 20 -- ./stack
+holds stack.db "1|0" "SELECT sum(object_kind = 'heap') > 1000, sum(level = 'DRAM' AND object_kind = 'stack')
+        FROM sample_view WHERE function = 'run'"
 
 # What realloc copies is read from the block that there was, which nobody reads besides.
 cat >grown.c <<'END'
@@ -145,13 +143,12 @@ int main(void)
 }
 END
 "$CC" -O1 -g -fno-builtin -fno-optimize-sibling-calls -o grown grown.c
-"$MEMLAG" record $LOADS --period 20 -o grown.db -- ./grown 2>err || { cat err >&2; exit 1; }
+record grown $LOADS --period 20 -- ./grown
 at='before at grown.c:8'
 [ "$(sed -n 8p grown.c)" = '        char *block = malloc(SIZE);' ]
 # Beside what it copies, it reads its return address; and the C library copies its data.
 in_copies="FROM sample_view WHERE op = 'load' AND object_kind NOT IN ('stack', 'global') AND (function GLOB '*mem[cm]*unaligned*' OR function GLOB '*mem[cm]*ssse3*')"
-[ "$(sqlite3 -readonly grown.db "SELECT count(*) $in_copies")" -gt 1000 ]
-[ "$(sqlite3 -readonly grown.db "SELECT DISTINCT object_kind, object $in_copies")" = "heap|$at" ]
+holds grown.db "heap|$at|1" "SELECT object_kind, object, count(*) > 1000 $in_copies GROUP BY 1, 2"
 
 # The site is the first function that means something: not one named as an allocator, and
 # none of Rust's own libraries.
@@ -195,7 +192,7 @@ static void words(void)
 }
 END
 "$CC" -O0 -g -o sites sites.c
-"$MEMLAG" record $LOADS --ldlat 1 --period 7 -o sites.db -- ./sites 2>err || { cat err >&2; exit 1; }
+record sites $LOADS --ldlat 1 --period 7 -- ./sites
 sqlite3 -readonly sites.db "
         SELECT DISTINCT o.name FROM attribution JOIN data_object AS o USING (object_id)
                JOIN location AS l USING (location_id)
@@ -205,8 +202,7 @@ printf 'rows at sites.c:%d\nwords at words.rs:103\n' \
 
 # Threads, signals, fork and dlopen at once: whoever waits for ever is killed.
 "$CC" -D_GNU_SOURCE -O1 -o stress "$src/stress.c" -pthread
-timeout 200 "$MEMLAG" record $LOADS -o stress.db -- ./stress "$PWD/plugin.so" >out 2>err ||
-        { cat out err >&2; exit 1; }
+ends 0 timeout 200 "$MEMLAG" record $LOADS -o stress.db -- ./stress "$PWD/plugin.so" >out
 
 # What the kernel refuses is refused, and the program goes on.
 cat >refused.c <<'END'
@@ -230,6 +226,4 @@ int main(void)
 }
 END
 "$CC" -D_GNU_SOURCE -O1 -o refused refused.c
-status=0
-"$MEMLAG" record $LOADS -o refused.db -- ./refused 2>err || status=$?
-[ "$status" -eq 4 ] || { cat err >&2; exit 1; }
+ends 4 "$MEMLAG" record $LOADS -o refused.db -- ./refused >out

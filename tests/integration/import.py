@@ -62,18 +62,9 @@ def level_of(text):
     if "miss" in text:
         return "NA"
     for word, level in (
-        ("LFB", "LFB"),
-        ("Remote RAM", "REMOTE_DRAM"),
-        ("Remote Cache", "REMOTE_CACHE"),
-        ("Remote", "REMOTE_CACHE"),
-        ("RAM", "DRAM"),
-        ("PMEM", "PMEM"),
-        ("L1", "L1"),
-        ("L2", "L2"),
-        ("L3", "L3"),
-        ("I/O", "IO"),
-        ("Uncached", "UNCACHED"),
-    ):
+            ("LFB", "LFB"), ("Remote RAM", "REMOTE_DRAM"), ("Remote Cache", "REMOTE_CACHE"),
+            ("Remote", "REMOTE_CACHE"), ("RAM", "DRAM"), ("PMEM", "PMEM"), ("L1", "L1"), ("L2", "L2"),
+            ("L3", "L3"), ("I/O", "IO"), ("Uncached", "UNCACHED")):
         if word in text:
             return level
     return "NA"
@@ -83,22 +74,14 @@ def data_source_of(text):
     part = dict(piece.split(" ", 1) for piece in text.strip("|").split("|") if " " in piece)
     operation = {"LOAD": "load", "STORE": "store", "PFETCH": "prefetch", "EXEC": "exec"}
     tlb = part["TLB"]
-    snoop = part["SNP"].strip()
-    return (
-        operation.get(part["OP"].strip(), "NA"),
-        level_of(part["LVL"]),
-        "miss" if "miss" in tlb else "hit" if "hit" in tlb else "NA",
-        {"None": "none", "Miss": "none", "Hit": "hit", "HitM": "hitm", "Fwd": "hit"}.get(
-            snoop, "NA"
-        ),
-        int("Yes" in part["LCK"]),
-    )
+    snoop = {"None": "none", "Miss": "none", "Hit": "hit", "HitM": "hitm", "Fwd": "hit"}
+    return (operation.get(part["OP"].strip(), "NA"), level_of(part["LVL"]),
+            "miss" if "miss" in tlb else "hit" if "hit" in tlb else "NA",
+            snoop.get(part["SNP"].strip(), "NA"), int("Yes" in part["LCK"]))
 
 
-LINE = re.compile(
-    r"\s*(?P<pid>-?\d+)/(?P<tid>-?\d+)\s*(?:\[(?P<cpu>-?\d+)\]\s*)?"
-    r"(?:(?P<time>\d+\.\d+):\s*)?(?P<rest>.*)$"
-)
+LINE = re.compile(r"\s*(?P<pid>-?\d+)/(?P<tid>-?\d+)\s*(?:\[(?P<cpu>-?\d+)\]\s*)?"
+                  r"(?:(?P<time>\d+\.\d+):\s*)?(?P<rest>.*)$")
 
 
 def perf_script(path, fields):
@@ -177,15 +160,13 @@ def compare_with_perf(path):
     fields, text = readable_fields(path)
     if not fields:
         return None
-    theirs, ours = perf_rows(text, fields), memlag_rows(fields)
-    if theirs != ours:
-        fail(
-            f"{path}: {sum(theirs.values())} samples of perf script, "
-            f"{sum(ours.values())} of memlag; only in perf: "
-            f"{list((theirs - ours).elements())[:3]}, only in memlag: "
-            f"{list((ours - theirs).elements())[:3]}"
-        )
+    same(f"{path}: samples", perf_rows(text, fields), memlag_rows(fields))
     return fields
+
+
+def same(what, theirs, ours):
+    assert theirs == ours, (what, sum(theirs.values()), sum(ours.values()), "only of perf and of memlag",
+                            list((theirs - ours).elements())[:3], list((ours - theirs).elements())[:3])
 
 
 # ---- recordings of other machines ----------------------------------------------------------
@@ -211,13 +192,10 @@ def other_machines(has_perf):
         path = SHARED / "perfdata" / name
         import_recording(path)
         assert run_info("samples") == samples, f"{name}: {run_info('samples')} samples, not {samples}"
-        if name.startswith("mem/skx") and (
-            run_info("ldlat_cycles"),
-            run_info("period_loads"),
-        ) != (64, 10009):
-            fail(f"{name}: {query('SELECT * FROM run_info')}")
-        if run_info("numbers") != "imported" or run_info("state") != "complete":
-            fail(f"{name}: {query('SELECT * FROM run_info')}")
+        facts = dict(query("SELECT key, value FROM run_info"))
+        assert (facts["numbers"], facts["state"]) == ("imported", "complete"), (name, facts)
+        if name.startswith("mem/skx"):
+            assert (facts["ldlat_cycles"], facts["period_loads"]) == (64, 10009), (name, facts)
         with open(path, "rb") as stdin:
             import_recording("-", stdin=stdin)
         assert run_info("samples") == samples, f"{name} as standard input: {run_info('samples')} samples"
@@ -290,14 +268,10 @@ def perf_stacks(path):
 
 
 def memlag_stacks():
-    node = {
-        stack: (parent, ip)
-        for stack, parent, ip in query("SELECT stack_id, parent_id, ip FROM stack")
-    }
+    node = {stack: (parent, ip)
+            for stack, parent, ip in query("SELECT stack_id, parent_id, ip FROM stack")}
     stacks = collections.Counter()
-    for tid, leaf, ip in query(
-        "SELECT tid, stack_id, sample.ip FROM sample JOIN thread USING (thread_id)"
-    ):
+    for tid, leaf in query("SELECT tid, stack_id FROM sample JOIN thread USING (thread_id)"):
         frames = []
         while leaf is not None:
             leaf, ip = node[leaf]
@@ -307,24 +281,16 @@ def memlag_stacks():
 
 
 def compare_stacks(path):
-    theirs, ours = perf_stacks(path), memlag_stacks()
-    if theirs != ours:
-        fail(
-            f"{path}: other stacks: {list((theirs - ours).elements())[:2]} of perf, "
-            f"{list((ours - theirs).elements())[:2]} of memlag"
-        )
+    ours = memlag_stacks()
+    same(f"{path}: stacks", perf_stacks(path), ours)
     return sum(len(frames) for _, frames in ours)
 
 
 def interrupted_pipe():
     """Ctrl-C goes to both programs: the recording ends, and the import does not."""
     shell = f"perf record -q -e cpu-clock -a -o - sleep 1000 | {MEMLAG} import --force -o {DATABASE} -"
-    pipeline = subprocess.Popen(
-        ["sh", "-c", f"trap : INT; {shell}"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    pipeline = subprocess.Popen(["sh", "-c", f"trap : INT; {shell}"], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, start_new_session=True)
     deadline = time.monotonic() + 60
     while not sampled() and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -390,24 +356,9 @@ def pipes(program):
 def named_samples(*options):
     """Samples by function, of the program's own file and of the kernel."""
     import_recording("made.data", *options)
-    return (
-        collections.Counter(
-            dict(
-                query(
-                    "SELECT function, count(*) FROM sample_view WHERE module LIKE "
-                    "'%/import_work' AND function IS NOT NULL GROUP BY 1"
-                )
-            )
-        ),
-        collections.Counter(
-            dict(
-                query(
-                    "SELECT function, count(*) FROM sample_view WHERE module LIKE "
-                    "'[kernel%' AND function IS NOT NULL GROUP BY 1"
-                )
-            )
-        ),
-    )
+    return [collections.Counter(dict(query(
+        f"SELECT function, count(*) FROM sample_view WHERE module LIKE '{module}'"
+        " AND function IS NOT NULL GROUP BY 1"))) for module in ("%/import_work", "[kernel%")]
 
 
 def perf_kernel_functions():
@@ -579,15 +530,10 @@ def sampled_by_groups():
 
 
 def counters():
-    expected = [
-        round(gains["pending"] / (gains["l1_miss"] + gains["fb_hit"]), 6) for gains in GAINS
-    ]
+    expected = [round(gains["pending"] / (gains["l1_miss"] + gains["fb_hit"]), 6) for gains in GAINS]
     path = pathlib.Path("counted.data")
-    for way, recording in (
-        ("encodings", sampled_by_period(False)),
-        ("names", sampled_by_period(True)),
-        ("groups", sampled_by_groups()),
-    ):
+    for way, recording in (("encodings", sampled_by_period(False)), ("names", sampled_by_period(True)),
+                           ("groups", sampled_by_groups())):
         path.write_bytes(recording)
         import_recording(path)
         lmrl = [row[0] and round(row[0], 6) for row in query("SELECT lmrl_cycles FROM interval_view")]
@@ -595,17 +541,11 @@ def counters():
         gains = dict(query("SELECT name, sum(value) FROM counter JOIN reading USING (counter_id) GROUP BY 1"))
         if gains["l1d_pend_miss.pending"] != sum(gain["pending"] for gain in GAINS):
             fail(f"counters by {way}: {gains}")
-    missing = [
-        kind
-        for (kind,) in query("SELECT kind FROM ledger WHERE kind LIKE 'verdict not given%'")
-    ]
-    if missing != ["verdict not given: any: there are no memory samples"]:
-        fail(f"verdicts that only counters cannot give: {missing}")
+    missing = query("SELECT kind FROM ledger WHERE kind LIKE 'verdict not given%'")
+    assert missing == [("verdict not given: any: there are no memory samples",)], missing
     import_recording(SOURCE / "tests/fuzz/corpus/perf_data/pipe")
-    missing = query(
-        "SELECT count(*) FROM ledger WHERE kind LIKE 'verdict not given: dram-contention%'"
-        " OR kind LIKE 'verdict not given: in-core%'"
-    )
+    missing = query("SELECT count(*) FROM ledger WHERE kind LIKE 'verdict not given: dram-contention%'"
+                    " OR kind LIKE 'verdict not given: in-core%'")
     assert missing == [(2,)], "samples without counters: contention is not said to be unknown"
 
 
