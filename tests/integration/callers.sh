@@ -64,7 +64,7 @@ expect "three times as often" "$(tree "SELECT count(*), rarely >= 100, often BET
 expect "samples in the tree" "$(tree "SELECT sum(self_samples) FROM tree")" \
         "$(answer t.db "SELECT value FROM run_info WHERE key = 'memory_samples'")"
 expect "rows that are not the sum of what they call" "$(tree "SELECT count(*) FROM tree AS t
-        WHERE samples <> self_samples + (SELECT total(samples) FROM c WHERE c.parent_id = t.caller_id)
+        WHERE samples + 0 <> self_samples + (SELECT total(samples) FROM c WHERE c.parent_id = t.caller_id)
         OR parent_id <> '' AND parent_id + 0 >= caller_id + 0")" 0
 holds t.db 5 "SELECT count(*) FROM (SELECT sum(samples) AS all_samples FROM resolution
         WHERE subject IN ('line', 'function', 'stack', 'object', 'type') GROUP BY subject)

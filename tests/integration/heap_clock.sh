@@ -4,11 +4,6 @@
 # again and again, by two threads, a sample belongs to the block that lives at that time.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-ask()
-{
-        sqlite3 -readonly blocks.db "$1"
-}
-
 if ! "$MEMLAG" record --force -o probe.db --source clock -- true 2>err; then
         skip "$(cat err)"
 fi
@@ -119,11 +114,17 @@ END
 # Of 7500 blocks most are where one of another function has been.
 [ "$(head -n 1 again)" -gt 2500 ] || fail "only $(cat again) blocks at places of others"
 
+# Every sample of the process is in a mapping of that time.
+holds blocks.db 0 "SELECT count(*) FROM sample AS s JOIN thread AS t USING (thread_id)
+        WHERE NOT EXISTS (SELECT 1 FROM mapping AS m WHERE m.process_id = t.process_id
+        AND s.ip - m.start_addr BETWEEN 0 AND m.length_bytes - 1 AND m.start_ns <= s.time_ns
+        AND coalesce(m.end_ns, s.time_ns) >= s.time_ns AND m.module_id IS NOT NULL)"
+
 for name in first second small grown moved; do
         line=$(awk -v name="make_$name(" 'index($0, name) && /NOINLINE/ { inside = 1 }
                 inside && /alloc\(/ { print NR; exit }' blocks.c)
         at="make_$name at blocks.c:$line"
-        ask "SELECT coalesce(o.kind, '-') || ' ' || coalesce(o.name, '-'), count(*)
+        answer blocks.db "SELECT coalesce(o.kind, '-') || ' ' || coalesce(o.name, '-'), count(*)
              FROM sample JOIN attribution USING (sample_id) JOIN location AS l USING (location_id)
              LEFT JOIN data_object AS o USING (object_id)
              WHERE l.function = 'sum_$name' AND addr IS NOT NULL GROUP BY 1" >"$name.got"
