@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of machines that are not here share: a directory of their own, with
- * files as a machine's kernel shows them. */
+/* What tests of machines that are not here share: a directory with their files. */
 #ifndef TREE_TEST_H
 #define TREE_TEST_H
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TEST_SETUP    make_root
+#ifndef TEST_SETUP
+#define TEST_SETUP make_root
+#endif
 #define TEST_TEARDOWN remove_root
 #include "unit_test.h"
 
@@ -39,10 +40,7 @@ static void put_file(const char *path, const char *text)
                 assert_true(mkdir(joined, 0755) == 0 || errno == EEXIST);
                 *slash = '/';
         }
-        FILE *file = fopen(joined, "w");
-        assert_non_null(file);
-        fputs(text, file);
-        fclose(file);
+        write_text(joined, text);
 }
 
 #endif

@@ -4,7 +4,7 @@
 
 static struct unit_test *first;
 static struct unit_test **end = &first;
-static size_t count;
+static size_t count, skipped;
 
 void add_unit_test(struct unit_test *test)
 {
@@ -23,5 +23,38 @@ int run_unit_tests(CMFixtureFunction setup, CMFixtureFunction teardown)
                 tests[n++] = test->test;
         int failed = _cmocka_run_group_tests("tests", tests, count, setup, teardown);
         free(tests);
-        return failed;
+        return failed == 0 && skipped > 0 ? 77 : failed;
+}
+
+_Noreturn void skip_test(const char *format, ...)
+{
+        va_list arguments;
+        va_start(arguments, format);
+        fputs("SKIPPED: ", stderr);
+        vfprintf(stderr, format, arguments);
+        fputs("\n", stderr);
+        va_end(arguments);
+        skipped++;
+        skip();
+        abort(); /* skip() does not return */
+}
+
+const char *text_of(const char *format, ...)
+{
+        static char texts[4][4096];
+        static unsigned next;
+        char *text = texts[next++ % LENGTH(texts)];
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(text, sizeof(texts[0]), format, arguments);
+        va_end(arguments);
+        return text;
+}
+
+void write_text(const char *path, const char *text)
+{
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs(text, file);
+        fclose(file);
 }

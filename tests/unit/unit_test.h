@@ -37,7 +37,19 @@
         }                                                                                \
         static void name(__attribute__((unused)) void **state)
 
+/* Of a call that returns 0 when all is well. */
+#define assert_ok(call) assert_int_equal(call, 0)
+
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Ends the test, for the reason that FORMAT tells: what it needs is not here. */
+_Noreturn void skip_test(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* As printf writes; valid until the fourth call after this one. */
+const char *text_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Makes the file PATH anew. */
+void write_text(const char *path, const char *text);
 
 struct unit_test {
         struct CMUnitTest test;
@@ -48,7 +60,8 @@ struct unit_test {
 void add_unit_test(struct unit_test *test);
 
 /* Runs all tests between SETUP and TEARDOWN of the program, or NULL. Returns how many
- * failed. A file defines main only to call this with a fixture of the program. */
+ * failed; if none did and one was skipped, 77, which ctest shows as skipped. A file
+ * defines main only to call this with a fixture of the program. */
 int run_unit_tests(CMFixtureFunction setup, CMFixtureFunction teardown);
 
 #endif
