@@ -15,8 +15,7 @@ int cmd_symbolize(int argc, char **argv);
 
 static const char copy_name[] = "fuzz_database-copy.db";
 
-/* One edit. TABLE, COLUMN and ROW count from 0 and start again where there are not so
- * many. */
+/* One edit. TABLE, COLUMN and ROW count from 0, modulo how many there are. */
 struct edit {
         uint8_t kind; /* enum edit_kind */
         uint8_t table, column, row;

@@ -270,8 +270,7 @@ static void remove_facts_db(void)
         db_remove(DB_NAME, &diag);
 }
 
-/* One for all inputs, which set the same keys. What a crash leaves of it is of no use: it
- * need not reach the disk. */
+/* One for all inputs, which set the same keys. It need not survive a crash. */
 static struct db *open_facts_db(void)
 {
         struct diag diag;

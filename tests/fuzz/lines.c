@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: tables of lines. The input is a byte with the length of the texts, the
- * texts, and .debug_line. */
+/* Fuzz target: tables of lines. Input: the length of texts, these, .debug_line. */
 #include <stdlib.h>
 #include <string.h>
 
